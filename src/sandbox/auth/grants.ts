@@ -1,0 +1,57 @@
+import type { RoleBinding } from '../model.ts'
+import { isAtOrBelow, lineage, parentOf } from '../uid.ts'
+import type { World } from '../world.ts'
+import type { Caller } from './caller.ts'
+
+/** Group uid → v2 names of the capabilities that count there and below. */
+export type Grants = ReadonlyMap<string, ReadonlySet<string>>
+
+type Grant = { readonly group: string; readonly roleUid: string }
+
+/** Rebuilt only after a binding was written: a list of 100,000 rows asks once. */
+const bindingsByIdentity = (world: World): ReadonlyMap<string, readonly RoleBinding[]> =>
+  world.store.roleBindings.derived('by identity', () => {
+    const found = new Map<string, RoleBinding[]>()
+    for (const row of world.store.roleBindings.values()) {
+      const rows = found.get(row.identityUid)
+      if (rows) rows.push(row)
+      else found.set(row.identityUid, [row])
+    }
+    return found
+  })
+
+/** An identity made below a group reaches no further than that group, wherever it is bound (specification §2, semantics §2.1). */
+const withinHome = (home: string, group: string): string | undefined => {
+  if (home === '' || isAtOrBelow(home, group)) return group
+  return isAtOrBelow(group, home) ? home : undefined
+}
+
+/** A token asked for with scopes holds what is granted at these scopes or inherited by them (semantics §2.6). */
+const withinScopes = (scopes: readonly string[] | undefined, group: string): readonly string[] =>
+  scopes === undefined ? [group] : scopes.filter((scope) => isAtOrBelow(group, scope))
+
+const placesOf = (caller: Caller, group: string): readonly string[] => {
+  const place = withinHome(parentOf(caller.identityUid), group)
+  return place === undefined ? [] : withinScopes(caller.scopes, place)
+}
+
+/**
+ * What `caller` may do and where, read from the bindings as they are now; restrictions of its token only narrow it. A role that
+ * changes, or a binding that goes, counts from the next request on.
+ */
+export const grantsOf = (world: World, caller: Caller): Grants => {
+  const bound = bindingsByIdentity(world).get(caller.identityUid) ?? []
+  const granted: readonly Grant[] = [...bound.map((row) => ({ group: parentOf(row.uid), roleUid: row.roleUid })), ...(caller.session ?? [])]
+  const grants = new Map<string, Set<string>>()
+  for (const { group, roleUid } of granted) {
+    const held = (world.store.roles.get(roleUid)?.capabilities ?? []).filter((name) => caller.capabilities?.has(name) ?? true)
+    for (const place of placesOf(caller, group)) grants.set(place, new Set([...(grants.get(place) ?? []), ...held]))
+  }
+  return grants
+}
+
+/** Whether all of `needed` (v2 names) count at `uid`, whichever groups above it they come from. */
+export const holds = (grants: Grants, needed: readonly string[], uid: string): boolean => {
+  const above = lineage(uid).flatMap((at) => grants.get(at) ?? [])
+  return needed.every((name) => above.some((held) => held.has(name)))
+}

@@ -1,0 +1,122 @@
+import type { Row } from './model.ts'
+import { parentOf } from './uid.ts'
+
+/** One collection: rows by uid, with the orders and look-ups the API needs kept warm. Rows are never changed in place: `put` a new one. */
+export type Table<R extends Row> = {
+  readonly get: (uid: string) => R | undefined
+  readonly put: (row: R) => void
+  /** Removes a row; false when there was none. */
+  readonly delete: (uid: string) => boolean
+  readonly size: () => number
+  /** Every row, uid ascending (bytewise). */
+  readonly values: () => readonly R[]
+  /** The rows strictly below `ancestor`, at any depth, uid ascending. */
+  readonly below: (ancestor: string) => readonly R[]
+  /** The rows whose parent is `parent`, uid ascending; `''` gives the root rows. */
+  readonly children: (parent: string) => readonly R[]
+  /** The children of `parent` called `name` (an index, so cheap with 100,000 siblings). */
+  readonly named: (parent: string, name: string) => readonly R[]
+  /** `make()`, remembered under `key` until the next `put` or `delete`: how a page of a long list avoids filtering the list again. */
+  readonly derived: <T>(key: string, make: () => T) => T
+}
+
+/** A walk of several lists at once keeps a few results alive; more would only hold memory. */
+const DERIVED_LIMIT = 32
+
+const lowerBound = (uids: readonly string[], wanted: string): number => {
+  let low = 0
+  let high = uids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (uids[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The order of uids: built on the first read, then kept by insertion, so that loading many rows does not sort many times. */
+const createOrder = (rows: ReadonlyMap<string, unknown>) => {
+  let uids: string[] | undefined
+  const read = (): readonly string[] => {
+    uids ??= [...rows.keys()].sort()
+    return uids
+  }
+  return {
+    read,
+    added: (uid: string) => uids?.splice(lowerBound(uids, uid), 0, uid),
+    removed: (uid: string) => uids?.splice(lowerBound(uids, uid), 1),
+  }
+}
+
+/** The index behind `named`: uids by parent and name. A line break cannot be part of a uid. */
+const createNames = <R extends Row>() => {
+  const uids = new Map<string, Set<string>>()
+  const keyOf = (row: R): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`
+  const add = (row: R): void => {
+    const key = keyOf(row)
+    const found = uids.get(key)
+    if (found) found.add(row.uid)
+    else uids.set(key, new Set([row.uid]))
+  }
+  const remove = (row: R): void => {
+    const key = keyOf(row)
+    const found = uids.get(key)
+    found?.delete(row.uid)
+    if (found?.size === 0) uids.delete(key)
+  }
+  return { add, remove, find: (parent: string, name: string) => [...(uids.get(`${parent}\n${name}`) ?? [])].sort() }
+}
+
+const createMemo = () => {
+  const kept = new Map<string, unknown>()
+  return {
+    clear: () => kept.clear(),
+    derived: <T>(key: string, make: () => T): T => {
+      if (!kept.has(key)) {
+        if (kept.size >= DERIVED_LIMIT) kept.clear()
+        kept.set(key, make())
+      }
+      return kept.get(key) as T
+    },
+  }
+}
+
+/** An empty table. */
+export const createTable = <R extends Row>(): Table<R> => {
+  const rows = new Map<string, R>()
+  const order = createOrder(rows)
+  const names = createNames<R>()
+  const memo = createMemo()
+  const take = (uids: readonly string[]): readonly R[] => uids.map((uid) => rows.get(uid)!)
+  const below = (ancestor: string): readonly R[] => {
+    // '0' follows '/' in ASCII, so everything below an ancestor is one run of the sorted uids.
+    const uids = order.read()
+    return take(uids.slice(lowerBound(uids, `${ancestor}/`), lowerBound(uids, `${ancestor}0`)))
+  }
+  return {
+    get: (uid) => rows.get(uid),
+    put: (row) => {
+      const previous = rows.get(row.uid)
+      if (previous) names.remove(previous)
+      else order.added(row.uid)
+      rows.set(row.uid, row)
+      names.add(row)
+      memo.clear()
+    },
+    delete: (uid) => {
+      const previous = rows.get(uid)
+      if (!previous) return false
+      names.remove(previous)
+      order.removed(uid)
+      rows.delete(uid)
+      memo.clear()
+      return true
+    },
+    size: () => rows.size,
+    values: () => memo.derived('\nvalues', () => take(order.read())),
+    below,
+    children: (parent) => (parent === '' ? take(order.read()) : below(parent)).filter((row) => parentOf(row.uid) === parent),
+    named: (parent, name) => take(names.find(parent, name)),
+    derived: memo.derived,
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The language the v1 messages are written in (facts §3, §4, §16): a message is a list of members, each with its proto
+ * name, its JSON name, its type and the member of the stored row it comes from. Rows are v2-shaped.
+ */
+
+export type Scalar = 'string' | 'bool' | 'int32' | 'uint32' | 'int64' | 'timestamp' | 'duration'
+
+/** An enum or a closed vocabulary of strings: v1 name ↔ stored name; the first pair is the zero value. */
+export interface Vocabulary {
+  readonly name: string
+  readonly toStored: ReadonlyMap<string, string>
+  readonly toV1: ReadonlyMap<string, string>
+  readonly zero: string
+  /** v1 numbers, which JSON accepts too; they differ from v2's (facts §16.7). */
+  readonly byNumber: ReadonlyMap<number, string>
+}
+
+export type Type =
+  | { readonly kind: 'scalar'; readonly scalar: Scalar }
+  | { readonly kind: 'enum'; readonly values: Vocabulary }
+  | { readonly kind: 'message'; readonly message: Message }
+
+export interface Member {
+  readonly name: string
+  readonly json: string
+  /** Name of the member in the stored row. */
+  readonly from: string
+  readonly type: Type
+  readonly shape: 'one' | 'list' | 'map'
+  /** Set for oneof members and optional scalars: absent, not zero, when unset. A oneof's name tells its siblings. */
+  readonly presence?: string
+  /** `out` is written by the server alone and read from no body; `in` is never shown again, as a secret (facts §3). */
+  readonly flow: 'both' | 'in' | 'out'
+}
+
+/** Members the specification adds to a resource in its own dialect (specification §9.5). */
+export type Extra = 'created_at' | 'updated_at' | 'group_id'
+
+export interface Message {
+  readonly name: string
+  readonly members: readonly Member[]
+  readonly extras: readonly Extra[]
+}
+
+type Settings = Partial<Pick<Member, 'json' | 'from' | 'shape' | 'presence' | 'flow'>>
+
+/** lowerCamelCase of a proto name, as protobuf JSON spells it. */
+export const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+const member =
+  (type: Type) =>
+  (name: string, settings: Settings = {}): Member => {
+    const json = settings.json ?? camel(name)
+    return { name, type, shape: 'one', flow: 'both', ...settings, json, from: settings.from ?? json }
+  }
+
+const scalar = (name: Scalar): Type => ({ kind: 'scalar', scalar: name })
+
+export const text = member(scalar('string'))
+export const flag = member(scalar('bool'))
+export const int32 = member(scalar('int32'))
+export const uint32 = member(scalar('uint32'))
+export const int64 = member(scalar('int64'))
+export const time = member(scalar('timestamp'))
+export const duration = member(scalar('duration'))
+export const choice = (values: Vocabulary) => member({ kind: 'enum', values })
+export const object = (message: Message) => member({ kind: 'message', message })
+
+export const list = (of: Member): Member => ({ ...of, shape: 'list' })
+export const map = (of: Member): Member => ({ ...of, shape: 'map' })
+export const readOnly = (of: Member): Member => ({ ...of, flow: 'out' })
+export const writeOnly = (of: Member): Member => ({ ...of, flow: 'in' })
+/** Members of which at most one may be set, each absent when unset. */
+export const oneof = (name: string, ...members: readonly Member[]): readonly Member[] => members.map((of) => ({ ...of, presence: name }))
+/** A proto3-optional scalar: absent when unset, with its zero value when set to it. */
+export const optional = (of: Member): Member => ({ ...of, presence: of.name })
+
+export const message = (name: string, members: readonly Member[], extras: readonly Extra[] = []): Message => ({ name, members, extras })

@@ -1,0 +1,39 @@
+import type { Vocabulary } from './message.ts'
+
+type Triple = readonly [number: number, v1: string, stored: string]
+
+function vocabulary(name: string, triples: readonly Triple[]): Vocabulary {
+  return {
+    name,
+    toStored: new Map(triples.map(([, v1, stored]) => [v1, stored])),
+    toV1: new Map(triples.map(([, v1, stored]) => [stored, v1])),
+    zero: triples[0]?.[1] ?? '',
+    byNumber: new Map(triples.map(([number, v1]) => [number, v1])),
+  }
+}
+
+/** Names that are equal on both sides. */
+export const sameNames = (name: string, ...values: readonly string[]): Vocabulary =>
+  vocabulary(
+    name,
+    values.map((value, number) => [number, value, value]),
+  )
+
+/** v1 names that v2 carries with a prefix; v1's zero is called UNKNOWN, v2's …_UNSPECIFIED. `first` is the v1 number after zero. */
+export const prefixed = (name: string, prefix: string, first: number, ...values: readonly string[]): Vocabulary =>
+  vocabulary(name, [
+    [0, 'UNKNOWN', `${prefix}UNSPECIFIED`],
+    ...values.map((value, at): Triple => [first + at, value, `${prefix}${value.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()}`]),
+  ])
+
+/** A vocabulary of plain strings without numbers or a zero value, from pairs [v1 string, stored name]. */
+export const strings = (name: string, pairs: Iterable<readonly [string, string]>): Vocabulary => {
+  const all = [...pairs]
+  return {
+    name,
+    toStored: new Map(all),
+    toV1: new Map(all.map(([v1, stored]) => [stored, v1])),
+    zero: '',
+    byNumber: new Map(),
+  }
+}

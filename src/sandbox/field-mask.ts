@@ -1,5 +1,6 @@
 import { memberOf } from './decode.ts'
-import { type Draft, fill, isObject, type Message, zeroOf } from './message.ts'
+import { snakeCase } from './http/case.ts'
+import { type Draft, type Field, fill, isObject, type Message, zeroOf } from './message.ts'
 import { invalidField, malformed } from './status.ts'
 
 /** The members a write touches, as paths of JSON names: `['oidc', 'clientSecret']`. */
@@ -17,7 +18,7 @@ const resolve = (message: Message, path: string): readonly string[] | undefined 
   let at: Message | undefined = message
   for (const part of path.split('.')) {
     const name: string | undefined = at ? memberOf(at, part) : undefined
-    const field = name === undefined ? undefined : at?.fields[name]
+    const field: Field | undefined = name === undefined ? undefined : at?.fields[name]
     if (name === undefined || !field) return undefined
     names.push(name)
     at = field.shape === 'single' ? field.message : undefined
@@ -59,12 +60,14 @@ export const impliedMask = (message: Message, body: unknown): Mask =>
 export const maskOf = (message: Message, text: string, body: unknown): Mask =>
   text === '' ? impliedMask(message, body) : explicitMask(message, text)
 
-/** Whether the mask names `path` (JSON names joined with dots), a member of it or a message around it. */
-export const touches = (mask: Mask, path: string): boolean =>
-  mask.some((names) => {
-    const named = names.join('.')
-    return named === path || path.startsWith(`${named}.`) || path.startsWith(`${named}[`) || named.startsWith(`${path}.`)
+/** Whether the mask names `path` (either spelling, parts joined with dots), a member of it or a message around it. */
+export const touches = (mask: Mask, path: string): boolean => {
+  const asked = snakeCase(path)
+  return mask.some((names) => {
+    const named = snakeCase(names.join('.'))
+    return named === asked || asked.startsWith(`${named}.`) || asked.startsWith(`${named}[`) || named.startsWith(`${asked}.`)
   })
+}
 
 const clearSiblings = (message: Message, name: string, target: Record<string, unknown>): void => {
   const group = message.fields[name]?.oneof

@@ -1,0 +1,72 @@
+import { hasCapability, requireCapability, visible } from '../auth/authorize.ts'
+import { filterKey, readUidp, scopeOf, selectRows } from '../filter.ts'
+import { type Ask, callerOf, ok, type Route } from '../http/route.ts'
+import type { Row } from '../model.ts'
+import { type Order, SORTABLE, sortRows } from '../order.ts'
+import { pageOf, readPaging } from '../paging.ts'
+import { render } from '../render.ts'
+import { invalidField, notFound } from '../status.ts'
+import { validUid } from '../uid.ts'
+import type { World } from '../world.ts'
+import type { Act, Resource, View } from './resource.ts'
+
+const UID_ASCENDING: Order = { name: 'uid', descending: false }
+
+/** What hooks get to see of a request. */
+export const actOf = (ask: Ask, world: World): Act => ({ world, caller: callerOf(ask), query: ask.query })
+
+/** The path variable `name`; INVALID_ARGUMENT when it does not have the form of a uid (semantics §1). */
+export const uidParam = (ask: Ask, name = 'uid'): string => {
+  const uid = ask.params[name] ?? ''
+  return validUid(uid) ? uid : invalidField(name, `${JSON.stringify(uid)} is not a valid uid`)
+}
+
+/** The row of `uid`, or NOT_FOUND. */
+export const existing = <R extends Row>(resource: Resource<R>, world: World, uid: string): R =>
+  resource.table(world.store).get(uid) ?? notFound(resource.type, uid)
+
+/** The v2 JSON of a row for one kind of answer. */
+export const present = <R extends Row>(resource: Resource<R>, world: World, row: R, view: View) =>
+  render(resource.message, resource.view?.(row, world, view) ?? row)
+
+/** `GET <path>`: filters, visibility, order, one page. */
+export const listRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'GET',
+  template: resource.path,
+  auth: 'required',
+  handle: (ask, world) => {
+    const sortable = { ...SORTABLE, ...resource.sortable }
+    const uidp = readUidp(ask.query)
+    const filters = resource.filters?.(ask.query) ?? []
+    const key = filterKey(uidp, filters)
+    const paging = readPaging(ask.query, world, { sortable, order: resource.order ?? UID_ASCENDING, filterKey: key })
+    const table = resource.table(world.store)
+    const sorted = table.derived(`sorted ${paging.order.name} ${paging.order.descending} ${key}`, () =>
+      sortRows(selectRows(table, uidp, filters), paging.order, sortable),
+    )
+    const rows = seenBy(resource, actOf(ask, world), sorted, scopeOf(uidp))
+    const { rows: page, ...envelope } = pageOf(world, rows, paging, sortable)
+    return ok({ [resource.plural]: page.map((row) => present(resource, world, row, 'list')), ...envelope })
+  },
+})
+
+/** What a caller may see at a scope it may see all the way down, so a list below one readable parent is not tested row by row. */
+const seenBy = <R extends Row>(resource: Resource<R>, act: Act, rows: readonly R[], scope: string): readonly R[] => {
+  if (scope !== '' && hasCapability(act.world, act.caller, resource.capabilities.list, scope)) return rows
+  const inReach = resource.visible?.(act) ?? visible(act.world, act.caller, resource.capabilities.list)
+  return rows.filter(({ uid }) => inReach(uid))
+}
+
+/** `GET <path>/{uid}`. */
+export const getRoute = <R extends Row>(resource: Resource<R>): Route => ({
+  method: 'GET',
+  template: `${resource.path}/{uid=**}`,
+  auth: 'required',
+  handle: (ask, world) => {
+    const act = actOf(ask, world)
+    const uid = uidParam(ask)
+    if (resource.readable) resource.readable(act, uid)
+    else requireCapability(world, act.caller, resource.capabilities.list, uid)
+    return ok(present(resource, world, existing(resource, world, uid), 'get'))
+  },
+})

@@ -1,5 +1,6 @@
+import { invalidField, malformed } from '../status.ts'
+import { formatTimestamp, parseTimestamp } from '../timestamp.ts'
 import type { Member, Message, Scalar, Type, Vocabulary } from './message.ts'
-import { invalid, malformed } from './refusal.ts'
 
 /** A request body as the store spells it: only the members the body carried. */
 export type Decoded = Readonly<Record<string, unknown>>
@@ -24,13 +25,11 @@ const matching =
   (value: unknown): string | undefined =>
     typeof value === 'string' && pattern.test(value) ? value : undefined
 
-const rfc3339 = matching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/)
-
 /** Any offset is accepted; what is already UTC keeps its digits (facts §19). */
 function timestamp(value: unknown): string | undefined {
-  const text = rfc3339(value)
-  if (text === undefined || Number.isNaN(Date.parse(text))) return undefined
-  return text.endsWith('Z') ? text : new Date(text).toISOString()
+  const milliseconds = typeof value === 'string' ? parseTimestamp(value) : undefined
+  if (milliseconds === undefined) return undefined
+  return String(value).endsWith('Z') ? String(value) : formatTimestamp(milliseconds)
 }
 
 /** Reads one scalar as protobuf JSON does; undefined when it is none of that type (facts §16). */
@@ -47,7 +46,7 @@ const readScalar: Readonly<Record<Scalar, (value: unknown) => unknown>> = {
 /** A name or a v1 number; a number nobody knows is the zero value, as open enums have it. */
 function enumValue(value: unknown, values: Vocabulary, name: string): string | undefined {
   if (values.byNumber.size === 0 && typeof value === 'string' && !values.toStored.has(value)) {
-    return invalid([{ field: name, description: `unknown ${values.name} "${value}"` }])
+    return invalidField(name, `unknown ${values.name} "${value}"`)
   }
   const v1 = Number.isInteger(value) ? (values.byNumber.get(value as number) ?? values.zero) : value
   return typeof v1 === 'string' ? values.toStored.get(v1) : undefined

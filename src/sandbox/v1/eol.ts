@@ -1,0 +1,62 @@
+import { packageOfRepo, type Stream } from './eol-data.ts'
+
+/** How long an eligible stream is still built after upstream ended it (semantics §8). */
+const GRACE_MONTHS = 6
+
+type GraceStatus = 'GRACE_NOT_ELIGIBLE' | 'GRACE_ELIGIBLE' | 'GRACE_ACTIVE' | 'GRACE_BROKEN' | 'GRACE_EXPIRED'
+
+type EolRepo = { readonly name: string; readonly activeTags: readonly string[] }
+type EolTag = { readonly uid: string; readonly name: string; readonly deprecated: boolean }
+
+/** The last day of grace. Months are added as the service does it: a day the month lacks runs into the next (2026-10-31 → 2027-05-01). */
+function expiryOf(eolDate: string): Date {
+  const date = new Date(`${eolDate}T00:00:00Z`)
+  date.setUTCMonth(date.getUTCMonth() + GRACE_MONTHS)
+  return date
+}
+
+/** The decision rule of semantics §8. */
+function graceOf(stream: Stream | undefined, now: Date): GraceStatus {
+  if (!stream?.eolDate) return 'GRACE_NOT_ELIGIBLE'
+  if (now < new Date(`${stream.eolDate}T00:00:00Z`)) return 'GRACE_ELIGIBLE'
+  if (stream.eolBroken) return 'GRACE_BROKEN'
+  return now <= expiryOf(stream.eolDate) ? 'GRACE_ACTIVE' : 'GRACE_EXPIRED'
+}
+
+/** The stream a tag belongs to: `18.20.4-r1-dev` is of 18, `3.13` of 3.13; `latest` and a bare `3` are of none. */
+const streamOf = (streams: readonly Stream[], tagName: string): Stream | undefined =>
+  streams.find(({ version }) => tagName === version || (tagName.startsWith(version) && /^[.-]/.test(tagName.slice(version.length))))
+
+const superseded = /-r\d+(-|$)/
+
+/** Whether the tag is still built: the repo names its active tags, or, when it names none, what its own flags say. */
+function isBuilt(repo: EolRepo, tag: EolTag, grace: GraceStatus): boolean {
+  if (repo.activeTags.length > 0) return repo.activeTags.includes(tag.name)
+  if (grace === 'GRACE_BROKEN' || grace === 'GRACE_EXPIRED' || superseded.test(tag.name)) return false
+  return grace === 'GRACE_ACTIVE' || !tag.deprecated
+}
+
+const noStream = { eolDate: '', exists: false, fips: false, lts: false, releaseDate: '', version: '', eolBroken: false, latestVersion: '' }
+
+const packageVersion = (stream: Stream | undefined) =>
+  stream ? { ...stream, exists: true, legacyLts: stream.lts ? 'true' : '' } : { ...noStream, legacyLts: '' }
+
+const wholeSeconds = (date: Date): string => date.toISOString().replace('.000Z', 'Z')
+
+/** One row of the end-of-life listing at the instant `now`. The version is null for a package the data does not know. */
+export function eolTagOf(repo: EolRepo, tag: EolTag, now: Date) {
+  const known = packageOfRepo.get(repo.name)
+  const stream = streamOf(known?.streams ?? [], tag.name)
+  const grace = graceOf(stream, now)
+  const built = isBuilt(repo, tag, grace)
+  const current = grace === 'GRACE_ACTIVE' ? 'TAG_IN_GRACE' : 'TAG_ACTIVE'
+  return {
+    id: tag.uid,
+    name: tag.name,
+    mainPackageName: known?.name ?? '',
+    mainPackageVersion: known ? packageVersion(stream) : null,
+    tagStatus: built ? current : 'TAG_INACTIVE',
+    graceStatus: grace,
+    gracePeriodExpiryDate: grace === 'GRACE_ACTIVE' && stream ? wholeSeconds(expiryOf(stream.eolDate)) : null,
+  }
+}

@@ -1,0 +1,57 @@
+import { CODES, type CodeName } from './codes.ts'
+
+/** One typed entry of a google.rpc.Status; `@type` names its shape (specification §7). */
+export interface Detail {
+  readonly '@type': string
+  readonly [member: string]: unknown
+}
+
+export interface FieldViolation {
+  readonly field: string
+  readonly description: string
+}
+
+interface ErrorOptions {
+  readonly details?: readonly Detail[]
+  /** Answer headers that belong to the error: `retry-after`, `www-authenticate`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** What really happened. It is logged and never sent. */
+  readonly cause?: unknown
+}
+
+/** The one error of the project: a google.rpc.Status. `message` and `details` reach the client, `cause` only the log. */
+export class ApiError extends Error {
+  readonly code: CodeName
+  readonly details: readonly Detail[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: CodeName, message: string, options: ErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.details = options.details ?? []
+    this.headers = options.headers ?? {}
+  }
+
+  get http(): number {
+    return CODES[this.code].http
+  }
+}
+
+const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
+
+/** Code 3, HTTP 400: one error for every failing field, in the wording of specification §7 rule 1. */
+export function invalidArgument(...violations: readonly FieldViolation[]): ApiError {
+  const text = violations.map(({ field, description }) => `${field}: ${description}`).join('; ')
+  return new ApiError('INVALID_ARGUMENT', `Invalid argument: ${text}`, { details: [{ '@type': BAD_REQUEST, fieldViolations: violations }] })
+}
+
+/** The field violations of a BadRequest detail, in order; empty for every other detail. */
+export function fieldViolations(detail: Detail): readonly FieldViolation[] {
+  return detail['@type'] === BAD_REQUEST && Array.isArray(detail.fieldViolations) ? detail.fieldViolations.filter(isViolation) : []
+}
+
+function isViolation(value: unknown): value is FieldViolation {
+  const violation = value as Partial<FieldViolation> | null
+  return typeof violation?.field === 'string' && typeof violation.description === 'string'
+}

@@ -1,0 +1,71 @@
+import { ApiError, type Detail } from './api-error.ts'
+import { CODES, codeName } from './codes.ts'
+
+interface V2Failure {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly text: string
+}
+
+/** Headers of a failure that a client acts on; all others stay behind. */
+const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
+
+/**
+ * A failed v2 answer as an ApiError. A google.rpc.Status body keeps its code, message and details; anything else (the HTML page of
+ * a load balancer, a truncated body) is INTERNAL, or what its HTTP status plainly says (401, 403, 429, 502, 503, 504).
+ */
+export function fromV2({ status, headers, text }: V2Failure): ApiError {
+  const kept: Record<string, string> = {}
+  for (const name of KEPT_HEADERS) {
+    const value = headers[name]
+    if (typeof value === 'string') kept[name] = value
+  }
+  const body = parseStatus(text)
+  if (body) return new ApiError(body.code, body.message, { details: body.details, headers: kept })
+  const code = PLAIN_STATUS[status] ?? 'INTERNAL'
+  return new ApiError(code, `the v2 service answered HTTP ${status} without an error body`, { headers: kept, cause: text.slice(0, 500) })
+}
+
+/** Statuses whose meaning does not depend on who wrote the body. */
+const PLAIN_STATUS: Readonly<Record<number, keyof typeof CODES>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+function parseStatus(text: string) {
+  try {
+    const body = JSON.parse(text) as { code?: unknown; message?: unknown; details?: unknown } | null
+    if (typeof body?.code !== 'number' || body.code === CODES.OK.number) return undefined
+    const details = Array.isArray(body.details) ? body.details.filter(isDetail) : []
+    return { code: codeName(body.code), message: typeof body.message === 'string' ? body.message : '', details }
+  } catch {
+    return undefined
+  }
+}
+
+function isDetail(value: unknown): value is Detail {
+  return typeof (value as Detail | null)?.['@type'] === 'string'
+}
+
+/** A 2xx v2 answer that is not a JSON object: code 13, HTTP 500 (facts §15). */
+export function brokenAnswer(cause: unknown): ApiError {
+  return new ApiError('INTERNAL', 'the v2 service sent an answer that is not JSON', { cause })
+}
+
+/** Error codes of Node and undici that mean a time limit passed. */
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
+
+/** A call that got no answer: time-out → 504, client gone → 499, everything else (refused, reset, DNS, TLS) → 503. */
+export function fromTransport(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const { code, name } = error as { code?: string; name?: string }
+  if (name === 'TimeoutError' || TIMEOUTS.has(code ?? '')) {
+    return new ApiError('DEADLINE_EXCEEDED', 'the v2 service did not answer in time', { cause: error })
+  }
+  if (name === 'AbortError') return new ApiError('CANCELLED', 'the client went away', { cause: error })
+  return new ApiError('UNAVAILABLE', 'the v2 service cannot be reached', { cause: error })
+}

@@ -1,0 +1,65 @@
+/** One enum value: v1 name, v2 name, v1 number. Numbers are read, never written, and never copied across versions (facts §18). */
+export type EnumRow = readonly [v1: string, v2: string, number: number]
+
+/** A one-to-one map between a v1 enum and its v2 twin. The first row is the zero value. */
+export interface EnumMap {
+  readonly name: string
+  readonly rows: readonly EnumRow[]
+  /** v1 values that v2 lacks; as input they are INVALID_ARGUMENT. */
+  readonly v1Only: readonly string[]
+  readonly zero: EnumRow
+  readonly toV1: ReadonlyMap<unknown, string>
+  /** Keyed by v1 name and by v1 number. */
+  readonly toV2: ReadonlyMap<unknown, string>
+}
+
+/**
+ * Builds an enum map. `rows` start with the zero value; a name or number that stands twice stops the process, because a map that is
+ * not one to one would change data silently.
+ */
+export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly string[] = []): EnumMap {
+  const [zero] = rows
+  if (!zero) throw new Error(`enum ${name} has no rows; give at least its zero value`)
+  for (const [column, label] of [
+    [0, 'v1 name'],
+    [1, 'v2 name'],
+    [2, 'number'],
+  ] as const) {
+    const seen = new Set<unknown>()
+    for (const row of rows) {
+      if (seen.has(row[column])) throw new Error(`enum ${name} is not one to one: ${label} ${row[column]} stands twice`)
+      seen.add(row[column])
+    }
+  }
+  return {
+    name,
+    rows,
+    v1Only,
+    zero,
+    toV1: new Map(rows.map(([v1, v2]) => [v2, v1])),
+    toV2: new Map(
+      rows.flatMap(([v1, v2, number]): [unknown, string][] => [
+        [v1, v2],
+        [number, v2],
+      ]),
+    ),
+  }
+}
+
+/** An enum whose v2 names are the v1 names behind a prefix; `zero` is the pair of the unset value (facts §18). */
+export function prefixed(
+  name: string,
+  prefix: string,
+  zero: readonly [string, string],
+  values: readonly (readonly [string, number])[],
+): EnumMap {
+  return enumMap(name, [[...zero, 0], ...values.map(([value, number]): EnumRow => [value, prefix + value, number])])
+}
+
+/** An enum that both versions spell alike; the number of a value is its position. */
+export function identical(name: string, values: readonly string[]): EnumMap {
+  return enumMap(
+    name,
+    values.map((value, number): EnumRow => [value, value, number]),
+  )
+}

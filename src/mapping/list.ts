@@ -1,0 +1,86 @@
+import { ApiError } from '../errors/api-error.ts'
+import type { JsonObject } from './json.ts'
+import type { Env, V1Request } from './operation.ts'
+import { readOrder } from './order.ts'
+import { fillPath } from './path.ts'
+import { ask, type Call, emit, type Plan, type Reply } from './plan.ts'
+import { type Params, single, v2Query } from './query.ts'
+import { passes } from './recheck.ts'
+import type { Resource } from './resource.ts'
+import { uidInPath } from './uid.ts'
+import { eachPage } from './walk.ts'
+import { readWindow } from './window.ts'
+
+/** Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. */
+export type Enrich = (rows: readonly JsonObject[], env: Env) => Plan<readonly JsonObject[]>
+
+export interface ListOptions {
+  readonly query?: Params
+  /** The v1 parameter that names one resource; v1 had no Get (facts §11). */
+  readonly byId?: string
+  readonly enrich?: Enrich
+  /** The further calls that `enrich` makes, for people to read. */
+  readonly calls?: readonly string[]
+  /** v2 path template of the list, where it is not the resource's collection. */
+  readonly v2?: string
+  /** Further v2 query, computed from the v1 parameters that are named beside it. */
+  readonly more?: { readonly params: readonly string[]; readonly query: (request: V1Request) => Filters }
+}
+
+type Filters = Call['query']
+
+/** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
+export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
+  const { query } = request
+  const filters = merge([...v2Query(options.query ?? {}, query), ...(options.more?.query(request) ?? [])])
+  const order = readOrder(query)
+  const window = readWindow(query)
+  const uid = options.byId ? single(query, options.byId) : undefined
+  const show = resource.show[env.dialect]
+  const send = function* (rows: readonly JsonObject[]): Plan<void> {
+    const complete = options.enrich ? yield* options.enrich(rows, env) : rows
+    yield* emit(complete.map(show))
+  }
+  if (!filters) return items()
+  if (uid) {
+    const rows = (yield* byId(resource, uid, options.byId ?? '')).filter((row) => passes(row, filters))
+    yield* send(rows.slice(window.skip, window.skip + (window.take ?? 1)))
+  } else {
+    const path = fillPath(options.v2 ?? resource.v2, request.params)
+    const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
+    yield* eachPage({ path, plural: resource.plural, order: order ?? resource.order, query: ordered }, window, send)
+  }
+  return items()
+}
+
+/** The v1 envelope; the rows that the plan emitted become its `items`. */
+export function items(more: JsonObject = {}): Reply {
+  return { status: 200, body: more, rows: true }
+}
+
+/** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
+const INVISIBLE = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
+
+/** The resource with this uid as a list of one or none. */
+function* byId(resource: Resource, uid: string, field: string): Plan<readonly JsonObject[]> {
+  try {
+    return [yield* ask({ method: 'GET', path: `${resource.v2}/${uidInPath(uid, field)}`, query: [] })]
+  } catch (error) {
+    if (error instanceof ApiError && INVISIBLE.has(error.code)) return []
+    throw error
+  }
+}
+
+/**
+ * Two v1 filters may become the same singular v2 parameter: equal values are sent once, different ones match nothing (undefined), and
+ * v2 would refuse the pair.
+ */
+function merge(filters: Filters): Filters | undefined {
+  const merged = new Map<string, string>()
+  for (const [name, value] of filters) {
+    const before = merged.get(name)
+    if (before !== undefined && before !== value && name !== 'uidp.ids') return undefined
+    merged.set(name, value)
+  }
+  return filters.filter(([name, value], at) => name === 'uidp.ids' || filters.findIndex(([n, v]) => n === name && v === value) === at)
+}

@@ -1,0 +1,149 @@
+import type { Missing } from '../errors/to-v1.ts'
+import type { JsonObject } from './json.ts'
+import { type ListOptions, listPlan } from './list.ts'
+import { fieldMask } from './mask.ts'
+import type { Env, Kind, MakePlan, Method, Operation } from './operation.ts'
+import { ORDER_PARAMETER } from './order.ts'
+import { fillPath, onlyVariable } from './path.ts'
+import { ask, type Call, type Reply, ROWS } from './plan.ts'
+import { asParam, type Params, v2Query } from './query.ts'
+import { type Message, message, type Resource } from './resource.ts'
+import { uidInPath } from './uid.ts'
+import { WINDOW_PARAMETERS } from './window.ts'
+
+/** The message without members. */
+export const nothing = message('empty', {})
+
+/** `GET …` list: the full set by default, a window on request, zero or one row by id (design §3). */
+export function list(id: string, route: string, resource: Resource, options: ListOptions = {}): Operation {
+  const { query = {}, byId, enrich, calls = [], v2 = resource.v2 } = options
+  return operation(id, route, {
+    kind: enrich ? 'composed' : 'direct',
+    calls: [`GET ${v2}`, ...(byId ? [`GET ${resource.v2}/{${byId}}`] : []), ...calls],
+    params: query,
+    ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ORDER_PARAMETER, ...WINDOW_PARAMETERS],
+    answer: resource,
+    missing: 'empty',
+    empty: () => ({ [ROWS]: [] }),
+    plan: (request, env) => listPlan(resource, options, request, env),
+  })
+}
+
+/** `GET …/{id}`: one resource by its uid. */
+export function get(id: string, route: string, resource: Resource, missing: Missing): Operation {
+  const variable = onlyVariable(route)
+  const v2 = `GET ${resource.v2}/{${variable}}`
+  return action(id, route, { v2, answer: resource, missing })
+}
+
+/** `POST …/{parent}`: the parent stays in the path, the body carries the resource (specification §4 rule 1). */
+export function create(id: string, route: string, resource: Resource, options: { request?: Message; answer?: Message } = {}): Operation {
+  const v2 = `POST ${resource.v2}/{${onlyVariable(route)}}`
+  return action(id, route, { v2, request: options.request ?? resource, answer: options.answer ?? resource })
+}
+
+/** `PUT …/{id}`: full replacement, as a PATCH with the resource's field mask (facts §13). */
+export function replace(id: string, route: string, resource: Resource, options: { request?: Message; answer?: Message } = {}): Operation {
+  const { request = resource, answer = resource } = options
+  const variable = onlyVariable(route)
+  const v2 = `PATCH ${resource.v2}/{${variable}}`
+  return operation(id, route, {
+    calls: [v2],
+    request,
+    answer,
+    *plan({ params, body }, env) {
+      const fields = request.read(body)
+      const updated = yield* ask(patch(resource, params[variable] ?? '', variable, fields, env))
+      return ok(answer.show[env.dialect](updated))
+    },
+  })
+}
+
+/** The PATCH that replaces a resource as a v1 PUT does. */
+export function patch(resource: Resource, uid: string, field: string, body: JsonObject, env: Env): Call {
+  const query: Call['query'] = [['updateMask', fieldMask(resource.mask, body, env.maskCase)]]
+  return { method: 'PATCH', path: `${resource.v2}/${uidInPath(uid, field)}`, query, body }
+}
+
+/** `DELETE …/{id}`: gone is gone, so a missing resource is a success (facts §14). */
+export function remove(id: string, route: string, resource: Resource): Operation {
+  const variable = onlyVariable(route)
+  const v2 = `DELETE ${resource.v2}/{${variable}}`
+  return action(id, route, { v2, missing: 'done' })
+}
+
+interface Action {
+  /** `METHOD /path`; its variables are named as in the v1 route. */
+  readonly v2: string
+  readonly params?: Params
+  readonly request?: Message
+  readonly answer?: Message
+  readonly missing?: Missing
+}
+
+/** One v1 call that is one v2 call, with its own request and answer messages. */
+export function action(id: string, route: string, { v2, params = {}, request, answer = nothing, missing = 'error' }: Action): Operation {
+  const [method = '', template = ''] = v2.split(' ')
+  return operation(id, route, {
+    calls: [v2],
+    params,
+    ...(request && { request }),
+    answer,
+    missing,
+    *plan({ params: variables, query, body }, env) {
+      const call = { method: method as Call['method'], path: fillPath(template, variables), query: v2Query(params, query) }
+      const answered = yield* ask(request ? { ...call, body: request.read(body) } : call)
+      return ok(answer.show[env.dialect](answered))
+    },
+  })
+}
+
+interface Composed
+  extends Partial<Pick<Operation, 'params' | 'ownParams' | 'request' | 'answer' | 'missing' | 'empty' | 'fieldName' | 'because'>> {
+  readonly kind?: Kind
+  readonly calls: readonly string[]
+  readonly plan: MakePlan
+}
+
+/** Any operation with a plan of its own; the other builders are short forms of this one. */
+export function operation(id: string, route: string, options: Composed): Operation {
+  const { kind = 'direct', params = {}, ownParams = [], answer = nothing, missing = 'error', request } = options
+  return {
+    ...parseRoute(route),
+    ...options,
+    id,
+    kind,
+    params,
+    ownParams,
+    answer,
+    missing,
+    empty: options.empty ?? ((dialect) => answer.show[dialect]({})),
+    fieldName: options.fieldName ?? v1FieldName(params, request, answer),
+  }
+}
+
+/** An operation that only a v1 service can answer, and why. */
+export function v1Only(id: string, route: string, because: string): Operation {
+  const plan = { kind: 'v1-only' as const, calls: [], params: {}, ownParams: [], missing: 'error' as const, because }
+  return { id, ...parseRoute(route), ...plan, empty: () => ({}), fieldName: (name) => name }
+}
+
+/** HTTP 200 with a body: every v1 success, creates included (facts §12.5). */
+export function ok(body: unknown): Reply {
+  return { status: 200, body }
+}
+
+/** Translates field names of v2 errors back to v1's, list indices kept: the fields of the request, then of the answer, then the filters. */
+function v1FieldName(params: Params, request: Message | undefined, answer: Message): (v2Path: string) => string {
+  const filters = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, name]))
+  return (v2Path) => {
+    const plain = v2Path.replace(/\[[^\]]*\]/g, '')
+    return request?.v1Names.get(plain) ?? answer.v1Names.get(plain) ?? filters.get(v2Path) ?? v2Path
+  }
+}
+
+function parseRoute(route: string): { method: Method; template: string } {
+  const [method, template] = route.split(' ')
+  if (!template) throw new Error(`route "${route}" must read "METHOD /path"`)
+  return { method: method as Method, template }
+}

@@ -1,0 +1,17 @@
+import type { V1Request } from './operation.ts'
+import { uidInPath } from './uid.ts'
+
+/** A v2 path template with the request's variables in place. An empty `{name}` leaves no slash behind: the zero-segment parent. */
+export function fillPath(template: string, variables: V1Request['params']): string {
+  return template.replace(/\/\{([^}]+)\}/g, (_, name: string) => {
+    const value = variables[name] ?? ''
+    return value === '' ? '' : `/${uidInPath(value, name)}`
+  })
+}
+
+/** The name of a template's only variable. */
+export function onlyVariable(route: string): string {
+  const name = /\{([^=}]+)/.exec(route)?.[1]
+  if (!name) throw new Error(`route "${route}" has no path variable`)
+  return name
+}

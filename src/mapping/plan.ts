@@ -1,0 +1,53 @@
+import type { ApiError } from '../errors/api-error.ts'
+import type { JsonObject } from './json.ts'
+
+/** One v2 request as data. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Absolute, percent-encoded, without a query. */
+  readonly path: string
+  readonly query: readonly (readonly [name: string, value: string])[]
+  readonly body?: JsonObject
+  /** The answer may be kept: for the same caller (`caller`), or only while this request runs (`request`). */
+  readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request' }
+}
+
+/** The envelope member that holds the rows of every v1 list (facts §10.1). */
+export const ROWS = 'items'
+
+/** One v1 response as data. With `rows`, the rows that the plan emitted become the `items` of the envelope and `body` is its rest. */
+export interface Reply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly rows?: true
+}
+
+/** What became of one Call: its JSON body (`{}` when v2 sent none), or the error. */
+export type Outcome = { readonly ok: true; readonly body: JsonObject } | { readonly ok: false; readonly error: ApiError }
+
+/** What a plan yields: calls it wants made (side by side when there are several), or finished v1 rows to send on. */
+export type Step =
+  | { readonly kind: 'ask'; readonly calls: readonly Call[] }
+  | { readonly kind: 'rows'; readonly rows: readonly JsonObject[] }
+
+/** A plan yields Steps, gets the Outcomes of each `ask` back, and returns its result. It does no I/O. */
+export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
+
+/** Makes one call; returns the answer's body or throws its ApiError. */
+export function* ask(call: Call): Plan<JsonObject> {
+  const [outcome] = yield { kind: 'ask', calls: [call] }
+  if (!outcome) throw new Error('the executor gave no outcome')
+  if (!outcome.ok) throw outcome.error
+  return outcome.body
+}
+
+/** Makes several calls side by side; every outcome comes back in the order of the calls, failures included. */
+export function* askAll(calls: readonly Call[]): Plan<readonly Outcome[]> {
+  return calls.length === 0 ? [] : yield { kind: 'ask', calls }
+}
+
+/** Sends finished v1 rows on towards the client. */
+export function* emit(rows: readonly JsonObject[]): Plan<void> {
+  if (rows.length > 0) yield { kind: 'rows', rows }
+}

@@ -1,0 +1,115 @@
+import { ApiError, invalidArgument } from '../errors/api-error.ts'
+import type { EnumMap } from './enums.ts'
+import { camelCase } from './names.ts'
+import { isTimestamp } from './read.ts'
+
+/** Decoded query parameters of a v1 request, every occurrence kept. */
+export type Query = ReadonlyMap<string, readonly string[]>
+
+/** One v1 query parameter and the v2 parameter that it becomes. */
+export interface Param {
+  readonly v2: string
+  readonly kind: 'text' | 'flag' | 'time' | 'int' | 'texts' | 'choice'
+  /** v2 turned the meaning and the default round: send `not v1`, always (facts §4.2). */
+  readonly negate?: boolean
+  readonly of?: EnumMap
+}
+
+export type Params = Readonly<Record<string, Param | string>>
+
+export const flagParam = (v2: string): Param => ({ v2, kind: 'flag' })
+export const textsParam = (v2: string): Param => ({ v2, kind: 'texts' })
+export const timeParam = (v2: string): Param => ({ v2, kind: 'time' })
+export const intParam = (v2: string): Param => ({ v2, kind: 'int' })
+export const choiceParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of })
+export const negated = (v2: string): Param => ({ v2, kind: 'flag', negate: true })
+
+/** The five members of the uidp filter, the same in both versions (facts §10.4). */
+export const scope: Params = {
+  'uidp.ancestors_of': 'uidp.ancestors_of',
+  'uidp.descendants_of': 'uidp.descendants_of',
+  'uidp.children_of': 'uidp.children_of',
+  'uidp.in_root': flagParam('uidp.in_root'),
+  'uidp.ids': textsParam('uidp.ids'),
+}
+
+export function asParam(row: Param | string): Param {
+  return typeof row === 'string' ? { v2: row, kind: 'text' } : row
+}
+
+/** The v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
+export function v2Query(params: Params, query: Query): [string, string][] {
+  return Object.entries(params).flatMap(([name, row]) => {
+    const param = asParam(row)
+    return valuesOf(param, name, query).map((value): [string, string] => [param.v2, value])
+  })
+}
+
+function valuesOf(param: Param, name: string, query: Query): readonly string[] {
+  if (param.kind === 'texts')
+    return spellings(name)
+      .flatMap((spelling) => query.get(spelling) ?? [])
+      .filter((value) => value !== '')
+  const value = single(query, name)
+  if (param.negate) return [String(!(value !== undefined && readFlag(name, value)))]
+  if (value === undefined || (value === '' && param.kind === 'text')) return []
+  return [PARSERS[param.kind](name, value, param)]
+}
+
+/** The one value of a singular parameter in either spelling; given twice it is INVALID_ARGUMENT, as the gateway has it (facts §12.6). */
+export function single(query: Query, name: string): string | undefined {
+  const values = spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
+  if (values.length > 1) throw badParameter(`too many values for field "${name}": ${values.join(', ')}`)
+  return values[0]
+}
+
+/** A non-negative 32-bit integer parameter; absent, empty and 0 all mean unset (proto3). */
+export function count(query: Query, name: string): number | undefined {
+  const value = single(query, name)
+  if (value === undefined || value === '') return undefined
+  const number = Number(readInt(name, value))
+  if (number < 0) throw invalidArgument({ field: name, description: 'must not be negative' })
+  return number === 0 ? undefined : number
+}
+
+/** Every way a parameter may be written: as in the tables, or in lowerCamelCase. */
+export function spellings(name: string): readonly string[] {
+  const camel = camelCase(name)
+  return camel === name ? [name] : [name, camel]
+}
+
+const PARSERS: Readonly<Record<Exclude<Param['kind'], 'texts'>, (name: string, value: string, param: Param) => string>> = {
+  text: (_, value) => value,
+  flag: (name, value) => String(readFlag(name, value)),
+  int: readInt,
+  time: (name, value) => {
+    if (!isTimestamp(value)) throw badParameter(`parsing field "${name}": not an RFC 3339 timestamp: ${JSON.stringify(value)}`)
+    return value
+  },
+  choice: (name, value, { of }) => {
+    const v2 = of?.toV2.get(value) ?? of?.toV2.get(Number(value))
+    if (v2 === undefined) throw badParameter(`parsing field "${name}": ${JSON.stringify(value)} is not a valid value`)
+    return v2
+  },
+}
+
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
+
+function readFlag(name: string, value: string): boolean {
+  if (TRUE.has(value)) return true
+  if (FALSE.has(value)) return false
+  throw badParameter(`parsing field "${name}": strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`)
+}
+
+function readInt(name: string, value: string): string {
+  if (!/^[+-]?\d{1,10}$/.test(value) || Math.abs(Number(value)) >= 2 ** 31) {
+    throw badParameter(`parsing field "${name}": strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  }
+  return String(Number(value))
+}
+
+/** The gateway's own refusal of a query value: code 3 without details (semantics §4.1). */
+function badParameter(message: string): ApiError {
+  return new ApiError('INVALID_ARGUMENT', message)
+}

@@ -1,0 +1,32 @@
+import { invalidArgument } from '../errors/api-error.ts'
+
+/** The uid one level up, or undefined for a root resource. A uid is its parent's uid, a slash, and a suffix (facts §17). */
+export function parentUid(uid: string): string | undefined {
+  const slash = uid.lastIndexOf('/')
+  return slash < 0 ? undefined : uid.slice(0, slash)
+}
+
+/** True when `uid` lies anywhere below `ancestor`. */
+export function isBelow(uid: string, ancestor: string): boolean {
+  return uid.startsWith(`${ancestor}/`)
+}
+
+/**
+ * A uid as a piece of a v2 path: slashes stay, everything else is percent-encoded. A uid that a server could read as another path
+ * (`..`, an empty segment, a control character) is refused as INVALID_ARGUMENT naming `field`.
+ */
+export function uidInPath(uid: string, field: string): string {
+  const segments = uid.split('/')
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || hasControl(segment))) {
+    throw invalidArgument({ field, description: 'must be a uid: segments separated by single slashes' })
+  }
+  return segments.map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':')).join('/')
+}
+
+function hasControl(text: string): boolean {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    if (code < 0x20 || code === 0x7f || (code >= 0xd800 && code <= 0xdfff)) return true
+  }
+  return false
+}

@@ -1,0 +1,81 @@
+import { ApiError } from '../errors/api-error.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { ask, type Call, type Plan } from './plan.ts'
+import { uidOf } from './resource.ts'
+import type { Window } from './window.ts'
+
+/** The largest page v2 serves (specification §8). */
+export const PAGE_SIZE = 200
+
+/** One v2 list: where it is, how its rows are called, in which order they come. */
+export interface Listing {
+  readonly path: string
+  readonly plural: string
+  readonly order: string
+  readonly query: Call['query']
+}
+
+/** One page of a v2 list. */
+export interface Page {
+  readonly rows: readonly JsonObject[]
+  readonly nextPageToken: string
+  readonly totalCount: string | undefined
+  readonly skipped: number
+}
+
+/**
+ * Walks a v2 list by its cursor and visits every page of the window in order. `skip` goes with the first page only. A walk that would
+ * come out doubled or short is an ABORTED error instead: v2 restarts a listing silently when its page token has expired (specification §8).
+ */
+export function* eachPage(listing: Listing, window: Window, visit: (rows: readonly JsonObject[]) => Plan<void>): Plan<void> {
+  const restarted = restartDetector(listing.order)
+  let token = ''
+  let left = window.take ?? Number.POSITIVE_INFINITY
+  do {
+    const size = Math.min(PAGE_SIZE, left)
+    const position: Call['query'] = token ? [['page_token', token]] : window.skip > 0 ? [['skip', String(window.skip)]] : []
+    const page = yield* readPage(listing, size, position)
+    if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
+    yield* visit(page.rows)
+    left -= page.rows.length
+    token = page.nextPageToken
+  } while (token !== '' && left > 0)
+}
+
+/** Reads one page. */
+export function* readPage(listing: Listing, size: number, position: Call['query']): Plan<Page> {
+  const query = [...listing.query, ['page_size', String(size)] as const, ...position]
+  const body = yield* ask({ method: 'GET', path: listing.path, query })
+  const rows = body[listing.plural]
+  return {
+    rows: Array.isArray(rows) ? rows.filter(isObject) : [],
+    nextPageToken: typeof body.nextPageToken === 'string' ? body.nextPageToken : '',
+    totalCount: typeof body.totalCount === 'string' ? body.totalCount : undefined,
+    skipped: typeof body.skipped === 'number' ? body.skipped : 0,
+  }
+}
+
+/**
+ * Tells whether a page belongs to a listing that began anew: its cursor was seen before, it repeats a row of the first page, its count
+ * of skipped rows changed, or (in uid order) it begins before the last row seen. Rows without a uid are watched by the cursor alone.
+ */
+function restartDetector(order: string): (page: Page) => boolean {
+  const tokens = new Set<string>()
+  let first: Set<string> | undefined
+  let skipped = 0
+  let last = ''
+  return ({ rows, nextPageToken, skipped: nowSkipped }) => {
+    const uids = rows.map(uidOf).filter((uid) => uid !== '')
+    const repeatedToken = nextPageToken !== '' && tokens.has(nextPageToken)
+    tokens.add(nextPageToken)
+    if (!first) {
+      first = new Set(uids)
+      skipped = nowSkipped
+    } else if (repeatedToken || nowSkipped !== skipped || uids.some((uid) => first?.has(uid))) {
+      return true
+    }
+    const backwards = order === 'uid' && last !== '' && uids[0] !== undefined && uids[0] <= last
+    last = uids.at(-1) ?? last
+    return backwards
+  }
+}

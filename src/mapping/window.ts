@@ -1,0 +1,37 @@
+import { invalidArgument } from '../errors/api-error.ts'
+import { count, type Query } from './query.ts'
+
+/** The part of a full-set list that a v1 client asked for; `take` undefined = to the end. */
+export interface Window {
+  readonly skip: number
+  readonly take: number | undefined
+}
+
+/** v1's ways to ask for a part of a list (specification §9.5). A family that counts pages names its size; pages count from 1. */
+const FAMILIES = [
+  { start: 'offset', size: 'limit', paged: false },
+  { start: 'page', size: 'page_size', paged: true },
+  { start: 'page_number', size: 'per_page', paged: true },
+] as const
+
+export const WINDOW_PARAMETERS: readonly string[] = FAMILIES.flatMap(({ start, size }) => [start, size])
+
+/** Rows of a page whose size the client did not say: v2's own default (specification §8). */
+const DEFAULT_PAGE = 50
+
+/** The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. */
+export function readWindow(query: Query): Window {
+  const used = FAMILIES.map((family) => ({ family, start: count(query, family.start), size: count(query, family.size) })).filter(
+    ({ start, size }) => start !== undefined || size !== undefined,
+  )
+  const [first, second] = used
+  if (!first) return { skip: 0, take: undefined }
+  if (second) {
+    const description = `cannot be combined with ${first.family.start}/${first.family.size}`
+    throw invalidArgument({ field: second.start === undefined ? second.family.size : second.family.start, description })
+  }
+  const { family, start, size } = first
+  if (!family.paged) return { skip: start ?? 0, take: size }
+  const take = size ?? DEFAULT_PAGE
+  return { skip: ((start ?? 1) - 1) * take, take }
+}

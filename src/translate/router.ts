@@ -1,0 +1,114 @@
+import type { Method, Operation } from '../mapping/operation.ts'
+
+/** What a path leads to: an operation and its variables, a known path with another method, or nothing. */
+export type Match = { readonly operation: Operation; readonly params: Readonly<Record<string, string>> } | 'other-method' | undefined
+
+export interface Router {
+  /** `path` is decoded: `%2F` and `/` mean the same (facts §12.2). */
+  match(method: string, path: string): Match
+}
+
+type Segment = { readonly literal: string } | { readonly variable: string; readonly many: boolean }
+
+interface Route {
+  readonly operation: Operation
+  readonly segments: readonly Segment[]
+  readonly verb: string | undefined
+  readonly literals: number
+}
+
+/** Every template begins with three literal segments (`iam/v1/groups`); they are the index. */
+const INDEXED = 3
+
+/**
+ * Routes `{id=**}` templates: `**` spans slashes and may match nothing, a `:verb` ends the last segment, the most literal route wins
+ * (facts §12.2–12.4). A route that stands twice or that another one hides stops the process with a sentence.
+ */
+export function createRouter(operations: readonly Operation[]): Router {
+  const index = new Map<string, Route[]>()
+  const verbs = new Set<string>()
+  for (const operation of operations) {
+    const route = parseTemplate(operation)
+    if (route.verb) verbs.add(route.verb)
+    const key = indexKey(route.segments.map((segment) => ('literal' in segment ? segment.literal : '')))
+    index.set(key, [...(index.get(key) ?? []), route])
+  }
+  for (const routes of index.values()) routes.sort((a, b) => b.literals - a.literals || manyOf(a) - manyOf(b))
+
+  const match = (method: string, path: string): Match => {
+    const { segments, verb } = splitPath(path, verbs)
+    let known = false
+    for (const route of index.get(indexKey(segments)) ?? []) {
+      if (route.verb !== verb) continue
+      const params = matchSegments(route.segments, segments)
+      if (!params) continue
+      if (route.operation.method === method) return { operation: route.operation, params }
+      known = true
+    }
+    return known ? 'other-method' : undefined
+  }
+  for (const operation of operations) assertReachable(operation, match)
+  return { match }
+}
+
+function parseTemplate(operation: Operation): Route {
+  const verbAt = /:[A-Za-z]+$/.exec(operation.template)
+  const path = verbAt ? operation.template.slice(0, verbAt.index) : operation.template
+  const segments = path
+    .slice(1)
+    .split('/')
+    .map((segment): Segment => {
+      const variable = /^\{([^=}]+)(=\*\*)?\}$/.exec(segment)
+      return variable ? { variable: variable[1] ?? '', many: variable[2] !== undefined } : { literal: segment }
+    })
+  const literals = segments.filter((segment) => 'literal' in segment).length
+  return { operation, segments, verb: verbAt?.[0].slice(1), literals }
+}
+
+function manyOf(route: Route): number {
+  return route.segments.some((segment) => 'variable' in segment && segment.many) ? 1 : 0
+}
+
+function indexKey(segments: readonly string[]): string {
+  return segments.slice(0, INDEXED).join('/')
+}
+
+/** The segments of a path, one trailing slash forgiven, and its verb if the text after the last colon names a known one. */
+function splitPath(path: string, verbs: ReadonlySet<string>): { segments: readonly string[]; verb: string | undefined } {
+  const colon = path.lastIndexOf(':')
+  const tail = colon > path.lastIndexOf('/') ? path.slice(colon + 1) : ''
+  const verb = verbs.has(tail) ? tail : undefined
+  const plain = verb ? path.slice(0, colon) : path
+  const segments = plain.slice(1).split('/')
+  return { segments: segments.at(-1) === '' ? segments.slice(0, -1) : segments, verb }
+}
+
+function matchSegments(template: readonly Segment[], path: readonly string[]): Record<string, string> | undefined {
+  const params: Record<string, string> = {}
+  let at = 0
+  for (const [index, segment] of template.entries()) {
+    if ('literal' in segment) {
+      if (path[at++] !== segment.literal) return undefined
+    } else if (segment.many) {
+      const end = path.length - (template.length - index - 1)
+      if (end < at) return undefined
+      params[segment.variable] = path.slice(at, end).join('/')
+      at = end
+    } else {
+      const value = path[at++]
+      if (!value) return undefined
+      params[segment.variable] = value
+    }
+  }
+  return at === path.length ? params : undefined
+}
+
+function assertReachable(operation: Operation, match: (method: Method, path: string) => Match): void {
+  const sample = operation.template.replace(/\{[^}]+\}/g, 'x')
+  const found = match(operation.method, sample)
+  if (typeof found === 'object' && found.operation === operation) return
+  const other = typeof found === 'object' ? `${found.operation.id} answers it` : 'nothing answers it'
+  throw new Error(
+    `operation ${operation.id} can never be reached: ${operation.method} ${operation.template} — ${other}; change one of the templates`,
+  )
+}

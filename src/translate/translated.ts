@@ -1,0 +1,51 @@
+import { type ApiError, invalidArgument } from '../errors/api-error.ts'
+import { asApiError, toV1 } from '../errors/to-v1.ts'
+import type { Env, Operation, V1Request } from '../mapping/operation.ts'
+import { spellings } from '../mapping/query.ts'
+import { type Answer, execute, type PlanLimits, type Send } from './execute.ts'
+
+export interface TranslateSettings extends Env {
+  readonly notFound: 'empty' | 'error'
+  readonly unknownParameters: 'drop' | 'refuse'
+  readonly limits: PlanLimits
+}
+
+/** What the log and the metrics want to know of an error; never sent. */
+export type OnError = (error: ApiError) => void
+
+/** Answers one v1 request from v2: runs the operation's plan and puts every error into v1's manners. Never throws. */
+export async function translate(
+  operation: Operation,
+  request: V1Request,
+  send: Send,
+  settings: TranslateSettings,
+  onError: OnError,
+): Promise<Answer> {
+  try {
+    if (!operation.plan) throw new Error(`operation ${operation.id} has no plan`)
+    if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
+    return await execute(operation.plan(request, settings), send, settings.limits)
+  } catch (thrown) {
+    const error = asApiError(thrown)
+    onError(error)
+    const { missing, empty, fieldName } = operation
+    return toV1(error, { missing, empty: empty(settings.dialect), fieldName }, settings.notFound)
+  }
+}
+
+const known = new WeakMap<Operation, ReadonlySet<string>>()
+
+/** The query parameters of a request that its operation does not know: v1 ignored them, and so they are dropped (design §3). */
+export function unknownParameters(operation: Operation, { query }: Pick<V1Request, 'query'>): readonly string[] {
+  let names = known.get(operation)
+  if (!names) {
+    names = new Set([...Object.keys(operation.params), ...operation.ownParams].flatMap(spellings))
+    known.set(operation, names)
+  }
+  return [...query.keys()].filter((name) => !names.has(name))
+}
+
+function refuseUnknown(operation: Operation, request: V1Request): void {
+  const names = unknownParameters(operation, request)
+  if (names.length > 0) throw invalidArgument(...names.map((field) => ({ field, description: 'is not a parameter of this operation' })))
+}

@@ -1,0 +1,57 @@
+import { requireCapability } from '../../auth/authorize.ts'
+import { timestamp } from '../../clock.ts'
+import { decode } from '../../decode.ts'
+import { applyMask, maskOf } from '../../field-mask.ts'
+import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
+import { type Message, outputText, text } from '../../message.ts'
+import type { Readme } from '../../model.ts'
+import { render } from '../../render.ts'
+import { invalidArgument } from '../../status.ts'
+import { violations } from '../../validate.ts'
+import type { World } from '../../world.ts'
+import { existing, uidParam } from '../reads.ts'
+import { repos } from './repos.ts'
+
+/** Elements that run code, handlers of events, and script links: what a sanitizer would take out of the text. */
+const UNSAFE_HTML = /<\s*\/?\s*(?:script|iframe|object|embed|style|form)\b|<[^>]*\son[a-z]+\s*=|javascript:/i
+
+const readmeMessage: Message = {
+  name: 'chainguard.platform.registry.v2.RepoReadme',
+  fields: {
+    uid: outputText,
+    content: text({ check: (content: string) => (UNSAFE_HTML.test(content) ? 'content must not hold unsafe HTML' : undefined) }),
+  },
+}
+
+const readmeOf = (world: World, uid: string): Readme => world.store.readmes.get(uid) ?? { uid, content: '' }
+
+const get = (ask: Ask, world: World) => {
+  const uid = uidParam(ask)
+  requireCapability(world, callerOf(ask), 'repo.list', uid)
+  existing(repos, world, uid)
+  return ok(render(readmeMessage, readmeOf(world, uid)))
+}
+
+const patch = (ask: Ask, world: World) => {
+  const uid = uidParam(ask)
+  requireCapability(world, callerOf(ask), ['repo.update', 'repo.internal.admin'], uid)
+  const mask = maskOf(readmeMessage, ask.query.text('update_mask'), ask.body)
+  const input = decode(readmeMessage, ask.body)
+  const repo = existing(repos, world, uid)
+  if (mask.length === 0) return ok(render(readmeMessage, readmeOf(world, uid)))
+  const readme = applyMask(readmeMessage, readmeOf(world, uid), input, mask)
+  const found = violations(readmeMessage, readme)
+  if (found.length > 0) invalidArgument(found)
+  world.store.readmes.put(readme)
+  // The readme is a part of its repo, whose update time tells readers to fetch it again.
+  world.store.repos.put({ ...repo, updateTime: timestamp(world.clock) })
+  return ok(render(readmeMessage, readme))
+}
+
+const template = '/registry/v2/repos/{uid=**}/readme'
+
+/** The readme, a sub-resource of a repo; writing it needs a capability no customer role has (semantics §3.10). */
+export const readmeRoutes: readonly Route[] = [
+  { method: 'GET', template, auth: 'required', handle: get },
+  { method: 'PATCH', template, auth: 'required', handle: patch },
+]

@@ -1,7 +1,7 @@
+import type { Caller } from '../caller.ts'
 import { permissionDenied } from '../status.ts'
 import { parentOf } from '../uid.ts'
 import type { World } from '../world.ts'
-import type { Caller } from './caller.ts'
 import { type Capability, v2Name } from './capabilities.ts'
 import { type Grants, grantsOf, holds } from './grants.ts'
 
@@ -22,7 +22,7 @@ export const hasCapability = (world: World, caller: Caller, needed: Needed, scop
  * cannot tell a uid that exists from one that does not (semantics §3.17).
  */
 export const requireCapability = (world: World, caller: Caller, needed: Needed, scopeUid: string): void => {
-  if (!hasCapability(world, caller, needed, scopeUid)) throw permissionDenied()
+  if (!hasCapability(world, caller, needed, scopeUid)) permissionDenied()
 }
 
 /** The groups at which everything `needed` counts; whatever is at or below one of them is in reach. */
@@ -39,7 +39,7 @@ export const hasCapabilitySomewhere = (world: World, caller: Caller, needed: Nee
  */
 export const visible = (world: World, caller: Caller, needed: Needed): ((uid: string) => boolean) => {
   const places = placesWith(grantsOf(world, caller), namesOf(needed))
-  const remembered = new Map<string, boolean>([['', false]])
+  const remembered = new Map([['', places.has('')]])
   const within = (group: string): boolean => {
     const known = remembered.get(group)
     if (known !== undefined) return known

@@ -1,12 +1,16 @@
+import type { Caller } from '../caller.ts'
 import type { RoleBinding } from '../model.ts'
 import { isAtOrBelow, lineage, parentOf } from '../uid.ts'
 import type { World } from '../world.ts'
-import type { Caller } from './caller.ts'
+import { capabilities, capabilityByV1 } from './capabilities.ts'
 
-/** Group uid → v2 names of the capabilities that count there and below. */
+/** Group uid → v2 names of the capabilities that count there and below. The key `EVERYWHERE` stands above every root. */
 export type Grants = ReadonlyMap<string, ReadonlySet<string>>
 
-type Grant = { readonly group: string; readonly roleUid: string }
+const EVERYWHERE = ''
+
+/** What a binding gives: the capabilities of a role at a group. */
+type Grant = { readonly group: string; readonly capabilities: readonly string[] }
 
 /** Rebuilt only after a binding was written: a list of 100,000 rows asks once. */
 const bindingsByIdentity = (world: World): ReadonlyMap<string, readonly RoleBinding[]> =>
@@ -22,17 +26,25 @@ const bindingsByIdentity = (world: World): ReadonlyMap<string, readonly RoleBind
 
 /** An identity made below a group reaches no further than that group, wherever it is bound (specification §2, semantics §2.1). */
 const withinHome = (home: string, group: string): string | undefined => {
-  if (home === '' || isAtOrBelow(home, group)) return group
+  if (home === '' || group === EVERYWHERE || isAtOrBelow(home, group)) return group
   return isAtOrBelow(group, home) ? home : undefined
 }
 
 /** A token asked for with scopes holds what is granted at these scopes or inherited by them (semantics §2.6). */
 const withinScopes = (scopes: readonly string[] | undefined, group: string): readonly string[] =>
-  scopes === undefined ? [group] : scopes.filter((scope) => isAtOrBelow(group, scope))
+  scopes === undefined ? [group] : scopes.filter((scope) => group === EVERYWHERE || isAtOrBelow(group, scope))
 
 const placesOf = (caller: Caller, group: string): readonly string[] => {
   const place = withinHome(parentOf(caller.identityUid), group)
   return place === undefined ? [] : withinScopes(caller.scopes, place)
+}
+
+const allNames: readonly string[] = capabilities.map(({ v2 }) => v2)
+
+const grantedTo = (world: World, caller: Caller): readonly Grant[] => {
+  if (caller.everything) return [{ group: EVERYWHERE, capabilities: allNames }]
+  const bound = bindingsByIdentity(world).get(caller.identityUid) ?? []
+  return bound.map((row) => ({ group: parentOf(row.uid), capabilities: world.store.roles.get(row.roleUid)?.capabilities ?? [] }))
 }
 
 /**
@@ -40,11 +52,10 @@ const placesOf = (caller: Caller, group: string): readonly string[] => {
  * changes, or a binding that goes, counts from the next request on.
  */
 export const grantsOf = (world: World, caller: Caller): Grants => {
-  const bound = bindingsByIdentity(world).get(caller.identityUid) ?? []
-  const granted: readonly Grant[] = [...bound.map((row) => ({ group: parentOf(row.uid), roleUid: row.roleUid })), ...(caller.session ?? [])]
+  const allowed = caller.capabilities && new Set(caller.capabilities.map((name) => capabilityByV1(name)?.v2))
   const grants = new Map<string, Set<string>>()
-  for (const { group, roleUid } of granted) {
-    const held = (world.store.roles.get(roleUid)?.capabilities ?? []).filter((name) => caller.capabilities?.has(name) ?? true)
+  for (const { group, capabilities: given } of grantedTo(world, caller)) {
+    const held = allowed ? given.filter((name) => allowed.has(name)) : given
     for (const place of placesOf(caller, group)) grants.set(place, new Set([...(grants.get(place) ?? []), ...held]))
   }
   return grants
@@ -52,6 +63,6 @@ export const grantsOf = (world: World, caller: Caller): Grants => {
 
 /** Whether all of `needed` (v2 names) count at `uid`, whichever groups above it they come from. */
 export const holds = (grants: Grants, needed: readonly string[], uid: string): boolean => {
-  const above = lineage(uid).flatMap((at) => grants.get(at) ?? [])
+  const above = [EVERYWHERE, ...lineage(uid)].flatMap((at) => grants.get(at) ?? [])
   return needed.every((name) => above.some((held) => held.has(name)))
 }

@@ -1,0 +1,46 @@
+import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import type { Caller } from '../caller.ts'
+import { unauthenticated } from '../status.ts'
+import type { World } from '../world.ts'
+import { issuerOf, lifetime, type TokenType } from './issuer.ts'
+
+/** An access token lives an hour, a refresh token 30 days (semantics §2.5; the second is an assumption). */
+const LIFETIME: Readonly<Record<'at+jwt' | 'rt+jwt', number>> = { 'at+jwt': 3600, 'rt+jwt': 30 * 24 * 3600 }
+
+/** A signed token and the instant it stops counting, RFC 3339. */
+export type IssuedToken = { readonly token: string; readonly expiry: string }
+
+/** What a token of ours is made from. `act` is what the external token said, kept for the record (semantics §2.5). */
+export type Grantee = { readonly caller: Caller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
+
+/** Aside from the registered claims: the restrictions asked for at the exchange. */
+type OurClaims = JWTPayload & { readonly scopes?: readonly string[]; readonly capabilities?: readonly string[]; readonly everything?: true }
+
+/** Signs an access token (`at+jwt`) or a refresh token (`rt+jwt`) for a caller. */
+export const issueToken = async (world: World, tokenType: 'at+jwt' | 'rt+jwt', grantee: Grantee): Promise<IssuedToken> => {
+  const { caller, audience, act } = grantee
+  const times = lifetime(world, LIFETIME[tokenType])
+  const { identityUid, ...restrictions } = caller
+  const [only] = audience
+  const claims = { iss: world.baseUrl(), sub: identityUid, aud: audience.length === 1 ? only : [...audience], ...times, ...restrictions }
+  const issuer = await issuerOf(world)
+  const token = await issuer.sign({ ...claims, ...(act && { act }) } as JWTPayload, tokenType)
+  return { token, expiry: new Date(times.exp * 1000).toISOString() }
+}
+
+/**
+ * The caller a token of ours stands for. Rejects when it is not ours, expired or altered, or its identity is gone. The audience is
+ * not checked: the sandbox is reached under several addresses, its own and a proxy's (ASSUMPTIONS.md, "Tokens").
+ */
+export const readToken = async (world: World, token: string, typ: TokenType): Promise<Caller> => {
+  const { keys } = await issuerOf(world)
+  const verified = await jwtVerify<OurClaims>(token, createLocalJWKSet(keys), {
+    issuer: world.baseUrl(),
+    typ,
+    currentDate: world.clock.now(),
+    requiredClaims: ['sub', 'exp'],
+  })
+  const { sub = '', scopes, capabilities, everything } = verified.payload
+  if (!world.store.identities.get(sub)) unauthenticated()
+  return { identityUid: sub, scopes, capabilities, everything }
+}

@@ -1,0 +1,29 @@
+import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose'
+import { permissionDenied } from '../status.ts'
+
+const LOOPBACK = /^https?:\/\/(127(?:\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/
+
+/** Discovery must not turn the sandbox into a way to reach other hosts, so it asks this machine only. */
+const isLoopback = (url: string): boolean => LOOPBACK.test(url)
+
+const DISCOVERY_TIMEOUT_MS = 5_000
+
+const readConfiguration = async (issuer: string): Promise<unknown> => {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) })
+  return response.json()
+}
+
+/**
+ * The keys of a third-party issuer, by OIDC discovery on its own URL. PERMISSION_DENIED when the issuer or its key set is not on a
+ * loopback address, or does not answer.
+ */
+export const discoverKeys = async (issuer: string): Promise<JWTVerifyGetKey> => {
+  if (!isLoopback(issuer))
+    return permissionDenied(`verifying token: issuer ${issuer} is not on this machine; store its keys as static_keys`)
+  const configuration = await readConfiguration(issuer).catch(() => permissionDenied(`verifying token: issuer ${issuer} does not answer`))
+  const { jwks_uri: keysUrl } = configuration as { readonly jwks_uri?: unknown }
+  if (typeof keysUrl !== 'string' || !isLoopback(keysUrl))
+    return permissionDenied(`verifying token: issuer ${issuer} names no usable jwks_uri`)
+  return createRemoteJWKSet(new URL(keysUrl))
+}

@@ -1,0 +1,48 @@
+import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { permissionDenied, unauthenticated } from '../status.ts'
+import type { World } from '../world.ts'
+import { discoverKeys } from './discovery.ts'
+import { isOwnIssuer, issuerOf } from './issuer.ts'
+
+/** A token's claims before anything was verified: only for choosing what to verify with. UNAUTHENTICATED when it is no JWT. */
+export const peek = (token: string): JWTPayload => {
+  try {
+    return decodeJwt(token)
+  } catch {
+    return unauthenticated()
+  }
+}
+
+/** `2026-01-02 03:04:05 +0000 UTC`: how the service prints a time inside this message (semantics §2.6). */
+const expiryText = (seconds: number | undefined): string =>
+  new Date((seconds ?? 0) * 1000).toISOString().replace('T', ' ').replace('.000Z', ' +0000 UTC')
+
+const refuse = (error: unknown): never => {
+  if (error instanceof errors.JWTExpired) {
+    return permissionDenied(`verifying token: oidc: token is expired (Token Expiry: ${expiryText(error.payload.exp)})`)
+  }
+  if (error instanceof errors.JOSEError || error instanceof TypeError) return permissionDenied(`verifying token: ${error.message}`)
+  throw error
+}
+
+const verify = async (world: World, token: string, keys: JWTVerifyGetKey): Promise<JWTPayload> => {
+  const options = { currentDate: world.clock.now(), requiredClaims: ['iss', 'sub', 'exp'] }
+  const verified = await jwtVerify(token, keys, options).catch(refuse)
+  return verified.payload
+}
+
+/**
+ * The claims of a third-party token, verified with the issuer's own keys: the sandbox's, or those discovered on a loopback address.
+ * PERMISSION_DENIED with a text that begins "verifying token:" when they cannot be trusted (semantics §2.6).
+ */
+export const verifyWithIssuerKeys = async (world: World, token: string): Promise<JWTPayload> => {
+  const { iss = '' } = peek(token)
+  const keys = isOwnIssuer(world, iss) ? createLocalJWKSet((await issuerOf(world)).keys) : await discoverKeys(iss)
+  return verify(world, token, keys)
+}
+
+/** The same with a stored key set (static_keys): the issuer is never asked. */
+export const verifyWithStoredKeys = (world: World, token: string, issuerKeys: string): Promise<JWTPayload> => {
+  const keys = JSON.parse(issuerKeys) as JSONWebKeySet
+  return verify(world, token, createLocalJWKSet(keys))
+}

@@ -1,0 +1,43 @@
+import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose'
+import type { World } from '../world.ts'
+
+/** The sandbox's own OIDC issuer: it signs access tokens (its STS) and stands in for a third-party issuer in demos and tests. */
+export type Issuer = {
+  /** The public half, as `/.well-known/jwks.json` shows it. */
+  readonly keys: JSONWebKeySet
+  readonly sign: (claims: JWTPayload, tokenType: TokenType) => Promise<string>
+}
+
+/** The JWT header's `typ`: it tells an access token of ours from an identity token that merely has our issuer (RFC 9068). */
+export type TokenType = 'JWT' | 'at+jwt' | 'rt+jwt'
+
+const KEY_ID = 'sandbox-1'
+
+const createIssuer = async (): Promise<Issuer> => {
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const publicJwk = { ...(await exportJWK(publicKey)), kid: KEY_ID, alg: 'RS256', use: 'sig' }
+  return {
+    keys: { keys: [publicJwk] },
+    sign: (claims, tokenType) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: KEY_ID, typ: tokenType }).sign(privateKey),
+  }
+}
+
+const issuers = new WeakMap<World, Promise<Issuer>>()
+
+/** The issuer of a world. Its key is made on first use and lives as long as the world: a restart invalidates every token. */
+export const issuerOf = (world: World): Promise<Issuer> => {
+  const known = issuers.get(world)
+  if (known) return known
+  const made = createIssuer()
+  issuers.set(world, made)
+  return made
+}
+
+/** Whether `issuer` names the sandbox: its base URL or a path below it, so that several issuers can be played. */
+export const isOwnIssuer = (world: World, issuer: string): boolean => issuer === world.baseUrl() || issuer.startsWith(`${world.baseUrl()}/`)
+
+/** `iat` and `exp` claims of a token that lives `seconds` from now. */
+export const lifetime = (world: World, seconds: number): { readonly iat: number; readonly exp: number } => {
+  const iat = Math.floor(world.clock.now().getTime() / 1000)
+  return { iat, exp: iat + seconds }
+}

@@ -1,0 +1,97 @@
+import type { JWTPayload } from 'jose'
+import type { Caller } from '../caller.ts'
+import type { Answer, Ask } from '../http/route.ts'
+import { invalidField, permissionDenied, unauthenticated } from '../status.ts'
+import { isAtOrBelow, validUid } from '../uid.ts'
+import type { World } from '../world.ts'
+import { issueToken, readToken } from './access-token.ts'
+import { assumeIdentity, assumeOwnIdentity } from './assume.ts'
+import { bearerOf, ownCaller } from './caller.ts'
+import { capabilityByV1, capabilityByV2 } from './capabilities.ts'
+
+/** What an exchange asks for, besides the token it brings (semantics §2.6). */
+type Wish = {
+  readonly audience: readonly string[]
+  readonly identity: string
+  readonly scopes: readonly string[]
+  readonly capabilities: readonly string[]
+}
+
+const readScope = (text: string): string => (validUid(text) ? text : invalidField('scopes', 'must be group uids'))
+
+const readCapability = (text: string): string => {
+  const row = capabilityByV1(text) ?? capabilityByV2(text)
+  return row ? row.v1 : invalidField('cap', `unknown capability ${JSON.stringify(text)}`)
+}
+
+/** `scope` is the deprecated spelling of one more of `scopes`. */
+const readWish = ({ query }: Ask): Wish => {
+  const audience = query.texts('aud').filter((text) => text !== '')
+  if (audience.length === 0) invalidField('aud', 'Audience must be specified')
+  const scopes = [...query.texts('scopes'), query.text('scope')].filter((text) => text !== '')
+  return {
+    audience,
+    identity: query.text('identity'),
+    scopes: scopes.map(readScope),
+    capabilities: query.texts('cap').map(readCapability),
+  }
+}
+
+const narrowedScopes = (held: readonly string[] | undefined, wished: readonly string[]): readonly string[] | undefined => {
+  if (wished.length === 0) return held
+  const outside = held && wished.find((scope) => !held.some((group) => isAtOrBelow(group, scope)))
+  return outside === undefined ? wished : permissionDenied(`scope ${outside} lies outside the scopes of the token`)
+}
+
+const narrowedCapabilities = (held: readonly string[] | undefined, wished: readonly string[]): readonly string[] | undefined =>
+  wished.length === 0 ? held : wished.filter((name) => held?.includes(name) ?? true)
+
+/** A token can be exchanged for a narrower one, never for a wider one. */
+const narrow = (caller: Caller, { scopes, capabilities }: Wish): Caller => ({
+  ...caller,
+  scopes: narrowedScopes(caller.scopes, scopes),
+  capabilities: narrowedCapabilities(caller.capabilities, capabilities),
+})
+
+type Grantee = { readonly caller: Caller; readonly act?: JWTPayload; readonly refreshable: boolean }
+
+const assume = async (world: World, token: string, wish: Wish): Promise<Grantee> => {
+  const own = await ownCaller(world, token)
+  if (own && (wish.identity === '' || wish.identity === own.identityUid)) return { caller: own, refreshable: false }
+  const { identity, claims } =
+    wish.identity === '' ? await assumeOwnIdentity(world, token) : await assumeIdentity(world, token, wish.identity)
+  const { iss, sub, aud } = claims
+  const act = { ...(iss && { iss }), ...(sub && { sub }), ...(aud && { aud }) }
+  return { caller: { identityUid: identity.uid }, act, refreshable: wish.identity === '' }
+}
+
+/** Only the sign-in of a user is remembered as "seen"; a request with a token is not (ASSUMPTIONS.md, "Identities"). */
+const markSeen = (world: World, uid: string): void => {
+  const identity = world.store.identities.get(uid)
+  if (identity) world.store.identities.put({ ...identity, lastSeenTime: world.clock.now().toISOString() })
+}
+
+/**
+ * `/sts/exchange`: a third-party token, or one of ours, for an access token (semantics §2.6). Parameters come from the query or a form:
+ * `aud` (required), `identity` to assume, `scopes` and `cap` to narrow. A user's own exchange yields a refresh token as well.
+ */
+export const exchange = async (ask: Ask, world: World): Promise<Answer> => {
+  const bearer = bearerOf(ask.authorization) ?? unauthenticated()
+  const wish = readWish(ask)
+  const { caller, act, refreshable } = await assume(world, bearer, wish)
+  const grantee = { caller: narrow(caller, wish), audience: wish.audience, act }
+  const { token, expiry } = await issueToken(world, 'at+jwt', grantee)
+  const refresh = refreshable ? (await issueToken(world, 'rt+jwt', grantee)).token : ''
+  markSeen(world, caller.identityUid)
+  return { body: { token, refreshToken: refresh, expiry } }
+}
+
+/** `/sts/exchange_refresh_token`: a refresh token for a new access token and the next refresh token. */
+export const exchangeRefreshToken = async (ask: Ask, world: World): Promise<Answer> => {
+  const bearer = bearerOf(ask.authorization) ?? unauthenticated()
+  const wish = readWish(ask)
+  const caller = await readToken(world, bearer, 'rt+jwt').catch(() => unauthenticated())
+  const grantee = { caller: narrow(caller, wish), audience: wish.audience }
+  const [access, refresh] = await Promise.all([issueToken(world, 'at+jwt', grantee), issueToken(world, 'rt+jwt', grantee)])
+  return { body: { token: access, refreshToken: refresh } }
+}

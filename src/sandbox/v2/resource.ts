@@ -41,7 +41,7 @@ export type Resource<R extends Row> = {
   readonly table: (store: Store) => Table<R>
   readonly capabilities: { readonly list: Needed; readonly create?: Needed; readonly update?: Needed; readonly delete?: Needed }
   /** What a resource is created below; a parent that does not exist is NOT_FOUND of this type. */
-  readonly parent: { readonly type: ResourceType; readonly table: (store: Store) => Table<Row> }
+  readonly parent: { readonly type: ResourceType; readonly table: (store: Store) => { readonly get: (uid: string) => Row | undefined } }
 
   /** Columns beside uid, created_at and updated_at. */
   readonly sortable?: Sortable<R>

@@ -1,0 +1,20 @@
+import { malformed } from '../status.ts'
+
+/** `{}` for an empty body, the JSON otherwise: any content type counts as JSON (facts §12.5). Malformed JSON is 400 code 3. */
+export const parseBody = (text: string): unknown => {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return malformed(`proto: syntax error: ${(error as Error).message}`)
+  }
+}
+
+/** Whether a Content-Type names a form. */
+export const isForm = (contentType: string | undefined): boolean => /^\s*application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
+
+/** Whether a body labelled as a form is JSON all the same, as curl sends it when no Content-Type is given (facts §12.5). */
+export const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text)
+
+/** The pairs of a query string or a form. */
+export const pairsOf = (text: string): readonly (readonly [string, string])[] => [...new URLSearchParams(text)]

@@ -1,0 +1,110 @@
+import { authenticate } from '../auth/caller.ts'
+import { CODES, isStatusError, malformed, type Status, unauthenticated } from '../status.ts'
+import type { World } from '../world.ts'
+import { isForm, looksLikeJson, pairsOf, parseBody } from './body.ts'
+import { readQuery } from './query.ts'
+import { renderStatus } from './render-error.ts'
+import type { Answer } from './route.ts'
+import type { Match, Router } from './router.ts'
+
+/** A request as it came off the wire. */
+export type Received = {
+  readonly method: string
+  /** Path and query, still encoded. */
+  readonly url: string
+  readonly contentType: string | undefined
+  readonly methodOverride: string | undefined
+  readonly authorization: string | undefined
+  readonly text: string
+}
+
+type Pairs = readonly (readonly [string, string])[]
+type Call = Match & { readonly method: string; readonly pairs: Pairs; readonly body: unknown }
+
+/** The encoded path and the query string of a URL. */
+export const splitUrl = (url: string): readonly [path: string, query: string] => {
+  const at = url.indexOf('?')
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
+}
+
+const decodePath = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return malformed(`invalid URL escape in ${JSON.stringify(path)}`)
+  }
+}
+
+/**
+ * A form-encoded POST is the gateway's way to send a GET whose query is too long, or to override the method (semantics §4.3); for a
+ * route that takes forms it is query parameters; otherwise it is JSON that a client did not label.
+ */
+const resolveForm = (router: Router, path: string, pairs: Pairs, { text, methodOverride }: Received): Call => {
+  const method = methodOverride?.toUpperCase() ?? 'POST'
+  const found = router.find(method, path)
+  const json = looksLikeJson(text) || text.trim() === ''
+  if (found) {
+    const asQuery = found.route.form === true || method === 'GET'
+    return {
+      ...found,
+      method,
+      pairs: asQuery && !json ? [...pairs, ...pairsOf(text)] : pairs,
+      body: asQuery && !json ? {} : parseBody(text),
+    }
+  }
+  const get = router.find('GET', path)
+  const form = json ? [] : pairsOf(text)
+  return get ? { ...get, method: 'GET', pairs: [...pairs, ...form], body: {} } : { ...router.match(method, path), method, pairs, body: {} }
+}
+
+const resolve = (router: Router, path: string, pairs: Pairs, received: Received): Call => {
+  const { method, contentType, text } = received
+  if (method === 'POST' && isForm(contentType)) return resolveForm(router, path, pairs, received)
+  const match = router.match(method, path)
+  return { ...match, method, pairs, body: method === 'GET' ? {} : parseBody(text) }
+}
+
+const answer = async (router: Router, world: World, received: Received, path: string, query: string): Promise<Answer> => {
+  const { authorization } = received
+  const { route, params, method, pairs, body } = resolve(router, path, pairsOf(query), received)
+  const caller = route.auth === 'required' ? ((await authenticate(world, authorization)) ?? unauthenticated()) : undefined
+  return route.handle({ method, path, params, query: readQuery(pairs), body, caller, authorization }, world)
+}
+
+const UNEXPECTED: Status = {
+  code: 'INTERNAL',
+  message: 'Internal: unexpected error, see the output of the sandbox',
+  reason: true,
+  details: [],
+}
+
+const statusOf = (error: unknown): Status => {
+  if (isStatusError(error)) return error.status
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  return UNEXPECTED
+}
+
+/** `iam`, `v1` of `/iam/v1/groups`. */
+const ADDRESS = /^\/([^/]*)\/?([^/]*)/
+
+const refuse = (error: unknown, path: string, world: World): Answer => {
+  const status = statusOf(error)
+  const [, service = '', version = ''] = ADDRESS.exec(path) ?? []
+  const body = renderStatus(status, service, world.options.serviceDomain)
+  return {
+    status: CODES[status.code].http,
+    // v1 errors carry no details (facts §15).
+    body: version === 'v1' ? { ...body, details: [] } : body,
+    ...(status.code === 'UNAUTHENTICATED' ? { headers: { 'www-authenticate': status.message } } : {}),
+  }
+}
+
+/** Answers one request; every failure becomes an answer too. */
+export const dispatch = async (router: Router, world: World, received: Received): Promise<Answer> => {
+  const [encoded, query] = splitUrl(received.url)
+  try {
+    return await answer(router, world, received, decodePath(encoded), query)
+  } catch (error) {
+    return refuse(error, encoded, world)
+  }
+}

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { timestamp } from '../clock.ts'
+import type { Fault, Faults } from '../faults.ts'
+import { bodyEntry, type Journal, queryObject } from '../journal.ts'
+import { CODES } from '../status.ts'
+import type { World } from '../world.ts'
+import { pairsOf } from './body.ts'
+import { dispatch, type Received, splitUrl } from './dispatch.ts'
+import type { Answer } from './route.ts'
+import type { Router } from './router.ts'
+
+/** The message limit of the service (semantics §4.3). */
+const BODY_LIMIT = 100 * 1024 * 1024
+
+export type ServerParts = {
+  readonly world: World
+  readonly router: Router
+  readonly journal: Journal
+  readonly faults: Faults
+  /** Waited before every answer, in milliseconds; control endpoints answer at once. */
+  readonly latencyMs: number
+}
+
+const headerText = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
+
+const receive = (request: FastifyRequest, contentType: string | undefined): Received => ({
+  method: request.method,
+  url: request.raw.url ?? '/',
+  contentType,
+  methodOverride: headerText(request.headers['x-http-method-override']),
+  authorization: request.headers.authorization,
+  text: typeof request.body === 'string' ? request.body : '',
+})
+
+/** For matching and for the journal; a path that cannot be decoded is shown as it came. */
+const readablePath = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+const send = (reply: FastifyReply, { status = 200, body, headers = {} }: Answer): FastifyReply => {
+  reply.code(status).headers(headers)
+  return body === undefined ? reply.send() : reply.header('content-type', 'application/json').send(JSON.stringify(body))
+}
+
+const sendFault = (reply: FastifyReply, { status = 200, body, headers = {} }: Fault): FastifyReply => {
+  const code = Object.values(CODES).find(({ http }) => http === status)?.code ?? CODES.UNKNOWN.code
+  const text = body ?? JSON.stringify({ code, message: `fault injected: ${status}`, details: [] })
+  return reply.code(status).header('content-type', 'application/json').headers(headers).send(text)
+}
+
+const reset = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  reply.hijack()
+  request.raw.socket.resetAndDestroy()
+  return reply
+}
+
+const serve = async (parts: ServerParts, closing: AbortSignal, request: FastifyRequest, reply: FastifyReply, received: Received) => {
+  const { world, router, journal, faults } = parts
+  const [encoded, query] = splitUrl(received.url)
+  const path = readablePath(encoded)
+  if (path.startsWith('/-/')) return send(reply, await dispatch(router, world, received))
+  const { method } = received
+  journal.record({ method, path, query: queryObject(pairsOf(query)), body: bodyEntry(received.text), at: timestamp(world.clock) })
+  const fault = faults.take(method, path)
+  const waited = await pause(parts.latencyMs + (fault?.delayMs ?? 0), closing)
+  if (!waited || fault?.reset) return reset(request, reply)
+  if (fault && (fault.status !== undefined || fault.body !== undefined)) return sendFault(reply, fault)
+  const answer = await dispatch(router, world, received)
+  return send(reply, fault?.headers ? { ...answer, headers: { ...answer.headers, ...fault.headers } } : answer)
+}
+
+/** False when the sandbox closes meanwhile: a delay must not hold up the shutdown. */
+const pause = (ms: number, closing: AbortSignal): Promise<boolean> =>
+  ms === 0 ? Promise.resolve(true) : delay(ms, true, { signal: closing }).catch(() => false)
+
+/** Takes every body as text, whatever its label says, so that no Content-Type is refused. */
+const acceptAnyBody = (app: FastifyInstance, labels: WeakMap<FastifyRequest, string | undefined>): void => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  app.addHook('onRequest', async (request) => {
+    labels.set(request, request.headers['content-type'])
+    // Fastify answers 415 to a label it cannot parse, before any parser is asked.
+    request.headers['content-type'] = 'text/plain'
+  })
+}
+
+/** The HTTP server; not listening yet. */
+export const createServer = (parts: ServerParts): FastifyInstance => {
+  const closing = new AbortController()
+  const labels = new WeakMap<FastifyRequest, string | undefined>()
+  const handler = (request: FastifyRequest, reply: FastifyReply) =>
+    serve(parts, closing.signal, request, reply, receive(request, labels.get(request)))
+  const app = fastify({
+    bodyLimit: BODY_LIMIT,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 65_536 },
+    // A path that cannot be decoded never reaches a route of fastify's; it has no body worth reading.
+    frameworkErrors: (_error, request, reply) => handler(request, reply),
+  })
+  acceptAnyBody(app, labels)
+  app.setNotFoundHandler(handler)
+  app.addHook('preClose', async () => closing.abort())
+  return app
+}

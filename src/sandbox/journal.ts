@@ -1,0 +1,53 @@
+/** A request the sandbox received, as `GET /-/journal` shows it. Credentials are not kept. */
+export type JournalEntry = {
+  readonly method: string
+  /** Decoded, without the query. */
+  readonly path: string
+  /** A parameter given several times is an array. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>
+  /** The JSON body, the text of a body that is no JSON, or null without a body. */
+  readonly body: unknown
+  /** The sandbox's time, RFC 3339. */
+  readonly at: string
+}
+
+/** Enough for any test; a sandbox left running for weeks must not fill the memory. */
+const LIMIT = 100_000
+
+export type Journal = {
+  readonly entries: () => readonly JournalEntry[]
+  readonly record: (entry: JournalEntry) => void
+  readonly clear: () => void
+}
+
+/** An empty journal; the oldest of more than 100,000 entries are dropped. */
+export const createJournal = (): Journal => {
+  let entries: JournalEntry[] = []
+  return {
+    entries: () => entries,
+    record: (entry) => {
+      entries.push(entry)
+      if (entries.length > LIMIT) entries = entries.slice(LIMIT / 10)
+    },
+    clear: () => {
+      entries = []
+    },
+  }
+}
+
+/** Query pairs as an object. */
+export const queryObject = (pairs: readonly (readonly [string, string])[]): JournalEntry['query'] => {
+  const values = new Map<string, readonly string[]>()
+  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0]! : all]))
+}
+
+/** What the journal shows of a body. */
+export const bodyEntry = (text: string): unknown => {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

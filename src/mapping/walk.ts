@@ -23,13 +23,17 @@ export interface Page {
   readonly skipped: number
 }
 
+/** What is done with each page's rows. */
+export type Visit = (rows: readonly JsonObject[]) => Plan<void>
+
 /**
  * Walks a v2 list by its cursor and visits every page of the window in order. `skip` goes with the first page only. A walk that would
  * come out doubled or short is an ABORTED error instead: v2 restarts a listing silently when its page token has expired (specification §8).
+ * Returns the page token behind the last row, empty at the end.
  */
-export function* eachPage(listing: Listing, window: Window, visit: (rows: readonly JsonObject[]) => Plan<void>): Plan<void> {
+export function* eachPage(listing: Listing, window: Window, visit: Visit): Plan<string> {
   const restarted = restartDetector(listing.order)
-  let token = ''
+  let token = window.token ?? ''
   let left = window.take ?? Number.POSITIVE_INFINITY
   do {
     const size = Math.min(PAGE_SIZE, left)
@@ -40,6 +44,7 @@ export function* eachPage(listing: Listing, window: Window, visit: (rows: readon
     left -= page.rows.length
     token = page.nextPageToken
   } while (token !== '' && left > 0)
+  return token
 }
 
 /** Reads one page. */

@@ -5,7 +5,12 @@ import { count, type Query } from './query.ts'
 export interface Window {
   readonly skip: number
   readonly take: number | undefined
+  /** A v2 page token to go on from, where v1 was paged by token itself. */
+  readonly token?: string | undefined
 }
+
+/** The full set. */
+export const EVERYTHING: Window = { skip: 0, take: undefined }
 
 /** v1's ways to ask for a part of a list (specification §9.5). A family that counts pages names its size; pages count from 1. */
 const FAMILIES = [
@@ -25,7 +30,7 @@ export function readWindow(query: Query): Window {
     ({ start, size }) => start !== undefined || size !== undefined,
   )
   const [first, second] = used
-  if (!first) return { skip: 0, take: undefined }
+  if (!first) return EVERYTHING
   if (second) {
     const description = `cannot be combined with ${first.family.start}/${first.family.size}`
     throw invalidArgument({ field: second.start === undefined ? second.family.size : second.family.start, description })

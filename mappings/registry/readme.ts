@@ -1,0 +1,59 @@
+import { ApiError } from '../../src/errors/api-error.ts'
+import { text } from '../../src/mapping/field.ts'
+import type { JsonObject } from '../../src/mapping/json.ts'
+import type { Enrich } from '../../src/mapping/list.ts'
+import { ask, askAll, type Call, type Outcome, type Plan } from '../../src/mapping/plan.ts'
+import { message } from '../../src/mapping/resource.ts'
+import { uidInPath } from '../../src/mapping/uid.ts'
+import { repo } from './repo.ts'
+
+/** v1 carries the readme inside the repo; v2 keeps it as a sub-resource with a stricter capability for writing (facts §4.1). */
+export const README_CALLS = { read: 'GET /registry/v2/repos/{id}/readme', write: 'PATCH /registry/v2/repos/{id}/readme' }
+
+const inBody = message('repo readme', { readme: text('content') })
+
+/** The readme that a v1 body carries; undefined when the member is absent. */
+export function readmeIn(body: unknown): string | undefined {
+  const { content } = inBody.read(body)
+  return content as string | undefined
+}
+
+/** Puts each repo's readme in place. A readme is kept as long as its repo does not change. */
+export const withReadmes: Enrich = function* (rows, env) {
+  if (!env.readmes) return rows
+  const outcomes = yield* askAll(rows.map(({ uid, updateTime }) => readCall(String(uid), String(updateTime))))
+  return rows.map((row, at) => ({ ...row, content: contentOf(outcomes[at]) }))
+}
+
+/** The stored readme of a repo, read afresh; undefined when the caller may not see it. */
+export function* storedReadme(uid: string): Plan<string | undefined> {
+  const [outcome] = yield* askAll([readCall(uid)])
+  if (outcome?.ok === false && outcome.error.code === 'PERMISSION_DENIED') return undefined
+  return contentOf(outcome)
+}
+
+export function* writeReadme(uid: string, content: string): Plan<JsonObject> {
+  return yield* ask({ method: 'PATCH', path: pathOf(uid), query: [['updateMask', 'content']], body: { content } })
+}
+
+/** An error that arose when the other half of a write had already happened, saying so. */
+export function halfDone(error: unknown, done: string): unknown {
+  if (!(error instanceof ApiError)) return error
+  return new ApiError(error.code, `${error.message} (${done})`, { details: error.details, headers: error.headers, cause: error })
+}
+
+/** A repo without a readme answers NOT_FOUND or the empty text; both mean `""` (facts §26). Other failures fail the list. */
+function contentOf(outcome: Outcome | undefined): string {
+  if (outcome?.ok) return typeof outcome.body.content === 'string' ? outcome.body.content : ''
+  if (outcome?.error.code === 'NOT_FOUND') return ''
+  throw outcome?.error
+}
+
+function readCall(uid: string, version?: string): Call {
+  const call: Call = { method: 'GET', path: pathOf(uid), query: [] }
+  return version === undefined ? call : { ...call, keep: { key: `readme ${uid} ${version}`, scope: 'caller' } }
+}
+
+function pathOf(uid: string): string {
+  return `${repo.v2}/${uidInPath(uid, 'id')}/readme`
+}

@@ -1,0 +1,92 @@
+import { prefixed } from '../../src/mapping/enums.ts'
+import {
+  choice,
+  elsewhere,
+  flag,
+  gone,
+  int,
+  jsonName,
+  lossy,
+  object,
+  objects,
+  optional,
+  readOnly,
+  text,
+  textMap,
+  texts,
+  time,
+} from '../../src/mapping/field.ts'
+import { resource } from '../../src/mapping/resource.ts'
+
+const catalogTier = prefixed(
+  'CatalogTier',
+  'CATALOG_TIER_',
+  ['UNKNOWN', 'CATALOG_TIER_UNSPECIFIED'],
+  [
+    ['APPLICATION', 4],
+    ['BASE', 5],
+    ['FIPS', 6],
+    ['AI', 7],
+    ['DEVTOOLS', 8],
+    ['COMMERCIAL', 9],
+  ],
+)
+
+/** Mirroring from another repo. What the server decides itself is output only in v2 (facts §4.1). */
+const syncConfig = {
+  source: text('source'),
+  unique_tags: readOnly(flag('uniqueTags')),
+  expiration: readOnly(time('expirationTime')),
+  google: text('google'),
+  amazon: text('amazon'),
+  azure: text('azure'),
+  sync_apks: gone(flag, 'deprecated in v1, gone in v2'),
+  apko_overlay: readOnly(text('apkoOverlay')),
+  grace_period: readOnly(flag('gracePeriod')),
+}
+
+const customOverlay = {
+  contents: object('contents', {
+    packages: texts('packages'),
+    runtime_repositories: texts('runtimeRepositories'),
+    runtime_keyring: objects('runtimeKeyring', { name: text('name'), content: text('content') }),
+  }),
+  environment: textMap('environment'),
+  annotations: textMap('annotations'),
+  accounts: object('accounts', {
+    groups: objects('groups', { gid: int('gid'), group_name: text('groupname'), members: texts('members') }),
+    users: objects('users', {
+      uid: int('uid'),
+      user_name: text('username'),
+      gid: lossy('v1 tells an absent gid from 0, v2 does not', optional(int('gid'))),
+      group_name: text('groupName'),
+      shell: text('shell'),
+      home_dir: text('homeDir'),
+    }),
+    run_as: text('runAs'),
+  }),
+  certificates: object('certificates', {
+    additional: objects('additional', { name: text('name'), content: text('content') }),
+    providers: texts('providers'),
+  }),
+}
+
+/** A container repository. Its readme is a resource of its own in v2 (`readme.ts`). */
+export const repo = resource('repo', {
+  v2: '/registry/v2/repos',
+  plural: 'repos',
+  stamps: ['created_at', 'updated_at', 'group_id'],
+  fields: {
+    id: readOnly('uid'),
+    name: text('name'),
+    catalog_tier: choice('catalogTier', catalogTier),
+    bundles: texts('bundles'),
+    readme: elsewhere(text('content')),
+    sync_config: jsonName('sync_config', object('sync_config', syncConfig)),
+    custom_overlay: object('customOverlay', customOverlay),
+    aliases: texts('aliases'),
+    create_time: readOnly(time('createTime')),
+    active_tags: texts('activeTags'),
+    description: text('description'),
+  },
+})

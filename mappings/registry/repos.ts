@@ -1,0 +1,122 @@
+import { ApiError } from '../../src/errors/api-error.ts'
+import type { JsonObject } from '../../src/mapping/json.ts'
+import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
+import { list, ok, operation, patch, remove } from '../../src/mapping/operations.ts'
+import { ask, type Plan } from '../../src/mapping/plan.ts'
+import { flagParam, scope, v2Query } from '../../src/mapping/query.ts'
+import { uidOf } from '../../src/mapping/resource.ts'
+import { uidInPath } from '../../src/mapping/uid.ts'
+import { readPage } from '../../src/mapping/walk.ts'
+import { halfDone, README_CALLS, readmeIn, storedReadme, withReadmes, writeReadme } from './readme.ts'
+import { repo } from './repo.ts'
+
+const preventExisting = { prevent_existing: flagParam('prevent_existing') }
+
+export const repoOperations: readonly Operation[] = [
+  list('registry.repos.list', 'GET /registry/v1/repos', repo, {
+    query: { ...scope, name: 'name' },
+    byId: 'id',
+    enrich: withReadmes,
+    calls: [README_CALLS.read],
+  }),
+  operation('registry.repos.create', 'POST /registry/v1/repos/{parent_id=**}', {
+    kind: 'composed',
+    calls: [
+      'POST /registry/v2/repos/{parent_id}',
+      README_CALLS.write,
+      'GET /registry/v2/repos',
+      'PATCH /registry/v2/repos/{id}',
+      README_CALLS.read,
+    ],
+    params: preventExisting,
+    request: repo,
+    answer: repo,
+    plan: createRepo,
+  }),
+  operation('registry.repos.update', 'PUT /registry/v1/repos/{id=**}', {
+    kind: 'composed',
+    calls: [README_CALLS.read, README_CALLS.write, 'PATCH /registry/v2/repos/{id}'],
+    request: repo,
+    answer: repo,
+    *plan({ params, body }, env) {
+      return ok(yield* replaceRepo(params.id ?? '', body, env))
+    },
+  }),
+  remove('registry.repos.delete', 'DELETE /registry/v1/repos/{id=**}', repo),
+]
+
+/**
+ * v1's create updates a repo of the same name unless `prevent_existing` says otherwise; v2's answers ALREADY_EXISTS (facts §24.10). The
+ * repo comes before its readme: a repo without its readme is the lesser harm, and the error says that it is there.
+ */
+function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
+  const parent = params.parent_id ?? ''
+  const fields = repo.read(body)
+  const readme = readmeIn(body) ?? ''
+  const mayUpdate = v2Query(preventExisting, query)[0]?.[1] !== 'true'
+  let created: JsonObject
+  try {
+    const path = parent === '' ? repo.v2 : `${repo.v2}/${uidInPath(parent, 'parent_id')}`
+    created = yield* ask({ method: 'POST', path, query: [], body: fields })
+  } catch (error) {
+    const existing = mayUpdate && isCode(error, 'ALREADY_EXISTS') ? yield* findRepo(parent, fields) : undefined
+    if (!existing) throw error
+    return ok(yield* replaceRepo(existing, body, env))
+  }
+  if (readme !== '') {
+    try {
+      yield* writeReadme(uidOf(created), readme)
+    } catch (error) {
+      throw halfDone(error, `the repo was created with id ${uidOf(created)}, but without its readme`)
+    }
+  }
+  return ok(repo.show[env.dialect]({ ...created, content: readme }))
+}
+
+/** The uid of the repo with this name directly below `parent`. */
+function* findRepo(parent: string, { name }: JsonObject): Plan<string | undefined> {
+  const query: [string, string][] = [
+    ['uidp.children_of', parent],
+    ['name', String(name)],
+  ]
+  const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, query }, 2, [])
+  return rows.length === 1 && rows[0] ? uidOf(rows[0]) : undefined
+}
+
+/**
+ * v1's full replacement: the readme, when it changes, and then the repo. The readme goes first because it is the half that can be
+ * refused (facts §13.6): nothing is written then.
+ */
+function* replaceRepo(uid: string, body: unknown, env: Env): Plan<JsonObject> {
+  const fields = repo.read(body)
+  const { content, replaced } = yield* replaceReadme(uid, readmeIn(body), env)
+  try {
+    const updated = yield* ask(patch(repo, uid, 'id', fields, env))
+    return repo.show[env.dialect]({ ...updated, content })
+  } catch (error) {
+    throw replaced ? halfDone(error, 'the readme had already been replaced') : error
+  }
+}
+
+/**
+ * Writes the readme when it differs from the stored one. An omitted readme means an empty one, as everywhere in a v1 PUT; but a caller
+ * who may not write readmes in v2 did not ask for that, so the stored text then stays and the answer shows it. With `registry.readmes`
+ * off, clients never saw the text, so that an empty one says nothing.
+ */
+function* replaceReadme(uid: string, wanted: string | undefined, env: Env): Plan<{ content: string; replaced: boolean }> {
+  const stored = yield* storedReadme(uid)
+  const content = wanted ?? ''
+  if (content === stored || (content === '' && (stored === undefined || !env.readmes))) return { content: stored ?? '', replaced: false }
+  try {
+    yield* writeReadme(uid, content)
+    return { content, replaced: true }
+  } catch (error) {
+    if (!isCode(error, 'PERMISSION_DENIED')) throw error
+    if (content === '') return { content: stored ?? '', replaced: false }
+    throw halfDone(error, 'v2 keeps readme writes to repo.internal.admin; send the stored readme or none; nothing was written')
+  }
+}
+
+function isCode(error: unknown, code: ApiError['code']): boolean {
+  return error instanceof ApiError && error.code === code
+}

@@ -100,7 +100,7 @@ function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
   let newest: JsonObject | undefined
   const versions = new Map<unknown, string>()
   const filters = [['uidp.children_of', repoId] as const, ...v2Query(shownKinds, query)]
-  yield* eachPage({ ...tags, query: filters }, EVERYTHING, function* (rows) {
+  yield* eachPage({ ...tags, query: filters }, EVERYTHING, (rows) => {
     tagCount += rows.length
     for (const row of rows) {
       if (row.name === 'latest') latest = row
@@ -109,6 +109,7 @@ function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
       const known = versions.get(row.digest) ?? ''
       if (!MOVING_NAMES.has(name) && isBetterVersion(name, known)) versions.set(row.digest, name)
     }
+    return undefined
   })
   const latestTag = latest ?? newest
   const latestVersion = latestTag ? versions.get(latestTag.digest) : undefined
@@ -123,8 +124,9 @@ function isBetterVersion(name: string, known: string): boolean {
 
 function* countBySource({ params }: V1Request, env: Env): Plan {
   let matching = 0
-  yield* eachPage({ path: repo.v2, plural: repo.plural, order: repo.order, query: [] }, EVERYTHING, function* (rows) {
+  yield* eachPage({ path: repo.v2, plural: repo.plural, order: repo.order, query: [] }, EVERYTHING, (rows) => {
     for (const { sync_config } of rows) if ((sync_config as JsonObject | null | undefined)?.source === params.id) matching += 1
+    return undefined
   })
   return ok(repoCount.show[env.dialect]({ count: matching }))
 }

@@ -23,8 +23,8 @@ export interface Page {
   readonly skipped: number
 }
 
-/** What is done with each page's rows. */
-export type Visit = (rows: readonly JsonObject[]) => Plan<void>
+/** What is done with each page's rows; a visit that sends rows on or makes calls is a plan. */
+export type Visit = (rows: readonly JsonObject[]) => Plan<void> | undefined
 
 /**
  * Walks a v2 list by its cursor and visits every page of the window in order. `skip` goes with the first page only. A walk that would
@@ -40,7 +40,8 @@ export function* eachPage(listing: Listing, window: Window, visit: Visit): Plan<
     const position: Call['query'] = token ? [['page_token', token]] : window.skip > 0 ? [['skip', String(window.skip)]] : []
     const page = yield* readPage(listing, size, position)
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
-    yield* visit(page.rows)
+    const further = visit(page.rows)
+    if (further) yield* further
     left -= page.rows.length
     token = page.nextPageToken
   } while (token !== '' && left > 0)

@@ -57,6 +57,7 @@ export const emulatedOperations: readonly Operation[] = [
     params: eolParams,
     ownParams: ['page_size', 'page_token'],
     answer: eolTag,
+    envelope: eolEnvelope,
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...eolEnvelope.show[dialect]({}) }),
     plan: eolTags,

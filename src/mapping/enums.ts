@@ -1,5 +1,8 @@
-/** One enum value: v1 name, v2 name, v1 number. Numbers are read, never written, and never copied across versions (facts §18). */
-export type EnumRow = readonly [v1: string, v2: string, number: number]
+/**
+ * One enum value: v1 name, v2 name, v1 number. Numbers are read, never written, and never copied across versions (facts §18). A value
+ * without a number is one that v1 carries as a plain string.
+ */
+export type EnumRow = readonly [v1: string, v2: string, number?: number]
 
 /** A one-to-one map between a v1 enum and its v2 twin. The first row is the zero value. */
 export interface EnumMap {
@@ -27,7 +30,8 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
   ] as const) {
     const seen = new Set<unknown>()
     for (const row of rows) {
-      if (seen.has(row[column])) throw new Error(`enum ${name} is not one to one: ${label} ${row[column]} stands twice`)
+      if (row[column] !== undefined && seen.has(row[column]))
+        throw new Error(`enum ${name} is not one to one: ${label} ${row[column]} stands twice`)
       seen.add(row[column])
     }
   }
@@ -38,12 +42,24 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
     zero,
     toV1: new Map(rows.map(([v1, v2]) => [v2, v1])),
     toV2: new Map(
-      rows.flatMap(([v1, v2, number]): [unknown, string][] => [
-        [v1, v2],
-        [number, v2],
-      ]),
+      rows.flatMap(([v1, v2, number]): [unknown, string][] =>
+        number === undefined
+          ? [[v1, v2]]
+          : [
+              [v1, v2],
+              [number, v2],
+            ],
+      ),
     ),
   }
+}
+
+/** Longer enums are named in an error, not spelled out. */
+const SPELLED_OUT = 20
+
+/** What a value of this enum must be, for the client that sent another one. */
+export function requirement({ name, rows }: EnumMap): string {
+  return rows.length > SPELLED_OUT ? `must be a ${name}` : `must be one of ${rows.map(([v1]) => v1).join(', ')}`
 }
 
 /** An enum whose v2 names are the v1 names behind a prefix; `zero` is the pair of the unset value (facts §18). */

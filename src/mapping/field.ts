@@ -1,4 +1,5 @@
 import type { EnumMap } from './enums.ts'
+import type { Dialect } from './names.ts'
 
 /** What kind of value a v1 member holds; decides how it is read, written and emitted when unset (facts §16). */
 export type FieldType =
@@ -22,6 +23,8 @@ export interface Field {
   readonly oneof?: string
   /** Published JSON name where protobuf would derive another one. */
   readonly json?: string
+  /** Shown in this dialect alone. */
+  readonly only?: Dialect
   /** Why the pair loses something, in a few words. */
   readonly lossy?: string
 }

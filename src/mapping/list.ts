@@ -11,8 +11,11 @@ import { uidInPath } from './uid.ts'
 import { eachPage } from './walk.ts'
 import { readWindow } from './window.ts'
 
-/** Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. */
-export type Enrich = (rows: readonly JsonObject[], env: Env) => Plan<readonly JsonObject[]>
+/**
+ * Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. `origin` tells whether the rows come
+ * from v2's list or from its Get, which may know more.
+ */
+export type Enrich = (rows: readonly JsonObject[], env: Env, origin: 'list' | 'get') => Plan<readonly JsonObject[]>
 
 export interface ListOptions {
   readonly query?: Params
@@ -37,8 +40,9 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   const window = readWindow(query)
   const uid = options.byId ? single(query, options.byId) : undefined
   const show = resource.show[env.dialect]
+  const origin = uid ? 'get' : 'list'
   const send = function* (rows: readonly JsonObject[]): Plan<void> {
-    const complete = options.enrich ? yield* options.enrich(rows, env) : rows
+    const complete = options.enrich ? yield* options.enrich(rows, env, origin) : rows
     yield* emit(complete.map(show))
   }
   if (!filters) return items()

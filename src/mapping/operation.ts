@@ -43,7 +43,10 @@ export interface Operation {
   /** Further query parameters that its plan reads itself. */
   readonly ownParams: readonly string[]
   readonly request?: Message
+  /** One row of a list, or the whole answer. */
   readonly answer?: Message
+  /** What a list answers beside its rows, when that is anything. */
+  readonly envelope?: Message
   readonly missing: Missing
   /** What a v1 client gets when nothing was found. */
   readonly empty: (dialect: Dialect) => unknown

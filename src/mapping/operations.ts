@@ -1,4 +1,5 @@
 import type { Missing } from '../errors/to-v1.ts'
+import { v1FieldName } from './field-name.ts'
 import type { JsonObject } from './json.ts'
 import { type ListOptions, listPlan } from './list.ts'
 import { fieldMask } from './mask.ts'
@@ -36,14 +37,25 @@ export function get(id: string, route: string, resource: Resource, missing: Miss
   return action(id, route, { v2, answer: resource, missing })
 }
 
+interface Messages {
+  readonly request?: Message
+  readonly answer?: Message
+}
+
+interface CreateOptions extends Messages {
+  /** Without a parent it creates a root resource (facts §12.4). */
+  readonly root?: boolean
+}
+
 /** `POST …/{parent}`: the parent stays in the path, the body carries the resource (specification §4 rule 1). */
-export function create(id: string, route: string, resource: Resource, options: { request?: Message; answer?: Message } = {}): Operation {
-  const v2 = `POST ${resource.v2}/{${onlyVariable(route)}}`
-  return action(id, route, { v2, request: options.request ?? resource, answer: options.answer ?? resource })
+export function create(id: string, route: string, resource: Resource, options: CreateOptions = {}): Operation {
+  const { request = resource, answer = resource, root = false } = options
+  const parent = `{${onlyVariable(route)}${root ? '=**' : ''}}`
+  return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer })
 }
 
 /** `PUT …/{id}`: full replacement, as a PATCH with the resource's field mask (facts §13). */
-export function replace(id: string, route: string, resource: Resource, options: { request?: Message; answer?: Message } = {}): Operation {
+export function replace(id: string, route: string, resource: Resource, options: Messages = {}): Operation {
   const { request = resource, answer = resource } = options
   const variable = onlyVariable(route)
   const v2 = `PATCH ${resource.v2}/{${variable}}`
@@ -99,7 +111,9 @@ export function action(id: string, route: string, { v2, params = {}, request, an
 }
 
 interface Composed
-  extends Partial<Pick<Operation, 'params' | 'ownParams' | 'request' | 'answer' | 'missing' | 'empty' | 'fieldName' | 'because'>> {
+  extends Partial<
+    Pick<Operation, 'params' | 'ownParams' | 'request' | 'answer' | 'envelope' | 'missing' | 'empty' | 'fieldName' | 'because'>
+  > {
   readonly kind?: Kind
   readonly calls: readonly string[]
   readonly plan: MakePlan
@@ -131,15 +145,6 @@ export function v1Only(id: string, route: string, because: string): Operation {
 /** HTTP 200 with a body: every v1 success, creates included (facts §12.5). */
 export function ok(body: unknown): Reply {
   return { status: 200, body }
-}
-
-/** Translates field names of v2 errors back to v1's, list indices kept: the fields of the request, then of the answer, then the filters. */
-function v1FieldName(params: Params, request: Message | undefined, answer: Message): (v2Path: string) => string {
-  const filters = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, name]))
-  return (v2Path) => {
-    const plain = v2Path.replace(/\[[^\]]*\]/g, '')
-    return request?.v1Names.get(plain) ?? answer.v1Names.get(plain) ?? filters.get(v2Path) ?? v2Path
-  }
 }
 
 function parseRoute(route: string): { method: Method; template: string } {

@@ -1,11 +1,14 @@
 import type { V1Request } from './operation.ts'
 import { uidInPath } from './uid.ts'
 
-/** A v2 path template with the request's variables in place. An empty `{name}` leaves no slash behind: the zero-segment parent. */
+/**
+ * A v2 path template with the request's variables in place. An empty `{name}` is INVALID_ARGUMENT; an empty `{name=**}` leaves no slash
+ * behind (facts §12.4: a root group has no parent).
+ */
 export function fillPath(template: string, variables: V1Request['params']): string {
-  return template.replace(/\/\{([^}]+)\}/g, (_, name: string) => {
+  return template.replace(/\/\{([^}=]+)(=\*\*)?\}/g, (_, name: string, mayBeEmpty?: string) => {
     const value = variables[name] ?? ''
-    return value === '' ? '' : `/${uidInPath(value, name)}`
+    return value === '' && mayBeEmpty ? '' : `/${uidInPath(value, name)}`
   })
 }
 

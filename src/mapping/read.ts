@@ -1,4 +1,5 @@
 import { type FieldViolation, invalidArgument } from '../errors/api-error.ts'
+import { requirement } from './enums.ts'
 import type { Field, Fields, FieldType } from './field.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { camelCase } from './names.ts'
@@ -53,10 +54,21 @@ function compilePut(field: Field): (value: unknown, v2: Record<string, unknown>,
     return (value, v2, name, report) => (isObject(value) ? fill(value, v2, `${name}.`, report) : report(name, 'must be an object'))
   }
   const take = taker(type)
+  const path = typeof source === 'string' ? source.split('.') : []
   return (value, v2, name, report) => {
     const taken = take(value, name, report)
-    if (taken !== undefined) v2[source as string] = taken
+    if (taken !== undefined) put(v2, path, taken)
   }
+}
+
+/** Sets a member that v2 may nest deeper than v1. The path comes from a table, never from a request. */
+function put(v2: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let inner = v2
+  for (const name of path.slice(0, -1)) {
+    inner[name] ??= {}
+    inner = inner[name] as Record<string, unknown>
+  }
+  inner[path.at(-1) ?? ''] = value
 }
 
 const INTEGER = /^-?\d+$/
@@ -84,8 +96,7 @@ function taker(type: FieldType): Take {
     case 'duration':
       return (value, field, report) => (isDuration(value) ? value : report(field, 'must be a duration in seconds such as "3600s"'))
     case 'choice':
-      return (value, field, report) =>
-        type.of.toV2.get(value) ?? report(field, `must be one of ${type.of.rows.map(([v1]) => v1).join(', ')}`)
+      return (value, field, report) => type.of.toV2.get(value) ?? report(field, requirement(type.of))
     case 'object': {
       const fill = compileFill(type.fields)
       return (value, field, report) => {

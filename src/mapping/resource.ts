@@ -43,7 +43,8 @@ export interface Resource extends Message {
 export interface Message {
   readonly name: string
   readonly fields: Fields
-  readonly stamps: readonly Stamp[]
+  /** The fields and their stamps: the rows of this message where another one holds it as a whole. */
+  readonly shown: Fields
   readonly read: Read
   readonly show: Readonly<Record<Dialect, Show>>
   /** v2 field path (camelCase or snake_case) → v1 field name, for error details. */
@@ -55,9 +56,9 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
   return {
     name,
     fields,
-    stamps,
+    shown,
     read: compileRead(fields),
-    show: { specification: compileShow(shown, 'specification'), published: compileShow(fields, 'published') },
+    show: { specification: compileShow(shown, 'specification'), published: compileShow(shown, 'published') },
     v1Names: new Map(v1Names(fields, '', '')),
   }
 }
@@ -72,10 +73,13 @@ export function uidOf(v2: JsonObject): string {
   return typeof v2.uid === 'string' ? v2.uid : ''
 }
 
+/** No stamp is in the published contract: strict decoders refuse members they do not know (design §3). */
+const stamp = (row: Field): Field => ({ ...readOnly(row), only: 'specification' })
+
 const STAMPS: Readonly<Record<Stamp, Field>> = {
-  created_at: readOnly(time('createTime')),
-  updated_at: readOnly(time('updateTime')),
-  group_id: optional(readOnly(text(parentOf('uid')))),
+  created_at: stamp(time('createTime')),
+  updated_at: stamp(time('updateTime')),
+  group_id: stamp(optional(text(parentOf('uid')))),
 }
 
 function v1Names(fields: Fields, v1Prefix: string, v2Prefix: string): [string, string][] {

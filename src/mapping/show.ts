@@ -11,7 +11,7 @@ type Emit = (value: unknown) => unknown
 /** Compiles a field table into the function that writes the v1 form, unset members included (facts §16.3). Runs once, at start. */
 export function compileShow(fields: Fields, dialect: Dialect): Show {
   const rows = Object.entries(fields)
-    .filter(([, field]) => field.access !== 'writeOnly')
+    .filter(([, { access, only = dialect }]) => access !== 'writeOnly' && only === dialect)
     .map(([name, field]) => ({
       name: nameIn(dialect, name, field),
       get: getter(field.source),

@@ -1,0 +1,26 @@
+import { asParam, type Params } from './query.ts'
+import type { Message } from './resource.ts'
+
+/** Translates field names of v2 errors back to v1's, list indices kept: the fields of the request, then of the answer, then the filters. */
+export function v1FieldName(params: Params, request: Message | undefined, answer: Message): (v2Path: string) => string {
+  const filters = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, name]))
+  const nameOf = (v2Path: string) => request?.v1Names.get(v2Path) ?? answer.v1Names.get(v2Path)
+  return (v2Path) => {
+    const name = nameOf(withoutIndices(v2Path))
+    return name === undefined ? (filters.get(v2Path) ?? v2Path) : withIndices(name, v2Path, nameOf)
+  }
+}
+
+const INDEX = /\[[^\]]*\]/g
+
+function withoutIndices(path: string): string {
+  return path.replace(INDEX, '')
+}
+
+/** Puts the indices of a v2 path behind the same members of the v1 name; from the last to the first, so that each prefix still stands. */
+function withIndices(v1Name: string, v2Path: string, nameOf: (v2Path: string) => string | undefined): string {
+  return [...v2Path.matchAll(INDEX)].reverse().reduce((name, index) => {
+    const before = nameOf(withoutIndices(v2Path.slice(0, index.index)))
+    return before !== undefined && name.startsWith(before) ? before + index[0] + name.slice(before.length) : name
+  }, v1Name)
+}

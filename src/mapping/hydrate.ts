@@ -1,0 +1,27 @@
+import type { JsonObject } from './json.ts'
+import { askAll, type Call, type Plan } from './plan.ts'
+import type { Resource } from './resource.ts'
+import { uidInPath } from './uid.ts'
+
+/** Codes that a look-up may give without failing the list: v1 showed nothing there (facts §10.9). */
+const NOTHING_TO_SHOW = new Set(['NOT_FOUND', 'PERMISSION_DENIED'])
+
+/** The Get of a resource that other rows refer to; rows of one request share the answer. */
+export function lookUp(resource: Resource, uid: string): Call {
+  const path = `${resource.v2}/${uidInPath(uid, 'uid')}`
+  return { method: 'GET', path, query: [], keep: { key: path, scope: 'request' } }
+}
+
+/**
+ * Makes each of these look-ups once, side by side. Returns path → resource; what is missing or not visible to the caller is left out, and
+ * every other failure fails the list (facts §10.9).
+ */
+export function* hydrate(lookUps: readonly Call[]): Plan<ReadonlyMap<string, JsonObject>> {
+  const calls = [...new Map(lookUps.map((call) => [call.path, call])).values()]
+  const found = new Map<string, JsonObject>()
+  for (const [at, outcome] of (yield* askAll(calls)).entries()) {
+    if (outcome.ok) found.set(calls[at]?.path ?? '', outcome.body)
+    else if (!NOTHING_TO_SHOW.has(outcome.error.code)) throw outcome.error
+  }
+  return found
+}

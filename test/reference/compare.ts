@@ -1,0 +1,163 @@
+import type { Field, Fields, FieldType, Source } from '../../src/mapping/field.ts'
+import { camelCase } from '../../src/mapping/names.ts'
+import type { Mapping, Operation } from '../../src/mapping/operation.ts'
+import { ORDER_PARAMETER } from '../../src/mapping/order.ts'
+import { WINDOW_PARAMETERS } from '../../src/mapping/window.ts'
+import { type FactOperation, type Facts, shapeOf, type V1Member } from './facts.ts'
+
+/** What the tables lack (`missing`), have too much (`extra`) or say otherwise (`different`), as sentences. */
+export interface Findings {
+  readonly missing: string[]
+  readonly extra: string[]
+  readonly different: string[]
+}
+
+/** Query parameters of the specification's v1 that no proto has (specification §9.5). */
+const SPECIFICATION_ONLY = new Set([ORDER_PARAMETER, ...WINDOW_PARAMETERS])
+
+/** Compares every operation of the mapped domains with the facts: routes, kinds, parameters, members, types, enums, masks. */
+export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {
+  const findings: Findings = { missing: [], extra: [], different: [] }
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const byRoute = new Map(operations.map((operation) => [`${operation.method} ${shapeOf(operation.template)}`, operation]))
+  const domains = new Set(mappings.map(({ domain }) => domain))
+  for (const fact of facts.operations.filter(({ domain }) => domains.has(domain))) {
+    const route = `${fact.v1.method} ${shapeOf(fact.v1.protoPath)}`
+    const operation = byRoute.get(route)
+    byRoute.delete(route)
+    if (operation) compareOperation(facts, fact, operation, findings)
+    else findings.missing.push(`operation ${fact.id}: ${route}`)
+  }
+  for (const [route, { id }] of byRoute) findings.extra.push(`operation ${id}: ${route}`)
+  return findings
+}
+
+function compareOperation(facts: Facts, fact: FactOperation, operation: Operation, findings: Findings): void {
+  if (fact.kind !== operation.kind) findings.different.push(`${operation.id} is ${operation.kind}, the facts say ${fact.kind}`)
+  if (operation.kind === 'v1-only') return
+  const calls = operation.calls.map((call) => shapeOf(call.replaceAll(/\{[^}]+\}/g, '{x=**}')).replaceAll('{**}', '{}'))
+  const primary = `${fact.v2?.method} ${shapeOf(fact.v2?.protoPath ?? '').replaceAll('{**}', '{}')}`
+  if (!calls.includes(primary)) findings.different.push(`${operation.id} never calls ${primary}`)
+  const known = new Set([...Object.keys(operation.params), ...operation.ownParams])
+  for (const { name } of fact.v1.queryParams) if (!known.delete(name)) findings.missing.push(`${operation.id}: query parameter ${name}`)
+  for (const name of known) if (!SPECIFICATION_ONLY.has(name)) findings.extra.push(`${operation.id}: query parameter ${name}`)
+  compareAnswer(facts, fact, operation, findings)
+  compareRequest(fact, operation, findings)
+}
+
+function compareAnswer(facts: Facts, fact: FactOperation, operation: Operation, findings: Findings): void {
+  const members = facts.messages.v1[fact.v1.response] ?? []
+  const rows = members.find(({ name, repeated }) => repeated && (name === 'items' || name === 'role_bindings'))
+  const sources = new Map(fact.responseMap.map((pair) => [pair.v1, pair]))
+  const compareFields = (where: string, expected: readonly V1Member[], fields: Fields, prefix: string) => {
+    const left = new Set(Object.keys(fields))
+    for (const member of expected) {
+      const field = fields[member.name]
+      left.delete(member.name)
+      if (!field || field.access === 'writeOnly') {
+        if (!field) findings.missing.push(`${where}: member ${member.name}`)
+        continue
+      }
+      const label = `${where}.${member.name}`
+      compareMember(facts, label, member, field, findings)
+      const inner = innerFields(field.type)
+      if (inner && Object.keys(inner).length > 0)
+        compareFields(label, facts.messages.v1[member.type] ?? [], inner, `${prefix}${member.name}${suffix(member)}.`)
+      // What an emulation computes has no single source to compare.
+      const pair = sources.get(`${prefix}${member.name}${suffix(member)}`)
+      if (operation.kind !== 'emulated' && pair?.v2 && !pair.v2Op && !matchesSource(pair.v2, field.source))
+        findings.different.push(`${label} reads ${JSON.stringify(field.source)}, the facts say ${pair.v2}`)
+    }
+    for (const name of left) findings.extra.push(`${where}: member ${name}`)
+  }
+  if (rows) {
+    compareFields(operation.id, facts.messages.v1[rows.type] ?? [], operation.answer?.fields ?? {}, `${rows.name}[].`)
+    compareFields(
+      `${operation.id} envelope`,
+      members.filter((member) => member !== rows),
+      operation.envelope?.fields ?? {},
+      '',
+    )
+  } else {
+    compareFields(operation.id, members, operation.answer?.fields ?? {}, '')
+  }
+}
+
+const SCALARS: Readonly<Record<string, string>> = {
+  string: 'text',
+  bool: 'flag',
+  int32: 'int',
+  uint32: 'int',
+  int64: 'long',
+  Timestamp: 'time',
+  Duration: 'duration',
+  bytes: 'bytes',
+}
+
+function compareMember(facts: Facts, label: string, member: V1Member, field: Field, findings: Findings): void {
+  const json = field.json ?? camelCase(member.name)
+  if (json !== member.json) findings.different.push(`${label} is published as ${json}, the facts say ${member.json}`)
+  const absent = member.omitWhenUnset ? 'optional' : 'implicit'
+  if (field.presence !== absent) findings.different.push(`${label} is ${field.presence} when unset, the facts say ${absent}`)
+  const container = member.mapKey ? 'map' : member.repeated ? 'list' : undefined
+  const type = field.type
+  if (container && type.kind !== container) return void findings.different.push(`${label} is a ${type.kind}, the facts say ${container}`)
+  const scalar = type.kind === 'list' || type.kind === 'map' ? type.of : type
+  const values = Object.values(facts.enums).find(({ v1Enum }) => v1Enum === member.type)
+  const kind = SCALARS[member.type] ?? (facts.messages.v1[member.type] ? 'object' : 'choice')
+  // Capabilities are strings in v1 and an enum in v2 (facts §18).
+  if (scalar.kind !== kind && !(kind === 'text' && scalar.kind === 'choice'))
+    findings.different.push(`${label} is ${scalar.kind}, the facts say ${kind}`)
+  if (scalar.kind === 'choice' && values) compareEnum(label, scalar.of.rows, values, findings)
+}
+
+function compareEnum(
+  label: string,
+  rows: readonly (readonly [string, string, number])[],
+  values: Facts['enums'][string],
+  findings: Findings,
+): void {
+  const left = new Map(rows.map(([v1, v2, number]) => [v1, { v2, number }]))
+  for (const [v1, v2] of Object.entries(values.v1ToV2)) {
+    const row = left.get(v1)
+    left.delete(v1)
+    if (!row) findings.missing.push(`${label}: enum value ${v1}`)
+    else if (row.v2 !== v2 || row.number !== values.v1Numbers[v1])
+      findings.different.push(`${label}: ${v1} is ${row.v2} (${row.number}), the facts say ${v2} (${values.v1Numbers[v1]})`)
+  }
+  for (const v1 of left.keys()) findings.extra.push(`${label}: enum value ${v1}`)
+}
+
+/** Members of a v1 body: each one that has a v2 place is written there, each one without is dropped. */
+function compareRequest(fact: FactOperation, operation: Operation, findings: Findings): void {
+  const written = new Set(operation.request ? writtenPaths(operation.request.fields, '') : [])
+  for (const pair of fact.requestMap.filter(({ v1In }) => v1In === 'body' || v1In === undefined)) {
+    const path = pair.v1?.replaceAll('[]', '').replaceAll('{}', '').replace(/^\./, '') ?? ''
+    const known = !pair.v2 || written.delete(path) || !fact.v1.bodyFields.some(({ name }) => name === pair.v1 || `[].${name}` === pair.v1)
+    if (!known) findings.missing.push(`${operation.id}: body member ${pair.v1}`)
+  }
+}
+
+function writtenPaths(fields: Fields, prefix: string): string[] {
+  return Object.entries(fields).flatMap(([name, { access, type }]) => {
+    if (access !== 'readWrite' && access !== 'writeOnly') return []
+    const inner = innerFields(type)
+    return [prefix + name, ...(inner ? writtenPaths(inner, `${prefix}${name}.`) : [])]
+  })
+}
+
+function innerFields(type: FieldType): Fields | undefined {
+  const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
+  return inner.kind === 'object' ? inner.fields : undefined
+}
+
+function suffix({ mapKey, repeated }: V1Member): string {
+  return mapKey ? '{}' : repeated ? '[]' : ''
+}
+
+function matchesSource(path: string, source: Source | undefined): boolean {
+  if (source === undefined) return false
+  if (typeof source !== 'string') return 'firstOf' in source ? source.firstOf.some((one) => matchesSource(path, one)) : true
+  const plain = path.replaceAll('[]', '').replaceAll('{}', '')
+  return source === '' || plain === source || plain.endsWith(`.${source}`)
+}

@@ -15,7 +15,7 @@ import { repos } from './repos.ts'
 /** Elements that run code, handlers of events, and script links: what a sanitizer would take out of the text. */
 const UNSAFE_HTML = /<\s*\/?\s*(?:script|iframe|object|embed|style|form)\b|<[^>]*\son[a-z]+\s*=|javascript:/i
 
-const readmeMessage: Message = {
+export const readmeMessage: Message = {
   name: 'chainguard.platform.registry.v2.RepoReadme',
   fields: {
     uid: outputText,

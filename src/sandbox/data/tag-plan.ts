@@ -1,0 +1,91 @@
+import type { Image, Tag } from '../model.ts'
+import { imageUid } from '../v2/registry/images.ts'
+import { dayAfter, fixtureDigest, fixtureUid } from './fixture.ts'
+
+/** One release line of a repo: its name and how many patches it had. An ended line's tags are all deprecated. */
+export type Stream = { readonly name: string; readonly patches: number; readonly ended?: true }
+
+/** How the tags of a repo came to be. `streams` are oldest first; without any, a nightly build is all there is. */
+export type TagPlan = { readonly from: string; readonly streams: readonly Stream[]; readonly nightlies?: number }
+
+/** A build: everything tagged at one moment from one source. */
+type Build = { readonly version: string; readonly variant: '' | '-dev'; readonly day: number; readonly deprecated: boolean }
+
+const VARIANTS = ['', '-dev'] as const
+
+const tag = (repo: string, name: string, digest: string, updateTime: string, deprecated: boolean): Tag => ({
+  uid: fixtureUid(repo, `tag ${name}`),
+  name,
+  digest,
+  updateTime,
+  deprecated,
+  bundles: [],
+})
+
+const compactDay = (time: string): string => time.slice(0, 10).replaceAll('-', '')
+
+/** A patch has its plain tag, two epochs, a dated tag, and the referrers (signature, attestation, bill of materials) of its image. */
+const buildTags = (repo: string, from: string, { version, variant, day, deprecated }: Build): readonly Tag[] => {
+  const time = dayAfter(from, day)
+  const digest = fixtureDigest(`${repo} ${version}${variant}`)
+  const names = [`${version}${variant}`, `${version}${variant}-${compactDay(time)}`, `${version}${variant}-r1`]
+  const first = tag(repo, `${version}${variant}-r0`, fixtureDigest(`${repo} ${version}${variant} r0`), dayAfter(from, day - 1), deprecated)
+  const referrers = ['sig', 'att', 'sbom'].map((kind) =>
+    tag(repo, `${digest.replace(':', '-')}.${kind}`, fixtureDigest(`${digest} ${kind}`), time, false),
+  )
+  return [...names.map((name) => tag(repo, name, digest, time, deprecated)), first, ...referrers]
+}
+
+/** The moving tags: the line's own name, and `latest` and the major version for the newest line. */
+const pointerTags = (repo: string, plan: TagPlan): readonly Tag[] =>
+  plan.streams.flatMap((stream, index) => {
+    const newest = index === plan.streams.length - 1
+    const names = [stream.name, ...(newest ? ['latest', ...majorOf(stream.name)] : [])]
+    const last = `${stream.name}.${stream.patches - 1}`
+    const time = dayAfter(plan.from, index * 3 + stream.patches * 7)
+    return VARIANTS.flatMap((variant) =>
+      names.map((name) => tag(repo, `${name}${variant}`, fixtureDigest(`${repo} ${last}${variant}`), time, stream.ended === true)),
+    )
+  })
+
+const majorOf = (name: string): readonly string[] => (name.includes('.') ? [name.slice(0, name.indexOf('.'))] : [])
+
+const streamBuilds = (stream: Stream, index: number): readonly Build[] =>
+  Array.from({ length: stream.patches }, (_, patch) => patch).flatMap((patch) =>
+    VARIANTS.map((variant) => ({
+      version: `${stream.name}.${patch}`,
+      variant,
+      day: index * 3 + patch * 7,
+      deprecated: stream.ended === true,
+    })),
+  )
+
+const nightlyTags = (repo: string, { from, nightlies = 0 }: TagPlan): readonly Tag[] =>
+  Array.from({ length: nightlies }, (_, day) => {
+    const time = dayAfter(from, day)
+    const dated = tag(repo, `latest-${compactDay(time)}`, fixtureDigest(`${repo} ${time}`), time, false)
+    return day === nightlies - 1 ? [dated, { ...dated, uid: fixtureUid(repo, 'tag latest'), name: 'latest' }] : [dated]
+  }).flat()
+
+/** Every tag of a repo. Tags of one build share their digest and their time, so that sorting has ties to break. */
+export const planTags = (repo: string, plan: TagPlan): readonly Tag[] => [
+  ...plan.streams.flatMap((stream, index) => streamBuilds(stream, index).flatMap((build) => buildTags(repo, plan.from, build))),
+  ...pointerTags(repo, plan),
+  ...nightlyTags(repo, plan),
+]
+
+/** Between 5 and 85 MB, settled by the digest. */
+const sizeOf = (digest: string, architecture: string): string => {
+  const spread = Number.parseInt(fixtureDigest(`${digest} ${architecture}`).slice(7, 14), 16)
+  return String(5_000_000 + (spread % 80_000_000))
+}
+
+/** The images behind `tags`; referrers are no images. */
+export const planImages = (repo: string, tags: readonly Tag[]): readonly Image[] => {
+  const digests = new Set(tags.filter(({ name }) => !name.startsWith('sha256-')).map(({ digest }) => digest))
+  return [...digests].map((digest) => ({
+    uid: imageUid(repo, digest),
+    digest,
+    sizes: { amd64: sizeOf(digest, 'amd64'), arm64: sizeOf(digest, 'arm64') },
+  }))
+}

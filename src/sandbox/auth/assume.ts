@@ -4,7 +4,7 @@ import { notFound, permissionDenied } from '../status.ts'
 import type { World } from '../world.ts'
 import { matchesPattern, mismatchedClaim } from './claim-match.ts'
 import { peek, verifyWithIssuerKeys, verifyWithStoredKeys } from './external-token.ts'
-import { humanUid } from './human-uid.ts'
+import { humanUid } from './lookup.ts'
 
 /** An identity and the verified claims that let a token act as it. */
 export type Assumed = { readonly identity: Identity; readonly claims: JWTPayload }
@@ -55,24 +55,27 @@ export const assumeOwnIdentity = async (world: World, token: string): Promise<As
   return identity ? { identity, claims } : permissionDenied('identity not registered')
 }
 
-const plausible = (identity: Identity, { iss = '', sub = '' }: JWTPayload): boolean => {
+/** Identities that anybody's issuer can vouch for are left out: these have to be asked for by name, at an exchange. */
+const isFor = (identity: Identity, { iss = '', sub = '' }: JWTPayload): boolean => {
   const { staticKeys, claimMatch } = identity
   if (staticKeys) return staticKeys.issuer === iss && staticKeys.subject === sub
-  if (!claimMatch) return false
-  const { issuer, issuerPattern = '', subject, subjectPattern = '' } = claimMatch
-  return (issuer ? issuer === iss : matchesPattern(issuerPattern, iss)) && (subject ? subject === sub : matchesPattern(subjectPattern, sub))
+  if (claimMatch?.issuer !== iss) return false
+  return claimMatch.subject ? claimMatch.subject === sub : matchesPattern(claimMatch.subjectPattern ?? '', sub)
 }
+
+const namesSubject = ({ staticKeys, claimMatch }: Identity): boolean => staticKeys !== undefined || Boolean(claimMatch?.subject)
 
 /**
  * The identity a bearer token matches by itself, without an exchange (specification §5): the registered user, else the one identity
- * whose relationship it fits. PERMISSION_DENIED when none does, or more than one.
+ * whose relationship it fits, where one that names the subject goes before patterns. PERMISSION_DENIED when there is no such one.
  */
 export const assumeMatchingIdentity = async (world: World, token: string): Promise<Assumed> => {
   const claims = peek(token)
   if (world.store.identities.get(humanUid(claims.iss ?? '', claims.sub ?? ''))) return assumeOwnIdentity(world, token)
-  const candidates = world.store.identities.values().filter((identity) => plausible(identity, claims))
+  const candidates = world.store.identities.values().filter((identity) => isFor(identity, claims))
   const attempts = await Promise.allSettled(candidates.map(({ uid }) => assumeIdentity(world, token, uid)))
   const assumed = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
-  const [first] = assumed
-  return first && assumed.length === 1 ? first : permissionDenied('the token matches no single identity')
+  const named = assumed.filter(({ identity }) => namesSubject(identity))
+  const [first, second] = named.length > 0 ? named : assumed
+  return first && !second ? first : permissionDenied('the token matches no single identity')
 }

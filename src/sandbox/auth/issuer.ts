@@ -27,7 +27,7 @@ const issuers = new WeakMap<World, Promise<Issuer>>()
 /** The issuer of a world. Its key is made on first use and lives as long as the world: a restart invalidates every token. */
 export const issuerOf = (world: World): Promise<Issuer> => {
   const known = issuers.get(world)
-  if (known) return known
+  if (known !== undefined) return known
   const made = createIssuer()
   issuers.set(world, made)
   return made

@@ -29,10 +29,9 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
     [2, 'number'],
   ] as const) {
     const seen = new Set<unknown>()
-    for (const row of rows) {
-      if (row[column] !== undefined && seen.has(row[column]))
-        throw new Error(`enum ${name} is not one to one: ${label} ${row[column]} stands twice`)
-      seen.add(row[column])
+    for (const { [column]: value } of rows) {
+      if (value !== undefined && seen.has(value)) throw new Error(`enum ${name} is not one to one: ${label} ${value} stands twice`)
+      seen.add(value)
     }
   }
   return {
@@ -41,16 +40,10 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
     v1Only,
     zero,
     toV1: new Map(rows.map(([v1, v2]) => [v2, v1])),
-    toV2: new Map(
-      rows.flatMap(([v1, v2, number]): [unknown, string][] =>
-        number === undefined
-          ? [[v1, v2]]
-          : [
-              [v1, v2],
-              [number, v2],
-            ],
-      ),
-    ),
+    toV2: new Map<unknown, string>([
+      ...rows.map(([v1, v2]) => [v1, v2] as const),
+      ...rows.flatMap(([, v2, number]) => (number === undefined ? [] : [[number, v2] as const])),
+    ]),
   }
 }
 

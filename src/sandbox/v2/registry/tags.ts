@@ -9,7 +9,7 @@ import type { Resource } from '../resource.ts'
 import { createRoute, deleteRoute } from '../writes.ts'
 import { bundles } from './repo-message.ts'
 
-const tagMessage: Message = {
+export const tagMessage: Message = {
   name: 'chainguard.platform.registry.v2.Tag',
   fields: {
     uid: outputText,

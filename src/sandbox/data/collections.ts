@@ -1,0 +1,41 @@
+import { type Message, mapOf, outputText, outputTime, text } from '../message.ts'
+import type { Store } from '../store.ts'
+import { accountAssociationMessage } from '../v2/iam/account-association-message.ts'
+import { externalGroupRoleMappingMessage } from '../v2/iam/external-group-role-mappings.ts'
+import { groupInviteMessage } from '../v2/iam/group-invites.ts'
+import { groupMessage } from '../v2/iam/group-message.ts'
+import { identityMessage } from '../v2/iam/identity-message.ts'
+import { identityProviderMessage } from '../v2/iam/identity-provider-message.ts'
+import { roleBindingMessage } from '../v2/iam/role-bindings.ts'
+import { roleMessage } from '../v2/iam/roles.ts'
+import { readmeMessage } from '../v2/registry/readmes.ts'
+import { repoMessage } from '../v2/registry/repo-message.ts'
+import { tagMessage } from '../v2/registry/tags.ts'
+
+const termsMessage: Message = {
+  name: 'chainguard.platform.iam.v2.TermsAcceptance',
+  fields: { uid: outputText, docId: text(), acceptedBy: text(), orgUid: text({ required: true }), createTime: outputTime },
+}
+
+/** The API shows images by repo and digest only, so a file names both. */
+const imageMessage: Message = {
+  name: 'sandbox.Image',
+  fields: { uid: outputText, repoUid: text({ required: true }), digest: text({ required: true }), sizes: mapOf(text()) },
+}
+
+/** What a data file may hold, in the order it is checked: parents come first. */
+export const COLLECTIONS: Readonly<Record<keyof Store, Message>> = {
+  groups: groupMessage,
+  identities: identityMessage,
+  identityProviders: identityProviderMessage,
+  roles: roleMessage,
+  roleBindings: roleBindingMessage,
+  groupInvites: groupInviteMessage,
+  accountAssociations: accountAssociationMessage,
+  externalGroupRoleMappings: externalGroupRoleMappingMessage,
+  termsAcceptances: termsMessage,
+  repos: repoMessage,
+  readmes: readmeMessage,
+  tags: tagMessage,
+  images: imageMessage,
+}

@@ -1,0 +1,53 @@
+import { duration, flag, object, readOnly, text, time } from '../../src/mapping/field.ts'
+import type { Operation } from '../../src/mapping/operation.ts'
+import { create, list, remove } from '../../src/mapping/operations.ts'
+import { message, resource } from '../../src/mapping/resource.ts'
+import { role } from './roles.ts'
+
+/** An invitation into a group, as it is stored (facts §3.8). `role` is null once the role is gone. */
+const groupInvite = resource('group invite', {
+  v2: '/iam/v2/groupInvites',
+  plural: 'groupInvites',
+  stamps: ['group_id'],
+  order: 'created_at desc',
+  fields: {
+    id: readOnly('uid'),
+    expiration: readOnly(time('expirationTime')),
+    key_id: readOnly('keyId'),
+    role: readOnly(object('role', role.fields)),
+    email: readOnly('email'),
+    created_at: readOnly(time('createTime')),
+    single_use: readOnly(flag('singleUse')),
+  },
+})
+
+/** v1 asks for an invite in other words than it shows one: the role is a uid, the life a duration. */
+const wanted = message('group invite request', {
+  ttl: duration('ttl'),
+  role: text('roleUid'),
+  email: text('email'),
+  single_use: flag('singleUse'),
+})
+
+/** The answer to a create; only here is the code shown. */
+const issued = message(
+  'issued group invite',
+  {
+    id: readOnly('uid'),
+    expiration: readOnly(time('expirationTime')),
+    key_id: readOnly('keyId'),
+    role: readOnly(object('role', role.fields)),
+    code: readOnly('code'),
+  },
+  ['created_at', 'group_id'],
+)
+
+export const groupInviteOperations: readonly Operation[] = [
+  // v2 has no filter for the owning group but the uidp one (facts §10.5).
+  list('iam.group_invites.list', 'GET /iam/v1/group_invites', groupInvite, {
+    query: { group: 'uidp.children_of', key_id: 'key_id' },
+    byId: 'id',
+  }),
+  create('iam.group_invites.create', 'POST /iam/v1/group_invites/{group=**}', groupInvite, { request: wanted, answer: issued }),
+  remove('iam.group_invites.delete', 'DELETE /iam/v1/group_invites/{id=**}', groupInvite),
+]

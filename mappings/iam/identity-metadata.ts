@@ -1,0 +1,52 @@
+import { flag, gone, nested, readOnly, text, texts } from '../../src/mapping/field.ts'
+import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
+import { ok, operation } from '../../src/mapping/operations.ts'
+import { ask, type Plan } from '../../src/mapping/plan.ts'
+import { message } from '../../src/mapping/resource.ts'
+
+/** What the console asked the caller at sign-up: v1 nests it, v2 is flat (facts §3.3). */
+const onboardingQuestions = {
+  company_name: text('company'),
+  providers: gone(texts, 'dropped from v2'),
+  product: text('product'),
+  job_title: text('jobTitle'),
+  utm_campaign: text('utmCampaign'),
+  utm_content: text('utmContent'),
+  utm_medium: text('utmMedium'),
+  utm_source: text('utmSource'),
+  utm_term: text('utmTerm'),
+  latest_form_submit_url: text('latestFormSubmitUrl'),
+  latest_internal_referring_url: text('latestInternalReferringUrl'),
+  hubspot_utk: text('hubspotUtk'),
+  self_serve: flag('selfServe'),
+}
+
+const identityMetadata = message('identity metadata', {
+  onboarding_questions: nested(onboardingQuestions),
+  name: readOnly('name'),
+  given_name: readOnly('givenName'),
+  family_name: readOnly('familyName'),
+  updatesOptIn: flag('updatesOptIn'),
+})
+
+const UPDATE = '/iam/v2/identities:updateIdentityMetadata'
+
+export const identityMetadataOperations: readonly Operation[] = [
+  operation('iam.identity_metadata.update', 'PATCH /iam/v1/identities/metadata', {
+    calls: [`PATCH ${UPDATE}`],
+    request: identityMetadata,
+    answer: identityMetadata,
+    plan: update,
+  }),
+]
+
+/**
+ * A PATCH in v1 already: the members that are present are the mask. In v2 it stands in the body, with camelCase paths, where `*` is not
+ * legal (facts §13.3).
+ */
+function* update({ body }: V1Request, env: Env): Plan {
+  const fields = identityMetadata.read(body)
+  const updateMask = Object.keys(fields).join(',')
+  const updated = yield* ask({ method: 'PATCH', path: UPDATE, query: [], body: { identityMetadata: fields, updateMask } })
+  return ok(identityMetadata.show[env.dialect](updated))
+}

@@ -1,0 +1,109 @@
+import { firstOf, object, objects, parentOf, readOnly, text, time } from '../../src/mapping/field.ts'
+import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
+import { isObject, type JsonObject } from '../../src/mapping/json.ts'
+import type { Enrich } from '../../src/mapping/list.ts'
+import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
+import { create, list, ok, operation, remove, replace } from '../../src/mapping/operations.ts'
+import { ask, type Call, type Plan } from '../../src/mapping/plan.ts'
+import { scope } from '../../src/mapping/query.ts'
+import { message, type Resource, resource, uidOf } from '../../src/mapping/resource.ts'
+import { parentUid } from '../../src/mapping/uid.ts'
+import { group } from './groups.ts'
+import { identity } from './identities.ts'
+import { role } from './roles.ts'
+
+/** A row of v1's list: group and role are whole, the identity is a uid with its claims beside it (facts §3.5). */
+const binding = resource('role binding', {
+  v2: '/iam/v2/roleBindings',
+  plural: 'roleBindings',
+  stamps: ['group_id'],
+  fields: {
+    id: readOnly('uid'),
+    group: readOnly(object('group', group.fields)),
+    identity: readOnly(text(firstOf('identity.uid', 'identityUid'))),
+    role: readOnly(object('role', role.fields)),
+    email: readOnly('identity.email'),
+    claim_match_issuer: readOnly('identity.issuer'),
+    claim_match_subject: readOnly('identity.subject'),
+    created_at: readOnly(time('createTime')),
+    email_unverified: readOnly('identity.emailUnverified'),
+  },
+})
+
+/** What v1 answers to a write: uids only. */
+const plain = message(
+  'role binding',
+  {
+    id: readOnly('uid'),
+    identity: readOnly(text(firstOf('identity.uid', 'identityUid'))),
+    group: readOnly(text(firstOf('group.uid', parentOf('uid')))),
+    role: readOnly(text(firstOf('role.uid', 'roleUid'))),
+  },
+  ['created_at', 'group_id'],
+)
+
+/** What v1 reads in a write; the group is the parent and cannot change. */
+const written = message('role binding', { identity: text('identityUid'), role: text('roleUid') })
+
+/** The gateway binds the bare array to this member, and errors name it (facts §3.5). */
+const batch = message('role binding batch', {
+  role_bindings: objects('requests', { identity: text('roleBinding.identityUid'), role: text('roleBinding.roleUid') }),
+})
+const created = message('role binding batch', { role_bindings: objects('roleBindings', plain.shown) })
+const BATCH_CREATE = `${binding.v2}:batchCreate`
+
+export const roleBindingOperations: readonly Operation[] = [
+  list('iam.role_bindings.list', 'GET /iam/v1/rolebindings', binding, {
+    query: scope,
+    byId: 'id',
+    enrich: hydrated,
+    calls: [`GET ${group.v2}/{group}`, `GET ${role.v2}/{role}`, `GET ${identity.v2}/{identity}`],
+  }),
+  operation('iam.role_bindings.create_batch', 'POST /iam/v1/rolebindings/batch/{parent=**}', {
+    calls: [`POST ${BATCH_CREATE}`],
+    request: batch,
+    answer: created,
+    plan: createBatch,
+  }),
+  create('iam.role_bindings.create', 'POST /iam/v1/rolebindings/{parent=**}', binding, { request: written, answer: plain }),
+  replace('iam.role_bindings.update', 'PUT /iam/v1/rolebindings/{id=**}', binding, { request: written, answer: plain }),
+  remove('iam.role_bindings.delete', 'DELETE /iam/v1/rolebindings/{id=**}', binding),
+]
+
+/** The v1 body is a bare JSON array; v2 wants the parent beside it and in every request. All or nothing, at most 25 (facts §3.5). */
+function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
+  const { requests = [] } = batch.read({ role_bindings: body }) as { requests?: readonly JsonObject[] }
+  const inParent = { parent, requests: requests.map((request) => ({ parent, ...request })) }
+  return ok(created.show[env.dialect](yield* ask({ method: 'POST', path: BATCH_CREATE, query: [], body: inParent })))
+}
+
+/** A member of a v2 row that v1 showed whole: what v2 shows of it, and the call for the rest. */
+interface Part {
+  readonly member: string
+  readonly shown: JsonObject
+  readonly call: Call
+}
+
+/** v2 shows only names; limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
+function* hydrated(...[rows]: Parameters<Enrich>): ReturnType<Enrich> {
+  const parts = rows.map(partsOf)
+  const found = yield* hydrate(parts.flat().map(({ call }) => call))
+  return rows.map((row, at) => {
+    const whole = (parts[at] ?? []).map(({ member, shown, call }) => [member, { ...found.get(call.path), ...shown }])
+    return { ...row, ...Object.fromEntries(whole) }
+  })
+}
+
+function partsOf(row: JsonObject): readonly Part[] {
+  return [
+    ...part('group', group, row.group, parentUid(uidOf(row))),
+    ...part('role', role, row.role, row.roleUid),
+    ...part('identity', identity, row.identity, row.identityUid),
+  ]
+}
+
+function part(member: string, of: Resource, value: unknown, elseUid: unknown): readonly Part[] {
+  const shown = isObject(value) ? value : {}
+  const uid = uidOf(shown) || elseUid
+  return typeof uid === 'string' && uid !== '' ? [{ member, shown: { ...shown, uid }, call: lookUp(of, uid) }] : []
+}

@@ -1,0 +1,41 @@
+import { duration, type Fields, flag, text, time } from '../../src/mapping/field.ts'
+import type { Operation } from '../../src/mapping/operation.ts'
+import { action, nothing } from '../../src/mapping/operations.ts'
+import { message } from '../../src/mapping/resource.ts'
+
+/** One of the four SCIM actions of an identity provider: the same verb and bodies in both versions, but for the name of its uid (facts §3.6). */
+function scimAction(verb: string, suffix: string, request: Fields, answer: Fields): Operation {
+  const path = `identityProviders/{identity_provider_id=**}:${suffix}`
+  return action(`iam.identity_providers.${verb}`, `POST /iam/v1/${path}`, {
+    v2: `POST /iam/v2/${path.replace('=**', '')}`,
+    request: Object.keys(request).length > 0 ? message(`${suffix} request`, request) : nothing,
+    answer: message(`${suffix} answer`, answer),
+  })
+}
+
+const provider = { identity_provider_id: text('identityProviderUid') }
+const expiry = { expire_time: time('expireTime') }
+const neverExpires = { never_expires: flag('neverExpires') }
+const etag = { etag: text('etag') }
+const enabled = { enabled: flag('enabled') }
+/** Shown once: the plan neither keeps nor repeats it. */
+const secret = { token: text('token'), endpoint_url: text('endpointUrl') }
+
+export const scimOperations: readonly Operation[] = [
+  scimAction('generate_scim_token', 'generateScimToken', { ...expiry, ...neverExpires }, { ...secret, ...expiry, ...provider, ...etag }),
+  scimAction(
+    'regenerate_scim_token',
+    'regenerateScimToken',
+    { overlap: duration('overlap'), ...expiry, ...etag, ...neverExpires },
+    {
+      ...secret,
+      ...expiry,
+      ...provider,
+      ...etag,
+      previous_token_expire_time: time('previousTokenExpireTime'),
+      requested_overlap: duration('requestedOverlap'),
+    },
+  ),
+  scimAction('revoke_scim_token', 'revokeScimToken', {}, { ...provider, ...etag, ...enabled, revoke_time: time('revokeTime') }),
+  scimAction('set_scim_enabled', 'setScimEnabled', { ...enabled, ...etag }, { ...provider, ...enabled, ...etag }),
+]

@@ -1,0 +1,27 @@
+import { readOnly, text, texts, time } from '../../src/mapping/field.ts'
+import type { Operation } from '../../src/mapping/operation.ts'
+import { action, list } from '../../src/mapping/operations.ts'
+import { message, resource } from '../../src/mapping/resource.ts'
+
+/** A document of terms that somebody accepted for an organization (facts §3.10). */
+const acceptance = resource('terms acceptance', {
+  v2: '/iam/v2/terms',
+  plural: 'termsAcceptances',
+  fields: {
+    doc_id: readOnly('docId'),
+    accepted_by: readOnly('acceptedBy'),
+    accepted_at: readOnly(time('createTime')),
+  },
+})
+
+const accepting = message('accept terms request', { document_ids: texts('documentIds') })
+const accepted = message('accept terms answer', { group: text('group'), document_ids: texts('documentIds') })
+
+export const termsOperations: readonly Operation[] = [
+  list('iam.terms.list', 'GET /iam/v1/terms/{group=**}', acceptance, { v2: '/iam/v2/terms/{group}' }),
+  action('iam.terms.accept', 'POST /iam/v1/terms/{group=**}', {
+    v2: 'POST /iam/v2/terms/{group}',
+    request: accepting,
+    answer: accepted,
+  }),
+]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eolTagOf } from '../../../src/sandbox/v1/eol.ts'
+import { eolTagOf } from '../../../../src/sandbox/v1/registry/eol.ts'
 
 const at = (name: string, date: string, repo = 'node', extra = {}) =>
   eolTagOf({ name: repo, activeTags: [] }, { uid: 'u', name, deprecated: false, ...extra }, new Date(`${date}T00:00:00Z`))

@@ -1,0 +1,36 @@
+import { equals } from '../../filter.ts'
+import type { GroupInvite } from '../../model.ts'
+import { parentOf } from '../../uid.ts'
+import { groupInvites } from '../../v2/iam/group-invites.ts'
+import { listOperation } from '../list.ts'
+import { invite, inviteRequest, storedInvite } from '../messages/access.ts'
+import type { Operation } from '../operation.ts'
+import { createOperation, deleteOperation, type Written } from '../writes.ts'
+
+/** How long an invite lives when its request does not say: v1 does not ask for it as v2 does (facts §24.13). */
+const DEFAULT_TTL = '604800s'
+
+const written: Written<GroupInvite> = {
+  resource: groupInvites,
+  path: '/iam/v1/group_invites',
+  message: invite,
+  request: inviteRequest,
+  view: (row, { store }) => ({ ...row, role: store.roles.get(row.roleUid) }),
+  accept: (body) => ({ ttl: DEFAULT_TTL, ...body }),
+}
+
+/** Group invites (facts §3.8): the list never shows the code. */
+export const inviteOperations: readonly Operation[] = [
+  listOperation({
+    ...written,
+    message: storedInvite,
+    idParameter: 'id',
+    scoped: false,
+    filters: (query) => [
+      ...equals<GroupInvite>(query, 'group', ({ uid }) => parentOf(uid)),
+      ...equals<GroupInvite>(query, 'key_id', ({ keyId }) => keyId),
+    ],
+  }),
+  createOperation(written, 'group'),
+  deleteOperation(written),
+]

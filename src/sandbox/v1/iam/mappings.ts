@@ -1,0 +1,67 @@
+import { requireCapability } from '../../auth/authorize.ts'
+import { equals } from '../../filter.ts'
+import { callerOf } from '../../http/route.ts'
+import type { ExternalGroupRoleMapping } from '../../model.ts'
+import { invalidArgument, invalidField } from '../../status.ts'
+import { parentOf, validUid } from '../../uid.ts'
+import { externalGroupRoleMappings } from '../../v2/iam/external-group-role-mappings.ts'
+import { existing, uidParam } from '../../v2/reads.ts'
+import { type Decoded, decode } from '../decode.ts'
+import { encode, encodeResource } from '../encode.ts'
+import { listOperation } from '../list.ts'
+import { batchDeleteAnswer, batchDeleteRequest, externalGroupRoleMapping } from '../messages/access.ts'
+import type { Operation } from '../operation.ts'
+import { createOperation, deleteOperation, type Written } from '../writes.ts'
+
+const written: Written<ExternalGroupRoleMapping> = {
+  resource: externalGroupRoleMappings,
+  path: '/iam/v1/externalGroupRoleMappings',
+  message: externalGroupRoleMapping,
+}
+
+/** The only read of one resource that v1 has in IAM, and one of the few that know NOT_FOUND (facts §11). */
+const get: Operation = {
+  method: 'GET',
+  template: `${written.path}/{uid=**}`,
+  answer: (ask, world) => {
+    const uid = uidParam(ask, 'uid')
+    requireCapability(world, callerOf(ask), 'identity_providers.list', uid)
+    return encodeResource(existing(externalGroupRoleMappings, world, uid), externalGroupRoleMapping, world.options.v1Dialect)
+  },
+}
+
+function readBatch(body: unknown): { readonly parent: string; readonly names: readonly string[] } {
+  const { parent = '', names = [] }: Decoded = decode(body, batchDeleteRequest)
+  const wanted = names as readonly string[]
+  if (!validUid(String(parent))) invalidField('parent_id', `${JSON.stringify(parent)} is not a valid uid`)
+  const strangers = wanted.flatMap((name, at) => (parentOf(name) === parent ? [] : [`ids[${at}]`]))
+  if (strangers.length > 0) invalidArgument(strangers.map((field) => ({ field, description: 'is not a mapping of the parent' })))
+  return { parent: String(parent), names: wanted }
+}
+
+/** What is already gone is skipped; the answer holds what was removed (facts §14). */
+const batchDelete: Operation = {
+  method: 'POST',
+  template: `${written.path}:batchDelete`,
+  answer: (ask, world) => {
+    const { parent, names } = readBatch(ask.body)
+    requireCapability(world, callerOf(ask), 'identity_providers.delete', parent)
+    const table = world.store.externalGroupRoleMappings
+    const removed = [...new Set(names)].flatMap((uid) => table.get(uid) ?? [])
+    for (const { uid } of removed) table.delete(uid)
+    return encode({ parent, externalGroupRoleMappings: removed }, batchDeleteAnswer, world.options.v1Dialect)
+  },
+}
+
+/** External group role mappings (facts §3.9). */
+export const mappingOperations: readonly Operation[] = [
+  listOperation({
+    ...written,
+    scoped: true,
+    filters: (query) => equals(query, 'identity_provider_uidp', ({ identityProviderUid }) => identityProviderUid),
+  }),
+  get,
+  createOperation(written, 'parent_id'),
+  batchDelete,
+  deleteOperation(written),
+]

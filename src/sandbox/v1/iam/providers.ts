@@ -1,0 +1,58 @@
+import type { IdentityProvider } from '../../model.ts'
+import { identityProviders } from '../../v2/iam/identity-providers.ts'
+import { scimNow } from '../../v2/iam/scim.ts'
+import type { Resource } from '../../v2/resource.ts'
+import type { Decoded } from '../decode.ts'
+import { byName, listOperation } from '../list.ts'
+import { identityProvider } from '../messages/providers.ts'
+import type { Operation } from '../operation.ts'
+import { relaxed } from '../relaxed.ts'
+import { createOperation, deleteOperation, replaceOperation, type Written } from '../writes.ts'
+
+const withoutRole = relaxed(identityProviders, 'defaultRole')
+
+/** v1 takes a provider without a default role (facts §3.6); one that is named is judged as ever. */
+const v1Providers: Resource<IdentityProvider> = {
+  ...withoutRole,
+  checkCreate: (row, act) =>
+    (withoutRole.checkCreate?.(row, act) ?? []).filter(({ field }) => field !== 'default_role' || row.defaultRole !== ''),
+  checkUpdate: (row, act) =>
+    (withoutRole.checkUpdate?.(row, act) ?? []).filter(({ field }) => field !== 'default_role' || row.defaultRole !== ''),
+}
+
+/** v1 tells the SCIM state on every read, lists included (facts §10.9). */
+const written: Written<IdentityProvider> = {
+  resource: v1Providers,
+  path: '/iam/v1/identityProviders',
+  message: identityProvider,
+  view: (row, world) => ({ ...row, scim: scimNow(row, world) }),
+}
+
+const ALWAYS = [
+  'name',
+  'description',
+  'defaultRole',
+  'oidc.issuer',
+  'oidc.clientId',
+  'oidc.additionalScopes',
+  'oidc.groupsClaim',
+  'oidc.pkceEnabled',
+]
+
+/** A secret that is not sent again is kept, and the correlation rule may be restated (facts §13). */
+function replaced({ oidc = {} }: Decoded): readonly string[] {
+  const given = oidc as Decoded
+  return [
+    ...ALWAYS,
+    ...(given['clientSecret'] ? ['oidc.clientSecret'] : []),
+    ...(given['correlationRule'] === undefined ? [] : ['oidc.correlationRule']),
+  ]
+}
+
+/** Identity providers (facts §3.6). */
+export const providerOperations: readonly Operation[] = [
+  listOperation({ ...written, idParameter: 'id', scoped: true, filters: byName }),
+  createOperation(written, 'parent_id'),
+  replaceOperation(written, replaced),
+  deleteOperation(written),
+]

@@ -1,0 +1,23 @@
+import { equals, type Filter } from '../../filter.ts'
+import type { Query } from '../../http/query.ts'
+import type { Role } from '../../model.ts'
+import { parentOf } from '../../uid.ts'
+import { roles } from '../../v2/iam/roles.ts'
+import { byName, listOperation } from '../list.ts'
+import { role } from '../messages/access.ts'
+import type { Operation } from '../operation.ts'
+import { relaxed } from '../relaxed.ts'
+import { createOperation, deleteOperation, replaceOperation, type Written } from '../writes.ts'
+
+const written: Written<Role> = { resource: relaxed(roles, 'capabilities'), path: '/iam/v1/roles', message: role }
+
+/** v1's own way to ask for the roles right below a group; `/` asks for the built-in ones (semantics §1). */
+const byParent = (query: Query): readonly Filter<Role>[] => equals<Role>(query, 'parent', ({ uid }) => parentOf(uid) || '/')
+
+/** Roles (facts §3.4). */
+export const roleOperations: readonly Operation[] = [
+  listOperation({ ...written, idParameter: 'id', scoped: true, filters: (query) => [...byName<Role>(query), ...byParent(query)] }),
+  createOperation(written, 'parent_id'),
+  replaceOperation(written, () => ['name', 'description', 'capabilities']),
+  deleteOperation(written),
+]

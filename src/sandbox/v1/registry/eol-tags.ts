@@ -1,0 +1,44 @@
+import { visible } from '../../auth/authorize.ts'
+import { filterKey, readUidp, selectRows } from '../../filter.ts'
+import { type Query, readQuery } from '../../http/query.ts'
+import { callerOf } from '../../http/route.ts'
+import type { Tag } from '../../model.ts'
+import { SORTABLE } from '../../order.ts'
+import { type Paging, pageOf, readPaging } from '../../paging.ts'
+import { parentOf } from '../../uid.ts'
+import type { World } from '../../world.ts'
+import { encode } from '../encode.ts'
+import { eolTagList } from '../messages/tags.ts'
+import type { Operation } from '../operation.ts'
+import { eolTagOf } from './eol.ts'
+import { tagFilters } from './tag-filters.ts'
+
+const paged = new Set(['page_size', 'pageSize', 'page_token', 'pageToken'])
+
+/** v1's own paging of this list: no size is everything at once, and no size is too large (semantics §8). */
+function pagingOf(query: Query, world: World, key: string): Paging {
+  const own = readQuery(query.pairs.filter(([name]) => paged.has(name)))
+  const paging = readPaging(own, world, { sortable: SORTABLE, order: { name: 'uid', descending: false }, filterKey: key })
+  return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }
+}
+
+const rowOf = (tag: Tag, { store, clock }: World) => {
+  const repo = store.repos.get(parentOf(tag.uid))
+  return eolTagOf(repo ?? { name: '', activeTags: [] }, tag, clock.now())
+}
+
+/** Every tag with what is known of its end of life, not only the ended ones (semantics §8). */
+export const eolTagOperation: Operation = {
+  method: 'GET',
+  template: '/registry/v1/eoltags',
+  answer: (ask, world) => {
+    const uidp = readUidp(ask.query)
+    // Signatures and the like are tags by form only: this list never shows them.
+    const filters = tagFilters(ask.query, 'exclude_referrers')
+    const inReach = visible(world, callerOf(ask), 'tag.list')
+    const rows = selectRows(world.store.tags, uidp, filters).filter(({ uid }) => inReach(uid))
+    const page = pageOf(world, rows, pagingOf(ask.query, world, filterKey(uidp, filters)), SORTABLE)
+    const items = page.rows.map((tag) => rowOf(tag, world))
+    return encode({ items, nextPageToken: page.nextPageToken }, eolTagList, world.options.v1Dialect)
+  },
+}

@@ -1,0 +1,14 @@
+import type { Message } from '../message.ts'
+import type { Row } from '../model.ts'
+import type { Resource } from '../v2/resource.ts'
+
+/** A resource whose `members` may be left out: v1 validates less than v2 (facts §24.13). What is given is judged as ever. */
+export function relaxed<R extends Row>(resource: Resource<R>, ...members: readonly string[]): Resource<R> {
+  const fields: Message['fields'] = Object.fromEntries(
+    Object.entries(resource.message.fields).map(([name, field]) => {
+      const { required: _, ...optional } = field
+      return [name, members.includes(name) ? optional : field]
+    }),
+  )
+  return { ...resource, message: { ...resource.message, fields } }
+}

@@ -70,7 +70,8 @@ function compareAnswer(facts: Facts, fact: FactOperation, operation: Operation, 
     }
     for (const name of left) findings.extra.push(`${where}: member ${name}`)
   }
-  if (rows) {
+  // A list of an action stands in its answer as any other member; a List's rows are the answer and the rest is its envelope.
+  if (rows && !operation.answer?.fields[rows.name]) {
     compareFields(operation.id, facts.messages.v1[rows.type] ?? [], operation.answer?.fields ?? {}, `${rows.name}[].`)
     compareFields(
       `${operation.id} envelope`,
@@ -132,7 +133,13 @@ function compareEnum(
 function compareRequest(fact: FactOperation, operation: Operation, findings: Findings): void {
   const written = new Set(operation.request ? writtenPaths(operation.request.fields, '') : [])
   for (const pair of fact.requestMap.filter(({ v1In }) => v1In === 'body' || v1In === undefined)) {
-    const path = pair.v1?.replaceAll('[]', '').replaceAll('{}', '').replace(/^\./, '') ?? ''
+    // A body that is a bare array is bound to one member of the request message.
+    const path =
+      pair.v1
+        ?.replace(/^\[\]/, fact.v1.body ?? '')
+        .replaceAll('[]', '')
+        .replaceAll('{}', '')
+        .replace(/^\./, '') ?? ''
     const known = !pair.v2 || written.delete(path) || !fact.v1.bodyFields.some(({ name }) => name === pair.v1 || `[].${name}` === pair.v1)
     if (!known) findings.missing.push(`${operation.id}: body member ${pair.v1}`)
   }

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { running } from './running.ts'
+
+const { sandbox, call, get, post, remove } = running()
+const other = running({ serviceDomain: 'example.test' })
+
+const missing = () => `${sandbox().organization}/0123456789abcdef`
+const GOOGLE = 'type.googleapis.com/google.rpc.'
+
+describe('typed details (specification §7)', () => {
+  test('rule 1: a create with an empty body lists the failing field with the pattern it must match', async () => {
+    const reply = await post(`/iam/v2/identities/${sandbox().organization}`, {})
+    expect(reply.status).toBe(400)
+    expect(reply.json).toEqual({
+      code: 3,
+      message: 'Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"',
+      details: [
+        { '@type': `${GOOGLE}ErrorInfo`, reason: 'INVALID_ARGUMENT', domain: 'iam.chainguard.dev' },
+        { '@type': `${GOOGLE}BadRequest`, fieldViolations: [{ field: 'name', description: 'name must match "^[a-z0-9 ._-]{1,}$"' }] },
+      ],
+    })
+  })
+
+  test('rule 2: deleting a group with children is a failed precondition, HTTP 400', async () => {
+    const reply = await remove(`/iam/v2/groups/${sandbox().organization}`)
+    expect(reply.status).toBe(400)
+    expect(reply.json.code).toBe(9)
+    expect(reply.json.message).toMatch(/^Precondition failed: /)
+    expect(reply.json.details[0]).toEqual({ '@type': `${GOOGLE}ErrorInfo`, reason: 'FAILED_PRECONDITION', domain: 'iam.chainguard.dev' })
+    expect(reply.json.details[1]['@type']).toBe(`${GOOGLE}PreconditionFailure`)
+    expect(reply.json.details[1].violations[0]).toMatchObject({ type: 'RESOURCE_NOT_EMPTY', description: expect.any(String) })
+  })
+
+  test('rule 3: a missing resource is 404 with the type and the name asked for', async () => {
+    const reply = await get(`/registry/v2/repos/${missing()}`)
+    expect(reply.status).toBe(404)
+    expect(reply.json).toEqual({
+      code: 5,
+      message: `Not found: Repo "${missing()}"`,
+      details: [
+        { '@type': `${GOOGLE}ErrorInfo`, reason: 'NOT_FOUND', domain: 'registry.chainguard.dev' },
+        { '@type': `${GOOGLE}ResourceInfo`, resourceType: 'registry.chainguard.dev/Repo', resourceName: missing() },
+      ],
+    })
+  })
+
+  test('rule 4: a successful delete has an empty body and no content type', async () => {
+    const repo = (await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'short-lived' })).json
+    const reply = await remove(`/registry/v2/repos/${repo.uid}`)
+    expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([200, '', null])
+  })
+
+  test('the domain’s suffix is a setting', async () => {
+    const reply = await other.get(`/registry/v2/repos/${other.sandbox().organization}/0123456789abcdef`)
+    expect(reply.json.details.map((detail: object) => Object.values(detail)[2] ?? Object.values(detail)[1])).toEqual([
+      'registry.example.test',
+      `${other.sandbox().organization}/0123456789abcdef`,
+    ])
+  })
+
+  test('a uid that is none is INVALID_ARGUMENT on uid', async () => {
+    const reply = await get('/registry/v2/repos/not-a-uid')
+    expect(reply.json).toMatchObject({ code: 3, message: 'Invalid argument: uid: "not-a-uid" is not a valid uid' })
+  })
+
+  test('a delete without a uid is INVALID_ARGUMENT; a Get without one is the list', async () => {
+    expect((await remove('/registry/v2/repos/')).json.details[1].fieldViolations[0].field).toBe('uid')
+    expect((await get('/registry/v2/repos/')).json.totalCount).toBe('12')
+  })
+})
+
+describe('authentication (specification §5)', () => {
+  test.each([null, 'nonsense', 'a.b.c'])('token %s is UNAUTHENTICATED', async (token) => {
+    const reply = await call('GET', '/registry/v2/repos', { token })
+    expect(reply.status).toBe(401)
+    expect(reply.json).toMatchObject({ code: 16, message: 'Unauthenticated: missing or invalid token' })
+    expect(reply.headers.get('www-authenticate')).toBe('Unauthenticated: missing or invalid token')
+  })
+
+  test('ping needs none', async () => {
+    const reply = await call('GET', '/ping/v2/ping', { token: null })
+    expect([reply.status, reply.json]).toEqual([200, { response: 'pong' }])
+  })
+
+  test('a viewer may read and not write', async () => {
+    expect((await get('/registry/v2/repos', 'demo-viewer')).status).toBe(200)
+    const reply = await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'x' }, 'demo-viewer')
+    expect([reply.status, reply.json.code]).toEqual([403, 7])
+  })
+
+  test('without the capability a missing uid and an existing one look the same (semantics §3.17)', async () => {
+    const { uid } = (await get('/registry/v2/repos?name=python')).json.repos[0]
+    const [existing, absent] = [
+      await get(`/registry/v2/repos/${uid}`, 'demo-outsider'),
+      await get(`/registry/v2/repos/${missing()}`, 'demo-outsider'),
+    ]
+    expect([existing.status, existing.text]).toEqual([403, absent.text])
+  })
+})
+
+describe('what the gateway answers before the service (semantics §4.1)', () => {
+  test('an unknown path', async () => {
+    const reply = await get('/registry/v2/nothing')
+    expect([reply.status, reply.json]).toEqual([404, { code: 5, message: 'Not Found', details: [] }])
+  })
+
+  test.each(['PUT', 'OPTIONS'])('a known path with %s', async (method) => {
+    const reply = await call(method, '/registry/v2/repos')
+    expect([reply.status, reply.json]).toEqual([501, { code: 12, message: 'Method Not Allowed', details: [] }])
+  })
+
+  test.each([
+    ['{"name":', /^proto: syntax error/],
+    ['[]', /^proto: syntax error/],
+    ['{"name": 5}', /^proto: invalid value for string field name: 5$/],
+    ['{"name": "x", "catalogTier": "CATALOG_TIER_GOLD"}', /^proto: invalid value for enum field catalogTier: "CATALOG_TIER_GOLD"$/],
+    ['{"name": "x", "bundles": "base"}', /^proto: invalid value for string field bundles: "base"$/],
+  ])('the body %s', async (text, message) => {
+    const reply = await call('POST', `/registry/v2/repos/${sandbox().organization}`, { text })
+    expect(reply.status).toBe(400)
+    expect(reply.json).toEqual({ code: 3, message: expect.stringMatching(message), details: [] })
+  })
+
+  test('a path that cannot be decoded', async () => {
+    const reply = await get('/registry/v2/repos/%zz')
+    expect([reply.status, reply.json.code]).toEqual([400, 3])
+  })
+})
+
+describe('bodies are JSON whatever they are labelled (facts §12)', () => {
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'application/merge-patch+json'])('%s', async (label) => {
+    const name = `labelled ${label.replaceAll(/[^a-z]/g, '.')}`
+    const reply = await call('POST', `/registry/v2/repos/${sandbox().organization}`, {
+      text: JSON.stringify({ name }),
+      headers: { 'content-type': label },
+    })
+    expect(reply.json.name).toBe(name)
+  })
+
+  test('a form posted to a path that only has GET is its query', async () => {
+    const query = 'issuer=https%3A%2F%2Faccounts.example.com&subject=alice%40example.com'
+    const form = { text: query, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+    const posted = await call('POST', '/iam/v2/identities:lookupIdentity', form)
+    expect(posted.json).toEqual((await get(`/iam/v2/identities:lookupIdentity?${query}`)).json)
+    expect(posted.json.uid).toMatch(/^[0-9a-f]{40}$/)
+  })
+
+  test('a DELETE labelled as JSON without a body is fine, and so is a uid longer than 100 characters', async () => {
+    const deep = `${sandbox().organization}${'/0123456789abcdef'.repeat(8)}`
+    const reply = await call('DELETE', `/registry/v2/repos/${deep}`, { headers: { 'content-type': 'application/json' } })
+    expect(reply.json.message).toBe(`Not found: Repo "${deep}"`)
+  })
+})

@@ -1,0 +1,8 @@
+/** Freezes a JSON value to its leaves, so that a mutation throws. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value)
+    for (const member of Object.values(value)) deepFreeze(member)
+  }
+  return value
+}

@@ -1,0 +1,272 @@
+import { ApiError, invalidArgument } from '../../../src/errors/api-error.ts'
+import { failure, items, type Transcript } from '../transcript.ts'
+
+const v2Binding = {
+  uid: 'org/b1',
+  identity: { uid: 'alice', name: 'alice', subject: 'sub', issuer: 'https://i', email: 'alice@example.com' },
+  group: { uid: 'org', name: 'example.com', description: 'the org' },
+  role: { uid: 'viewer', name: 'viewer', description: '' },
+  createTime: '2025-01-02T03:04:05.678Z',
+}
+const row = {
+  id: 'org/b1',
+  group: {
+    id: 'org',
+    name: 'example.com',
+    description: 'the org',
+    resource_limits: { repositories: 10 },
+    verified: true,
+    kind: 'ORG_KIND_CUSTOMER',
+    status: 'ORG_STATUS_READY',
+  },
+  identity: 'alice',
+  role: { id: 'viewer', name: 'viewer', description: '', capabilities: ['groups.list'] },
+  email: 'alice@example.com',
+  claim_match_issuer: 'https://i',
+  claim_match_subject: 'sub',
+  created_at: '2025-01-02T03:04:05.678Z',
+  email_unverified: 'a@example.com',
+  group_id: 'org',
+}
+const publishedRow = {
+  id: 'org/b1',
+  group: {
+    id: 'org',
+    name: 'example.com',
+    description: 'the org',
+    resourceLimits: { repositories: 10 },
+    verified: true,
+    kind: 'ORG_KIND_CUSTOMER',
+    status: 'ORG_STATUS_READY',
+  },
+  identity: 'alice',
+  role: { id: 'viewer', name: 'viewer', description: '', capabilities: ['groups.list'] },
+  email: 'alice@example.com',
+  claimMatchIssuer: 'https://i',
+  claimMatchSubject: 'sub',
+  createdAt: '2025-01-02T03:04:05.678Z',
+  emailUnverified: 'a@example.com',
+}
+
+const getGroup = {
+  call: 'GET /iam/v2/groups/org',
+  answer: {
+    uid: 'org',
+    name: 'example.com',
+    resourceLimits: { repositories: 10 },
+    verified: true,
+    kind: 'ORG_KIND_CUSTOMER',
+    status: 'ORG_STATUS_READY',
+  },
+}
+const getRole = { call: 'GET /iam/v2/roles/viewer', answer: { uid: 'viewer', name: 'viewer', capabilities: ['CAP_IAM_GROUPS_LIST'] } }
+const getIdentity = { call: 'GET /iam/v2/identities/alice', answer: { uid: 'alice', emailUnverified: 'a@example.com' } }
+
+const unknownPart = { resource_limits: {}, verified: false, kind: 'ORG_KIND_UNSPECIFIED', status: 'ORG_STATUS_UNSPECIFIED' }
+const { resource_limits: _limits, ...publishedUnknownPart } = { ...unknownPart, resourceLimits: {} }
+
+const plain = { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer' }
+const stamps = { created_at: '2025-01-02T03:04:05.678Z', group_id: 'org' }
+
+export const roleBindings: readonly Transcript[] = [
+  {
+    title: 'group, role and identity are looked up once each, however many rows name them',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings?uidp.descendants_of=org',
+    calls: [
+      {
+        call: 'GET /iam/v2/roleBindings?uidp.descendants_of=org&page_size=200',
+        answer: { roleBindings: [v2Binding, { ...v2Binding, uid: 'org/b2' }] },
+      },
+      getGroup,
+      getRole,
+      getIdentity,
+    ],
+    reply: items(row, { ...row, id: 'org/b2' }),
+    published: items(publishedRow, { ...publishedRow, id: 'org/b2' }),
+  },
+  {
+    title: 'what the caller may not see, or what is gone, stays unset',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings?id=org/b1',
+    calls: [
+      { call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding },
+      { ...getGroup, answer: 'PERMISSION_DENIED' },
+      { ...getRole, answer: 'NOT_FOUND' },
+      { ...getIdentity, answer: 'PERMISSION_DENIED' },
+    ],
+    reply: items({ ...row, group: { ...row.group, ...unknownPart }, role: { ...row.role, capabilities: [] }, email_unverified: '' }),
+    published: items({
+      ...publishedRow,
+      group: { ...publishedRow.group, ...publishedUnknownPart },
+      role: { ...publishedRow.role, capabilities: [] },
+      emailUnverified: '',
+    }),
+  },
+  {
+    title: 'any other failure of a look-up fails the list',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings?id=org/b1',
+    calls: [{ call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding }, getGroup, { ...getRole, answer: 'INTERNAL' }, getIdentity],
+    status: 500,
+    reply: failure('INTERNAL'),
+  },
+  {
+    title: 'a row that v2 did not hydrate is known by its uids',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings?id=org/b3',
+    calls: [
+      { call: 'GET /iam/v2/roleBindings/org/b3', answer: { uid: 'org/b3', identityUid: 'alice' } },
+      { ...getGroup, answer: 'NOT_FOUND' },
+      getIdentity,
+    ],
+    reply: items({
+      id: 'org/b3',
+      group: { id: 'org', name: '', description: '', ...unknownPart },
+      identity: 'alice',
+      role: null,
+      email: '',
+      claim_match_issuer: '',
+      claim_match_subject: '',
+      created_at: null,
+      email_unverified: 'a@example.com',
+      group_id: 'org',
+    }),
+    published: items({
+      id: 'org/b3',
+      group: { id: 'org', name: '', description: '', ...publishedUnknownPart },
+      identity: 'alice',
+      role: null,
+      email: '',
+      claimMatchIssuer: '',
+      claimMatchSubject: '',
+      createdAt: null,
+      emailUnverified: 'a@example.com',
+    }),
+  },
+  {
+    title: 'uids in, uids out; the group is the parent',
+    operation: 'iam.role_bindings.create',
+    request: 'POST /iam/v1/rolebindings/org',
+    body: { id: 'x', identity: 'alice', role: 'viewer', group: 'elsewhere' },
+    calls: [{ call: 'POST /iam/v2/roleBindings/org', body: { identityUid: 'alice', roleUid: 'viewer' }, answer: v2Binding }],
+    reply: { ...plain, ...stamps },
+    published: plain,
+  },
+  {
+    title: 'errors name v1’s members, in the message too',
+    operation: 'iam.role_bindings.create',
+    request: 'POST /iam/v1/rolebindings/org',
+    body: { role: 'viewer' },
+    calls: [
+      {
+        call: 'POST /iam/v2/roleBindings/org',
+        body: { roleUid: 'viewer' },
+        answer: invalidArgument({ field: 'identity_uid', description: 'is required' }),
+      },
+    ],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: identity: is required', [
+      { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field: 'identity', description: 'is required' }] },
+    ]),
+  },
+  {
+    title: 'both uids are replaced; without hydration the answer falls back to them',
+    operation: 'iam.role_bindings.update',
+    request: 'PUT /iam/v1/rolebindings/org/b1',
+    body: { identity: 'alice', role: 'viewer' },
+    calls: [
+      {
+        call: 'PATCH /iam/v2/roleBindings/org/b1?updateMask=*',
+        body: { identityUid: 'alice', roleUid: 'viewer' },
+        answer: { uid: 'org/b1', identityUid: 'alice', roleUid: 'viewer', createTime: stamps.created_at },
+      },
+    ],
+    reply: { ...plain, ...stamps },
+    published: plain,
+  },
+  {
+    title: 'gone',
+    operation: 'iam.role_bindings.delete',
+    request: 'DELETE /iam/v1/rolebindings/org/b1',
+    calls: [{ call: 'DELETE /iam/v2/roleBindings/org/b1', answer: {} }],
+    reply: {},
+  },
+  {
+    title: 'a bare array in; the parent moves into the body and into every request',
+    operation: 'iam.role_bindings.create_batch',
+    request: 'POST /iam/v1/rolebindings/batch/org',
+    body: [
+      { identity: 'alice', role: 'viewer' },
+      { identity: 'bob', role: 'viewer', group: 'elsewhere' },
+    ],
+    calls: [
+      {
+        call: 'POST /iam/v2/roleBindings:batchCreate',
+        body: {
+          parent: 'org',
+          requests: [
+            { parent: 'org', roleBinding: { identityUid: 'alice', roleUid: 'viewer' } },
+            { parent: 'org', roleBinding: { identityUid: 'bob', roleUid: 'viewer' } },
+          ],
+        },
+        answer: { roleBindings: [v2Binding, { ...v2Binding, uid: 'org/b2', identity: { uid: 'bob' } }] },
+      },
+    ],
+    reply: {
+      role_bindings: [
+        { ...plain, ...stamps },
+        { ...plain, ...stamps, id: 'org/b2', identity: 'bob' },
+      ],
+    },
+    published: { roleBindings: [plain, { ...plain, id: 'org/b2', identity: 'bob' }] },
+  },
+  {
+    title: 'an error of one entry keeps its index',
+    operation: 'iam.role_bindings.create_batch',
+    request: 'POST /iam/v1/rolebindings/batch/org',
+    body: [{ role: 'viewer' }],
+    calls: [
+      {
+        call: 'POST /iam/v2/roleBindings:batchCreate',
+        body: { parent: 'org', requests: [{ parent: 'org', roleBinding: { roleUid: 'viewer' } }] },
+        answer: invalidArgument({ field: 'requests[0].role_binding.identity_uid', description: 'is required' }),
+      },
+    ],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: role_bindings[0].identity: is required', [
+      {
+        '@type': 'type.googleapis.com/google.rpc.BadRequest',
+        fieldViolations: [{ field: 'role_bindings[0].identity', description: 'is required' }],
+      },
+    ]),
+  },
+  {
+    title: 'too many at once: v2’s limit is the client’s to see',
+    operation: 'iam.role_bindings.create_batch',
+    request: 'POST /iam/v1/rolebindings/batch/org',
+    calls: [
+      {
+        call: 'POST /iam/v2/roleBindings:batchCreate',
+        body: { parent: 'org', requests: [] },
+        answer: new ApiError('INVALID_ARGUMENT', 'Invalid argument: requests: must hold 1 to 25 entries'),
+      },
+    ],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: requests: must hold 1 to 25 entries'),
+  },
+  {
+    title: 'anything but an array is refused',
+    operation: 'iam.role_bindings.create_batch',
+    request: 'POST /iam/v1/rolebindings/batch/org',
+    body: { identity: 'alice', role: 'viewer' },
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: role_bindings: must be a list', [
+      {
+        '@type': 'type.googleapis.com/google.rpc.BadRequest',
+        fieldViolations: [{ field: 'role_bindings', description: 'must be a list' }],
+      },
+    ]),
+  },
+]

@@ -1,0 +1,101 @@
+import { ApiError } from '../../src/errors/api-error.ts'
+import { CODES, type CodeName } from '../../src/errors/codes.ts'
+import type { JsonObject } from '../../src/mapping/json.ts'
+import type { Dialect } from '../../src/mapping/names.ts'
+import type { Operation, V1Request } from '../../src/mapping/operation.ts'
+import type { Call } from '../../src/mapping/plan.ts'
+import { ROWS } from '../../src/mapping/plan.ts'
+import type { Router } from '../../src/translate/router.ts'
+import { type TranslateSettings, translate } from '../../src/translate/translated.ts'
+import { deepFreeze } from './deep-freeze.ts'
+
+/** One v2 call that must be seen, and what v2 says to it: a JSON answer, an error, or the name of an error code. */
+export interface Exchange {
+  /** `METHOD /path?query`; the path as sent, the query decoded. */
+  readonly call: string
+  readonly body?: unknown
+  readonly answer: JsonObject | CodeName | ApiError
+}
+
+/** A conversation as data: one v1 request, the v2 calls that it costs, in order, and the v1 reply. */
+export interface Transcript {
+  readonly title: string
+  readonly operation: string
+  /** `METHOD /path?query`, decoded. */
+  readonly request: string
+  readonly body?: unknown
+  readonly calls: readonly Exchange[]
+  readonly status?: number
+  /** The reply in the specification dialect. */
+  readonly reply: unknown
+  /** The reply in the published dialect, where names differ. */
+  readonly published?: unknown
+  readonly settings?: Partial<TranslateSettings>
+}
+
+const SETTINGS: Omit<TranslateSettings, 'dialect'> = {
+  maskCase: 'snake',
+  readmes: true,
+  notFound: 'empty',
+  unknownParameters: 'drop',
+  limits: { callsPerRequest: 1000, parallelCalls: 8, bufferedRows: 1000 },
+}
+
+export interface Played {
+  readonly operation: string
+  readonly calls: readonly { readonly call: string; readonly body?: unknown }[]
+  readonly status: number
+  readonly reply: unknown
+}
+
+/** Plays a transcript through router, plan and executor against the canned answers; no network. */
+export async function play(transcript: Transcript, router: Router, dialect: Dialect): Promise<Played> {
+  const { operation, request } = routed(router, transcript)
+  const calls: { call: string; body?: unknown }[] = []
+  const send = async (call: Call): Promise<JsonObject> => {
+    const exchange = transcript.calls[calls.length]
+    calls.push({ call: written(call), ...(call.body !== undefined && { body: call.body }) })
+    if (!exchange) throw new Error(`unexpected call: ${written(call)}`)
+    const { answer } = exchange
+    if (answer instanceof ApiError) throw answer
+    if (typeof answer === 'string') throw new ApiError(answer, SAID)
+    return deepFreeze(answer)
+  }
+  const settings = { ...SETTINGS, ...transcript.settings, dialect }
+  const answer = await translate(operation, request, send, settings, () => {})
+  if ('stream' in answer) throw new Error('transcripts are short: nothing should stream')
+  return { operation: operation.id, calls, status: answer.status, reply: answer.body }
+}
+
+/** What a transcript expects, in the form of `play`. */
+export function expected({ operation, calls, status = 200, reply, published }: Transcript, dialect: Dialect): Played {
+  const seen = calls.map(({ call, body }) => ({ call, ...(body !== undefined && { body }) }))
+  return { operation, calls: seen, status, reply: dialect === 'published' && published !== undefined ? published : reply }
+}
+
+/** The message of an error that a transcript names by its code. */
+export const SAID = 'said v2'
+
+/** A v1 error body. */
+export function failure(code: CodeName, message = SAID, details: readonly unknown[] = []): unknown {
+  return { code: CODES[code].number, message, details }
+}
+
+/** A v1 list answer. */
+export function items(...rows: readonly unknown[]): unknown {
+  return { [ROWS]: rows }
+}
+
+function routed(router: Router, { request: line, body }: Transcript): { operation: Operation; request: V1Request } {
+  const [, method = '', path = '', search = ''] = /^(\S+) ([^?]+)\??(.*)$/.exec(line) ?? []
+  const match = router.match(method, path)
+  if (typeof match !== 'object') throw new Error(`${line} is not routed`)
+  const query = new Map<string, string[]>()
+  for (const [name, value] of new URLSearchParams(search)) query.set(name, [...(query.get(name) ?? []), value])
+  return { operation: match.operation, request: { params: match.params, query, body: deepFreeze(body) } }
+}
+
+function written({ method, path, query }: Call): string {
+  const search = query.map(([name, value]) => `${name}=${value}`).join('&')
+  return `${method} ${path}${search && `?${search}`}`
+}

@@ -1,0 +1,23 @@
+import { accountAssociations } from './iam/account-associations.ts'
+import { externalGroupRoleMappings } from './iam/external-group-role-mappings.ts'
+import { groupInvites } from './iam/group-invites.ts'
+import { groups } from './iam/groups.ts'
+import { identities, identityMetadata } from './iam/identities.ts'
+import { identityProviders } from './iam/identity-providers.ts'
+import { roleBindings } from './iam/role-bindings.ts'
+import { roles } from './iam/roles.ts'
+import { terms } from './iam/terms.ts'
+import type { Transcript } from './transcript.ts'
+
+export const transcripts: readonly Transcript[] = [
+  ...groups,
+  ...identities,
+  ...identityMetadata,
+  ...roles,
+  ...roleBindings,
+  ...identityProviders,
+  ...accountAssociations,
+  ...groupInvites,
+  ...externalGroupRoleMappings,
+  ...terms,
+]

@@ -40,8 +40,10 @@ const wildcardViolations = (previous: Group, act: UpdateAct<Group>): readonly Fi
 }
 
 export const checkChangedGroup = (row: Group, act: UpdateAct<Group>): readonly FieldViolation[] => {
+  const wildcard = wildcardViolations(act.previous, act)
+  if (wildcard.length > 0) return wildcard
   refuseVerifying(act.previous.verified, row.verified, act)
-  const found = [...wildcardViolations(act.previous, act), ...kindViolations(row, act.previous.kind)]
+  const found = kindViolations(row, act.previous.kind)
   if (found.length === 0) refuseTakenName(row, act.world)
   return found
 }

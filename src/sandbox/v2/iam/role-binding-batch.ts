@@ -55,11 +55,11 @@ const bodyOf = ({ roleBinding }: Request, roleUid: string): Draft => ({
   roleUid: roleBinding?.roleUid || roleUid,
 })
 
-/** All or nothing: what was stored before the first refusal is taken back (facts §3.5). */
-const createAll = (act: CreateAct, { requests, roleUid }: Batch): readonly RoleBinding[] => {
+/** Creates a binding for each body, in order, all or none: what was stored before a refusal is taken back (facts §3.5). */
+export const createAll = (act: CreateAct, bodies: readonly Draft[]): readonly RoleBinding[] => {
   const made: RoleBinding[] = []
   try {
-    for (const request of requests) made.push(create(roleBindings, act, bodyOf(request, roleUid)))
+    for (const body of bodies) made.push(create(roleBindings, act, body))
   } catch (error) {
     for (const { uid } of made) act.world.store.roleBindings.delete(uid)
     throw error
@@ -77,6 +77,7 @@ export const roleBindingBatchRoute: Route = {
     const act: CreateAct = { ...actOf(ask, world), parent: batch.parent }
     requireCapability(world, act.caller, 'role_bindings.create', batch.parent)
     if (!world.store.groups.get(batch.parent)) notFound('iam.Group', batch.parent)
-    return ok({ roleBindings: createAll(act, batch).map((row) => present(roleBindings, world, row, 'create')) })
+    const bodies = batch.requests.map((request) => bodyOf(request, batch.roleUid))
+    return ok({ roleBindings: createAll(act, bodies).map((row) => present(roleBindings, world, row, 'create')) })
   },
 }

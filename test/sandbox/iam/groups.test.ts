@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Bench, openBench, told, userUid } from './harness.ts'
+
+let bench: Bench
+beforeEach(() => {
+  bench = openBench()
+})
+
+const folder = async (name = 'platform', parent = bench.org) => bench.done('demo-owner', 'POST', `/iam/v2/groups/${parent}`, { name })
+
+describe('creating groups (semantics §2.1, §3.1)', () => {
+  it('makes a folder that inherits kind and status from its organization', async () => {
+    expect(await folder()).toEqual({
+      uid: expect.stringMatching(new RegExp(`^${bench.org}/[0-9a-f]{16}$`)),
+      name: 'platform',
+      verified: false,
+      createTime: '2026-03-01T12:00:00.000Z',
+      updateTime: '2026-03-01T12:00:00.000Z',
+      kind: 'ORG_KIND_CUSTOMER',
+      status: 'ORG_STATUS_READY',
+    })
+  })
+
+  it.each(['/iam/v2/groups', '/iam/v2/groups/'])('makes an organization with %s and its creator the owner', async (path) => {
+    const made = await bench.done('demo-outsider', 'POST', path, { name: 'new org' })
+    expect(made.uid).toMatch(/^[0-9a-f]{40}$/)
+    expect(await bench.done('demo-outsider', 'PATCH', `/iam/v2/groups/${made.uid}`, { description: 'mine' })).toMatchObject({
+      description: 'mine',
+    })
+  })
+
+  it('finds the parent by name and by the last part of its uid', async () => {
+    const parent = await folder()
+    const suffix = parent.uid.split('/')[1]
+    for (const spelling of ['platform', suffix]) expect((await folder('below', spelling)).uid.startsWith(`${parent.uid}/`)).toBe(true)
+  })
+
+  it('refuses a name that means several groups, and one that means none', async () => {
+    await folder()
+    await folder()
+    expect(told(await bench.call('demo-owner', 'POST', '/iam/v2/groups/platform', { name: 'x' }))).toMatchObject({
+      code: 3,
+      fields: ['parent'],
+    })
+    expect(await bench.call('demo-owner', 'POST', '/iam/v2/groups/nowhere', { name: 'x' })).toMatchObject({ status: 404 })
+  })
+
+  it('needs groups.create at the parent', async () => {
+    expect(told(await bench.call('demo-editor', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'x' }))).toMatchObject({
+      status: 403,
+      code: 7,
+      reason: 'PERMISSION_DENIED',
+    })
+  })
+
+  it('checks name, description and kind', async () => {
+    const reply = await bench.call('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'Bad!', description: 'a\nb' })
+    expect(told(reply)).toMatchObject({ status: 400, code: 3, fields: ['name', 'description'] })
+    expect(reply.body.message).toContain('Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"')
+    const kind = await bench.call('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'x', kind: 'ORG_KIND_DEV' })
+    expect(told(kind)).toMatchObject({ code: 3, fields: ['kind'] })
+  })
+
+  it('lets only staff verify, with a kind and a name of its own', async () => {
+    const verified = { name: 'corp.dev', verified: true, kind: 'ORG_KIND_DEV' }
+    expect(await bench.call('demo-owner', 'POST', '/iam/v2/groups', verified)).toMatchObject({ status: 403 })
+    expect(told(await bench.call('demo-admin', 'POST', '/iam/v2/groups', { ...verified, kind: undefined }))).toMatchObject({
+      fields: ['kind'],
+    })
+    expect(await bench.done('demo-admin', 'POST', '/iam/v2/groups', verified)).toMatchObject({ status: 'ORG_STATUS_READY' })
+    expect(told(await bench.call('demo-admin', 'POST', '/iam/v2/groups', verified))).toMatchObject({ status: 409, code: 6 })
+  })
+})
+
+describe('updating groups', () => {
+  it('refuses the wildcard once kind and status hold values, and takes it before', async () => {
+    const reply = await bench.call('demo-owner', 'PATCH', `/iam/v2/groups/${bench.org}?updateMask=*`, { name: 'example.com' })
+    expect(told(reply)).toMatchObject({ status: 400, code: 3, fields: ['update_mask'] })
+    const plain = await bench.done('demo-owner', 'POST', '/iam/v2/groups', { name: 'plain', description: 'text' })
+    expect(await bench.done('demo-owner', 'PATCH', `/iam/v2/groups/${plain.uid}?updateMask=*`, { name: 'plain' })).not.toHaveProperty(
+      'description',
+    )
+  })
+
+  it('refuses a change of verified by others than staff, and takes the value it had', async () => {
+    const path = `/iam/v2/groups/${bench.org}`
+    const kept = await bench.done('demo-owner', 'PATCH', `${path}?updateMask=name,description,verified`, {
+      name: 'example.com',
+      description: 'new',
+      verified: true,
+    })
+    expect(kept).toMatchObject({ description: 'new', verified: true })
+    expect(told(await bench.call('demo-owner', 'PATCH', path, { verified: false }))).toMatchObject({
+      status: 403,
+      message: 'Permission denied: verified may only be changed by staff',
+    })
+    expect(await bench.done('demo-admin', 'PATCH', path, { verified: false })).toMatchObject({ verified: false })
+  })
+
+  it('hands a new kind of the organization down to its folders', async () => {
+    const { uid } = await folder()
+    await bench.done('demo-owner', 'PATCH', `/iam/v2/groups/${bench.org}?updateMask=kind`, { kind: 'ORG_KIND_DEV' })
+    expect(await bench.done('demo-owner', 'GET', `/iam/v2/groups/${uid}`)).toMatchObject({ kind: 'ORG_KIND_DEV' })
+    expect(told(await bench.call('demo-owner', 'PATCH', `/iam/v2/groups/${uid}`, { kind: 'ORG_KIND_INFRA' }))).toMatchObject({
+      fields: ['kind'],
+    })
+  })
+
+  it('ignores what only the service sets', async () => {
+    const echo = {
+      description: 'd',
+      uid: 'x',
+      status: 'ORG_STATUS_SUSPENDED',
+      resourceLimits: { idps: 9 },
+      createTime: '2000-01-01T00:00:00Z',
+    }
+    const after = await bench.done('demo-owner', 'PATCH', `/iam/v2/groups/${bench.org}`, echo)
+    expect(after).toMatchObject({ uid: bench.org, status: 'ORG_STATUS_READY', createTime: '2026-01-05T08:00:00.000Z' })
+    expect(after.resourceLimits.idps).toBe(1)
+  })
+})
+
+describe('deleting groups (specification §7 rule 2)', () => {
+  it.each([
+    ['groups', 'groups', { name: 'x' }],
+    ['repos', 'repos', { name: 'x' }],
+    ['identities', 'identities', { name: 'x', claimMatch: { issuer: 'https://i.example', subject: 's' } }],
+    ['roles', 'roles', { name: 'x', capabilities: ['CAP_REPO_LIST'] }],
+    ['account associations', 'accountAssociations', { name: 'x' }],
+  ])('is blocked by child %s', async (word, collection, body) => {
+    const { uid } = await folder()
+    const service = collection === 'repos' ? 'registry' : 'iam'
+    await bench.done('demo-owner', 'POST', `/${service}/v2/${collection}/${uid}`, body)
+    const reply = await bench.call('demo-owner', 'DELETE', `/iam/v2/groups/${uid}`)
+    expect(reply).toEqual({
+      status: 400,
+      body: {
+        code: 9,
+        message: `Precondition failed: cannot delete group with child ${word}`,
+        details: [
+          { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'FAILED_PRECONDITION', domain: 'iam.example.dev' },
+          {
+            '@type': 'type.googleapis.com/google.rpc.PreconditionFailure',
+            violations: [{ type: 'RESOURCE_NOT_EMPTY', description: `cannot delete group with child ${word}` }],
+          },
+        ],
+      },
+    })
+  })
+
+  it('takes bindings and invites with the group and answers nothing', async () => {
+    const { uid } = await folder()
+    const role = bench.world.store.roles.named('', 'viewer')[0]!.uid
+    await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${uid}`, { identityUid: userUid(bench, 'bob@example.com'), roleUid: role })
+    await bench.done('demo-owner', 'POST', `/iam/v2/groupInvites/${uid}`, { roleUid: role, ttl: '60s' })
+    expect(await bench.call('demo-owner', 'DELETE', `/iam/v2/groups/${uid}`)).toEqual({ status: 200, body: undefined })
+    expect(bench.world.store.roleBindings.below(uid)).toEqual([])
+    expect(bench.world.store.groupInvites.below(uid)).toEqual([])
+    expect(await bench.call('demo-owner', 'DELETE', `/iam/v2/groups/${uid}`)).toMatchObject({ status: 404 })
+  })
+})
+
+describe('asking about groups', () => {
+  it('looks up the verified organization of the caller’s email domain', async () => {
+    expect(await bench.done('demo-viewer', 'GET', '/iam/v2/groups:lookupGroup')).toMatchObject({ group: { uid: bench.org } })
+    expect(await bench.call('demo-outsider', 'GET', '/iam/v2/groups:lookupGroup')).toMatchObject({ status: 404 })
+    expect(await bench.done('demo-viewer', 'GET', '/iam/v2/groups:checkEligibility')).toEqual({ eligible: true })
+  })
+
+  it('notes a request for access once an hour', async () => {
+    const path = `/iam/v2/groups/${bench.org}:requestGroupAccess`
+    expect(await bench.done('demo-outsider', 'POST', path, {})).toEqual({})
+    expect(told(await bench.call('demo-outsider', 'POST', path, {}))).toMatchObject({ status: 429, code: 8 })
+    bench.clock.advance(60 * 60 * 1000)
+    expect(await bench.done('demo-outsider', 'POST', path, {})).toEqual({})
+    expect(await bench.call('demo-outsider', 'POST', `/iam/v2/groups/${'0'.repeat(40)}:requestGroupAccess`)).toMatchObject({ status: 404 })
+    expect(told(await bench.call('demo-outsider', 'POST', '/iam/v2/groups/:requestGroupAccess'))).toMatchObject({ code: 3 })
+  })
+})

@@ -1,0 +1,86 @@
+import { stsRoutes } from '../../../src/sandbox/auth/routes.ts'
+import { type Clock, createClock } from '../../../src/sandbox/clock.ts'
+import { fillStore } from '../../../src/sandbox/data/dataset.ts'
+import { emptyDataset } from '../../../src/sandbox/data/demo.ts'
+import { dispatch } from '../../../src/sandbox/http/dispatch.ts'
+import { createRouter } from '../../../src/sandbox/http/router.ts'
+import { createRandom } from '../../../src/sandbox/random.ts'
+import { createStore } from '../../../src/sandbox/store.ts'
+import { iamRoutes } from '../../../src/sandbox/v2/iam/routes.ts'
+import { registryRoutes } from '../../../src/sandbox/v2/registry/routes.ts'
+import type { World } from '../../../src/sandbox/world.ts'
+
+/** Any JSON the service answers; tests say what they expect of it. */
+// biome-ignore lint/suspicious/noExplicitAny: a typed body would repeat in types what the assertions say
+export type Body = any
+
+export type Reply = { readonly status: number; readonly body: Body }
+
+export type Bench = {
+  readonly world: World
+  readonly clock: Clock
+  /** The uid of example.com, in which alice is owner, bob editor and carol viewer. */
+  readonly org: string
+  /** One request; `token` is a bearer token, or undefined to send none. */
+  readonly call: (token: string | undefined, method: string, url: string, body?: unknown) => Promise<Reply>
+  /** `call` that must answer 200; gives the body. */
+  readonly done: (token: string, method: string, url: string, body?: unknown) => Promise<Body>
+}
+
+export const NOW = Date.parse('2026-03-01T12:00:00.000Z')
+export const BASE_URL = 'http://127.0.0.1:8090'
+
+const createWorld = (clock: Clock): { readonly world: World; readonly org: string } => {
+  const data = emptyDataset()
+  const store = createStore()
+  fillStore(store, data.rows)
+  const world: World = {
+    store,
+    clock,
+    random: createRandom(1),
+    options: { v1Dialect: 'specification', serviceDomain: 'example.dev' },
+    tokens: data.tokens,
+    baseUrl: () => BASE_URL,
+    pageKey: 'key',
+  }
+  return { world, org: data.organization }
+}
+
+/** The service without a server: the routes of IAM, registry and STS over one empty organization, at a fixed time. */
+export const openBench = (): Bench => {
+  const clock = createClock(NOW)
+  const { world, org } = createWorld(clock)
+  const router = createRouter([...iamRoutes, ...registryRoutes, ...stsRoutes])
+  const call: Bench['call'] = async (token, method, url, body) => {
+    const answer = await dispatch(router, world, {
+      method,
+      url,
+      contentType: body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json',
+      methodOverride: undefined,
+      authorization: token === undefined ? undefined : `Bearer ${token}`,
+      text: body === undefined ? '' : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
+    })
+    return { status: answer.status ?? 200, body: answer.body }
+  }
+  const done: Bench['done'] = async (token, method, url, body) => {
+    const reply = await call(token, method, url, body)
+    if (reply.status !== 200) throw new Error(`${method} ${url} answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+    return reply.body
+  }
+  return { world, clock, org, call, done }
+}
+
+/** What an error says, without the rest: code, reason, message and the fields it names. */
+export const told = ({ status, body }: Reply) => ({
+  status,
+  code: body.code,
+  reason: body.details[0]?.reason,
+  message: body.message,
+  fields: body.details.flatMap((detail: Body) => (detail.fieldViolations ?? []).map(({ field }: Body) => field)),
+})
+
+/** The uid of the built-in role called `name`. */
+export const roleUid = ({ world }: Bench, name: string): string => world.store.roles.named('', name)[0]!.uid
+
+/** The uid of the demo user with that email address. */
+export const userUid = ({ world }: Bench, email: string): string => world.store.identities.named('', email)[0]!.uid

@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { BASE_URL, type Bench, openBench, roleUid, told, userUid } from './harness.ts'
+
+let bench: Bench
+let path: string
+beforeEach(() => {
+  bench = openBench()
+  path = `/iam/v2/identityProviders/${bench.org}`
+})
+
+const oidc = { issuer: 'https://idp.example', clientId: 'id', clientSecret: 'secret' }
+const body = () => ({ name: 'okta', defaultRole: roleUid(bench, 'viewer'), oidc })
+const create = () => bench.done('demo-owner', 'POST', path, body())
+const secretOf = (uid: string) => bench.world.store.identityProviders.get(uid)?.oidc?.clientSecret
+
+describe('identity providers (semantics §3.3)', () => {
+  it('never shows the client secret', async () => {
+    const made = await create()
+    expect(made).toEqual({
+      uid: expect.stringMatching(new RegExp(`^${bench.org}/[0-9a-f]{16}$`)),
+      name: 'okta',
+      createTime: '2026-03-01T12:00:00.000Z',
+      updateTime: '2026-03-01T12:00:00.000Z',
+      defaultRole: roleUid(bench, 'viewer'),
+      oidc: { issuer: 'https://idp.example', clientId: 'id', pkceEnabled: false },
+      scim: { enabled: false, endpointUrl: `${BASE_URL}/scim/v2/${made.uid}`, credentialState: 'CREDENTIAL_STATE_NOT_ISSUED' },
+    })
+    expect(secretOf(made.uid)).toBe('secret')
+  })
+
+  it('lives below an organization, with a role and a credential', async () => {
+    const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
+    const below = await bench.call('demo-owner', 'POST', `/iam/v2/identityProviders/${folder}`, body())
+    expect(told(below)).toMatchObject({
+      code: 3,
+      fields: ['parent'],
+      message: 'Invalid argument: parent: parent id must be an organization (root group)',
+    })
+    const bare = await bench.call('demo-owner', 'POST', path, { name: 'x', defaultRole: 'no', oidc: { issuer: 'i', clientId: 'c' } })
+    expect(told(bare)).toMatchObject({ fields: ['default_role', 'oidc.client_secret'] })
+    expect(told(await bench.call('demo-owner', 'POST', path, {}))).toMatchObject({ fields: ['name', 'default_role'] })
+  })
+
+  it('needs role_bindings.create as well', async () => {
+    const role = await bench.done('demo-owner', 'POST', `/iam/v2/roles/${bench.org}`, {
+      name: 'idp admin',
+      capabilities: ['CAP_IAM_IDENTITY_PROVIDERS_CREATE'],
+    })
+    const identityUid = userUid(bench, 'eve@acme.dev')
+    await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, { identityUid, roleUid: role.uid })
+    expect(await bench.call('demo-outsider', 'POST', path, body())).toMatchObject({ status: 403 })
+  })
+
+  it.each([
+    ['', { description: 'new' }],
+    ['', { oidc: { clientId: 'new' } }],
+    ['?updateMask=oidc', { oidc: { issuer: 'https://idp.example', clientId: 'new' } }],
+    ['?updateMask=oidc.issuer,oidc.client_id', { oidc: { issuer: 'https://idp.example', clientId: 'new' } }],
+  ])('keeps the secret that nobody named (%s %j)', async (query, change) => {
+    const { uid } = await create()
+    await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}${query}`, change)
+    expect(secretOf(uid)).toBe('secret')
+  })
+
+  it.each([
+    ['', { oidc: { clientSecret: '', pkceEnabled: true } }],
+    ['?updateMask=oidc.client_secret,oidc.pkce_enabled', { oidc: { pkceEnabled: true } }],
+  ])('clears the secret that was named (%s)', async (query, change) => {
+    const { uid } = await create()
+    await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}${query}`, change)
+    expect(secretOf(uid)).toBe('')
+  })
+
+  it('clears it with the wildcard too, and refuses to be left without a credential', async () => {
+    const { uid } = await create()
+    const at = `/iam/v2/identityProviders/${uid}`
+    const bare = { ...body(), oidc: { issuer: 'https://idp.example', clientId: 'id' } }
+    expect(told(await bench.call('demo-owner', 'PATCH', `${at}?updateMask=*`, bare))).toMatchObject({ fields: ['oidc.client_secret'] })
+    await bench.done('demo-owner', 'PATCH', `${at}?updateMask=*`, { ...bare, oidc: { ...bare.oidc, pkceEnabled: true } })
+    expect(secretOf(uid)).toBe('')
+  })
+
+  it('takes the correlation rule it has, and no other', async () => {
+    const { uid } = await create()
+    const change = (rule: string) =>
+      bench.call('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}`, { oidc: { correlationRule: `CORRELATION_RULE_${rule}` } })
+    expect(await change('SUB_EQUALS_EXTERNAL_ID')).toMatchObject({ status: 200 })
+    expect(told(await change('OID_EQUALS_EXTERNAL_ID'))).toMatchObject({ fields: ['oidc.correlation_rule'] })
+  })
+
+  it('tells of SCIM in Get and not in List', async () => {
+    const { uid } = await create()
+    expect((await bench.done('demo-viewer', 'GET', `/iam/v2/identityProviders/${uid}`)).scim).toBeDefined()
+    expect((await bench.done('demo-viewer', 'GET', '/iam/v2/identityProviders?name=okta')).identityProviders[0].scim).toBeUndefined()
+  })
+
+  it('ignores an echoed scim object', async () => {
+    const { uid } = await create()
+    const after = await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}`, { scim: { enabled: true }, description: 'd' })
+    expect(after).toMatchObject({ description: 'd', scim: { enabled: false } })
+  })
+})
+
+describe('group role mappings (semantics §3.4)', () => {
+  const map = async (token = 'demo-owner', overrides: object = {}) => {
+    const { uid } = await create()
+    const mapping = { externalGroupId: 'devs', roleUid: roleUid(bench, 'viewer'), scope: bench.org, ...overrides }
+    return bench.call(token, 'POST', `/iam/v2/externalGroupRoleMappings/${uid}`, mapping)
+  }
+
+  it('are made below their provider, once each', async () => {
+    const { body: made } = await map()
+    const provider = made.identityProviderUid
+    expect(made).toEqual({
+      uid: expect.stringMatching(new RegExp(`^${provider}/[0-9a-f]{16}$`)),
+      identityProviderUid: provider,
+      externalGroupId: 'devs',
+      roleUid: roleUid(bench, 'viewer'),
+      scope: bench.org,
+      createTime: '2026-03-01T12:00:00.000Z',
+    })
+    const { uid: _uid, ...again } = made
+    expect(await bench.call('demo-owner', 'POST', `/iam/v2/externalGroupRoleMappings/${provider}`, again)).toMatchObject({ status: 409 })
+    expect(told(await bench.call('demo-owner', 'DELETE', `/iam/v2/identityProviders/${provider}`))).toMatchObject({ code: 9 })
+    const listed = await bench.done('demo-viewer', 'GET', `/iam/v2/externalGroupRoleMappings?identity_provider_uid=${provider}`)
+    expect(listed).toMatchObject({ totalCount: '1' })
+  })
+
+  it('want the organization as scope and a known role', async () => {
+    expect(told(await map('demo-owner', { scope: 'x', roleUid: 'y' }))).toMatchObject({ fields: ['role_uid', 'scope'] })
+    expect(told(await map('demo-owner', { scope: '', roleUid: '', externalGroupId: '' }))).toMatchObject({
+      fields: ['external_group_id', 'role_uid', 'scope'],
+    })
+  })
+
+  it('give nobody more than the caller has', async () => {
+    const staffRole = await bench.done('demo-admin', 'POST', `/iam/v2/roles/${bench.org}`, { name: 's', capabilities: ['CAP_INTERNAL'] })
+    expect(await map('demo-owner', { roleUid: staffRole.uid })).toMatchObject({ status: 403 })
+  })
+
+  it('are deleted in batches; what is gone is skipped', async () => {
+    const { body: made } = await map()
+    const parent = made.identityProviderUid
+    const at = '/iam/v2/externalGroupRoleMappings:batchDelete'
+    const removed = await bench.done('demo-owner', 'POST', at, { parent, names: [`${parent}/${'0'.repeat(16)}`, made.uid, made.uid] })
+    expect(removed).toMatchObject({ parent, externalGroupRoleMappings: [{ uid: made.uid }] })
+    expect(removed.externalGroupRoleMappings).toHaveLength(1)
+    expect(told(await bench.call('demo-owner', 'POST', at, { parent, names: [bench.org] }))).toMatchObject({ fields: ['names[0]'] })
+    expect(told(await bench.call('demo-owner', 'POST', at, { parent }))).toMatchObject({ fields: ['names'] })
+    expect(await bench.call('demo-viewer', 'POST', at, { parent, names: [made.uid] })).toMatchObject({ status: 403 })
+  })
+})

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Bench, type Body, openBench, roleUid, told, userUid } from './harness.ts'
+
+let bench: Bench
+beforeEach(() => {
+  bench = openBench()
+})
+
+describe('group invites (semantics §3.7)', () => {
+  const invite = (body: object = {}) =>
+    bench.call('demo-owner', 'POST', `/iam/v2/groupInvites/${bench.org}`, { roleUid: roleUid(bench, 'viewer'), ttl: '604800s', ...body })
+
+  it('show their code once', async () => {
+    const { body } = await invite({ email: 'dave@example.com', singleUse: true })
+    expect(body).toMatchObject({
+      roleUid: roleUid(bench, 'viewer'),
+      role: { name: 'viewer', capabilities: expect.arrayContaining(['CAP_REPO_LIST']) },
+      email: 'dave@example.com',
+      expirationTime: '2026-03-08T12:00:00.000Z',
+      singleUse: true,
+      code: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
+      keyId: expect.stringMatching(/^[0-9a-f]{40}$/),
+    })
+    expect(body).not.toHaveProperty('ttl')
+    expect(body).not.toHaveProperty('updateTime')
+    expect(await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites/${body.uid}`)).not.toHaveProperty('code')
+    expect((await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites?key_id=${body.keyId}`)).groupInvites).toHaveLength(1)
+  })
+
+  it('want a role and a time to live', async () => {
+    expect(told(await invite({ ttl: undefined, roleUid: undefined }))).toMatchObject({ fields: ['role_uid', 'ttl'] })
+    expect(told(await invite({ ttl: '0s' }))).toMatchObject({ fields: ['ttl'] })
+    expect(told(await invite({ roleUid: bench.org }))).toMatchObject({ fields: ['role_uid'] })
+  })
+
+  it('come newest first', async () => {
+    await invite({ email: 'first' })
+    bench.clock.advance(1000)
+    await invite({ email: 'second' })
+    const { groupInvites } = await bench.done('demo-viewer', 'GET', '/iam/v2/groupInvites')
+    expect(groupInvites.map(({ email }: Body) => email)).toEqual(['second', 'first'])
+  })
+
+  it('outlive a deleted role, and cannot be changed', async () => {
+    const role = await bench.done('demo-owner', 'POST', `/iam/v2/roles/${bench.org}`, { name: 'r', capabilities: ['CAP_REPO_LIST'] })
+    const { body } = await invite({ roleUid: role.uid })
+    await bench.done('demo-owner', 'DELETE', `/iam/v2/roles/${role.uid}`)
+    expect(await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites/${body.uid}`)).not.toHaveProperty('role')
+    expect(await bench.call('demo-owner', 'PATCH', `/iam/v2/groupInvites/${body.uid}`, {})).toMatchObject({ status: 501 })
+    expect(await bench.call('demo-owner', 'DELETE', `/iam/v2/groupInvites/${body.uid}`)).toEqual({ status: 200, body: undefined })
+  })
+})
+
+describe('account associations (semantics §3.8)', () => {
+  const at = () => `/iam/v2/accountAssociations/${bench.org}`
+  const amazon = { account: '123456789012' }
+
+  it('have the uid of their group, one each', async () => {
+    expect(await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })).toEqual({
+      uid: bench.org,
+      name: 'clouds',
+      amazon,
+      createTime: '2026-03-01T12:00:00.000Z',
+      updateTime: '2026-03-01T12:00:00.000Z',
+    })
+    expect(await bench.call('demo-owner', 'POST', at(), { name: 'clouds' })).toMatchObject({ status: 409 })
+    expect(await bench.done('demo-viewer', 'GET', '/iam/v2/accountAssociations?name=clouds&order_by=group')).toMatchObject({
+      totalCount: '1',
+    })
+  })
+
+  it('check every provider', async () => {
+    const github = { appInstallations: { 42: { installations: [{ name: 'no id' }] } } }
+    const reply = await bench.call('demo-owner', 'POST', at(), { name: 'c', amazon: { account: '1' }, google: {}, azure: {}, github })
+    expect(told(reply).fields).toEqual([
+      'amazon.account',
+      'google.project_id',
+      'google.project_number',
+      'azure.tenant_id',
+      'azure.client_ids',
+      'github.app_installations[42].installations[0].installation_id',
+    ])
+  })
+
+  it('bind services only to their own identities, directly below', async () => {
+    const made = await bench.done('demo-owner', 'POST', `/iam/v2/identities/${bench.org}`, {
+      name: 'ingester',
+      servicePrincipal: 'SERVICE_PRINCIPAL_INGESTER',
+    })
+    const bind = (serviceBindings: object) => bench.call('demo-owner', 'POST', at(), { name: 'c', chainguard: { serviceBindings } })
+    expect(told(await bind({ COSIGNED: made.uid }))).toMatchObject({ fields: ['chainguard.service_bindings[COSIGNED]'] })
+    expect(told(await bind({ INGESTER: userUid(bench, 'bob@example.com') }))).toMatchObject({ code: 3 })
+    expect(await bind({ INGESTER: made.uid })).toMatchObject({ status: 200 })
+  })
+
+  it('are replaced with the wildcard and deleted twice', async () => {
+    await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })
+    expect(await bench.done('demo-owner', 'PATCH', `${at()}?updateMask=*`, { name: 'none' })).not.toHaveProperty('amazon')
+    for (const _time of ['first', 'second'])
+      expect(await bench.call('demo-owner', 'DELETE', at())).toEqual({ status: 200, body: undefined })
+  })
+
+  it('tell which provider is configured', async () => {
+    await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })
+    const check = (providerType?: string) => bench.call('demo-viewer', 'POST', `${at()}:checkAccountAssociation`, { providerType })
+    expect((await check('ACCOUNT_PROVIDER_TYPE_AMAZON')).body).toEqual({ status: 'CHECK_STATUS_READY' })
+    expect((await check('ACCOUNT_PROVIDER_TYPE_GOOGLE')).body).toMatchObject({ status: 'CHECK_STATUS_NOT_READY', reason: 'not configured' })
+    expect(told(await check())).toMatchObject({ fields: ['provider_type'] })
+    await bench.done('demo-owner', 'DELETE', at())
+    expect(await check('ACCOUNT_PROVIDER_TYPE_AMAZON')).toMatchObject({ status: 404 })
+  })
+})
+
+describe('terms (semantics §3.9)', () => {
+  it('are accepted once, by whom and when, and hold below', async () => {
+    const at = `/iam/v2/terms/${bench.org}`
+    const documentIds = ['guardener-tos.v1', 'skills-tos.v1']
+    expect(await bench.done('demo-owner', 'POST', at, { documentIds })).toEqual({ group: bench.org, documentIds })
+    bench.clock.advance(1000)
+    await bench.done('demo-owner', 'POST', at, { documentIds })
+    const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
+    expect(await bench.done('demo-viewer', 'GET', `/iam/v2/terms/${folder}?order_by=doc_id%20desc&page_size=1`)).toMatchObject({
+      termsAcceptances: [
+        {
+          docId: 'skills-tos.v1',
+          acceptedBy: userUid(bench, 'alice@example.com'),
+          orgUid: bench.org,
+          createTime: '2026-03-01T12:00:00.000Z',
+        },
+      ],
+      totalCount: '2',
+      nextPageToken: expect.any(String),
+    })
+  })
+
+  it('refuse unknown documents, and callers without the right', async () => {
+    const at = `/iam/v2/terms/${bench.org}`
+    expect(told(await bench.call('demo-owner', 'POST', at, { documentIds: ['skills-tos.v1', 'no'] }))).toMatchObject({
+      fields: ['document_ids[1]'],
+    })
+    expect(told(await bench.call('demo-owner', 'POST', at, {}))).toMatchObject({ fields: ['document_ids'] })
+    expect(await bench.call('demo-viewer', 'POST', at, { documentIds: ['skills-tos.v1'] })).toMatchObject({ status: 403 })
+    expect(await bench.call('demo-outsider', 'GET', at)).toMatchObject({ status: 403 })
+  })
+})

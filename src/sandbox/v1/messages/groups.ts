@@ -1,4 +1,4 @@
-import { choice, flag, int32, map, message, object, readOnly, text } from '../message.ts'
+import { choice, flag, int32, map, message, readOnly, text } from '../message.ts'
 import { sameNames } from '../vocabulary.ts'
 
 const orgKind = sameNames(
@@ -27,5 +27,4 @@ export const group = message(
   ['created_at', 'updated_at', 'group_id'],
 )
 
-export const lookupGroupAnswer = message('LookupGroupResponse', [object(group)('group')])
 export const eligibility = message('CheckEligibilityResponse', [flag('eligible')])

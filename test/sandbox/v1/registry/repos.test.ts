@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { DIALECTS, startV1 } from '../harness.ts'
+
+describe.each(DIALECTS)('repos, %s dialect', (dialect) => {
+  test('the whole resource, readme inline', async () => {
+    const { send, organization, world } = startV1(dialect)
+    const [repo] = (await send('GET /registry/v1/repos?name=nginx')).body.items
+    const row = world.store.repos.get(repo.id)
+    const readme = world.store.readmes.get(repo.id)?.content
+    const common = {
+      id: row?.uid,
+      name: 'nginx',
+      bundles: row?.bundles,
+      readme,
+      sync_config: null,
+      aliases: row?.aliases,
+      description: row?.description,
+    }
+    const expected =
+      dialect === 'published'
+        ? { ...common, catalogTier: 'APPLICATION', customOverlay: null, createTime: row?.createTime, activeTags: row?.activeTags }
+        : {
+            ...common,
+            catalog_tier: 'APPLICATION',
+            custom_overlay: null,
+            create_time: row?.createTime,
+            active_tags: row?.activeTags,
+            created_at: row?.createTime,
+            updated_at: row?.updateTime,
+            group_id: organization,
+          }
+    expect(readme).not.toBe('')
+    expect(repo).toEqual(expected)
+  })
+})
+
+describe('creating', () => {
+  test('answers 200 with every member; the id in the body counts for nothing', async () => {
+    const { send, organization } = startV1('published')
+    const made = await send(`POST /registry/v1/repos/${organization}`, {
+      id: organization,
+      name: 'app',
+      catalog_tier: 'BASE',
+      readme: '# App',
+    })
+    expect(made).toMatchObject({ status: 200, body: { name: 'app', catalogTier: 'BASE', readme: '# App', bundles: [] } })
+    expect(made.body.id).toMatch(new RegExp(`^${organization}/[0-9a-f]{16}$`))
+    expect((await send(`GET /registry/v1/repos?id=${made.body.id}`)).body.items).toEqual([made.body])
+  })
+
+  test('replaces a repo of that name, unless it must be new', async () => {
+    const { send, organization } = startV1()
+    const first = await send(`POST /registry/v1/repos/${organization}`, { name: 'app', description: 'one', bundles: ['base'], readme: 'x' })
+    const second = await send(`POST /registry/v1/repos/${organization}`, { name: 'app', description: 'two' })
+    expect(second).toMatchObject({ status: 200, body: { id: first.body.id, description: 'two', bundles: [], readme: '' } })
+    const refused = await send(`POST /registry/v1/repos/${organization}?preventExisting=true`, { name: 'app' })
+    expect(refused).toMatchObject({ status: 409, body: { code: 6, message: 'Already exists: Repo "app"', details: [] } })
+  })
+
+  test('below a group that is not there', async () => {
+    const { send, organization } = startV1()
+    const answer = await send(`POST /registry/v1/repos/${organization}/ffffffffffffffff`, { name: 'app' })
+    expect(answer).toMatchObject({ status: 404, body: { code: 5 } })
+  })
+})
+
+describe('updating', () => {
+  const start = async () => {
+    const started = startV1()
+    const body = {
+      name: 'app',
+      description: 'one',
+      catalog_tier: 'BASE',
+      bundles: ['base'],
+      aliases: ['app:1'],
+      active_tags: ['1'],
+      readme: '# App',
+    }
+    const { body: repo } = await started.send(`POST /registry/v1/repos/${started.organization}`, body)
+    return { ...started, repo }
+  }
+
+  test('resets what the body leaves out, the readme included', async () => {
+    const { send, repo, world } = await start()
+    world.clock.advance(1000)
+    const answer = await send(`PUT /registry/v1/repos/${repo.id}`, { id: 'ignored', name: 'app' })
+    const reset = { description: '', catalog_tier: 'UNKNOWN', bundles: [], aliases: [], active_tags: [], readme: '' }
+    expect(answer).toMatchObject({ status: 200, body: { id: repo.id, name: 'app', ...reset, created_at: repo.created_at } })
+    expect(answer.body.updated_at).not.toBe(repo.updated_at)
+  })
+
+  test('writes the readme with repo.update alone, and refuses unsafe HTML under its v1 name', async () => {
+    const { send, repo } = await start()
+    const written = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', readme: 'new' }, { token: 'demo-editor' })
+    expect(written).toMatchObject({ status: 200, body: { readme: 'new' } })
+    const refused = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', readme: '<script>x</script>' })
+    expect(refused.status).toBe(400)
+    expect(refused.body.message).toMatch(/^Invalid argument: readme: /)
+    expect((await send(`GET /registry/v1/repos?id=${repo.id}`)).body.items[0].readme).toBe('new')
+  })
+
+  test('a read, edit and write back of a synced repo goes through; a changed inherited member does not', async () => {
+    const { send } = startV1()
+    const [node] = (await send('GET /registry/v1/repos?name=node')).body.items
+    const back = await send(`PUT /registry/v1/repos/${node.id}`, { ...node, description: 'ours' })
+    expect(back).toMatchObject({ status: 200, body: { ...node, description: 'ours', updated_at: back.body.updated_at } })
+    const refused = await send(`PUT /registry/v1/repos/${node.id}`, {
+      ...node,
+      sync_config: { ...node.sync_config, expiration: '2027-01-01T00:00:00Z' },
+    })
+    expect(refused.body.message).toBe('Invalid argument: sync_config.expiration: may only be changed by Chainguard')
+  })
+
+  test('nested members of the overlay in v1 names, both ways', async () => {
+    const { send, repo } = await start()
+    const accounts = { users: [{ user_name: 'app', uid: 10001, group_name: 'app' }], groups: [{ group_name: 'app', gid: 10001 }] }
+    const answer = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', custom_overlay: { accounts, environment: { A_b: '1' } } })
+    expect(answer.body.custom_overlay).toEqual({
+      contents: null,
+      environment: { A_b: '1' },
+      annotations: {},
+      accounts: {
+        groups: [{ gid: 10001, group_name: 'app', members: [] }],
+        users: [{ uid: 10001, user_name: 'app', group_name: 'app', shell: '', home_dir: '' }],
+        run_as: '',
+      },
+      certificates: null,
+    })
+    const refused = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', customOverlay: { accounts: { users: [{ uid: 1 }] } } })
+    expect(refused.body.message).toBe('Invalid argument: custom_overlay.accounts.users[0].user_name: is required')
+  })
+})
+
+test('deleting takes the tags along', async () => {
+  const { send, world } = startV1()
+  const [repo] = (await send('GET /registry/v1/repos?name=static')).body.items
+  expect(await send(`DELETE /registry/v1/repos/${repo.id}`)).toEqual({ status: 200, body: {} })
+  expect((await send(`GET /registry/v1/repos?id=${repo.id}`)).body).toEqual({ items: [] })
+  expect(world.store.tags.children(repo.id)).toEqual([])
+})

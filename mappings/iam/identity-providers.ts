@@ -57,6 +57,18 @@ export const identityProvider = resource('identity provider', {
   },
 })
 
+/** v1 showed the SCIM status on every read; v2's list leaves it out, its Get does not (facts §3.6). */
+const withScim: Enrich = function* (rows, _env, origin) {
+  if (origin === 'get') return rows
+  const calls = rows.map((row) => lookUp(identityProvider, uidOf(row)))
+  const found = yield* hydrate(calls)
+  return rows.map((row, at) => ({ ...row, ...scimOf(found.get(calls[at]?.path ?? '')) }))
+}
+
+function scimOf(provider: { readonly scim?: unknown } | undefined) {
+  return provider?.scim === undefined ? {} : { scim: provider.scim }
+}
+
 export const identityProviderOperations: readonly Operation[] = [
   list('iam.identity_providers.list', 'GET /iam/v1/identityProviders', identityProvider, {
     query: { ...scope, name: 'name' },
@@ -67,15 +79,3 @@ export const identityProviderOperations: readonly Operation[] = [
   replace('iam.identity_providers.update', 'PUT /iam/v1/identityProviders/{id=**}', identityProvider),
   remove('iam.identity_providers.delete', 'DELETE /iam/v1/identityProviders/{id=**}', identityProvider),
 ]
-
-/** v1 showed the SCIM status on every read; v2's list leaves it out, its Get does not (facts §3.6). */
-function* withScim(...[rows, , origin]: Parameters<Enrich>): ReturnType<Enrich> {
-  if (origin === 'get') return rows
-  const calls = rows.map((row) => lookUp(identityProvider, uidOf(row)))
-  const found = yield* hydrate(calls)
-  return rows.map((row, at) => ({ ...row, ...scimOf(found.get(calls[at]?.path ?? '')) }))
-}
-
-function scimOf(provider: { readonly scim?: unknown } | undefined) {
-  return provider?.scim === undefined ? {} : { scim: provider.scim }
-}

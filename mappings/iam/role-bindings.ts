@@ -32,7 +32,7 @@ const binding = resource('role binding', {
 
 /** What v1 answers to a write: uids only. */
 const plain = message(
-  'role binding',
+  'written role binding',
   {
     id: readOnly('uid'),
     identity: readOnly(text(firstOf('identity.uid', 'identityUid'))),
@@ -43,14 +43,31 @@ const plain = message(
 )
 
 /** What v1 reads in a write; the group is the parent and cannot change. */
-const written = message('role binding', { identity: text('identityUid'), role: text('roleUid') })
+const written = message('role binding request', { identity: text('identityUid'), role: text('roleUid') })
 
 /** The gateway binds the bare array to this member, and errors name it (facts §3.5). */
-const batch = message('role binding batch', {
+const batch = message('role binding batch request', {
   role_bindings: objects('requests', { identity: text('roleBinding.identityUid'), role: text('roleBinding.roleUid') }),
 })
 const created = message('role binding batch', { role_bindings: objects('roleBindings', plain.shown) })
 const BATCH_CREATE = `${binding.v2}:batchCreate`
+
+/** A member of a v2 row that v1 showed whole: what v2 shows of it, and the call for the rest. */
+interface Part {
+  readonly member: string
+  readonly shown: JsonObject
+  readonly call: Call
+}
+
+/** v2 shows only names; limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
+const hydrated: Enrich = function* (rows) {
+  const parts = rows.map(partsOf)
+  const found = yield* hydrate(parts.flat().map(({ call }) => call))
+  return rows.map((row, at) => {
+    const whole = (parts[at] ?? []).map(({ member, shown, call }) => [member, { ...found.get(call.path), ...shown }])
+    return { ...row, ...Object.fromEntries(whole) }
+  })
+}
 
 export const roleBindingOperations: readonly Operation[] = [
   list('iam.role_bindings.list', 'GET /iam/v1/rolebindings', binding, {
@@ -75,23 +92,6 @@ function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
   const { requests = [] } = batch.read({ role_bindings: body }) as { requests?: readonly JsonObject[] }
   const inParent = { parent, requests: requests.map((request) => ({ parent, ...request })) }
   return ok(created.show[env.dialect](yield* ask({ method: 'POST', path: BATCH_CREATE, query: [], body: inParent })))
-}
-
-/** A member of a v2 row that v1 showed whole: what v2 shows of it, and the call for the rest. */
-interface Part {
-  readonly member: string
-  readonly shown: JsonObject
-  readonly call: Call
-}
-
-/** v2 shows only names; limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
-function* hydrated(...[rows]: Parameters<Enrich>): ReturnType<Enrich> {
-  const parts = rows.map(partsOf)
-  const found = yield* hydrate(parts.flat().map(({ call }) => call))
-  return rows.map((row, at) => {
-    const whole = (parts[at] ?? []).map(({ member, shown, call }) => [member, { ...found.get(call.path), ...shown }])
-    return { ...row, ...Object.fromEntries(whole) }
-  })
 }
 
 function partsOf(row: JsonObject): readonly Part[] {

@@ -1,3 +1,4 @@
+import type { EnumRow } from '../../src/mapping/enums.ts'
 import type { Field, Fields, FieldType, Source } from '../../src/mapping/field.ts'
 import { camelCase } from '../../src/mapping/names.ts'
 import type { Mapping, Operation } from '../../src/mapping/operation.ts'
@@ -115,7 +116,7 @@ function compareMember(facts: Facts, label: string, member: V1Member, field: Fie
 
 function compareEnum(
   label: string,
-  rows: readonly (readonly [string, string, number])[],
+  rows: readonly EnumRow[],
   values: Facts['enums'][string],
   findings: Findings,
 ): void {

@@ -1,0 +1,54 @@
+import { readConfigFile } from './config/file.ts'
+import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
+
+export interface ConfigSources {
+  /** Values of flags, by flag name without dashes. */
+  readonly flags: Readonly<Record<string, string | undefined>>
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** A configuration, or one sentence that names the wrong value, where it comes from, and what is allowed. */
+export type Loaded = { readonly config: Config } | { readonly problem: string }
+
+/** Name of the flag and, with `CROSSWALK_`, of the variable that point to the configuration file. */
+export const FILE_FLAG = 'config'
+
+interface Given {
+  readonly value: unknown
+  readonly source: string
+}
+
+/** Reads the configuration: flags win over the environment, the environment over the file, the file over the defaults. */
+export function loadConfig({ flags, env }: ConfigSources): Loaded {
+  const path = flags[FILE_FLAG] ?? env.CROSSWALK_CONFIG
+  const file = path ? readConfigFile(path) : new Map<SettingKey, unknown>()
+  if ('problem' in file) return file
+  const values: Partial<Record<SettingKey, unknown>> = {}
+  for (const key of SETTING_KEYS) {
+    const given = find(key, { flags, env }, file, path)
+    if (!given) continue
+    const read = SETTINGS[key].kind.schema.safeParse(given.value)
+    if (!read.success) return { problem: wrongValue(key, given) }
+    values[key] = read.data
+  }
+  return { config: configWith(values as Partial<Config>) }
+}
+
+/** The defaults, with these values instead of some of them. */
+export function configWith(values: Partial<Config>): Config {
+  const defaults = Object.fromEntries(SETTING_KEYS.map((key) => [key, SETTINGS[key].default]))
+  return { ...defaults, ...values } as Config
+}
+
+/** An environment variable that is set to nothing counts as not set. */
+function find(key: SettingKey, { flags, env }: ConfigSources, file: ReadonlyMap<SettingKey, unknown>, path?: string): Given | undefined {
+  const flag = flags[flagOf(key)]
+  if (flag !== undefined) return { value: flag, source: `the flag --${flagOf(key)}` }
+  const variable = env[envOf(key)]
+  if (variable) return { value: variable, source: `the environment variable ${envOf(key)}` }
+  return file.has(key) ? { value: file.get(key), source: `the file ${path}` } : undefined
+}
+
+function wrongValue(key: SettingKey, { value, source }: Given): string {
+  return `${key} is ${JSON.stringify(value)} in ${source}, but it must be ${SETTINGS[key].kind.allowed}.`
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+
+/** What values a setting takes. Flags and the environment give text, the file gives JSON; both are read by `schema`. */
+export interface Kind<T> {
+  readonly schema: z.ZodType<T>
+  /** Completes the sentence "… must be …". */
+  readonly allowed: string
+}
+
+const fromText = (read: (text: string) => unknown, schema: z.ZodType) =>
+  z.preprocess((value) => (typeof value === 'string' ? read(value) : value), schema)
+
+/** A whole number from `least` to `most`. */
+export function integer(least: number, most: number): Kind<number> {
+  const schema = fromText((text) => (/^\d+$/.test(text) ? Number(text) : text), z.int().min(least).max(most)) as z.ZodType<number>
+  return { schema, allowed: `a whole number from ${least} to ${most}` }
+}
+
+const WORDS: Readonly<Record<string, boolean>> = { true: true, false: false }
+
+export const flag: Kind<boolean> = {
+  schema: fromText((text) => WORDS[text] ?? text, z.boolean()) as z.ZodType<boolean>,
+  allowed: 'true or false',
+}
+
+export function choiceOf<const T extends string>(...values: readonly T[]): Kind<T> {
+  return { schema: z.enum(values as readonly [T, ...T[]]), allowed: `one of ${values.join(', ')}` }
+}
+
+export const host: Kind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address' }
+
+/** A base address; a trailing slash is taken away. Credentials in it would end up in logs. */
+export const url: Kind<string | undefined> = {
+  schema: z
+    .string()
+    .refine(isBase)
+    .transform((text) => text.replace(/\/+$/, '')),
+  allowed: 'an address such as https://api.example.com, without credentials, query and fragment',
+}
+
+function isBase(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return (protocol === 'http:' || protocol === 'https:') && username + password + search + hash === ''
+}

@@ -1,0 +1,22 @@
+/** The candidate that needs the fewest edits to become `word`; undefined when none is close enough to be a slip of the pen. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits)
+  const [best] = ranked
+  return best && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
+}
+
+/** Levenshtein's distance, row by row. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j += 1) {
+      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

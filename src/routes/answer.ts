@@ -1,0 +1,18 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { ApiError } from '../errors/api-error.ts'
+import type { Answer } from '../translate/execute.ts'
+import { errorText } from './refusal.ts'
+
+/**
+ * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
+ * any stream that breaks after its first byte.
+ */
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status).headers(answer.headers).header('content-type', 'application/json')
+  return 'stream' in answer ? reply.send(Readable.from(answer.stream)) : reply.send(JSON.stringify(answer.body))
+}
+
+export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+  return reply.code(error.http).headers(error.headers).header('content-type', 'application/json').send(errorText(error))
+}

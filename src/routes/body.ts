@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import { ApiError } from '../errors/api-error.ts'
+
+/**
+ * The whole body of a request as text. Whatever its Content-Type says (facts §12.5), it must be UTF-8 and of at most `limit` bytes;
+ * otherwise INVALID_ARGUMENT. When `signal` fires, reading ends with its reason.
+ */
+export async function readBody(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<string> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  return utf8(await gather(request, limit, signal))
+}
+
+function gather(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const give = () => reject(signal.reason)
+    if (signal.aborted) return give()
+    signal.addEventListener('abort', give, { once: true })
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > limit) reject(tooLarge(limit))
+      else chunks.push(chunk)
+    })
+    request.once('end', () => {
+      signal.removeEventListener('abort', give)
+      resolve(Buffer.concat(chunks))
+    })
+    request.once('error', reject)
+  })
+}
+
+function utf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new ApiError('INVALID_ARGUMENT', 'the request body is not UTF-8')
+  }
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError('INVALID_ARGUMENT', `the request body is larger than limits.requestBytes (${limit}) allows`, {
+    headers: { connection: 'close' },
+  })
+}

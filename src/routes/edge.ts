@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { credentialHash } from '../upstream/credential.ts'
+import { pathOf } from './classify.ts'
+import { type Exchange, newExchange } from './exchange.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
+export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
+
+/**
+ * One log line a request. It never holds a header, a body or a query, because those carry tokens; the caller is named by the hash of the
+ * credential. The response's `close` is watched because it comes for finished, broken and passed-through answers alike.
+ */
+export function createEdge(log: Logger, metrics: Metrics): Begin {
+  return (request, response, id) => {
+    const exchange = newExchange(id)
+    const started = performance.now()
+    metrics.begin()
+    response.once('close', () => {
+      const ms = performance.now() - started
+      const status = statusOf(response, exchange)
+      metrics.end(exchange, status, ms / 1000)
+      const line = {
+        reqId: id,
+        method: request.method,
+        path: pathOf(request.url ?? ''),
+        operation: exchange.operation,
+        mode: exchange.mode,
+        calls: exchange.calls,
+        ...(exchange.dropped.length > 0 && { dropped: exchange.dropped }),
+        status,
+        ms: Math.round(ms * 10) / 10,
+        caller: credentialHash(request.headers.authorization),
+        ...(exchange.error && { error: described(exchange.error) }),
+      }
+      log[status >= 500 ? 'error' : 'info'](line, 'request')
+    })
+    return exchange
+  }
+}
+
+/** The status that the client saw whole; 499 when it went away before that, the error's when we had to break off. */
+function statusOf(response: ServerResponse, { error }: Exchange): number {
+  if (response.writableFinished) return response.statusCode
+  return error?.http ?? 499
+}
+
+function described({ code, message, cause }: NonNullable<Exchange['error']>) {
+  return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { ApiError } from '../errors/api-error.ts'
+
+/** Who answers: the tables from v2, the v1 upstream, or v2 itself without a translation. */
+export type ServedBy = 'v2' | 'v1' | 'native'
+
+/** What is learnt about one request while it is served; read once, when it is over. */
+export interface Exchange {
+  readonly id: string
+  /** Operation id, or what stands in its place: `native`, `unknown`. */
+  operation: string
+  mode: ServedBy
+  /** v2 calls made. */
+  calls: number
+  /** Query parameters that the operation does not know. */
+  dropped: readonly string[]
+  error: ApiError | undefined
+}
+
+export function newExchange(id: string): Exchange {
+  return { id, operation: 'unknown', mode: 'v2', calls: 0, dropped: [], error: undefined }
+}
+
+/** Printable ASCII only: the id goes into logs and headers. */
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+
+/** The client's request id where it can be used, else a new one. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}

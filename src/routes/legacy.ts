@@ -1,0 +1,83 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import replyFrom from '@fastify/reply-from'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Agent, Dispatcher } from 'undici'
+import { ApiError, invalidArgument } from '../errors/api-error.ts'
+import type { CodeName } from '../errors/codes.ts'
+import { fromTransport } from '../errors/from-v2.ts'
+import { endToEnd } from '../upstream/hop-by-hop.ts'
+import { sendError } from './answer.ts'
+import { pathOf } from './classify.ts'
+import type { Exchange } from './exchange.ts'
+import { clientSignal } from './signal.ts'
+
+/** Passes one v1 request on to the v1 upstream as it is; `path` is decoded. */
+export type Legacy = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => FastifyReply
+
+interface LegacySettings {
+  /** Origin of the v1 service, with an optional path prefix. */
+  readonly base: string
+  /** Milliseconds until the v1 service must begin to answer; its body may take as long as it likes. */
+  readonly answerMs: number
+}
+
+type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
+
+/**
+ * Bytes to the v1 service by reply-from, with its measured traps closed (packages §2): the shared pool verifies TLS, nothing is retried,
+ * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape.
+ */
+export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs }: LegacySettings): Legacy {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname.replace(/\/$/, '')
+  const client = new AsyncLocalStorage<AbortSignal>()
+  const request = (options: Dispatcher.RequestOptions, answered: Answered) => {
+    pool.request({ ...options, signal: client.getStore(), headersTimeout: answerMs, bodyTimeout: 0 }, answered)
+  }
+  app.register(replyFrom, { base: origin, undici: { request: request as Dispatcher['request'] }, disableRequestLogging: true })
+
+  return (request, reply, path, exchange) => {
+    refuseDotSegments(path)
+    const withBody = hasBody(request)
+    if (withBody) request.body = request.raw
+    client.run(clientSignal(reply.raw), () =>
+      reply.from(prefix + pathOf(request.raw.url ?? ''), {
+        retryDelay: () => null,
+        rewriteRequestHeaders: (_, headers) => requestHeaders(headers, exchange.id, withBody),
+        rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': exchange.id }),
+        onError: (_, { error }) => {
+          exchange.error = fromV1Transport(error.cause ?? error)
+          sendError(reply, exchange.error)
+        },
+      }),
+    )
+    return reply
+  }
+}
+
+/** reply-from refuses some of these with a text of its own and would normalize the others into another path. */
+function refuseDotSegments(path: string): void {
+  if (!path.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) return
+  throw invalidArgument({ field: 'path', description: 'must not contain the segments . and ..' })
+}
+
+function hasBody({ method, headers }: FastifyRequest): boolean {
+  const framed = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  return framed && method !== 'GET' && method !== 'HEAD'
+}
+
+/** `Expect` was answered by our own server, and undici refuses to send it. */
+function requestHeaders<T>(headers: Readonly<Record<string, T>>, id: string, withBody: boolean) {
+  const { expect: _, ...kept } = { ...endToEnd(headers), 'x-request-id': id } as Record<string, T | string>
+  return withBody ? kept : { ...kept, 'content-length': undefined }
+}
+
+const SENTENCES: Partial<Record<CodeName, string>> = {
+  DEADLINE_EXCEEDED: 'the v1 service did not answer in time',
+  UNAVAILABLE: 'the v1 service cannot be reached',
+}
+
+function fromV1Transport(cause: unknown): ApiError {
+  const { code, message } = fromTransport(cause)
+  return new ApiError(code, SENTENCES[code] ?? message, { cause })
+}

@@ -1,0 +1,71 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Agent } from 'undici'
+import type { Exchange } from './exchange.ts'
+
+export interface Metrics {
+  begin(): void
+  end(exchange: Exchange, status: number, seconds: number): void
+  /** The Prometheus text format. */
+  text(): Promise<string>
+}
+
+/** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
+export function createMetrics(pool: Agent): Metrics {
+  const registers = [new Registry()]
+  const requests = new Counter({
+    name: 'crosswalk_requests_total',
+    help: 'Requests by operation, mode and outcome',
+    labelNames: ['operation', 'mode', 'outcome'],
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'crosswalk_request_duration_seconds',
+    help: 'Time from the request to the last byte of its answer',
+    labelNames: ['operation'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers,
+  })
+  const calls = new Counter({ name: 'crosswalk_v2_calls_total', help: 'Calls made to v2', labelNames: ['operation'], registers })
+  const dropped = new Counter({
+    name: 'crosswalk_unknown_parameters_total',
+    help: 'Query parameters that were dropped because the operation does not know them',
+    labelNames: ['operation'],
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'crosswalk_requests_in_flight', help: 'Requests being served', registers })
+  watchPool(pool, registers)
+  return {
+    begin: () => inFlight.inc(),
+    end({ operation, mode, ...exchange }, status, seconds) {
+      inFlight.dec()
+      requests.inc({ operation, mode, outcome: outcomeOf(status) })
+      duration.observe({ operation }, seconds)
+      if (exchange.calls > 0) calls.inc({ operation }, exchange.calls)
+      if (exchange.dropped.length > 0) dropped.inc({ operation }, exchange.dropped.length)
+    },
+    text: () => registers[0]?.metrics() ?? Promise.resolve(''),
+  }
+}
+
+function outcomeOf(status: number): string {
+  if (status === 499) return 'cancelled'
+  return status < 400 ? 'ok' : status < 500 ? 'refused' : 'failed'
+}
+
+const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const
+
+function watchPool(pool: Agent, registers: Registry[]): void {
+  new Gauge({
+    name: 'crosswalk_pool',
+    help: 'Connections (connected, free) and requests (pending, queued, running) of the pool, by origin',
+    labelNames: ['origin', 'state'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [origin, stats] of Object.entries(pool.stats)) {
+        const known = stats as Partial<Record<(typeof POOL_STATES)[number], number | boolean>>
+        for (const state of POOL_STATES) this.set({ origin, state }, Number(known[state] ?? 0))
+      }
+    },
+  })
+}

@@ -1,0 +1,35 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '../errors/api-error.ts'
+import { CODES } from '../errors/codes.ts'
+
+/** The v1 error body of an error that needs no translation of field names (facts §15). */
+export function errorText({ code, message, details }: ApiError): string {
+  return JSON.stringify({ code: CODES[code].number, message, details })
+}
+
+/** Answers with an error past Fastify; when an answer has begun already, breaks it off so that nobody takes it for whole. */
+export function refuse(response: ServerResponse, error: ApiError, status: number = error.http): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const text = errorText(error)
+  response.writeHead(status, { ...error.headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.end(text)
+}
+
+/** The same on a bare socket, which is closed then. */
+export function refuseSocket(socket: Socket, error: ApiError, status = `${error.http} ${error.code}`): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const text = errorText(error)
+  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`
+  socket.end(head + text)
+}
+
+/** What v1's gateway says to a path it does not know, and to a known path with another method (facts §15). */
+export const notFound = (): ApiError => new ApiError('NOT_FOUND', 'Not Found')
+export const methodNotAllowed = (): ApiError => new ApiError('UNIMPLEMENTED', 'Method Not Allowed')

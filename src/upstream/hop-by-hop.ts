@@ -1,0 +1,37 @@
+/** Headers that speak of one connection only and are never passed on (RFC 9110 §7.6.1). */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What frames a message must not be taken away by a `Connection` header that names it: its body would become the next request. */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'host', 'transfer-encoding'])
+
+/** Tells which headers (lower case) end at this hop, those named by the message's own `Connection` header included. */
+export function endsHere(connection: string | undefined): (name: string) => boolean {
+  const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const extra = new Set(named.filter((name) => !FRAMING.has(name)))
+  return (name) => HOP_BY_HOP.has(name) || extra.has(name)
+}
+
+/** A header object (lower-case names) without what ends at this hop. */
+export function endToEnd<T>(headers: Readonly<Record<string, T>>): Record<string, T> {
+  const { connection } = headers as Readonly<Record<string, unknown>>
+  const ends = endsHere(typeof connection === 'string' ? connection : undefined)
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ends(name)))
+}
+
+/** Node's flat `rawHeaders` list without what ends at this hop; order, case and repetitions are kept. */
+export function endToEndRaw(raw: readonly string[]): string[] {
+  const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''])
+  const connection = pairs.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value)
+  const ends = endsHere(connection.join(','))
+  return pairs.filter(([name]) => !ends(name.toLowerCase())).flat()
+}

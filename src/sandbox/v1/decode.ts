@@ -1,46 +1,28 @@
+import { decode as decodeStored } from '../decode.ts'
+import { duration, type Field, flag, int32, int64, isObject, text, time } from '../message.ts'
 import { invalidField, malformed } from '../status.ts'
-import { formatTimestamp, parseTimestamp } from '../timestamp.ts'
 import type { Member, Message, Scalar, Type, Vocabulary } from './message.ts'
 
 /** A request body as the store spells it: only the members the body carried. */
 export type Decoded = Readonly<Record<string, unknown>>
 
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const refuse = (type: string, name: string, value: unknown): never =>
   malformed(`proto: invalid value for ${type} field ${name}: ${JSON.stringify(value)}`)
 
-const wholeNumber = (value: unknown, low: bigint, high: bigint): bigint | undefined => {
-  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
-  if (!/^-?\d+$/.test(text)) return undefined
-  const number = BigInt(text)
-  return number < low || number > high ? undefined : number
+/** Scalars are read as v2 reads them; the store has no unsigned numbers (ASSUMPTIONS.md, "Native v1"). */
+const fields: Readonly<Record<Scalar, Field>> = {
+  string: text(),
+  bool: flag(),
+  int32: int32(),
+  uint32: int32(),
+  int64: int64(),
+  timestamp: time(),
+  duration: duration(),
 }
 
-const asNumber = (number: bigint | undefined): number | undefined => (number === undefined ? undefined : Number(number))
-const matching =
-  (pattern: RegExp) =>
-  (value: unknown): string | undefined =>
-    typeof value === 'string' && pattern.test(value) ? value : undefined
-
-/** Any offset is accepted; what is already UTC keeps its digits (facts §19). */
-function timestamp(value: unknown): string | undefined {
-  const milliseconds = typeof value === 'string' ? parseTimestamp(value) : undefined
-  if (milliseconds === undefined) return undefined
-  return String(value).endsWith('Z') ? String(value) : formatTimestamp(milliseconds)
-}
-
-/** Reads one scalar as protobuf JSON does; undefined when it is none of that type (facts §16). */
-const readScalar: Readonly<Record<Scalar, (value: unknown) => unknown>> = {
-  string: (value) => (typeof value === 'string' ? value : undefined),
-  bool: (value) => (typeof value === 'boolean' ? value : undefined),
-  int32: (value) => asNumber(wholeNumber(value, -(2n ** 31n), 2n ** 31n - 1n)),
-  uint32: (value) => asNumber(wholeNumber(value, 0n, 2n ** 32n - 1n)),
-  int64: (value) => wholeNumber(value, -(2n ** 63n), 2n ** 63n - 1n)?.toString(),
-  timestamp,
-  duration: matching(/^-?\d+(\.\d{1,9})?s$/),
+function scalarValue(value: unknown, scalar: Scalar, name: string): unknown {
+  const read = value === null ? undefined : decodeStored({ name, fields: { [name]: fields[scalar] } }, { [name]: value })[name]
+  return scalar === 'uint32' && Number(read) < 0 ? undefined : read
 }
 
 /** A name or a v1 number; a number nobody knows is the zero value, as open enums have it. */
@@ -54,7 +36,7 @@ function enumValue(value: unknown, values: Vocabulary, name: string): string | u
 
 function decodeValue(value: unknown, type: Type, name: string): unknown {
   if (type.kind === 'message') return decode(value, type.message, name)
-  const read = type.kind === 'enum' ? enumValue(value, type.values, name) : readScalar[type.scalar](value)
+  const read = type.kind === 'enum' ? enumValue(value, type.values, name) : scalarValue(value, type.scalar, name)
   return read ?? refuse(type.kind === 'enum' ? 'enum' : type.scalar, name, value)
 }
 
@@ -68,7 +50,7 @@ function decodeMember(value: unknown, { type, name, shape }: Member): unknown {
 }
 
 /** A member under either spelling; null is unset (facts §16.2, §16.8). */
-function given(body: Json, { name, json }: Member): unknown {
+function given(body: Decoded, { name, json }: Member): unknown {
   if (name !== json && name in body && json in body) return malformed(`proto: duplicate field "${name}"`)
   return (json in body ? body[json] : body[name]) ?? undefined
 }

@@ -1,3 +1,5 @@
+import { camelCase } from '../http/case.ts'
+
 /**
  * The language the v1 messages are written in (facts §3, §4, §16): a message is a list of members, each with its proto
  * name, its JSON name, its type and the member of the stored row it comes from. Rows are v2-shaped.
@@ -44,13 +46,10 @@ export interface Message {
 
 type Settings = Partial<Pick<Member, 'json' | 'from' | 'shape' | 'presence' | 'flow'>>
 
-/** lowerCamelCase of a proto name, as protobuf JSON spells it. */
-export const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-
 const member =
   (type: Type) =>
   (name: string, settings: Settings = {}): Member => {
-    const json = settings.json ?? camel(name)
+    const json = settings.json ?? camelCase(name)
     return { name, type, shape: 'one', flow: 'both', ...settings, json, from: settings.from ?? json }
   }
 

@@ -7,7 +7,7 @@ import { repo } from '../../../src/sandbox/v1/messages/repos.ts'
 
 describe('decode', () => {
   test('reads both spellings, at every depth, into stored names', () => {
-    const stored = { catalogTier: 'CATALOG_TIER_FIPS', sync_config: { expirationTime: '2026-01-01T00:00:00Z', uniqueTags: true } }
+    const stored = { catalogTier: 'CATALOG_TIER_FIPS', sync_config: { expirationTime: '2026-01-01T00:00:00.000Z', uniqueTags: true } }
     expect(decode({ catalogTier: 'FIPS', sync_config: { expiration: '2026-01-01T00:00:00Z', uniqueTags: true } }, repo)).toEqual(stored)
     expect(decode({ catalog_tier: 'FIPS', sync_config: { expiration: '2026-01-01T00:00:00Z', unique_tags: true } }, repo)).toEqual(stored)
   })
@@ -34,6 +34,7 @@ describe('decode', () => {
     ['a list that is none', { bundles: 'base' }, repo],
     ['a map that is none', { customOverlay: { environment: [] } }, repo],
     ['a negative uint32', { customOverlay: { accounts: { users: [{ uid: -1 }] } } }, repo],
+    ['nothing in a list', { bundles: [null] }, repo],
     ['two members of a oneof', { claimMatch: {}, static: {} }, identity],
     ['one member in both spellings', { claimMatch: {}, claim_match: {} }, identity],
     ['a body that is no object', [], repo],

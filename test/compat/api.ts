@@ -1,0 +1,96 @@
+import type { Exchange } from './normalise.ts'
+import { type Dialect, type Spelling, spell, spellingOf, spellName } from './spell.ts'
+import { type Answer, type Request, type Role, type Side, send, type Target } from './target.ts'
+
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>
+
+/** What a case has in hand: a v1 API as one role, spelled one way. Bodies and queries are written in v1's proto names. */
+export interface Api {
+  readonly dialect: Dialect
+  readonly side: Side
+  readonly organization: string
+  readonly role: Role
+  readonly as: (role: Role) => Api
+  /** The same API, written to in the other spelling than its dialect's. */
+  readonly otherwise: Api
+  /** The same API, with exchanges that two runs cannot have in common left out of the transcript. */
+  readonly unrecorded: Api
+  readonly get: (path: string, query?: Query) => Promise<Answer>
+  readonly post: (path: string, body?: unknown, query?: Query) => Promise<Answer>
+  readonly put: (path: string, body?: unknown) => Promise<Answer>
+  readonly patch: (path: string, body?: unknown) => Promise<Answer>
+  readonly delete: (path: string) => Promise<Answer>
+  /** A request byte for byte, without any spelling. */
+  readonly send: (request: Request) => Promise<Answer>
+  /** A name that belongs to this case and this run. */
+  readonly name: (suffix?: string) => string
+  /** A member of an answer by its proto name. */
+  // biome-ignore lint/suspicious/noExplicitAny: a decoded JSON answer, looked into by the cases
+  readonly member: (body: any, name: string) => any
+  /** What this side is expected to show, where the two differ. */
+  readonly here: <T>(expected: Readonly<Record<Side, T>>) => T
+  /** Work for after the case, last in, first out; its requests are not recorded. */
+  readonly later: (undo: (api: Api) => Promise<unknown>) => void
+}
+
+export interface Session {
+  readonly api: Api
+  readonly exchanges: readonly Exchange[]
+  /** Undoes what the case made. */
+  readonly close: () => Promise<void>
+}
+
+/** A fresh view of a target for one case. */
+export function session(target: Target, slug: string): Session {
+  const exchanges: Exchange[] = []
+  const undos: ((api: Api) => Promise<unknown>)[] = []
+  const build = (role: Role, spelling: Spelling, recorded: boolean): Api => {
+    const exchange = async (request: Request) => {
+      const answer = await send(target, role, request)
+      if (recorded) exchanges.push({ role, request, answer })
+      return answer
+    }
+    const json = (method: string, path: string, body: unknown, query: Query = {}) =>
+      exchange({
+        method,
+        path: path + queryString(query, spelling),
+        ...(body !== undefined && { headers: { 'content-type': 'application/json' }, text: JSON.stringify(spell(body, spelling)) }),
+      })
+    return {
+      dialect: target.dialect,
+      side: target.side,
+      organization: target.organization,
+      role,
+      as: (other) => build(other, spelling, recorded),
+      get otherwise() {
+        return build(role, spelling === 'snake' ? 'camel' : 'snake', recorded)
+      },
+      get unrecorded() {
+        return build(role, spelling, false)
+      },
+      get: (path, query) => json('GET', path, undefined, query),
+      post: (path, body, query) => json('POST', path, body, query),
+      put: (path, body) => json('PUT', path, body),
+      patch: (path, body) => json('PATCH', path, body),
+      delete: (path) => json('DELETE', path, undefined),
+      send: exchange,
+      name: (suffix = '') => ['cw', target.run, slug, suffix].filter(Boolean).join('-'),
+      member: (body, name) => body?.[spellName(name, spellingOf(target.dialect))],
+      here: (expected) => expected[target.side],
+      later: (undo) => undos.push(undo),
+    }
+  }
+  const api = build('owner', spellingOf(target.dialect), true)
+  const close = async () => {
+    for (const undo of undos.reverse()) await undo(api.unrecorded)
+  }
+  return { api, exchanges, close }
+}
+
+function queryString(query: Query, spelling: Spelling): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => {
+    const values = Array.isArray(value) ? value : [value]
+    return values.map((one) => `${spellName(name, spelling)}=${encodeURIComponent(String(one))}`)
+  })
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}

@@ -1,0 +1,35 @@
+import type { Case } from '../case.ts'
+import { associations } from './associations.ts'
+import { differing } from './differing.ts'
+import { eolTags } from './eol-tags.ts'
+import { groups } from './groups.ts'
+import { identities } from './identities.ts'
+import { images } from './images.ts'
+import { invites } from './invites.ts'
+import { lists } from './lists.ts'
+import { manners } from './manners.ts'
+import { providers } from './providers.ts'
+import { repos } from './repos.ts'
+import { roleBindings } from './role-bindings.ts'
+import { roles } from './roles.ts'
+import { tags } from './tags.ts'
+import { terms } from './terms.ts'
+
+/** Every promise of the v1 API, by resource. */
+export const cases: readonly Case[] = [
+  ...manners,
+  ...lists,
+  ...groups,
+  ...identities,
+  ...roles,
+  ...roleBindings,
+  ...providers,
+  ...invites,
+  ...associations,
+  ...terms,
+  ...repos,
+  ...tags,
+  ...images,
+  ...eolTags,
+  ...differing,
+]

@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util'
+import { covers, type Difference } from '../../mappings/differences.ts'
+import type { Case } from './case.ts'
+import type { Line } from './normalise.ts'
+import type { Run } from './run.ts'
+
+/** One case played on both sides. */
+export interface Outcome {
+  readonly case: Case
+  readonly native: Run
+  readonly proxied: Run
+}
+
+/**
+ * What is wrong with one outcome. A case must hold on both sides; without a difference its two transcripts must be equal, with one they
+ * must not be, and the code must be a known one for these operations.
+ */
+export function complaintsOf(outcome: Outcome, differences: readonly Difference[]): string[] {
+  const { case: one, native, proxied } = outcome
+  const failures = Object.entries({ native, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
+  if (failures.length > 0) return failures
+  const apart = firstDifference(native.transcript, proxied.transcript)
+  if (one.difference === undefined) return apart ? [`the sides differ and no difference is declared\n${apart}`] : []
+  if (!apart) return [`difference ${one.difference} no longer occurs: both sides answer alike`]
+  const known = differences.find(({ code }) => code === one.difference)
+  if (!known) return [`difference ${one.difference} is not in mappings/differences.ts`]
+  if (known.test !== one.name) return [`difference ${one.difference} says that it is pinned by "${known.test}", not by "${one.name}"`]
+  return one.operations
+    .filter((operation) => !known.operations.some((pattern) => covers(pattern, operation)))
+    .map((operation) => `difference ${one.difference} does not name ${operation}`)
+}
+
+/** What is wrong with the list of differences itself: codes that nothing shows, codes given twice, operations that no case shows. */
+export function complaintsAboutList(cases: readonly Case[], differences: readonly Difference[]): string[] {
+  return differences.flatMap(({ code, operations, test }, at) => {
+    const said: string[] = []
+    if (differences.findIndex((other) => other.code === code) !== at) said.push(`difference ${code} is declared twice`)
+    const pinned = cases.filter(({ difference }) => difference === code)
+    if (!pinned.some(({ name }) => name === test)) said.push(`difference ${code}: no case "${test}" pins it`)
+    const shown = pinned.flatMap((one) => one.operations)
+    const unseen = operations.filter((pattern) => !shown.some((operation) => covers(pattern, operation)))
+    return [...said, ...unseen.map((pattern) => `difference ${code}: its case does not show ${pattern}`)]
+  })
+}
+
+/** The first place at which two transcripts part, in words; undefined when they are equal. */
+export function firstDifference(native: readonly Line[], proxied: readonly Line[]): string | undefined {
+  for (let at = 0; at < Math.max(native.length, proxied.length); at++) {
+    const [left, right] = [native[at], proxied[at]]
+    if (!isDeepStrictEqual(left, right)) return `${left?.['request']}\nnative:  ${JSON.stringify(left)}\nproxied: ${JSON.stringify(right)}`
+  }
+  return undefined
+}

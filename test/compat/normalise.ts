@@ -1,0 +1,79 @@
+import type { Answer, Request } from './target.ts'
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly role: string
+  readonly request: Request
+  readonly answer: Answer
+}
+
+/** One exchange with everything that two runs cannot have in common replaced by a placeholder. */
+export type Line = Readonly<Record<string, unknown>>
+
+/** Members whose values are made up by the service: secrets, keys, cursors, versions. */
+const OPAQUE: ReadonlySet<string> = new Set(['code', 'key_id', 'keyId', 'etag', 'token', 'next_page_token', 'nextPageToken'])
+
+const SEGMENT = /(?<![0-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{16})(?![0-9a-f])/g
+const TIME = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g
+const ORIGIN = /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/g
+
+/**
+ * The transcript of a run, comparable with that of another: uid segments, times (how precise they are is kept), opaque values and
+ * addresses become placeholders numbered by first appearance, so that equal things stay equal. Lists without `order_by` are sorted,
+ * because uids, and so their order, are chosen by the service; their order is asserted by the cases.
+ */
+export function normalise(exchanges: readonly Exchange[], keepDetails: boolean): readonly Line[] {
+  const known = new Map<string, string>()
+  const opaque = new Map<string, string>()
+  const placeholder = (kind: string) => (value: string) => {
+    const before = known.get(value)
+    if (before !== undefined) return before
+    known.set(value, `<${kind} ${known.size + 1}>`)
+    return known.get(value) as string
+  }
+  const plain = (value: string) => {
+    let result = value
+    for (const [secret, name] of opaque) result = result.replaceAll(secret, name).replaceAll(encodeURIComponent(secret), name)
+    const timed = result.replace(TIME, (stamp, fraction: string = '') => placeholder(`time .${fraction.length}`)(stamp))
+    return timed.replace(ORIGIN, '<origin>').replace(SEGMENT, placeholder('uid'))
+  }
+  const walk = (value: unknown, name = ''): unknown => {
+    if (typeof value === 'string') return OPAQUE.has(name) && value !== '' ? secret(value, name) : plain(value)
+    if (Array.isArray(value)) return value.map((item) => walk(item))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [plain(key), walk(member, key)]))
+  }
+  const secret = (value: string, name: string) => {
+    if (!opaque.has(value)) opaque.set(value, `<${name} ${opaque.size + 1}>`)
+    return opaque.get(value)
+  }
+  return exchanges.map(({ role, request, answer }) => ({
+    request: `${role}: ${request.method} ${plain(decodeURI(request.path))}`,
+    ...(request.text !== undefined && { sent: plain(request.text) }),
+    status: answer.status,
+    type: answer.type,
+    body: walk(canonical(request.path, answer, keepDetails)),
+  }))
+}
+
+/** The body in an order that does not depend on chosen uids, and without the details of an error unless they are the point. */
+function canonical(path: string, { status, body }: Answer, keepDetails: boolean): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  if (status >= 400 && !keepDetails) return { ...body, details: Array.isArray(body.details) ? 'a list' : body.details }
+  if (!Array.isArray(body.items) || /[?&]order_?by=/i.test(path)) return sorted(body)
+  const rows = (body.items as unknown[]).map((row) => ({ row: sorted(row), key: blind(row) }))
+  rows.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  return sorted({ ...body, items: rows.map(({ row }) => row) })
+}
+
+/** Members by name: the order of members means nothing (facts §16.8), but placeholders are numbered along it. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, member]): [string, unknown] => [name, sorted(member)])
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function blind(row: unknown): string {
+  return JSON.stringify(sorted(row)).replace(SEGMENT, '').replace(TIME, '')
+}

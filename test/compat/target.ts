@@ -1,0 +1,54 @@
+import type { Dialect } from './spell.ts'
+
+/** Whose token a request carries: `nobody` sends none, `stranger` one that no service knows. */
+export type Role = 'owner' | 'editor' | 'viewer' | 'outsider' | 'admin' | 'nobody' | 'stranger'
+
+/** `native` = a v1 service itself; `proxied` = v1 served from v2. */
+export type Side = 'native' | 'proxied'
+
+/** A v1 API at some address. The cases know nothing else about it. */
+export interface Target {
+  readonly url: string
+  readonly side: Side
+  readonly dialect: Dialect
+  /** Uid of the organization that `owner` owns, and below which everything is created. */
+  readonly organization: string
+  readonly token: (role: Role) => string | undefined
+  /** Part of every name that a case gives, so that two runs against one address do not meet. */
+  readonly run: string
+  /** Called before each request: a test that owns the clock moves it here. */
+  readonly tick?: () => void
+}
+
+export interface Request {
+  readonly method: string
+  /** Path and query, as they go over the wire. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly text?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly type: string | null
+  // biome-ignore lint/suspicious/noExplicitAny: a decoded JSON answer, looked into by the cases
+  readonly body: any
+}
+
+/** Sends one request as a role and decodes the answer; a body that is not JSON stays text. */
+export async function send(target: Target, role: Role, { method, path, headers = {}, text }: Request): Promise<Answer> {
+  target.tick?.()
+  const token = target.token(role)
+  const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const body = text === undefined ? {} : { body: text }
+  const response = await fetch(`${target.url}${path}`, { method, headers: { ...authorization, ...headers }, ...body })
+  return { status: response.status, type: response.headers.get('content-type'), body: decode(await response.text()) }
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

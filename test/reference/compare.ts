@@ -114,12 +114,7 @@ function compareMember(facts: Facts, label: string, member: V1Member, field: Fie
   if (scalar.kind === 'choice' && values) compareEnum(label, scalar.of.rows, values, findings)
 }
 
-function compareEnum(
-  label: string,
-  rows: readonly EnumRow[],
-  values: Facts['enums'][string],
-  findings: Findings,
-): void {
+function compareEnum(label: string, rows: readonly EnumRow[], values: Facts['enums'][string], findings: Findings): void {
   const left = new Map(rows.map(([v1, v2, number]) => [v1, { v2, number }]))
   for (const [v1, v2] of Object.entries(values.v1ToV2)) {
     const row = left.get(v1)

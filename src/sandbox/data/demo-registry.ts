@@ -44,7 +44,7 @@ const REPOS: readonly RepoPlan[] = [
     streams: [...ended(10, '1.21', '1.22'), ...lines(10, '1.23', '1.24', '1.25')],
   },
   { name: 'jdk', tier: 'DEVTOOLS', from: '2026-01-14', overlay: CORPORATE, streams: lines(11, '11', '17', '21', '25') },
-  { name: 'nginx', tier: 'APPLICATION', from: '2026-01-28', readme: true, streams: lines(8, '1.28', '1.29') },
+  { name: 'nginx', tier: 'APPLICATION', from: '2026-01-28', synced: true, readme: true, streams: lines(8, '1.28', '1.29') },
   {
     name: 'node',
     tier: 'APPLICATION',
@@ -54,7 +54,7 @@ const REPOS: readonly RepoPlan[] = [
     streams: [...ended(13, '18'), ...lines(13, '20', '22', '24', '25')],
   },
   { name: 'php', tier: 'APPLICATION', from: '2026-01-20', overlay: CORPORATE, streams: lines(8, '8.3', '8.4') },
-  { name: 'postgres', tier: 'APPLICATION', from: '2026-02-10', synced: true, streams: lines(8, '17', '18') },
+  { name: 'postgres', tier: 'APPLICATION', from: '2026-02-10', streams: lines(8, '17', '18') },
   {
     name: 'python',
     tier: 'APPLICATION',
@@ -62,13 +62,20 @@ const REPOS: readonly RepoPlan[] = [
     readme: true,
     streams: [...ended(14, '3.8', '3.9'), ...lines(14, '3.11', '3.12', '3.13', '3.14')],
   },
-  { name: 'redis', tier: 'APPLICATION', from: '2026-02-14', synced: true, readme: true, streams: lines(8, '7', '8') },
-  { name: 'ruby', tier: 'APPLICATION', from: '2026-01-21', streams: ended(8, '3.1', '3.2') },
+  { name: 'redis', tier: 'APPLICATION', from: '2026-02-14', readme: true, streams: lines(8, '7', '8') },
+  { name: 'ruby', tier: 'APPLICATION', from: '2026-01-21', synced: true, streams: ended(8, '3.1', '3.2') },
   { name: 'static', tier: 'BASE', from: '2026-01-23', readme: true, streams: [], nightlies: 28 },
 ]
 
-/** The public catalog has every one of them, with few tags: it is there to be synced from. */
-const publicPlan = ({ name, tier, from }: RepoPlan): RepoPlan => ({ name, tier, from, readme: true, streams: lines(1, '1.0') })
+/** The public catalog has every one of them, each line with its first patch only: it is there to be synced from. */
+const publicPlan = ({ name, tier, from, streams, nightlies = 0 }: RepoPlan): RepoPlan => ({
+  name,
+  tier,
+  from,
+  readme: true,
+  streams: streams.map((stream) => ({ ...stream, patches: 1 })),
+  nightlies,
+})
 
 const ACME_REPOS: readonly RepoPlan[] = [
   { name: 'gadget', tier: 'APPLICATION', from: '2026-02-01', streams: lines(2, '1.0') },

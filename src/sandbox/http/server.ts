@@ -89,6 +89,12 @@ const acceptAnyBody = (app: FastifyInstance, labels: WeakMap<FastifyRequest, str
   })
 }
 
+/** What fastify refuses by itself, such as a body beyond the limit, in the form of the gateway. */
+const refused = ({ message, statusCode = 500 }: { readonly message: string; readonly statusCode?: number }): Answer => {
+  const { code, http } = statusCode >= 500 ? CODES.INTERNAL : CODES.INVALID_ARGUMENT
+  return { status: http, body: { code, message, details: [] } }
+}
+
 /** The HTTP server; not listening yet. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
   const closing = new AbortController()
@@ -104,6 +110,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
   })
   acceptAnyBody(app, labels)
   app.setNotFoundHandler(handler)
+  app.setErrorHandler((error: Error & { readonly statusCode?: number }, _request, reply) => send(reply, refused(error)))
   app.addHook('preClose', async () => closing.abort())
   return app
 }

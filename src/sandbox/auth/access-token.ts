@@ -1,8 +1,8 @@
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import type { Caller } from '../caller.ts'
 import { unauthenticated } from '../status.ts'
 import type { World } from '../world.ts'
 import { issuerOf, lifetime, type TokenType } from './issuer.ts'
+import type { SessionCaller } from './provider-login.ts'
 
 /** An access token lives an hour, a refresh token 30 days (semantics §2.5; the second is an assumption). */
 const LIFETIME: Readonly<Record<'at+jwt' | 'rt+jwt', number>> = { 'at+jwt': 3600, 'rt+jwt': 30 * 24 * 3600 }
@@ -11,10 +11,10 @@ const LIFETIME: Readonly<Record<'at+jwt' | 'rt+jwt', number>> = { 'at+jwt': 3600
 export type IssuedToken = { readonly token: string; readonly expiry: string }
 
 /** What a token of ours is made from. `act` is what the external token said, kept for the record (semantics §2.5). */
-export type Grantee = { readonly caller: Caller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
+export type Grantee = { readonly caller: SessionCaller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
 
-/** Aside from the registered claims: the restrictions asked for at the exchange. */
-type OurClaims = JWTPayload & { readonly scopes?: readonly string[]; readonly capabilities?: readonly string[]; readonly everything?: true }
+/** Aside from the registered claims: what the caller is restricted to, and the groups of a sign-in. */
+type OurClaims = JWTPayload & Omit<SessionCaller, 'identityUid'>
 
 /** Signs an access token (`at+jwt`) or a refresh token (`rt+jwt`) for a caller. */
 export const issueToken = async (world: World, tokenType: 'at+jwt' | 'rt+jwt', grantee: Grantee): Promise<IssuedToken> => {
@@ -32,7 +32,7 @@ export const issueToken = async (world: World, tokenType: 'at+jwt' | 'rt+jwt', g
  * The caller a token of ours stands for. Rejects when it is not ours, expired or altered, or its identity is gone. The audience is
  * not checked: the sandbox is reached under several addresses, its own and a proxy's (ASSUMPTIONS.md, "Tokens").
  */
-export const readToken = async (world: World, token: string, typ: TokenType): Promise<Caller> => {
+export const readToken = async (world: World, token: string, typ: TokenType): Promise<SessionCaller> => {
   const { keys } = await issuerOf(world)
   const verified = await jwtVerify<OurClaims>(token, createLocalJWKSet(keys), {
     issuer: world.baseUrl(),
@@ -40,7 +40,7 @@ export const readToken = async (world: World, token: string, typ: TokenType): Pr
     currentDate: world.clock.now(),
     requiredClaims: ['sub', 'exp'],
   })
-  const { sub = '', scopes, capabilities, everything } = verified.payload
+  const { sub = '', scopes, capabilities, everything, session } = verified.payload
   if (!world.store.identities.get(sub)) unauthenticated()
-  return { identityUid: sub, scopes, capabilities, everything }
+  return { identityUid: sub, scopes, capabilities, everything, session }
 }

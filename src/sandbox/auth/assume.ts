@@ -15,7 +15,8 @@ const defaultAudiences = (world: World): readonly string[] => {
   return [world.baseUrl(), host, hostname]
 }
 
-const deny = (claim: string): never => permissionDenied(`token does not match the identity: invalid ${JSON.stringify(claim)}`)
+/** PERMISSION_DENIED naming the claim that does not fit (semantics §2.6). */
+export const denyClaim = (claim: string): never => permissionDenied(`token does not match the identity: invalid ${JSON.stringify(claim)}`)
 
 const staticMismatch = (keys: StaticKeys, claims: JWTPayload, audiences: readonly string[]): string | undefined => {
   const [wanted] = keys.audiences
@@ -31,7 +32,7 @@ const assumeStatic = async (world: World, token: string, identity: Identity, key
   }
   const claims = await verifyWithStoredKeys(world, token, keys.issuerKeys)
   const mismatch = staticMismatch(keys, claims, defaultAudiences(world))
-  return mismatch === undefined ? { identity, claims } : deny(mismatch)
+  return mismatch === undefined ? { identity, claims } : denyClaim(mismatch)
 }
 
 /**
@@ -45,7 +46,7 @@ export const assumeIdentity = async (world: World, token: string, uid: string): 
   if (!identity.claimMatch) return permissionDenied('the identity cannot be assumed with an OIDC token')
   const claims = await verifyWithIssuerKeys(world, token)
   const mismatch = mismatchedClaim(identity.claimMatch, claims, defaultAudiences(world))
-  return mismatch === undefined ? { identity, claims } : deny(mismatch)
+  return mismatch === undefined ? { identity, claims } : denyClaim(mismatch)
 }
 
 /** Acts as the user who owns the token; PERMISSION_DENIED "identity not registered" when that user is unknown. */

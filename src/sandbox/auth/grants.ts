@@ -1,8 +1,9 @@
 import type { Caller } from '../caller.ts'
-import type { RoleBinding } from '../model.ts'
+import type { ExternalGroupRoleMapping, RoleBinding } from '../model.ts'
 import { isAtOrBelow, lineage, parentOf } from '../uid.ts'
 import type { World } from '../world.ts'
 import { capabilities, capabilityByV1 } from './capabilities.ts'
+import type { Session, SessionCaller } from './provider-login.ts'
 
 /** Group uid → v2 names of the capabilities that count there and below. The key `EVERYWHERE` stands above every root. */
 export type Grants = ReadonlyMap<string, ReadonlySet<string>>
@@ -41,17 +42,22 @@ const placesOf = (caller: Caller, group: string): readonly string[] => {
 
 const allNames: readonly string[] = capabilities.map(({ v2 }) => v2)
 
-const grantedTo = (world: World, caller: Caller): readonly Grant[] => {
+const mappedBy = (world: World, { provider, groups }: Session): readonly ExternalGroupRoleMapping[] =>
+  world.store.externalGroupRoleMappings.children(provider).filter(({ externalGroupId }) => groups.includes(externalGroupId))
+
+const grantedTo = (world: World, caller: SessionCaller): readonly Grant[] => {
   if (caller.everything) return [{ group: EVERYWHERE, capabilities: allNames }]
+  const grant = (group: string, roleUid: string): Grant => ({ group, capabilities: world.store.roles.get(roleUid)?.capabilities ?? [] })
   const bound = bindingsByIdentity(world).get(caller.identityUid) ?? []
-  return bound.map((row) => ({ group: parentOf(row.uid), capabilities: world.store.roles.get(row.roleUid)?.capabilities ?? [] }))
+  const mapped = caller.session ? mappedBy(world, caller.session) : []
+  return [...bound.map((row) => grant(parentOf(row.uid), row.roleUid)), ...mapped.map((row) => grant(row.scope, row.roleUid))]
 }
 
 /**
  * What `caller` may do and where, read from the bindings as they are now; restrictions of its token only narrow it. A role that
  * changes, or a binding that goes, counts from the next request on.
  */
-export const grantsOf = (world: World, caller: Caller): Grants => {
+export const grantsOf = (world: World, caller: SessionCaller): Grants => {
   const allowed = caller.capabilities && new Set(caller.capabilities.map((name) => capabilityByV1(name)?.v2))
   const grants = new Map<string, Set<string>>()
   for (const { group, capabilities: given } of grantedTo(world, caller)) {

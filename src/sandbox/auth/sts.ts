@@ -1,5 +1,4 @@
 import type { JWTPayload } from 'jose'
-import type { Caller } from '../caller.ts'
 import type { Answer, Ask } from '../http/route.ts'
 import { invalidField, permissionDenied, unauthenticated } from '../status.ts'
 import { isAtOrBelow, validUid } from '../uid.ts'
@@ -8,11 +7,13 @@ import { issueToken, readToken } from './access-token.ts'
 import { assumeIdentity, assumeOwnIdentity } from './assume.ts'
 import { bearerOf, ownCaller } from './caller.ts'
 import { capabilityByV1, capabilityByV2 } from './capabilities.ts'
+import { type SessionCaller, signIn } from './provider-login.ts'
 
 /** What an exchange asks for, besides the token it brings (semantics §2.6). */
 type Wish = {
   readonly audience: readonly string[]
   readonly identity: string
+  readonly provider: string
   readonly scopes: readonly string[]
   readonly capabilities: readonly string[]
 }
@@ -32,6 +33,7 @@ const readWish = ({ query }: Ask): Wish => {
   return {
     audience,
     identity: query.text('identity'),
+    provider: query.text('identity_provider'),
     scopes: scopes.map(readScope),
     capabilities: query.texts('cap').map(readCapability),
   }
@@ -47,23 +49,26 @@ const narrowedCapabilities = (held: readonly string[] | undefined, wished: reado
   wished.length === 0 ? held : wished.filter((name) => held?.includes(name) ?? true)
 
 /** A token can be exchanged for a narrower one, never for a wider one. */
-const narrow = (caller: Caller, { scopes, capabilities }: Wish): Caller => ({
+const narrow = (caller: SessionCaller, { scopes, capabilities }: Wish): SessionCaller => ({
   ...caller,
   scopes: narrowedScopes(caller.scopes, scopes),
   capabilities: narrowedCapabilities(caller.capabilities, capabilities),
 })
 
-type Grantee = { readonly caller: Caller; readonly act?: JWTPayload; readonly refreshable: boolean }
+/** Who gets the token, what their own token said, and whether they may come back with a refresh token. */
+type Assumer = { readonly caller: SessionCaller; readonly claims?: JWTPayload; readonly refreshable: boolean }
 
-const assume = async (world: World, token: string, wish: Wish): Promise<Grantee> => {
+/** A user signs in, a credential of ours is exchanged for itself, or a third party's token assumes an identity. */
+const assume = async (world: World, token: string, { provider, identity: wanted }: Wish): Promise<Assumer> => {
+  if (provider !== '') return { ...(await signIn(world, token, provider)), refreshable: false }
   const own = await ownCaller(world, token)
-  if (own && (wish.identity === '' || wish.identity === own.identityUid)) return { caller: own, refreshable: false }
-  const { identity, claims } =
-    wish.identity === '' ? await assumeOwnIdentity(world, token) : await assumeIdentity(world, token, wish.identity)
-  const { iss, sub, aud } = claims
-  const act = { ...(iss && { iss }), ...(sub && { sub }), ...(aud && { aud }) }
-  return { caller: { identityUid: identity.uid }, act, refreshable: wish.identity === '' }
+  if (own && (wanted === '' || wanted === own.identityUid)) return { caller: own, refreshable: false }
+  const { identity, claims } = wanted === '' ? await assumeOwnIdentity(world, token) : await assumeIdentity(world, token, wanted)
+  return { caller: { identityUid: identity.uid }, claims, refreshable: wanted === '' }
 }
+
+/** What the new token repeats of the one it was exchanged for. */
+const actOf = ({ iss, sub, aud }: JWTPayload): JWTPayload => ({ ...(iss && { iss }), ...(sub && { sub }), ...(aud && { aud }) })
 
 /** Only the sign-in of a user is remembered as "seen"; a request with a token is not (ASSUMPTIONS.md, "Identities"). */
 const markSeen = (world: World, uid: string): void => {
@@ -73,13 +78,13 @@ const markSeen = (world: World, uid: string): void => {
 
 /**
  * `/sts/exchange`: a third-party token, or one of ours, for an access token (semantics §2.6). Parameters come from the query or a form:
- * `aud` (required), `identity` to assume, `scopes` and `cap` to narrow. A user's own exchange yields a refresh token as well.
+ * `aud` (required), `identity` to assume or `identity_provider` to sign in with, `scopes` and `cap` to narrow. A user's own exchange yields a refresh token as well.
  */
 export const exchange = async (ask: Ask, world: World): Promise<Answer> => {
   const bearer = bearerOf(ask.authorization) ?? unauthenticated()
   const wish = readWish(ask)
-  const { caller, act, refreshable } = await assume(world, bearer, wish)
-  const grantee = { caller: narrow(caller, wish), audience: wish.audience, act }
+  const { caller, claims, refreshable } = await assume(world, bearer, wish)
+  const grantee = { caller: narrow(caller, wish), audience: wish.audience, act: claims && actOf(claims) }
   const { token, expiry } = await issueToken(world, 'at+jwt', grantee)
   const refresh = refreshable ? (await issueToken(world, 'rt+jwt', grantee)).token : ''
   markSeen(world, caller.identityUid)

@@ -231,6 +231,65 @@ describe('users', () => {
   })
 })
 
+describe('signing in through an identity provider (semantics §2.6, §3.3)', () => {
+  const provider = async (oidc: object = {}): Promise<string> => {
+    const made = {
+      name: 'okta',
+      defaultRole: roleUid(bench, 'apk.pull'),
+      oidc: { issuer: outside.url, clientId: 'client', pkceEnabled: true, groupsClaim: 'groups', ...oidc },
+    }
+    return (await bench.done('demo-owner', 'POST', `/iam/v2/identityProviders/${bench.org}`, made)).uid
+  }
+  const person = { sub: 'dave', aud: 'client', email: 'dave@example.com', email_verified: true, groups: ['devs'] }
+
+  it('registers the user once, with the default role', async () => {
+    const query = { aud: 'x', identity_provider: await provider() }
+    const before = bench.world.store.roleBindings.size()
+    const { body } = await exchange(await sign(person), query)
+    await exchange(await sign(person), query)
+    const uid = humanUid(outside.url, 'dave')
+    expect(decodeJwt(body.token)).toMatchObject({ sub: uid })
+    expect(body.refreshToken).toBe('')
+    expect(bench.world.store.identities.get(uid)).toMatchObject({
+      name: 'dave@example.com',
+      email: 'dave@example.com',
+      emailUnverified: '',
+    })
+    expect(bench.world.store.roleBindings.size()).toBe(before + 1)
+    expect(await readsOrg(body.token)).toBe(200)
+    expect(await bench.call(body.token, 'GET', `/iam/v2/identities?uidp.children_of=${bench.org}`)).toMatchObject({ status: 200 })
+  })
+
+  it('gives the roles of mapped groups for the life of the token, while they are mapped', async () => {
+    const uid = await provider()
+    const mapping = { externalGroupId: 'devs', roleUid: roleUid(bench, 'owner'), scope: bench.org }
+    const { token } = (await exchange(await sign(person), { aud: 'x', identity_provider: uid })).body
+    const makeFolder = () => bench.call(token, 'POST', `/iam/v2/groups/${bench.org}`, { name: 'mine' })
+    expect(await makeFolder()).toMatchObject({ status: 403 })
+    const mapped = await bench.done('demo-owner', 'POST', `/iam/v2/externalGroupRoleMappings/${uid}`, mapping)
+    expect(await makeFolder()).toMatchObject({ status: 200 })
+    await bench.done('demo-owner', 'DELETE', `/iam/v2/externalGroupRoleMappings/${mapped.uid}`)
+    expect(await makeFolder()).toMatchObject({ status: 403 })
+  })
+
+  it('can know people by another claim', async () => {
+    const identity_provider = await provider({ correlationRule: 'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID' })
+    const { body } = await exchange(await sign({ ...person, oid: 'object-1' }), { aud: 'x', identity_provider })
+    expect(decodeJwt(body.token).sub).toBe(humanUid(outside.url, 'object-1'))
+    expect(await exchange(await sign(person), { aud: 'x', identity_provider })).toMatchObject({ status: 403 })
+  })
+
+  it('wants a token of that issuer for that client', async () => {
+    const identity_provider = await provider()
+    const denied = async (claims: object) =>
+      (await exchange(await sign({ ...person, ...claims }), { aud: 'x', identity_provider })).body.message
+    expect(await denied({ aud: 'other' })).toContain('invalid "aud"')
+    const elsewhere = await provider({ issuer: 'http://127.0.0.1:1' })
+    expect((await exchange(await sign(person), { aud: 'x', identity_provider: elsewhere })).body.message).toContain('invalid "iss"')
+    expect(await exchange(await sign(person), { aud: 'x', identity_provider: bench.org })).toMatchObject({ status: 404 })
+  })
+})
+
 describe('the sandbox as an issuer', () => {
   it('shows its configuration and its public key only', async () => {
     const configuration = await bench.call(undefined, 'GET', '/.well-known/openid-configuration')

@@ -1,5 +1,5 @@
 import { visible } from '../../auth/authorize.ts'
-import { filterKey, readUidp, selectRows } from '../../filter.ts'
+import { type Filter, filterKey, readUidp, selectRows } from '../../filter.ts'
 import { type Query, readQuery } from '../../http/query.ts'
 import { callerOf } from '../../http/route.ts'
 import type { Tag } from '../../model.ts'
@@ -22,6 +22,9 @@ function pagingOf(query: Query, world: World, key: string): Paging {
   return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }
 }
 
+/** Signatures and the like are tags by form only: this list never shows them, not even by name. */
+const noReferrers: Filter<Tag> = { key: 'no referrers', matches: ({ name }) => !name.startsWith('sha256-') }
+
 const rowOf = (tag: Tag, { store, clock }: World) => {
   const repo = store.repos.get(parentOf(tag.uid))
   return eolTagOf(repo ?? { name: '', activeTags: [] }, tag, clock.now())
@@ -33,8 +36,7 @@ export const eolTagOperation: Operation = {
   template: '/registry/v1/eoltags',
   answer: (ask, world) => {
     const uidp = readUidp(ask.query)
-    // Signatures and the like are tags by form only: this list never shows them.
-    const filters = tagFilters(ask.query, 'exclude_referrers')
+    const filters = [...tagFilters(ask.query, 'name'), noReferrers]
     const inReach = visible(world, callerOf(ask), 'tag.list')
     const rows = selectRows(world.store.tags, uidp, filters).filter(({ uid }) => inReach(uid))
     const page = pageOf(world, rows, pagingOf(ask.query, world, filterKey(uidp, filters)), SORTABLE)

@@ -47,7 +47,7 @@ export const summaryOperations: readonly Operation[] = [
       requireCapability(world, callerOf(ask), 'tag.list', uid)
       const childrenOf = readUidp(readQuery([['uidp.children_of', uid]]))
       const rows = selectRows(world.store.tags, childrenOf, tagFilters(ask.query))
-      return encode(rows.length === 0 ? {} : summaryOf(uid, rows), tagsSummary, world.options.v1Dialect)
+      return encode(summaryOf(uid, rows), tagsSummary, world.options.v1Dialect)
     },
   },
   {

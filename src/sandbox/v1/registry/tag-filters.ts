@@ -1,4 +1,5 @@
 import type { Filter } from '../../filter.ts'
+import { snakeCase } from '../../http/case.ts'
 import { type Query, readQuery } from '../../http/query.ts'
 import type { Tag } from '../../model.ts'
 import { tags } from '../../v2/registry/tags.ts'
@@ -10,13 +11,10 @@ const inverted = [
   ['exclude_epochs', 'include_epochs'],
 ] as const
 
-type Exclusion = (typeof inverted)[number][0]
-
-const passedOn = new Set(['name', 'digest', 'updated_since', 'updatedSince'])
-
-/** The filters of a list of tags, with `always` excluded whatever the query says. */
-export function tagFilters(query: Query, always?: Exclusion): readonly Filter<Tag>[] {
-  const same = query.pairs.filter(([key]) => passedOn.has(key))
-  const included = inverted.map(([exclude, include]) => [include, String(exclude !== always && !query.flag(exclude))] as const)
+/** The filters of a read of tags that knows the parameters `known` beside the three exclusions; v1 ignores every other. */
+export function tagFilters(query: Query, ...known: readonly ('name' | 'digest' | 'updated_since')[]): readonly Filter<Tag>[] {
+  const names: readonly string[] = known
+  const same = query.pairs.filter(([key]) => names.includes(snakeCase(key)))
+  const included = inverted.map(([exclude, include]) => [include, String(!query.flag(exclude))] as const)
   return tags.filters?.(readQuery([...same, ...included])) ?? []
 }

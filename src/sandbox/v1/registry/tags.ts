@@ -52,7 +52,7 @@ const replaced = (body: Readonly<Record<string, unknown>>): readonly string[] =>
 
 /** Tags (facts §4.2). */
 export const tagOperations: readonly Operation[] = [
-  listOperation({ ...written, idParameter: 'id', scoped: true, filters: tagFilters }),
+  listOperation({ ...written, idParameter: 'id', scoped: true, filters: (query) => tagFilters(query, 'name', 'digest', 'updated_since') }),
   createTag,
   replaceOperation(written, replaced),
   deleteOperation(written),

@@ -61,10 +61,13 @@ describe('summaries', () => {
     expect(body).toMatchObject({ latest_tag: { name: '1.1' }, latest_version: '' })
   })
 
-  test('no tags is the empty message', async () => {
-    const { send, repo } = await start()
-    const empty = { id: '', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
+  test('no tags is an empty summary, and other parameters of tags are none here', async () => {
+    const { send, repo, tag } = await start()
+    const empty = { id: repo.id, tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
     expect(await send(`GET /registry/v1/repotagssummary/${repo.id}`)).toEqual({ status: 200, body: empty })
+    await tag('1.0')
+    const counted = await send(`GET /registry/v1/repotagssummary/${repo.id}?name=x&digest=y&updated_since=2036-01-01T00:00:00Z`)
+    expect(counted.body.tag_count).toBe('1')
   })
 
   test('the repos synced from one are counted across organizations', async () => {
@@ -113,6 +116,7 @@ describe('end of life', () => {
     const [repo] = (await send('GET /registry/v1/repos?name=static')).body.items
     const path = `GET /registry/v1/eoltags?uidp.children_of=${repo.id}`
     expect((await send(`${path}&name=latest`)).body.items).toHaveLength(1)
+    expect((await send(`${path}&name=latest&digest=x&updated_since=2036-01-01T00:00:00Z`)).body.items).toHaveLength(1)
     const dated = (await send(path)).body.items.length
     expect((await send(`${path}&exclude_dates=true`)).body.items.length).toBeLessThan(dated)
   })

@@ -4,33 +4,29 @@ import { DIALECTS, startV1 } from '../harness.ts'
 describe.each(DIALECTS)('repos, %s dialect', (dialect) => {
   test('the whole resource, readme inline', async () => {
     const { send, organization, world } = startV1(dialect)
-    const [repo] = (await send('GET /registry/v1/repos?name=nginx')).body.items
-    const row = world.store.repos.get(repo.id)
-    const readme = world.store.readmes.get(repo.id)?.content
-    const common = {
-      id: row?.uid,
-      name: 'nginx',
-      bundles: row?.bundles,
-      readme,
-      sync_config: null,
-      aliases: row?.aliases,
-      description: row?.description,
-    }
+    const made = await send(`POST /registry/v1/repos/${organization}`, {
+      name: 'app',
+      catalogTier: 'BASE',
+      active_tags: ['1'],
+      readme: '# App',
+    })
+    const now = world.clock.now().toISOString()
+    const common = { id: made.body.id, name: 'app', bundles: [], readme: '# App', sync_config: null, aliases: [], description: '' }
     const expected =
       dialect === 'published'
-        ? { ...common, catalogTier: 'APPLICATION', customOverlay: null, createTime: row?.createTime, activeTags: row?.activeTags }
+        ? { ...common, catalogTier: 'BASE', customOverlay: null, createTime: now, activeTags: ['1'] }
         : {
             ...common,
-            catalog_tier: 'APPLICATION',
+            catalog_tier: 'BASE',
             custom_overlay: null,
-            create_time: row?.createTime,
-            active_tags: row?.activeTags,
-            created_at: row?.createTime,
-            updated_at: row?.updateTime,
+            create_time: now,
+            active_tags: ['1'],
+            created_at: now,
+            updated_at: now,
             group_id: organization,
           }
-    expect(readme).not.toBe('')
-    expect(repo).toEqual(expected)
+    expect(made).toEqual({ status: 200, body: expected })
+    expect((await send('GET /registry/v1/repos?name=app')).body.items).toEqual([expected])
   })
 })
 

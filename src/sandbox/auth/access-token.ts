@@ -11,7 +11,7 @@ const LIFETIME: Readonly<Record<'at+jwt' | 'rt+jwt', number>> = { 'at+jwt': 3600
 export type IssuedToken = { readonly token: string; readonly expiry: string }
 
 /** What a token of ours is made from. `act` is what the external token said, kept for the record (semantics §2.5). */
-export type Grantee = { readonly caller: SessionCaller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
+type Grantee = { readonly caller: SessionCaller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
 
 /** Aside from the registered claims: what the caller is restricted to, and the groups of a sign-in. */
 type OurClaims = JWTPayload & Omit<SessionCaller, 'identityUid'>

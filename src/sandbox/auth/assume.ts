@@ -7,7 +7,7 @@ import { peek, verifyWithIssuerKeys, verifyWithStoredKeys } from './external-tok
 import { humanUid } from './lookup.ts'
 
 /** An identity and the verified claims that let a token act as it. */
-export type Assumed = { readonly identity: Identity; readonly claims: JWTPayload }
+type Assumed = { readonly identity: Identity; readonly claims: JWTPayload }
 
 /** Audiences that stand for this service when an identity names none of its own (semantics §2.6). */
 const defaultAudiences = (world: World): readonly string[] => {

@@ -3,7 +3,7 @@ import type { Capability } from './capabilities.ts'
 import { v2Name } from './capabilities.ts'
 
 /** A role every organization can bind and nobody can edit; `capabilities` holds v2 enum names. */
-export type BuiltInRole = {
+type BuiltInRole = {
   readonly name: string
   readonly uid: string
   readonly description: string

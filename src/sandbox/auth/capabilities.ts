@@ -225,7 +225,7 @@ const table = [
 export type Capability = (typeof table)[number][0]
 
 /** One row: both names, and whether only a role that also holds `internal` may carry it. */
-export type CapabilityRow = { readonly v1: Capability; readonly v2: string; readonly internalOnly: boolean }
+type CapabilityRow = { readonly v1: Capability; readonly v2: string; readonly internalOnly: boolean }
 
 /** The names the sources call internal; `internal` itself is what these need beside them (semantics §2.4). */
 const internalOnly = /^(repo\.internal\.admin|registry\.deployments\.update|libraries\.rebuilder\..+)$/

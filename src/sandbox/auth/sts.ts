@@ -60,17 +60,23 @@ type Assumer = { readonly caller: SessionCaller; readonly claims?: JWTPayload; r
 
 /** A user signs in, a credential of ours is exchanged for itself, or a third party's token assumes an identity. */
 const assume = async (world: World, token: string, { provider, identity: wanted }: Wish): Promise<Assumer> => {
-  if (provider !== '') return { ...(await signIn(world, token, provider)), refreshable: false }
   const own = await ownCaller(world, token)
+  if (provider !== '') {
+    return own
+      ? permissionDenied('signing in takes a token of the provider')
+      : { ...(await signIn(world, token, provider)), refreshable: false }
+  }
   if (own && (wanted === '' || wanted === own.identityUid)) return { caller: own, refreshable: false }
   const { identity, claims } = wanted === '' ? await assumeOwnIdentity(world, token) : await assumeIdentity(world, token, wanted)
-  return { caller: { identityUid: identity.uid }, claims, refreshable: wanted === '' }
+  // A restricted token of ours stays restricted when an identity takes it for a third party's.
+  const { scopes, capabilities } = own ?? {}
+  return { caller: { identityUid: identity.uid, scopes, capabilities }, claims, refreshable: wanted === '' }
 }
 
 /** What the new token repeats of the one it was exchanged for. */
 const actOf = ({ iss, sub, aud }: JWTPayload): JWTPayload => ({ ...(iss && { iss }), ...(sub && { sub }), ...(aud && { aud }) })
 
-/** Only the sign-in of a user is remembered as "seen"; a request with a token is not (ASSUMPTIONS.md, "Identities"). */
+/** An exchange is when an identity is seen; a request with a token is not (ASSUMPTIONS.md, "Identities"). */
 const markSeen = (world: World, uid: string): void => {
   const identity = world.store.identities.get(uid)
   if (identity) world.store.identities.put({ ...identity, lastSeenTime: world.clock.now().toISOString() })
@@ -78,7 +84,8 @@ const markSeen = (world: World, uid: string): void => {
 
 /**
  * `/sts/exchange`: a third-party token, or one of ours, for an access token (semantics §2.6). Parameters come from the query or a form:
- * `aud` (required), `identity` to assume or `identity_provider` to sign in with, `scopes` and `cap` to narrow. A user's own exchange yields a refresh token as well.
+ * `aud` (required), `identity` to assume or `identity_provider` to sign in with, `scopes` and `cap` to narrow. A user's own exchange
+ * yields a refresh token as well.
  */
 export const exchange = async (ask: Ask, world: World): Promise<Answer> => {
   const bearer = bearerOf(ask.authorization) ?? unauthenticated()

@@ -193,6 +193,16 @@ describe('the token exchange (semantics §2.6)', () => {
     expect(await bench.call(again, 'DELETE', `/iam/v2/groups/${folder}`)).toMatchObject({ status: 403 })
   })
 
+  it('keeps a token narrow when it assumes another identity, and lets it sign in nowhere', async () => {
+    const first = await viewer(matchCi())
+    const second = await viewer({ claimMatch: { issuer: BASE_URL, subject: first } })
+    const { token } = (await exchange(await sign(), { aud: BASE_URL, identity: first, cap: 'tag.list' })).body
+    const { body } = await exchange(token, { aud: BASE_URL, identity: second })
+    expect(decodeJwt(body.token)).toMatchObject({ sub: second, capabilities: ['tag.list'] })
+    expect(await readsOrg(body.token)).toBe(403)
+    expect(await exchange(token, { aud: BASE_URL, identity_provider: bench.org })).toMatchObject({ status: 403 })
+  })
+
   it('refuses unknown capabilities and malformed scopes', async () => {
     expect(told(await exchange('demo-owner', { aud: 'x', cap: 'nonsense' }))).toMatchObject({ code: 3, fields: ['cap'] })
     expect(told(await exchange('demo-owner', { aud: 'x', scopes: '/' }))).toMatchObject({ code: 3, fields: ['scopes'] })

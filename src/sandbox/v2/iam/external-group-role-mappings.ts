@@ -11,7 +11,7 @@ import type { World } from '../../world.ts'
 import { actOf, getRoute, listRoute, present } from '../reads.ts'
 import type { CreateAct, Resource } from '../resource.ts'
 import { createRoute, deleteRoute } from '../writes.ts'
-import { roleViolations } from './usable-role.ts'
+import { roleViolations } from './role-violations.ts'
 
 /** (semantics §3.4) */
 export const externalGroupRoleMappingMessage: Message = {

@@ -8,7 +8,7 @@ import type { World } from '../../world.ts'
 import { getRoute, listRoute } from '../reads.ts'
 import type { CreateAct, Resource, View } from '../resource.ts'
 import { createRoute, deleteRoute } from '../writes.ts'
-import { roleViolations } from './usable-role.ts'
+import { roleViolations } from './role-violations.ts'
 
 /** `"604800s"` in milliseconds. */
 export const durationMs = (text: string): number => Number(text.slice(0, -1)) * 1000

@@ -2,7 +2,7 @@ import { type Check, choice, listOf, type Message, mapOf, nested, outputText, ou
 import { descriptionRule, matching, nameRule } from '../../validate.ts'
 
 /** By number (facts §18); the first is no principal at all. */
-export const SERVICE_PRINCIPALS: readonly string[] = [
+const SERVICE_PRINCIPALS: readonly string[] = [
   'UNSPECIFIED',
   'COSIGNED',
   'INGESTER',

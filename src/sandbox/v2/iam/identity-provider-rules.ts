@@ -3,7 +3,7 @@ import type { FieldViolation, PreconditionViolation } from '../../status.ts'
 import { inRoot, parentOf } from '../../uid.ts'
 import type { World } from '../../world.ts'
 import type { CreateAct, UpdateAct } from '../resource.ts'
-import { roleViolations } from './usable-role.ts'
+import { roleViolations } from './role-violations.ts'
 
 const UNSET_RULE = 'CORRELATION_RULE_UNSPECIFIED'
 const DEFAULT_RULE = 'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID'

@@ -9,7 +9,7 @@ import type { World } from '../../world.ts'
 import { getRoute, listRoute } from '../reads.ts'
 import type { Act, Resource } from '../resource.ts'
 import { createRoute, deleteRoute, updateRoute } from '../writes.ts'
-import { roleViolations } from './usable-role.ts'
+import { roleViolations } from './role-violations.ts'
 
 const hydrated = (name: string, ...members: readonly string[]): Message => ({
   name: `chainguard.platform.iam.v2.RoleBinding${name}`,

@@ -86,7 +86,10 @@ export const generateScimToken = (row: IdentityProvider, world: World, expiry: E
   return save(row, world, { ...scim, credentialState: 'CREDENTIAL_STATE_LIVE', tokenExpireTime }, { token: newToken(world) })
 }
 
-/** A new token; the old one counts for `overlapMs` more (an hour unless given, a day at most). NOT_FOUND before the first, ABORTED for a stale etag. */
+/**
+ * A new token; the old one counts for `overlapMs` more (an hour unless given, a day at most). NOT_FOUND before the first, ABORTED for a
+ * stale etag.
+ */
 export const regenerateScimToken = (
   row: IdentityProvider,
   world: World,

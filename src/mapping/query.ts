@@ -59,14 +59,14 @@ function valuesOf(param: Param, name: string, query: Query): readonly string[] {
 /** The one value of a singular parameter in either spelling; given twice it is INVALID_ARGUMENT, as the gateway has it (facts §12.6). */
 export function single(query: Query, name: string): string | undefined {
   const values = spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
-  if (values.length > 1) throw badParameter(`too many values for field "${name}": ${values.join(', ')}`)
+  if (values.length > 1) throw badParameter(`too many values for field "${leaf(name)}": ${values.join(', ')}`)
   return values[0]
 }
 
-/** A non-negative 32-bit integer parameter; absent, empty and 0 all mean unset (proto3). */
+/** A non-negative 32-bit integer parameter; absent and 0 both mean unset (proto3). */
 export function count(query: Query, name: string): number | undefined {
   const value = single(query, name)
-  if (value === undefined || value === '') return undefined
+  if (value === undefined) return undefined
   const number = Number(readInt(name, value))
   if (number < 0) throw invalidArgument({ field: name, description: 'must not be negative' })
   return number === 0 ? undefined : number
@@ -83,12 +83,12 @@ const PARSERS: Readonly<Record<Exclude<Param['kind'], 'texts'>, (name: string, v
   flag: (name, value) => String(readFlag(name, value)),
   int: readInt,
   time: (name, value) => {
-    if (!isTimestamp(value)) throw badParameter(`parsing field "${name}": not an RFC 3339 timestamp: ${JSON.stringify(value)}`)
+    if (!isTimestamp(value)) throw unparsable(name, `${JSON.stringify(value)} is not an RFC 3339 time`)
     return value
   },
   choice: (name, value, { of }) => {
     const v2 = of?.toV2.get(value) ?? of?.toV2.get(Number(value))
-    if (v2 === undefined) throw badParameter(`parsing field "${name}": ${JSON.stringify(value)} is not a valid value`)
+    if (v2 === undefined) throw unparsable(name, `${JSON.stringify(value)} is not a valid value`)
     return v2
   },
 }
@@ -99,14 +99,23 @@ const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 function readFlag(name: string, value: string): boolean {
   if (TRUE.has(value)) return true
   if (FALSE.has(value)) return false
-  throw badParameter(`parsing field "${name}": strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`)
+  throw unparsable(name, `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
 function readInt(name: string, value: string): string {
-  if (!/^[+-]?\d{1,10}$/.test(value) || Math.abs(Number(value)) >= 2 ** 31) {
-    throw badParameter(`parsing field "${name}": strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
-  }
-  return String(Number(value))
+  if (!/^[+-]?\d+$/.test(value)) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  const number = Number(value)
+  if (number !== (number | 0)) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
+  return String(number)
+}
+
+/** The gateway names a field by the last part of a dotted name. */
+function leaf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
+}
+
+function unparsable(name: string, reason: string): ApiError {
+  return badParameter(`parsing field "${leaf(name)}": ${reason}`)
 }
 
 /** The gateway's own refusal of a query value: code 3 without details (semantics §4.1). */

@@ -32,7 +32,7 @@ export function readWindow(query: Query): Window {
   const [first, second] = used
   if (!first) return EVERYTHING
   if (second) {
-    const description = `cannot be combined with ${first.family.start}/${first.family.size}`
+    const description = `cannot be combined with ${first.family.start} and ${first.family.size}`
     throw invalidArgument({ field: second.start === undefined ? second.family.size : second.family.start, description })
   }
   const { family, start, size } = first

@@ -81,41 +81,52 @@ const createMemo = () => {
   }
 }
 
+/** What every part of a table works on. */
+const createParts = <R extends Row>() => {
+  const rows = new Map<string, R>()
+  return { rows, order: createOrder(rows), names: createNames<R>(), memo: createMemo() }
+}
+
+type Parts<R extends Row> = ReturnType<typeof createParts<R>>
+
+const createWrites = <R extends Row>({ rows, order, names, memo }: Parts<R>): Pick<Table<R>, 'put' | 'delete'> => ({
+  put: (row) => {
+    const previous = rows.get(row.uid)
+    if (previous) names.remove(previous)
+    else order.added(row.uid)
+    rows.set(row.uid, row)
+    names.add(row)
+    memo.clear()
+  },
+  delete: (uid) => {
+    const previous = rows.get(uid)
+    if (!previous) return false
+    names.remove(previous)
+    order.removed(uid)
+    rows.delete(uid)
+    memo.clear()
+    return true
+  },
+})
+
 /** An empty table. */
 export const createTable = <R extends Row>(): Table<R> => {
-  const rows = new Map<string, R>()
-  const order = createOrder(rows)
-  const names = createNames<R>()
-  const memo = createMemo()
+  const parts = createParts<R>()
+  const { rows, order, names, memo } = parts
   const take = (uids: readonly string[]): readonly R[] => uids.map((uid) => rows.get(uid)!)
+  const values = (): readonly R[] => memo.derived('\nvalues', () => take(order.read()))
   const below = (ancestor: string): readonly R[] => {
     // '0' follows '/' in ASCII, so everything below an ancestor is one run of the sorted uids.
     const uids = order.read()
     return take(uids.slice(lowerBound(uids, `${ancestor}/`), lowerBound(uids, `${ancestor}0`)))
   }
   return {
+    ...createWrites(parts),
     get: (uid) => rows.get(uid),
-    put: (row) => {
-      const previous = rows.get(row.uid)
-      if (previous) names.remove(previous)
-      else order.added(row.uid)
-      rows.set(row.uid, row)
-      names.add(row)
-      memo.clear()
-    },
-    delete: (uid) => {
-      const previous = rows.get(uid)
-      if (!previous) return false
-      names.remove(previous)
-      order.removed(uid)
-      rows.delete(uid)
-      memo.clear()
-      return true
-    },
     size: () => rows.size,
-    values: () => memo.derived('\nvalues', () => take(order.read())),
+    values,
     below,
-    children: (parent) => (parent === '' ? take(order.read()) : below(parent)).filter((row) => parentOf(row.uid) === parent),
+    children: (parent) => (parent === '' ? values() : below(parent)).filter((row) => parentOf(row.uid) === parent),
     named: (parent, name) => take(names.find(parent, name)),
     derived: memo.derived,
   }

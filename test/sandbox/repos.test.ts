@@ -115,6 +115,17 @@ describe('synced repos (semantics §3.10)', () => {
     expect(kept.json.sync_config).toEqual({ ...node.sync_config, amazon: 'ecr' })
   })
 
+  test('another source brings its own tier along, and no longer being synced keeps it', async () => {
+    const { uid } = await repoNamed('node')
+    const moved = (await patch(`/registry/v2/repos/${uid}`, { sync_config: { source: 'chainguard/static' } })).json
+    expect(moved).toMatchObject({ catalogTier: 'CATALOG_TIER_BASE', activeTags: ['latest'], description: 'Container images of node' })
+    const own = (await patch(`/registry/v2/repos/${uid}`, { sync_config: null })).json
+    expect(own).toMatchObject({ catalogTier: 'CATALOG_TIER_BASE' })
+    expect(own).not.toHaveProperty('sync_config')
+    const again = (await patch(`/registry/v2/repos/${uid}`, { sync_config: { source: 'chainguard/node' } })).json
+    expect(again).toMatchObject({ catalogTier: 'CATALOG_TIER_APPLICATION', sync_config: { expirationTime: '2026-03-15T12:00:00.000Z' } })
+  })
+
   test('staff with repo.internal.admin change them', async () => {
     const node = await repoNamed('node')
     const reply = await patch(`/registry/v2/repos/${node.uid}`, { catalogTier: 'CATALOG_TIER_BASE' }, 'demo-admin')

@@ -50,9 +50,11 @@ const withDefaults = <T extends object>(row: T, source: T | undefined, names: re
 /** `row` without what it would inherit. */
 const uninherited = (row: Repo): Repo => ({ ...row, catalogTier: 'CATALOG_TIER_UNSPECIFIED', bundles: [], aliases: [], activeTags: [] })
 
+const sourceUid = ({ source }: SyncConfig, { store }: World): string => resolveSource(store, source) ?? source
+
 /** A repo that starts to be synced: source as a uid, inherited members and description from the source, an expiry. */
 const startSync = (row: Repo, sync: SyncConfig, world: World): Repo => {
-  const source = resolveSource(world.store, sync.source) ?? sync.source
+  const source = sourceUid(sync, world)
   const expirationTime = sync.expirationTime ?? formatTimestamp(world.clock.now().getTime() + EXPIRES_AFTER_MS)
   const synced = { ...row, sync_config: { ...sync, source, expirationTime } }
   return withDefaults(synced, world.store.repos.get(source), [...INHERITED, 'description'])
@@ -60,8 +62,9 @@ const startSync = (row: Repo, sync: SyncConfig, world: World): Repo => {
 
 /** A repo that stays synced: the members the service sets keep their values where the request left them out. */
 const keepSync = (row: Repo, sync: SyncConfig, previous: SyncConfig, world: World): Repo => {
-  const kept = withDefaults(sync, previous, SERVICE_SET)
-  return { ...row, sync_config: { ...kept, source: resolveSource(world.store, kept.source) ?? kept.source } }
+  const source = sourceUid(sync, world)
+  const kept = { ...row, sync_config: { ...withDefaults(sync, previous, SERVICE_SET), source } }
+  return source === previous.source ? kept : withDefaults(uninherited(kept), world.store.repos.get(source), INHERITED)
 }
 
 /** The repo to store for what a request asks; `previous` is undefined for a create. */
@@ -98,8 +101,10 @@ export const inheritedViolations = (row: Repo, previous: Repo | undefined, act: 
   const before = baseline(row, previous, act.world)
   if (!before.sync_config || hasCapability(act.world, act.caller, 'repo.internal.admin', scope)) return []
   const after = settleSync(row, previous, act.world)
+  // Another source brings its own tier, bundles, aliases and active tags along.
+  const moves = after.sync_config && previous?.sync_config && after.sync_config.source !== previous.sync_config.source
   return [
-    ...changed(INHERITED, before, after, ''),
+    ...(moves ? [] : changed(INHERITED, before, after, '')),
     ...(after.sync_config ? changed(SERVICE_SET, before.sync_config, after.sync_config, 'sync_config.') : []),
   ]
 }

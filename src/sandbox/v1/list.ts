@@ -3,13 +3,14 @@ import { equals, type Filter, readUidp, selectRows, type Uidp } from '../filter.
 import { type Query, readQuery } from '../http/query.ts'
 import type { Ask } from '../http/route.ts'
 import type { Row } from '../model.ts'
-import { type Order, parseOrder, SORTABLE, type Sortable, sortRows } from '../order.ts'
+import { type Order, sortRows } from '../order.ts'
 import { actOf } from '../v2/reads.ts'
 import type { Resource } from '../v2/resource.ts'
 import type { World } from '../world.ts'
 import { encodeResource } from './encode.ts'
 import type { Message } from './message.ts'
 import type { Operation } from './operation.ts'
+import { readOrder, sortable, UID_ASCENDING } from './order.ts'
 import { readWindow } from './window.ts'
 
 /** How a stored row looks to v1 before it is encoded: what v1 shows inline and v2 does not. */
@@ -26,10 +27,10 @@ export type List<R extends Row> = {
   readonly scoped: boolean
   /** The filters beside these. */
   readonly filters?: (query: Query) => readonly Filter<R>[]
+  /** By uid unless given. */
+  readonly order?: Order
   readonly view?: View<R>
 }
-
-const UID_ASCENDING: Order = { name: 'uid', descending: false }
 
 const noScope: Uidp = readUidp(readQuery([]))
 
@@ -37,22 +38,10 @@ const noScope: Uidp = readUidp(readQuery([]))
 export const byName = <R extends Row & { readonly name: string }>(query: Query): readonly Filter<R>[] =>
   equals<R>(query, 'name', ({ name }) => name)
 
-type Sorting<R> = { readonly sortable?: Sortable<R>; readonly order?: Order }
-
-/** The columns v1 sorts by: the dated ones, the name where there is one, and the default's. */
-function sortableOf<R extends Row>({ sortable = {}, order }: Sorting<R>): Sortable<R> {
-  const columns = Object.entries(sortable).filter(([name]) => name === 'name' || name === order?.name)
-  return { ...SORTABLE, ...Object.fromEntries(columns) }
-}
-
-/** Puts the rows of a list in the order asked for and cuts them to the window asked for. Throws code 3 (specification §9.5). */
-export function arrange<R extends Row>(rows: readonly R[], query: Query, sorting: Sorting<R>): readonly R[] {
-  const sortable = sortableOf(sorting)
-  const text = query.text('order_by').trim()
-  // `last_updated` is what v1 calls a tag's update time (facts §4.2).
-  const asked = text === '' ? undefined : parseOrder(text.replace(/^last_updated\b/, 'updated_at'), sortable)
+/** Puts the rows of a list, which come in uid order, in the order asked for and cuts them to the window asked for. Throws code 3. */
+export function arrange<R extends Row>(rows: readonly R[], query: Query, order = UID_ASCENDING): readonly R[] {
   const { from, to } = readWindow(query)
-  return sortRows(rows, asked ?? sorting.order ?? UID_ASCENDING, sortable).slice(from, to)
+  return sortRows(rows, readOrder(query, order), sortable).slice(from, to)
 }
 
 /** The rows that pass the list's filters and that the caller may see. */
@@ -70,7 +59,7 @@ export const listOperation = <R extends Row>(list: List<R>): Operation => ({
   method: 'GET',
   template: list.path,
   answer: (ask, world) => {
-    const shown = arrange(select(list, ask, world), ask.query, list.resource)
+    const shown = arrange(select(list, ask, world), ask.query, list.order)
     return { items: shown.map((row) => encodeResource(list.view?.(row, world) ?? row, list.message, world.options.v1Dialect)) }
   },
 })

@@ -8,7 +8,7 @@ import { groups } from '../../v2/iam/groups.ts'
 import { actOf, uidParam } from '../../v2/reads.ts'
 import type { Act } from '../../v2/resource.ts'
 import { create } from '../../v2/writes.ts'
-import { encode, encodeResource } from '../encode.ts'
+import { encode } from '../encode.ts'
 import { byName, listOperation } from '../list.ts'
 import { eligibility, group } from '../messages/groups.ts'
 import type { Operation } from '../operation.ts'
@@ -59,7 +59,7 @@ const tokenDriven: readonly Operation[] = [
     template: `${written.path}:lookupGroup`,
     answer: (ask, world) => {
       const found = groupOfCaller(world, callerOf(ask).identityUid) ?? notFound('iam.Group', '')
-      return { group: encodeResource(found, group, world.options.v1Dialect) }
+      return { group: encode(found, group, world.options.v1Dialect) }
     },
   },
   {

@@ -26,6 +26,7 @@ export const inviteOperations: readonly Operation[] = [
     message: storedInvite,
     idParameter: 'id',
     scoped: false,
+    order: { name: 'created_at', descending: true },
     filters: (query) => [
       ...equals<GroupInvite>(query, 'group', ({ uid }) => parentOf(uid)),
       ...equals<GroupInvite>(query, 'key_id', ({ keyId }) => keyId),

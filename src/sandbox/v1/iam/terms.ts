@@ -23,7 +23,7 @@ export const termsOperations: readonly Operation[] = [
     method: 'GET',
     template: '/iam/v1/terms/{group=**}',
     answer: (ask, world) => {
-      const rows = arrange(acceptancesFor(world, groupOf(ask, world, 'terms.list')), ask.query, {})
+      const rows = arrange(acceptancesFor(world, groupOf(ask, world, 'terms.list')), ask.query)
       return { items: rows.map((row) => encode(row, termsStatus, world.options.v1Dialect)) }
     },
   },

@@ -1,0 +1,33 @@
+import type { Query } from '../http/query.ts'
+import type { Row } from '../model.ts'
+import { type Order, SORTABLE, type Sortable } from '../order.ts'
+import { invalidField } from '../status.ts'
+
+/** What v1 may call a column (specification §9.5; `last_updated` is a tag's word, facts §4.2). */
+const COLUMNS: ReadonlyMap<string, string> = new Map([
+  ['id', 'uid'],
+  ['uid', 'uid'],
+  ['name', 'name'],
+  ['created_at', 'created_at'],
+  ['create_time', 'created_at'],
+  ['updated_at', 'updated_at'],
+  ['update_time', 'updated_at'],
+  ['last_updated', 'updated_at'],
+])
+
+/** The same columns for every resource; one without a name is in the order of its ties. */
+export const sortable: Sortable<Row> = { ...SORTABLE, name: (row) => ('name' in row ? String(row.name) : '') }
+
+export const UID_ASCENDING: Order = { name: 'uid', descending: false }
+
+/** Reads `order_by=field [asc|desc]`; `fallback` when nothing is asked for. Anything else is code 3 on `order_by`. */
+export function readOrder(query: Query, fallback: Order): Order {
+  const text = query.text('order_by').trim()
+  if (text === '') return fallback
+  const [, field = '', direction = 'asc'] = /^(\S+)(?:\s+(asc|desc))?$/i.exec(text) ?? []
+  const name = COLUMNS.get(field)
+  if (name === undefined) {
+    return invalidField('order_by', `must be one of ${[...COLUMNS.keys()].join(', ')}, optionally followed by asc or desc`)
+  }
+  return { name, descending: direction.toLowerCase() === 'desc' }
+}

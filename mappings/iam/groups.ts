@@ -26,7 +26,7 @@ export const group = resource('group', {
   },
 })
 
-const lookup = message('group lookup', { group: object('group', group.fields) })
+const lookup = message('group lookup', { group: object('group', group.shown) })
 const eligibility = message('eligibility', { eligible: flag('eligible') })
 
 export const groupOperations: readonly Operation[] = [

@@ -86,7 +86,9 @@ function* eolTags({ query }: V1Request, env: Env): Plan {
   const filters = [...v2Query(eolParams, query), ['include_referrers', 'false'] as const]
   const window = { skip: 0, take: count(query, 'page_size'), token: single(query, 'page_token') }
   const nextPageToken = yield* eachPage({ ...tags, query: filters }, window, function* (rows) {
-    yield* emit(rows.map((row) => eolTag.show[env.dialect]({ ...row, status: statusOf(row) })))
+    // An exact name finds a referrer even where v2 is asked to hide them.
+    const tagged = rows.filter(({ name }) => !String(name).startsWith('sha256-'))
+    yield* emit(tagged.map((row) => eolTag.show[env.dialect]({ ...row, status: statusOf(row) })))
   })
   return items(eolEnvelope.show[env.dialect]({ nextPageToken }))
 }
@@ -99,28 +101,32 @@ function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
   let tagCount = 0
   let latest: JsonObject | undefined
   let newest: JsonObject | undefined
-  const versions = new Map<unknown, string>()
+  const names = new Map<unknown, Longest>()
   const filters = [['uidp.children_of', repoId] as const, ...v2Query(shownKinds, query)]
   yield* eachPage({ ...tags, query: filters }, EVERYTHING, (rows) => {
     tagCount += rows.length
     for (const row of rows) {
       if (row.name === 'latest') latest = row
       if (!newest || Date.parse(String(row.updateTime)) > Date.parse(String(newest.updateTime))) newest = row
-      const name = String(row.name)
-      const known = versions.get(row.digest) ?? ''
-      if (!MOVING_NAMES.has(name) && isBetterVersion(name, known)) versions.set(row.digest, name)
+      if (!MOVING_NAMES.has(String(row.name))) names.set(row.digest, longest(String(row.name), names.get(row.digest)))
     }
     return undefined
   })
   const latestTag = latest ?? newest
-  const latestVersion = latestTag ? versions.get(latestTag.digest) : undefined
+  const latestVersion = latestTag && names.get(latestTag.digest)?.find((name) => name !== latestTag.name)
   const computed = { id: repoId, tagCount, lastUpdated: newest?.updateTime, latestTag, latestVersion }
   return ok(summary.show[env.dialect](computed))
 }
 
-/** The longest name is the most exact version; of two equally long ones the greater. */
-function isBetterVersion(name: string, known: string): boolean {
-  return name.length > known.length || (name.length === known.length && name > known)
+/** The two longest names of one image: the longest may be the tag that a version is sought for, and that one does not count. */
+type Longest = readonly [first: string, second?: string]
+
+/** The longest name is the most exact version; of two equally long ones the earlier, in uid order, stays. */
+function longest(name: string, known: Longest | undefined): Longest {
+  if (!known) return [name]
+  const [first, second = ''] = known
+  if (name.length > first.length) return [name, first]
+  return name.length > second.length ? [first, name] : known
 }
 
 function* countBySource({ params }: V1Request, env: Env): Plan {

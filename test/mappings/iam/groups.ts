@@ -211,7 +211,7 @@ export const groups: readonly Transcript[] = [
     operation: 'iam.groups.lookup',
     request: 'GET /iam/v1/groups:lookupGroup',
     calls: [{ call: 'GET /iam/v2/groups:lookupGroup', answer: { group: v2Org } }],
-    reply: { group: org },
+    reply: { group: { ...org, ...stamps } },
     published: { group: publishedOrg },
   },
   {

@@ -7,6 +7,11 @@ import { identityProviders } from './iam/identity-providers.ts'
 import { roleBindings } from './iam/role-bindings.ts'
 import { roles } from './iam/roles.ts'
 import { terms } from './iam/terms.ts'
+import { ping } from './ping.ts'
+import { emulated } from './registry/emulated.ts'
+import { images } from './registry/images.ts'
+import { repos } from './registry/repos.ts'
+import { tags } from './registry/tags.ts'
 import type { Transcript } from './transcript.ts'
 
 export const transcripts: readonly Transcript[] = [
@@ -20,4 +25,9 @@ export const transcripts: readonly Transcript[] = [
   ...groupInvites,
   ...externalGroupRoleMappings,
   ...terms,
+  ...repos,
+  ...tags,
+  ...images,
+  ...emulated,
+  ...ping,
 ]

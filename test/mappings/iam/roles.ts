@@ -97,6 +97,13 @@ export const roles: readonly Transcript[] = [
     published: pusher,
   },
   {
+    title: 'gone',
+    operation: 'iam.roles.delete',
+    request: 'DELETE /iam/v1/roles/org/pusher',
+    calls: [{ call: 'DELETE /iam/v2/roles/org/pusher', answer: {} }],
+    reply: {},
+  },
+  {
     title: 'still bound',
     operation: 'iam.roles.delete',
     request: 'DELETE /iam/v1/roles/org/pusher',

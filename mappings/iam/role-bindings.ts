@@ -1,4 +1,5 @@
 import { firstOf, object, objects, parentOf, readOnly, text, time } from '../../src/mapping/field.ts'
+import { v1FieldName } from '../../src/mapping/field-name.ts'
 import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
 import { isObject, type JsonObject } from '../../src/mapping/json.ts'
 import type { Enrich } from '../../src/mapping/list.ts'
@@ -80,6 +81,8 @@ export const roleBindingOperations: readonly Operation[] = [
     calls: [`POST ${BATCH_CREATE}`],
     request: batch,
     answer: created,
+    // v2 may name the member of a request without its place in the batch.
+    fieldName: (path) => written.v1Names.get(path) ?? v1FieldName({}, batch, created)(path),
     plan: createBatch,
   }),
   create('iam.role_bindings.create', 'POST /iam/v1/rolebindings/{parent=**}', binding, { request: written, answer: plain }),

@@ -163,6 +163,22 @@ export const groups: readonly Transcript[] = [
     reply: failure('NOT_FOUND'),
   },
   {
+    title: 'verified, which only staff changes, is left alone when v2 refuses it',
+    operation: 'iam.groups.update',
+    request: 'PUT /iam/v1/groups/org',
+    body: { name: 'example.com', verified: false },
+    calls: [
+      {
+        call: 'PATCH /iam/v2/groups/org?updateMask=name,description,verified',
+        body: { name: 'example.com', verified: false },
+        answer: 'PERMISSION_DENIED',
+      },
+      { call: 'PATCH /iam/v2/groups/org?updateMask=name,description', body: { name: 'example.com' }, answer: v2Org },
+    ],
+    reply: { ...org, ...stamps },
+    published: publishedOrg,
+  },
+  {
     title: 'gone',
     operation: 'iam.groups.delete',
     request: 'DELETE /iam/v1/groups/org/eng',
@@ -211,7 +227,7 @@ export const groups: readonly Transcript[] = [
     operation: 'iam.groups.lookup',
     request: 'GET /iam/v1/groups:lookupGroup',
     calls: [{ call: 'GET /iam/v2/groups:lookupGroup', answer: { group: v2Org } }],
-    reply: { group: { ...org, ...stamps } },
+    reply: { group: org },
     published: { group: publishedOrg },
   },
   {

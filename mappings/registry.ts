@@ -1,5 +1,6 @@
 import type { Mapping } from '../src/mapping/operation.ts'
 import { emulatedOperations } from './registry/emulated.ts'
+import { eolTagOperations } from './registry/eol-tags.ts'
 import { imageOperations } from './registry/images.ts'
 import { repoOperations } from './registry/repos.ts'
 import { tagOperations } from './registry/tags.ts'
@@ -7,5 +8,5 @@ import { v1OnlyOperations } from './registry/v1-only.ts'
 
 export const registry: Mapping = {
   domain: 'registry',
-  operations: [...repoOperations, ...tagOperations, ...imageOperations, ...emulatedOperations, ...v1OnlyOperations],
+  operations: [...repoOperations, ...tagOperations, ...imageOperations, ...eolTagOperations, ...emulatedOperations, ...v1OnlyOperations],
 }

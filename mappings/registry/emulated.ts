@@ -1,11 +1,9 @@
-import { identical } from '../../src/mapping/enums.ts'
-import { choice, gone, long, object, readOnly, text, time } from '../../src/mapping/field.ts'
+import { long, object, text, time } from '../../src/mapping/field.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'
-import { items } from '../../src/mapping/list.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { ok, operation } from '../../src/mapping/operations.ts'
-import { emit, type Plan, ROWS } from '../../src/mapping/plan.ts'
-import { count, negated, scope, single, v2Query } from '../../src/mapping/query.ts'
+import type { Plan } from '../../src/mapping/plan.ts'
+import { v2Query } from '../../src/mapping/query.ts'
 import { message } from '../../src/mapping/resource.ts'
 import { eachPage } from '../../src/mapping/walk.ts'
 import { EVERYTHING } from '../../src/mapping/window.ts'
@@ -13,31 +11,6 @@ import { repo } from './repo.ts'
 import { shownKinds, tag } from './tags.ts'
 
 const tags = { path: tag.v2, plural: tag.plural, order: tag.order }
-const UNKNOWABLE = 'package and end-of-life data have no v2 source (facts §4.4)'
-
-const tagStatus = identical('EolTagStatus', ['TAG_ACTIVE', 'TAG_IN_GRACE', 'TAG_INACTIVE'])
-/** `deprecated` marks an end-of-life tag (specification §2); a tag in its grace period cannot be told apart. */
-const statusOf = ({ deprecated }: JsonObject) => (deprecated === true ? 'TAG_INACTIVE' : 'TAG_ACTIVE')
-const graceStatus = identical('EolGracePeriodStatus', [
-  'GRACE_NOT_ELIGIBLE',
-  'GRACE_ELIGIBLE',
-  'GRACE_ACTIVE',
-  'GRACE_BROKEN',
-  'GRACE_EXPIRED',
-])
-
-const eolTag = message('end-of-life tag', {
-  id: readOnly('uid'),
-  name: text('name'),
-  main_package_name: gone(text, UNKNOWABLE),
-  tag_status: choice('status', tagStatus),
-  main_package_version: gone((source) => object(source, {}), UNKNOWABLE),
-  grace_status: gone((source) => choice(source, graceStatus), UNKNOWABLE),
-  grace_period_expiry_date: gone(time, UNKNOWABLE),
-})
-const eolEnvelope = message('end-of-life tags', { next_page_token: text('nextPageToken') })
-const eolParams = { ...scope, name: 'name', exclude_dates: negated('include_dates'), exclude_epochs: negated('include_epochs') }
-
 const summary = message('repo tags summary', {
   id: text('id'),
   tag_count: long('tagCount'),
@@ -47,21 +20,8 @@ const summary = message('repo tags summary', {
 })
 const repoCount = message('repo count', { count: long('count') })
 
-/** v1 reads that v2 has no endpoint for, computed from v2 data (facts §4.4). */
+/** v1 reads that v2 has no endpoint for, computed from whole v2 lists (facts §4.4). */
 export const emulatedOperations: readonly Operation[] = [
-  operation('registry.eol_tags.list', 'GET /registry/v1/eoltags', {
-    kind: 'emulated',
-    because:
-      'v2 knows only whether a tag is deprecated: status is TAG_ACTIVE or TAG_INACTIVE, package, grace and expiry stay unset (facts §4.4)',
-    calls: [`GET ${tag.v2}`],
-    params: eolParams,
-    ownParams: ['page_size', 'page_token'],
-    answer: eolTag,
-    envelope: eolEnvelope,
-    missing: 'empty',
-    empty: (dialect) => ({ [ROWS]: [], ...eolEnvelope.show[dialect]({}) }),
-    plan: eolTags,
-  }),
   operation('registry.repo_tags_summary.get', 'GET /registry/v1/repotagssummary/{repo_id=**}', {
     kind: 'emulated',
     because: 'counted from the tags of the repo; which of two equally long version names is the latest is not defined (facts §4.4)',
@@ -80,18 +40,6 @@ export const emulatedOperations: readonly Operation[] = [
     plan: countBySource,
   }),
 ]
-
-/** Paged as v1 was: `page_size` rows from `page_token`, or everything; the token handed out is v2's own. */
-function* eolTags({ query }: V1Request, env: Env): Plan {
-  const filters = [...v2Query(eolParams, query), ['include_referrers', 'false'] as const]
-  const window = { skip: 0, take: count(query, 'page_size'), token: single(query, 'page_token') }
-  const nextPageToken = yield* eachPage({ ...tags, query: filters }, window, function* (rows) {
-    // An exact name finds a referrer even where v2 is asked to hide them.
-    const tagged = rows.filter(({ name }) => !String(name).startsWith('sha256-'))
-    yield* emit(tagged.map((row) => eolTag.show[env.dialect]({ ...row, status: statusOf(row) })))
-  })
-  return items(eolEnvelope.show[env.dialect]({ nextPageToken }))
-}
 
 /** Names that move with the newest image instead of naming a version. */
 const MOVING_NAMES = new Set(['latest', 'latest-dev'])

@@ -1,109 +1,67 @@
 import type { Operation } from '../../src/mapping/operation.ts'
-import { v1Only } from '../../src/mapping/operations.ts'
+import { v1OnlyRows } from '../../src/mapping/operations.ts'
 
 /** Operations that only a v1 service can answer, by the reason (facts §22). */
-const GROUPS: readonly { readonly because: string; readonly routes: Readonly<Record<string, string>> }[] = [
-  {
-    because: 'vulnerability reports have no v2 endpoint (specification §4.7)',
-    routes: {
-      'registry.vuln_reports.list': 'GET /registry/v1/vuln_reports',
-      'registry.vuln_reports.counts': 'GET /registry/v1/vuln_reports/counts',
-      'registry.vuln_reports.counts_cumulative': 'GET /registry/v1/vuln_reports/counts_cumulative',
-      'registry.vuln_reports.raw': 'GET /registry/v1/vuln_reports/raw',
-      'registry.vuln_reports.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/vulnreport',
-    },
-  },
-  {
-    because: 'v2 keeps no history of a tag',
-    routes: { 'registry.tag_history.list': 'GET /registry/v1/tags/{parent_id=**}/history' },
-  },
-  {
-    because: 'the work queue of repo syncing is not in v2',
-    routes: {
-      'registry.sync_status.get': 'GET /registry/v1/repos/{repo_id=**}:syncstatus',
-      'registry.sync_status.list': 'GET /registry/v1/syncstatuses',
-    },
-  },
-  {
-    because: 'v2 does not say which updates count as recent',
-    routes: { 'registry.repos.update_status': 'GET /registry/v1/repos/{repo_id=**}:updatestatus' },
-  },
-  {
-    because: 'manifests without a tag are not visible in v2',
-    routes: {
-      'registry.manifests.digest_count': 'GET /registry/v1/digestcount/{parent_id=**}',
-      'registry.manifests.list': 'GET /registry/v1/repos/{repo_id=**}/manifestmetdata',
-    },
-  },
-  {
-    because: 'software bills of materials have no v2 endpoint',
-    routes: {
-      'registry.sbom.get_raw': 'GET /registry/v1/repos/{repo_id=**}/digest/{digest}/rawsbom',
-      'registry.sbom.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/sbom',
-    },
-  },
-  {
-    because: 'charts have no v2 endpoint',
-    routes: {
-      'registry.charts.find': 'GET /registry/v1/charts:find',
-      'registry.charts.add': 'POST /registry/v1/repos/{parent_id=**}:addChart',
-      'registry.charts.list_by_image_repo': 'GET /registry/v1/repos/{repo_id=**}/chart-image-bindings',
-      'registry.charts.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/chart',
-      'registry.charts.get_helm': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/helm',
-    },
-  },
-  {
-    because: 'deployments have no v2 endpoint',
-    routes: {
-      'registry.deployment.get': 'GET /registry/v1/repos/{repo_id=**}/deployment',
-      'registry.deployment.create': 'POST /registry/v1/repos/{parent_id=**}/deployment',
-      'registry.deployment.update': 'PUT /registry/v1/repos/{repo_id=**}/deployment',
-    },
-  },
-  {
-    because: 'registry entitlements have no v2 endpoint',
-    routes: {
-      'registry.entitlements.list': 'GET /registry/v1/entitlements/{parent=**}',
-      'registry.entitlements.create': 'POST /registry/v1/entitlements/{parent=**}',
-      'registry.entitlements.delete': 'DELETE /registry/v1/entitlements/{id=**}',
-      'registry.entitlements.list_images': 'GET /registry/v1/entitlements/{parent=**}/images',
-      'registry.entitlements.list_catalog_images': 'GET /registry/v1/entitlements/{parent=**}/catalog-images',
-      'registry.entitlements.add_images': 'POST /registry/v1/entitlements/{parent=**}:addImages',
-      'registry.entitlements.remove_images': 'POST /registry/v1/entitlements/{parent=**}:removeImages',
-      'registry.entitlements.swap_images': 'POST /registry/v1/entitlements/{parent=**}:swapImages',
-      'registry.entitlements.effective': 'GET /registry/v1/entitlements/{parent=**}:effective',
-      'registry.entitlements.features': 'GET /registry/v1/entitlements/{parent=**}:features',
-      'registry.entitlements.summary': 'GET /registry/v1/entitlements/{parent=**}:summary',
-    },
-  },
-  {
-    because: 'registry settings have no v2 endpoint',
-    routes: {
-      'registry.settings.get': 'GET /registry/v1/settings/{registry_id=**}',
-      'registry.settings.update': 'PUT /registry/v1/settings/{registry_id=**}',
-    },
-  },
-  {
-    because: 'build reports have no v2 endpoint',
-    routes: {
-      'registry.build_reports.list': 'GET /registry/v1/buildreports',
-      'registry.build_reports.status': 'GET /registry/v1/buildstatus',
-    },
-  },
-  {
-    because: 'image configurations have no v2 endpoint',
-    routes: { 'registry.images.config': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/imageconfig' },
-  },
-  {
-    because: 'policy checks have no v2 endpoint',
-    routes: { 'registry.policies.check': 'POST /registry/v1/repos/{repo_id=**}:checkPolicies' },
-  },
-  {
-    because: 'package version metadata has no v2 endpoint',
-    routes: { 'registry.versions.get': 'GET /registry/v1/versions/{package=**}' },
-  },
+export const v1OnlyOperations: readonly Operation[] = [
+  ...v1OnlyRows('vulnerability reports have no v2 endpoint (specification §4.7)', {
+    'registry.vuln_reports.list': 'GET /registry/v1/vuln_reports',
+    'registry.vuln_reports.counts': 'GET /registry/v1/vuln_reports/counts',
+    'registry.vuln_reports.counts_cumulative': 'GET /registry/v1/vuln_reports/counts_cumulative',
+    'registry.vuln_reports.raw': 'GET /registry/v1/vuln_reports/raw',
+    'registry.vuln_reports.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/vulnreport',
+  }),
+  ...v1OnlyRows('v2 keeps no history of a tag', { 'registry.tag_history.list': 'GET /registry/v1/tags/{parent_id=**}/history' }),
+  ...v1OnlyRows('the work queue of repo syncing is not in v2', {
+    'registry.sync_status.get': 'GET /registry/v1/repos/{repo_id=**}:syncstatus',
+    'registry.sync_status.list': 'GET /registry/v1/syncstatuses',
+  }),
+  ...v1OnlyRows('v2 does not say which updates count as recent', {
+    'registry.repos.update_status': 'GET /registry/v1/repos/{repo_id=**}:updatestatus',
+  }),
+  ...v1OnlyRows('manifests without a tag are not visible in v2', {
+    'registry.manifests.digest_count': 'GET /registry/v1/digestcount/{parent_id=**}',
+    'registry.manifests.list': 'GET /registry/v1/repos/{repo_id=**}/manifestmetdata',
+  }),
+  ...v1OnlyRows('software bills of materials have no v2 endpoint', {
+    'registry.sbom.get_raw': 'GET /registry/v1/repos/{repo_id=**}/digest/{digest}/rawsbom',
+    'registry.sbom.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/sbom',
+  }),
+  ...v1OnlyRows('charts have no v2 endpoint', {
+    'registry.charts.find': 'GET /registry/v1/charts:find',
+    'registry.charts.add': 'POST /registry/v1/repos/{parent_id=**}:addChart',
+    'registry.charts.list_by_image_repo': 'GET /registry/v1/repos/{repo_id=**}/chart-image-bindings',
+    'registry.charts.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/chart',
+    'registry.charts.get_helm': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/helm',
+  }),
+  ...v1OnlyRows('deployments have no v2 endpoint', {
+    'registry.deployment.get': 'GET /registry/v1/repos/{repo_id=**}/deployment',
+    'registry.deployment.create': 'POST /registry/v1/repos/{parent_id=**}/deployment',
+    'registry.deployment.update': 'PUT /registry/v1/repos/{repo_id=**}/deployment',
+  }),
+  ...v1OnlyRows('registry entitlements have no v2 endpoint', {
+    'registry.entitlements.list': 'GET /registry/v1/entitlements/{parent=**}',
+    'registry.entitlements.create': 'POST /registry/v1/entitlements/{parent=**}',
+    'registry.entitlements.delete': 'DELETE /registry/v1/entitlements/{id=**}',
+    'registry.entitlements.list_images': 'GET /registry/v1/entitlements/{parent=**}/images',
+    'registry.entitlements.list_catalog_images': 'GET /registry/v1/entitlements/{parent=**}/catalog-images',
+    'registry.entitlements.add_images': 'POST /registry/v1/entitlements/{parent=**}:addImages',
+    'registry.entitlements.remove_images': 'POST /registry/v1/entitlements/{parent=**}:removeImages',
+    'registry.entitlements.swap_images': 'POST /registry/v1/entitlements/{parent=**}:swapImages',
+    'registry.entitlements.effective': 'GET /registry/v1/entitlements/{parent=**}:effective',
+    'registry.entitlements.features': 'GET /registry/v1/entitlements/{parent=**}:features',
+    'registry.entitlements.summary': 'GET /registry/v1/entitlements/{parent=**}:summary',
+  }),
+  ...v1OnlyRows('registry settings have no v2 endpoint', {
+    'registry.settings.get': 'GET /registry/v1/settings/{registry_id=**}',
+    'registry.settings.update': 'PUT /registry/v1/settings/{registry_id=**}',
+  }),
+  ...v1OnlyRows('build reports have no v2 endpoint', {
+    'registry.build_reports.list': 'GET /registry/v1/buildreports',
+    'registry.build_reports.status': 'GET /registry/v1/buildstatus',
+  }),
+  ...v1OnlyRows('image configurations have no v2 endpoint', {
+    'registry.images.config': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/imageconfig',
+  }),
+  ...v1OnlyRows('policy checks have no v2 endpoint', { 'registry.policies.check': 'POST /registry/v1/repos/{repo_id=**}:checkPolicies' }),
+  ...v1OnlyRows('package version metadata has no v2 endpoint', { 'registry.versions.get': 'GET /registry/v1/versions/{package=**}' }),
 ]
-
-export const v1OnlyOperations: readonly Operation[] = GROUPS.flatMap(({ because, routes }) =>
-  Object.entries(routes).map(([id, route]) => v1Only(id, route, because)),
-)

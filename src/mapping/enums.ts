@@ -66,9 +66,10 @@ export function prefixed(
 }
 
 /** An enum that both versions spell alike; the number of a value is its position. */
-export function identical(name: string, values: readonly string[]): EnumMap {
+export function identical(name: string, values: readonly string[], v1Only: readonly string[] = []): EnumMap {
   return enumMap(
     name,
     values.map((value, number): EnumRow => [value, value, number]),
+    v1Only,
   )
 }

@@ -1,15 +1,29 @@
 import { asParam, type Params } from './query.ts'
 import type { Message } from './resource.ts'
 
-/** Translates field names of v2 errors back to v1's, list indices kept: the fields of the request, then of the answer, then the filters. */
-export function v1FieldName(params: Params, request: Message | undefined, answer: Message): (v2Path: string) => string {
+/**
+ * Translates field names of v2 errors back to v1's, list indices kept: the path variables of the route, then the fields of the request,
+ * of the answer, the filters.
+ */
+export function v1FieldName(
+  params: Params,
+  request: Message | undefined,
+  answer: Message,
+  variables: readonly string[] = [],
+): (v2Path: string) => string {
+  const inPath = new Map(variables.flatMap((name) => [...SCOPES, name.replace(/_id$/, '_uid')].map((v2) => [v2, name])))
   const filters = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, name]))
   const nameOf = (v2Path: string) => request?.v1Names.get(v2Path) ?? answer.v1Names.get(v2Path)
   return (v2Path) => {
+    const variable = inPath.get(v2Path)
+    if (variable !== undefined) return variable
     const name = nameOf(withoutIndices(v2Path))
     return name === undefined ? (filters.get(v2Path) ?? v2Path) : withIndices(name, v2Path, nameOf)
   }
 }
+
+/** What v2 calls the path variable of a resource and of a create, whatever v1 called it (facts §12.1). */
+const SCOPES = ['uid', 'parent']
 
 const INDEX = /\[[^\]]*\]/g
 

@@ -1,15 +1,16 @@
 import { ApiError } from '../errors/api-error.ts'
+import type { EnumMap } from './enums.ts'
 import type { JsonObject } from './json.ts'
 import type { Env, V1Request } from './operation.ts'
 import { readOrder } from './order.ts'
 import { fillPath } from './path.ts'
 import { ask, type Call, emit, type Plan, type Reply } from './plan.ts'
-import { type Params, single, v2Query } from './query.ts'
+import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
 import { passes } from './recheck.ts'
-import type { Resource } from './resource.ts'
+import type { Message, Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
-import { eachPage } from './walk.ts'
-import { readWindow } from './window.ts'
+import { eachPage, type Walked } from './walk.ts'
+import { readWindow, type Window } from './window.ts'
 
 /**
  * Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. `origin` tells whether the rows come
@@ -28,16 +29,25 @@ export interface ListOptions {
   readonly v2?: string
   /** Further v2 query, computed from the v1 parameters that are named beside it. */
   readonly more?: { readonly params: readonly string[]; readonly query: (request: V1Request) => Filters }
+  /** A list that v1 paged by token itself, and what it answers beside its rows: a table over `Walked` (facts §10.2). */
+  readonly envelope?: Message
+  /** The list is an approximation of what v1 had; what it cannot know. */
+  readonly emulated?: string
+  /** v1's enum of sort orders, where it has one. */
+  readonly orders?: EnumMap
 }
+
+/** Query parameters of the lists that v1 paged by token itself; `skip` is the published spelling of `offset` (facts §6, §7). */
+export const TOKEN_PARAMETERS = { token: 'page_token', skip: 'skip' }
 
 type Filters = Call['query']
 
 /** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
 export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
   const { query } = request
-  const filters = merge([...v2Query(options.query ?? {}, query), ...(options.more?.query(request) ?? [])])
-  const order = readOrder(query)
-  const window = readWindow(query)
+  const filters = merge(options.query ?? {}, [...v2Query(options.query ?? {}, query), ...(options.more?.query(request) ?? [])])
+  const order = readOrder(query, options.orders)
+  const window = options.envelope ? tokenWindow(query) : readWindow(query)
   const uid = options.byId ? single(query, options.byId) : undefined
   const show = resource.show[env.dialect]
   const origin = uid ? 'get' : 'list'
@@ -45,16 +55,24 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
     const complete = options.enrich ? yield* options.enrich(rows, env, origin) : rows
     yield* emit(complete.map(show))
   }
-  if (!filters) return items()
+  const reply = (walked: Partial<Walked>) => items(options.envelope?.show[env.dialect](walked))
+  if (!filters) return reply({})
   if (uid) {
     const rows = (yield* byId(resource, uid, options.byId ?? '')).filter((row) => passes(row, filters))
     yield* send(rows.slice(window.skip, window.skip + (window.take ?? 1)))
-  } else {
-    const path = fillPath(options.v2 ?? resource.v2, request.params)
-    const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
-    yield* eachPage({ path, plural: resource.plural, order: order ?? resource.order, query: ordered }, window, send)
+    return reply({ first: rows[0], totalCount: String(rows.length) })
   }
-  return items()
+  const path = fillPath(options.v2 ?? resource.v2, request.params)
+  const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
+  return reply(yield* eachPage({ path, plural: resource.plural, order: order ?? resource.order, query: ordered }, window, send))
+}
+
+/** The window of a list that v1 paged by token: `page_size` rows from there, or everything behind it. */
+function tokenWindow(query: Query): Window {
+  const token = single(query, TOKEN_PARAMETERS.token) || undefined
+  const skip = count(query, TOKEN_PARAMETERS.skip)
+  const window = token ? { skip: 0, take: count(query, 'page_size') } : readWindow(query)
+  return { ...window, ...(skip !== undefined && { skip }), token }
 }
 
 /** The v1 envelope; the rows that the plan emitted become its `items`. */
@@ -79,12 +97,18 @@ function* byId(resource: Resource, uid: string, field: string): Plan<readonly Js
  * Two v1 filters may become the same singular v2 parameter: equal values are sent once, different ones match nothing (undefined), and
  * v2 would refuse the pair.
  */
-function merge(filters: Filters): Filters | undefined {
+function merge(params: Params, filters: Filters): Filters | undefined {
+  const repeated = new Set(
+    Object.values(params)
+      .map(asParam)
+      .filter(({ many }) => many)
+      .map(({ v2 }) => v2),
+  )
   const merged = new Map<string, string>()
   for (const [name, value] of filters) {
     const before = merged.get(name)
-    if (before !== undefined && before !== value && name !== 'uidp.ids') return undefined
+    if (before !== undefined && before !== value && !repeated.has(name)) return undefined
     merged.set(name, value)
   }
-  return filters.filter(([name, value], at) => name === 'uidp.ids' || filters.findIndex(([n, v]) => n === name && v === value) === at)
+  return filters.filter(([name, value], at) => repeated.has(name) || filters.findIndex(([n, v]) => n === name && v === value) === at)
 }

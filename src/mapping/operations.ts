@@ -1,9 +1,9 @@
 import type { Missing } from '../errors/to-v1.ts'
 import { v1FieldName } from './field-name.ts'
 import type { JsonObject } from './json.ts'
-import { type ListOptions, listPlan } from './list.ts'
+import { type ListOptions, listPlan, TOKEN_PARAMETERS } from './list.ts'
 import { fieldMask } from './mask.ts'
-import type { Env, Kind, MakePlan, Method, Operation } from './operation.ts'
+import type { Env, Kind, MakePlan, Method, Operation, V1Request } from './operation.ts'
 import { ORDER_PARAMETER } from './order.ts'
 import { fillPath, onlyVariable } from './path.ts'
 import { ask, type Call, type Reply, ROWS } from './plan.ts'
@@ -17,15 +17,18 @@ export const nothing = message('empty', {})
 
 /** `GET …` list: the full set by default, a window on request, zero or one row by id (design §3). */
 export function list(id: string, route: string, resource: Resource, options: ListOptions = {}): Operation {
-  const { query = {}, byId, enrich, calls = [], v2 = resource.v2 } = options
+  const { query = {}, byId, enrich, calls = [], v2 = resource.v2, envelope, emulated } = options
+  const paging = envelope ? Object.values(TOKEN_PARAMETERS) : []
   return operation(id, route, {
-    kind: enrich ? 'composed' : 'direct',
+    kind: emulated ? 'emulated' : enrich ? 'composed' : 'direct',
+    ...(emulated !== undefined && { because: emulated }),
     calls: [`GET ${v2}`, ...(byId ? [`GET ${resource.v2}/{${byId}}`] : []), ...calls],
     params: query,
-    ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ORDER_PARAMETER, ...WINDOW_PARAMETERS],
+    ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ORDER_PARAMETER, ...WINDOW_PARAMETERS, ...paging],
     answer: resource,
+    ...(envelope && { envelope }),
     missing: 'empty',
-    empty: () => ({ [ROWS]: [] }),
+    empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
     plan: (request, env) => listPlan(resource, options, request, env),
   })
 }
@@ -88,13 +91,16 @@ interface Action {
   /** `METHOD /path`; its variables are named as in the v1 route. */
   readonly v2: string
   readonly params?: Params
+  /** Further v2 query, computed from the v1 request. */
+  readonly more?: (request: V1Request) => Call['query']
   readonly request?: Message
   readonly answer?: Message
   readonly missing?: Missing
 }
 
 /** One v1 call that is one v2 call, with its own request and answer messages. */
-export function action(id: string, route: string, { v2, params = {}, request, answer = nothing, missing = 'error' }: Action): Operation {
+export function action(id: string, route: string, options: Action): Operation {
+  const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
     calls: [v2],
@@ -102,9 +108,10 @@ export function action(id: string, route: string, { v2, params = {}, request, an
     ...(request && { request }),
     answer,
     missing,
-    *plan({ params: variables, query, body }, env) {
-      const call = { method: method as Call['method'], path: fillPath(template, variables), query: v2Query(params, query) }
-      const answered = yield* ask(request ? { ...call, body: request.read(body) } : call)
+    *plan(v1, env) {
+      const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
+      const call = { method: method as Call['method'], path: fillPath(template, v1.params), query }
+      const answered = yield* ask(request ? { ...call, body: request.read(v1.body) } : call)
       return ok(answer.show[env.dialect](answered))
     },
   })
@@ -151,4 +158,9 @@ function parseRoute(route: string): { method: Method; template: string } {
   const [method, template] = route.split(' ')
   if (!template) throw new Error(`route "${route}" must read "METHOD /path"`)
   return { method: method as Method, template }
+}
+
+/** Several of them with one reason: operation id → route. */
+export function v1OnlyRows(because: string, routes: Readonly<Record<string, string>>): readonly Operation[] {
+  return Object.entries(routes).map(([id, route]) => v1Only(id, route, because))
 }

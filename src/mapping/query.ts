@@ -9,19 +9,25 @@ export type Query = ReadonlyMap<string, readonly string[]>
 /** One v1 query parameter and the v2 parameter that it becomes. */
 export interface Param {
   readonly v2: string
-  readonly kind: 'text' | 'flag' | 'time' | 'int' | 'texts' | 'choice'
+  readonly kind: 'text' | 'flag' | 'time' | 'int' | 'choice'
+  /** Every occurrence counts; the parameters of the other kind may be given once. */
+  readonly many?: boolean
   /** v2 turned the meaning and the default round: send `not v1`, always (facts §4.2). */
   readonly negate?: boolean
   readonly of?: EnumMap
+  /** Why v2 cannot honour a flag: true is INVALID_ARGUMENT, false is what v2 does anyway. */
+  readonly refused?: string
 }
 
 export type Params = Readonly<Record<string, Param | string>>
 
 export const flagParam = (v2: string): Param => ({ v2, kind: 'flag' })
-export const textsParam = (v2: string): Param => ({ v2, kind: 'texts' })
+export const textsParam = (v2: string): Param => ({ v2, kind: 'text', many: true })
 export const timeParam = (v2: string): Param => ({ v2, kind: 'time' })
 export const intParam = (v2: string): Param => ({ v2, kind: 'int' })
 export const choiceParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of })
+export const choicesParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of, many: true })
+export const refusedFlag = (refused: string): Param => ({ v2: '', kind: 'flag', refused })
 export const negated = (v2: string): Param => ({ v2, kind: 'flag', negate: true })
 
 /** The five members of the uidp filter, the same in both versions (facts §10.4). */
@@ -46,21 +52,29 @@ export function v2Query(params: Params, query: Query): [string, string][] {
 }
 
 function valuesOf(param: Param, name: string, query: Query): readonly string[] {
-  if (param.kind === 'texts')
-    return spellings(name)
-      .flatMap((spelling) => query.get(spelling) ?? [])
+  const parse = (value: string) => PARSERS[param.kind](name, value, param)
+  if (param.many)
+    return occurrences(query, name)
       .filter((value) => value !== '')
+      .map(parse)
   const value = single(query, name)
+  if (param.refused) {
+    if (value !== undefined && readFlag(name, value)) throw invalidArgument({ field: name, description: param.refused })
+    return []
+  }
   if (param.negate) return [String(!(value !== undefined && readFlag(name, value)))]
-  if (value === undefined || (value === '' && param.kind === 'text')) return []
-  return [PARSERS[param.kind](name, value, param)]
+  return value === undefined || (value === '' && param.kind === 'text') ? [] : [parse(value)]
 }
 
 /** The one value of a singular parameter in either spelling; given twice it is INVALID_ARGUMENT, as the gateway has it (facts §12.6). */
 export function single(query: Query, name: string): string | undefined {
-  const values = spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
+  const values = occurrences(query, name)
   if (values.length > 1) throw badParameter(`too many values for field "${leaf(name)}": ${values.join(', ')}`)
   return values[0]
+}
+
+function occurrences(query: Query, name: string): readonly string[] {
+  return spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
 }
 
 /** A non-negative 32-bit integer parameter; absent and 0 both mean unset (proto3). */
@@ -78,7 +92,7 @@ export function spellings(name: string): readonly string[] {
   return camel === name ? [name] : [name, camel]
 }
 
-const PARSERS: Readonly<Record<Exclude<Param['kind'], 'texts'>, (name: string, value: string, param: Param) => string>> = {
+const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, param: Param) => string>> = {
   text: (_, value) => value,
   flag: (name, value) => String(readFlag(name, value)),
   int: readInt,

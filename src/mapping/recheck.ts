@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
 import { camelCase } from './names.ts'
 import { isBelow, parentUid } from './uid.ts'
 
@@ -17,7 +17,48 @@ const CHECKS: Readonly<Record<string, Check>> = {
   updated_since: (row, [value = '']) => Date.parse(String(row.updateTime)) > Date.parse(value),
   include_referrers: (row, [value]) => value === 'true' || !/^sha256-/.test(String(row.name)),
   include_dates: (row, [value]) => value === 'true' || !/-20\d{6}$/.test(String(row.name)),
+  ...Object.fromEntries(
+    [
+      'artifact_name',
+      'artifact_type',
+      'artifact_architecture',
+      'component_name',
+      'component_type',
+      'component_location',
+      'advisory_id',
+      'legacy_advisory_id',
+    ].map((member) => [`${member}s`, (row: JsonObject, values: readonly string[]) => values.includes(String(row[camelCase(member)]))]),
+  ),
+  aliases: (row, values) => listOf(row.aliases).some((alias) => values.includes(String(alias))),
+  origin: (row, [value]) => row.artifactName === value,
+  event_review_states: (row, values) => eventsOf(row).some(({ reviewState }) => values.includes(String(reviewState))),
+  event_authors: (row, values) => eventsOf(row).some(({ author }) => values.includes(String(author))),
+  exclude_event_authors: (row, values) => !eventsOf(row).some(({ author }) => values.includes(String(author))),
+  event_reviewers: (row, values) => eventsOf(row).some(({ reviewer }) => values.includes(String(reviewer))),
+  event_types: (row, values) => eventsOf(row).some((event) => values.some((value) => isOfType(event, value))),
+  latest_event_type: (row, [value = '']) => {
+    const latest = eventsOf(row)
+      .filter(({ reviewState }) => reviewState === 'REVIEW_STATE_APPROVED')
+      .reduce<JsonObject | undefined>(
+        (best, event) => (best && Date.parse(String(best.createTime)) >= Date.parse(String(event.createTime)) ? best : event),
+        undefined,
+      )
+    return latest !== undefined && isOfType(latest, value)
+  },
   include_epochs: (row, [value]) => value === 'true' || !/-r\d+$/.test(String(row.name)),
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function eventsOf(advisory: JsonObject): readonly JsonObject[] {
+  return listOf(advisory.events).filter(isObject)
+}
+
+/** `EVENT_TYPE_FILTER_FIXED` asks for events that have the member `fixed`; every other type likewise (facts §5.2). */
+function isOfType(event: JsonObject, filter: string): boolean {
+  return isObject(event[camelCase(filter.replace('EVENT_TYPE_FILTER_', '').toLowerCase())])
 }
 
 /** True when the row passes every v2 filter of the query. */

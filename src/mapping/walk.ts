@@ -1,7 +1,6 @@
 import { ApiError } from '../errors/api-error.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { ask, type Call, type Plan } from './plan.ts'
-import { uidOf } from './resource.ts'
 import type { Window } from './window.ts'
 
 /** The largest page v2 serves (specification §8). */
@@ -29,23 +28,38 @@ export type Visit = (rows: readonly JsonObject[]) => Plan<void> | undefined
 /**
  * Walks a v2 list by its cursor and visits every page of the window in order. `skip` goes with the first page only. A walk that would
  * come out doubled or short is an ABORTED error instead: v2 restarts a listing silently when its page token has expired (specification §8).
- * Returns the page token behind the last row, empty at the end.
  */
-export function* eachPage(listing: Listing, window: Window, visit: Visit): Plan<string> {
+export function* eachPage(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
   const restarted = restartDetector(listing.order)
   let token = window.token ?? ''
+  let skip = window.skip
+  let start: Page | undefined
   let left = window.take ?? Number.POSITIVE_INFINITY
   do {
     const size = Math.min(PAGE_SIZE, left)
-    const position: Call['query'] = token ? [['page_token', token]] : window.skip > 0 ? [['skip', String(window.skip)]] : []
-    const page = yield* readPage(listing, size, position)
+    const page = yield* readPage(listing, size, positionOf(token, skip))
+    start ??= page
+    skip = 0
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
     const further = visit(page.rows)
     if (further) yield* further
     left -= page.rows.length
     token = page.nextPageToken
   } while (token !== '' && left > 0)
-  return token
+  return { nextPageToken: token, totalCount: start.totalCount, skipped: start.skipped, first: start.rows[0] }
+}
+
+/** What v1 may want to know of a list beside its rows. */
+export interface Walked {
+  /** The page token behind the last row; empty at the end. */
+  readonly nextPageToken: string
+  readonly totalCount: string | undefined
+  readonly skipped: number
+  readonly first: JsonObject | undefined
+}
+
+function positionOf(token: string, skip: number): Call['query'] {
+  return [...(token === '' ? [] : [['page_token', token] as const]), ...(skip > 0 ? [['skip', String(skip)] as const] : [])]
 }
 
 /** Reads one page. */
@@ -63,7 +77,8 @@ export function* readPage(listing: Listing, size: number, position: Call['query'
 
 /**
  * Tells whether a page belongs to a listing that began anew: its cursor was seen before, it repeats a row of the first page, its count
- * of skipped rows changed, or (in uid order) it begins before the last row seen. Rows without a uid are watched by the cursor alone.
+ * of skipped rows changed, or (in uid order) it begins before the last row seen. Rows of the advisory feed
+ * have an `id` instead of a uid (facts §7); rows with neither are watched by the cursor alone.
  */
 function restartDetector(order: string): (page: Page) => boolean {
   const tokens = new Set<string>()
@@ -71,7 +86,7 @@ function restartDetector(order: string): (page: Page) => boolean {
   let skipped = 0
   let last = ''
   return ({ rows, nextPageToken, skipped: nowSkipped }) => {
-    const uids = rows.map(uidOf).filter((uid) => uid !== '')
+    const uids = rows.map(({ uid, id }) => String(uid ?? id ?? '')).filter((uid) => uid !== '')
     const repeatedToken = nextPageToken !== '' && tokens.has(nextPageToken)
     tokens.add(nextPageToken)
     if (!first) {

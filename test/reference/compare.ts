@@ -1,5 +1,6 @@
 import type { EnumRow } from '../../src/mapping/enums.ts'
 import type { Field, Fields, FieldType, Source } from '../../src/mapping/field.ts'
+import { TOKEN_PARAMETERS } from '../../src/mapping/list.ts'
 import { camelCase } from '../../src/mapping/names.ts'
 import type { Mapping, Operation } from '../../src/mapping/operation.ts'
 import { ORDER_PARAMETER } from '../../src/mapping/order.ts'
@@ -14,7 +15,7 @@ export interface Findings {
 }
 
 /** Query parameters of the specification's v1 that no proto has (specification §9.5). */
-const SPECIFICATION_ONLY = new Set([ORDER_PARAMETER, ...WINDOW_PARAMETERS])
+const SPECIFICATION_ONLY = new Set([ORDER_PARAMETER, ...WINDOW_PARAMETERS, TOKEN_PARAMETERS.skip])
 
 /** Compares every operation of the mapped domains with the facts: routes, kinds, parameters, members, types, enums, masks. */
 export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {

@@ -1,0 +1,106 @@
+import { enumMap, prefixed } from '../src/mapping/enums.ts'
+import { choice, type Fields, int, long, object, objects, oneof, optional, text, texts, time } from '../src/mapping/field.ts'
+import type { Mapping } from '../src/mapping/operation.ts'
+import { action, list } from '../src/mapping/operations.ts'
+import { textsParam, timeParam } from '../src/mapping/query.ts'
+import { message, resource } from '../src/mapping/resource.ts'
+import { detection, FALSE_POSITIVE_TYPES } from './vulnerabilities/advisory-event.ts'
+
+const falsePositiveType = enumMap('FalsePositiveDetermination.Type of the feed', [
+  ['FPT_TYPE_UNSPECIFIED', 'TYPE_UNSPECIFIED', 0],
+  ...FALSE_POSITIVE_TYPES.map((name, at) => [`FPT_TYPE_${name}`, `TYPE_${name}`, at + 1] as const),
+])
+
+const severityType = enumMap(
+  'Severity.Type',
+  [
+    ['UNSPECIFIED', 'TYPE_UNSPECIFIED', 0],
+    ['CVSS_V2', 'TYPE_CVSS_V2', 1],
+    ['CVSS_V3', 'TYPE_CVSS_V3', 2],
+    ['CVSS_V4', 'TYPE_CVSS_V4', 3],
+  ],
+  ['UBUNTU'],
+)
+
+const REFERENCE_TYPES = ['ADVISORY', 'ARTICLE', 'DETECTION', 'DISCUSSION', 'REPORT', 'FIX', 'INTRODUCED', 'PACKAGE', 'EVIDENCE', 'WEB']
+const referenceType = prefixed(
+  'Reference.Type',
+  'TYPE_',
+  ['UNSPECIFIED', 'TYPE_UNSPECIFIED'],
+  REFERENCE_TYPES.map((name, at) => [name, at + 1]),
+)
+
+const severity: Fields = { type: choice('type', severityType), score: text('score') }
+const note = { note: text('note') }
+const scan = { scanner_version: text('scannerVersion'), grype_db_built: text('grypeDbBuilt'), grype_db_checksum: text('grypeDbChecksum') }
+
+const event: Fields = {
+  timestamp: time('timestamp'),
+  true_positive_determination: oneof('data', object('truePositiveDetermination', note)),
+  false_positive_determination: oneof('data', object('falsePositiveDetermination', { type: choice('type', falsePositiveType), ...note })),
+  fixed: oneof('data', object('fixed', { fixed_version: text('fixedVersion'), ...scan })),
+  detection: oneof('data', object('detection', detection('subpackageName', 'componentName'))),
+  analysis_not_planned: oneof('data', object('analysisNotPlanned', note)),
+  fix_not_planned: oneof('data', object('fixNotPlanned', note)),
+  pending_upstream_fix: oneof('data', object('pendingUpstreamFix', note)),
+}
+
+/** A package and its advisories. `id` is a package or CGA id and stays `id` in v2 (facts §7). */
+const document: Fields = {
+  id: text('id'),
+  advisories: objects('advisories', {
+    id: text('id'),
+    events: objects('events', event),
+    aliases: texts('aliases'),
+    package_namespace: text('packageNamespace'),
+  }),
+}
+
+const report: Fields = {
+  date: time('date'),
+  resolved_vulns: objects('resolvedVulns', {
+    id: text('id'),
+    aliases: texts('aliases'),
+    cvss_severities: objects('cvssSeverities', severity),
+  }),
+}
+
+const metadata = resource('vulnerability metadata', {
+  v2: '/advisory/v2/metadata',
+  plural: 'vulnerabilityMetadata',
+  order: 'id',
+  fields: {
+    id: text('id'),
+    summary: text('summary'),
+    details: text('details'),
+    references: objects('references', { type: choice('type', referenceType), url: text('url') }),
+    severity: objects('severities', severity),
+  },
+})
+
+export const advisory: Mapping = {
+  domain: 'advisory',
+  operations: [
+    action('advisory.documents.list', 'GET /advisory/v1/documents', {
+      v2: 'GET /advisory/v2/documents',
+      params: { id: 'id', cves: textsParam('cves') },
+      answer: message('documents', { items: objects('documents', document) }),
+      missing: 'empty',
+    }),
+    action('advisory.resolved_vulns.list', 'GET /advisory/v1/images/resolved_vulns', {
+      v2: 'GET /advisory/v2/images/resolvedVulns',
+      // A repeated message cannot be written as a query parameter; both versions refuse it (facts §7).
+      params: { image_refs: textsParam('image_refs'), from: timeParam('start_time'), to: timeParam('end_time') },
+      answer: message('resolved vulnerability reports', { items: objects('resolvedVulnsReports', report) }),
+      missing: 'empty',
+    }),
+    list('advisory.vulnerability_metadata.list', 'GET /advisory/v1/metadata', metadata, {
+      query: { id: 'id', ids: textsParam('ids') },
+      envelope: message('vulnerability metadata', {
+        next_page_token: text('nextPageToken'),
+        total_count: optional(long('totalCount')),
+        skipped: int('skipped'),
+      }),
+    }),
+  ],
+}

@@ -1,0 +1,22 @@
+import { readOnly, text } from '../src/mapping/field.ts'
+import type { Mapping } from '../src/mapping/operation.ts'
+import { create, list, remove } from '../src/mapping/operations.ts'
+import { scope } from '../src/mapping/query.ts'
+import { resource } from '../src/mapping/resource.ts'
+
+/** Where the events of a group are delivered. Neither version knows times for it (facts §8). */
+const subscription = resource('subscription', {
+  v2: '/events/v2/subscriptions',
+  plural: 'subscriptions',
+  stamps: ['group_id'],
+  fields: { id: readOnly('uid'), sink: text('sink') },
+})
+
+export const events: Mapping = {
+  domain: 'events',
+  operations: [
+    list('events.subscriptions.list', 'GET /events/v1/subscriptions', subscription, { query: scope, byId: 'id' }),
+    create('events.subscriptions.create', 'POST /events/v1/subscriptions/{parent_id=**}', subscription),
+    remove('events.subscriptions.delete', 'DELETE /events/v1/subscriptions/{id=**}', subscription),
+  ],
+}

@@ -1,0 +1,81 @@
+import { enumMap, identical } from '../../src/mapping/enums.ts'
+import { choice, flag, gone, int, long, objects, readOnly, text, time } from '../../src/mapping/field.ts'
+import type { Operation, V1Request } from '../../src/mapping/operation.ts'
+import { action, list } from '../../src/mapping/operations.ts'
+import { choicesParam, flagParam, refusedFlag, v2Query } from '../../src/mapping/query.ts'
+import { message, resource } from '../../src/mapping/resource.ts'
+
+const ecosystem = enumMap(
+  'Ecosystem',
+  [
+    ['UNKNOWN', 'ECOSYSTEM_UNSPECIFIED', 0],
+    ['JAVA', 'ECOSYSTEM_JAVA', 1],
+    ['PYTHON', 'ECOSYSTEM_PYTHON', 2],
+  ],
+  ['JAVASCRIPT', 'JAVA_ATHENA', 'PYTHON_ATHENA', 'JAVASCRIPT_ATHENA', 'DOTNET', 'DOTNET_ATHENA', 'GO', 'GO_ATHENA'],
+)
+const sourceType = identical('SourceType', ['SOURCE_TYPE_UNSPECIFIED'])
+
+const artifact = resource('artifact', {
+  v2: '/libraries/v2/artifacts',
+  plural: 'artifacts',
+  order: 'name',
+  fields: {
+    id: readOnly('uid'),
+    name: text('name'),
+    description: text('description'),
+    ecosystem: choice('ecosystem', ecosystem),
+    latest_version: text('latestVersion'),
+    version_count: int('versionCount'),
+    created_at: readOnly(time('createTime')),
+    updated_at: readOnly(time('updateTime')),
+  },
+})
+
+const NOT_IN_V2 = 'v2 versions do not say it (facts §6.1)'
+
+const version = resource('artifact version', {
+  v2: '/libraries/v2/artifacts/{id}/versions',
+  plural: 'artifactVersions',
+  order: 'version desc',
+  fields: {
+    id: readOnly('uid'),
+    name: text('name'),
+    version: text('version'),
+    description: text('description'),
+    created_at: readOnly(time('createTime')),
+    updated_at: readOnly(time('updateTime')),
+    size_bytes: long('sizeBytes'),
+    source_type: gone((source) => choice(source, sourceType), NOT_IN_V2),
+    malware_scanned: gone(flag, NOT_IN_V2),
+    malware_malicious: gone(flag, NOT_IN_V2),
+    upstream_published_date: gone(time, NOT_IN_V2),
+  },
+})
+
+const ecosystems = { ecosystems: choicesParam('ecosystems', ecosystem) }
+const includeUpstream = { include_upstream: refusedFlag('v2 has no upstream packages') }
+
+export const artifactOperations: readonly Operation[] = [
+  list('libraries.artifacts.list', 'GET /libraries/v1/artifacts', artifact, {
+    query: { ...ecosystems, query: 'query', cuda_version: 'cuda_version', remediated: flagParam('remediated'), ...includeUpstream },
+    more: { params: [], query: everyEcosystem },
+    envelope: message('artifacts', { next_page_token: text('nextPageToken'), total_artifacts: int('totalCount'), skipped: int('skipped') }),
+  }),
+  list('libraries.artifacts.list_versions', 'GET /libraries/v1/artifacts/{id}/versions', version, { query: includeUpstream }),
+  action('libraries.artifacts.count', 'GET /libraries/v1/artifacts/count', {
+    v2: 'GET /libraries/v2/artifacts/count',
+    params: ecosystems,
+    more: everyEcosystem,
+    answer: message('artifact counts', {
+      counts: objects('counts', { ecosystem: choice('ecosystem', ecosystem), total_artifacts: int('totalCount') }),
+    }),
+    missing: 'empty',
+  }),
+]
+
+/** v2 wants ecosystems named; a v1 client that names none means all, and these are all that v2 has (facts §6). */
+function everyEcosystem({ query }: Pick<V1Request, 'query'>): [string, string][] {
+  if (v2Query(ecosystems, query).length > 0) return []
+  return ecosystem.rows.filter((row) => row !== ecosystem.zero).map(([, v2]) => ['ecosystems', v2])
+}

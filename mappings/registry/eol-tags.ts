@@ -1,0 +1,56 @@
+import { identical } from '../../src/mapping/enums.ts'
+import { choice, gone, object, readOnly, text, time } from '../../src/mapping/field.ts'
+import type { Enrich } from '../../src/mapping/list.ts'
+import type { Operation } from '../../src/mapping/operation.ts'
+import { list } from '../../src/mapping/operations.ts'
+import { scope } from '../../src/mapping/query.ts'
+import { message, resource } from '../../src/mapping/resource.ts'
+import { shownKinds, tag } from './tags.ts'
+
+const UNKNOWABLE = 'package and end-of-life data have no v2 source (facts §4.4)'
+const tagStatus = identical('EolTagStatus', ['TAG_ACTIVE', 'TAG_IN_GRACE', 'TAG_INACTIVE'])
+const graceStatus = identical('EolGracePeriodStatus', [
+  'GRACE_NOT_ELIGIBLE',
+  'GRACE_ELIGIBLE',
+  'GRACE_ACTIVE',
+  'GRACE_BROKEN',
+  'GRACE_EXPIRED',
+])
+
+/** v1's end-of-life view of a tag; members that v2 cannot know are emitted unset. */
+const eolTag = resource('end-of-life tag', {
+  v2: tag.v2,
+  plural: tag.plural,
+  fields: {
+    id: readOnly('uid'),
+    name: text('name'),
+    main_package_name: gone(text, UNKNOWABLE),
+    tag_status: choice('status', tagStatus),
+    main_package_version: gone((source) => object(source, {}), UNKNOWABLE),
+    grace_status: gone((source) => choice(source, graceStatus), UNKNOWABLE),
+    grace_period_expiry_date: gone(time, UNKNOWABLE),
+  },
+})
+
+const { exclude_dates, exclude_epochs } = shownKinds
+
+export const eolTagOperations: readonly Operation[] = [
+  list('registry.eol_tags.list', 'GET /registry/v1/eoltags', eolTag, {
+    emulated:
+      'v2 knows only whether a tag is deprecated: status is TAG_ACTIVE or TAG_INACTIVE; package, grace and expiry stay unset (facts §4.4)',
+    query: { ...scope, name: 'name', exclude_dates, exclude_epochs },
+    more: { params: [], query: () => [['include_referrers', 'false']] },
+    envelope: message('end-of-life tags', { next_page_token: text('nextPageToken') }),
+    enrich: withStatus,
+  }),
+]
+
+/**
+ * `deprecated` marks an end-of-life tag (specification §2); a tag in its grace period cannot be told apart. A referrer is no image, and
+ * v2 finds one by its exact name even when asked to hide them.
+ */
+function* withStatus(...[rows]: Parameters<Enrich>): ReturnType<Enrich> {
+  return rows
+    .filter(({ name }) => !String(name).startsWith('sha256-'))
+    .map((row) => ({ ...row, status: row.deprecated === true ? 'TAG_INACTIVE' : 'TAG_ACTIVE' }))
+}

@@ -24,7 +24,7 @@ describe('a list', () => {
       { name: 'x', page_size: '200', page_token: 't2' },
     ])
     expect(uids(ran)).toEqual(['b', 'c', 'd'])
-    expect(ran.result).toBe('')
+    expect(ran.result).toMatchObject({ nextPageToken: '' })
   })
 
   it('ends without a token, whatever v2 calls its absence', () => {
@@ -35,7 +35,7 @@ describe('a list', () => {
   it('of a window stops when it has enough, and tells where to go on', () => {
     const ran = walk([page(['a', 'b'], 't1')], { take: 2 })
     expect(queries(ran)).toEqual([{ name: 'x', page_size: '2' }])
-    expect(ran.result).toBe('t1')
+    expect(ran.result).toMatchObject({ nextPageToken: 't1' })
   })
 
   it('larger than a page takes what is left from the last', () => {

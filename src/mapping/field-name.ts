@@ -11,7 +11,7 @@ export function v1FieldName(
   answer: Message,
   variables: readonly string[] = [],
 ): (v2Path: string) => string {
-  const inPath = new Map(variables.flatMap((name) => [...SCOPES, name.replace(/_id$/, '_uid')].map((v2) => [v2, name])))
+  const inPath = new Map([...variables].reverse().flatMap((name) => [...SCOPES, name.replace(/_id$/, '_uid')].map((v2) => [v2, name])))
   const filters = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, name]))
   const nameOf = (v2Path: string) => request?.v1Names.get(v2Path) ?? answer.v1Names.get(v2Path)
   return (v2Path) => {

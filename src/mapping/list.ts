@@ -42,11 +42,16 @@ export const TOKEN_PARAMETERS = { token: 'page_token', skip: 'skip' }
 
 type Filters = Call['query']
 
+/** Rows that have no name are all of the same one: v1 left them in uid order, v2 refuses to sort by it. */
+function sortable(resource: Resource, order: string | undefined): string | undefined {
+  return order?.startsWith('name') && !Object.hasOwn(resource.fields, 'name') ? 'uid' : order
+}
+
 /** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
 export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
   const { query } = request
   const filters = merge(options.query ?? {}, [...v2Query(options.query ?? {}, query), ...(options.more?.query(request) ?? [])])
-  const order = readOrder(query, options.orders)
+  const order = sortable(resource, readOrder(query, options.orders))
   const window = options.envelope ? tokenWindow(query) : readWindow(query)
   const uid = options.byId ? single(query, options.byId) : undefined
   const show = resource.show[env.dialect]

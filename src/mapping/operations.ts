@@ -5,7 +5,7 @@ import { type ListOptions, listPlan, TOKEN_PARAMETERS } from './list.ts'
 import { fieldMask } from './mask.ts'
 import type { Env, Kind, MakePlan, Method, Operation, V1Request } from './operation.ts'
 import { ORDER_PARAMETER } from './order.ts'
-import { fillPath, onlyVariable } from './path.ts'
+import { fillPath, onlyVariable, variablesOf } from './path.ts'
 import { ask, type Call, type Reply, ROWS } from './plan.ts'
 import { type Params, v2Query } from './query.ts'
 import { type Message, message, type Resource } from './resource.ts'
@@ -139,7 +139,7 @@ export function operation(id: string, route: string, options: Composed): Operati
     answer,
     missing,
     empty: options.empty ?? ((dialect) => answer.show[dialect]({})),
-    fieldName: options.fieldName ?? v1FieldName(params, request, answer),
+    fieldName: options.fieldName ?? v1FieldName(params, request, answer, variablesOf(route)),
   }
 }
 

@@ -12,9 +12,14 @@ export function fillPath(template: string, variables: V1Request['params']): stri
   })
 }
 
+/** The names of a template's variables, in order. */
+export function variablesOf(route: string): readonly string[] {
+  return [...route.matchAll(/\{([^=}]+)/g)].map(([, name = '']) => name)
+}
+
 /** The name of a template's only variable. */
 export function onlyVariable(route: string): string {
-  const name = /\{([^=}]+)/.exec(route)?.[1]
+  const [name] = variablesOf(route)
   if (!name) throw new Error(`route "${route}" has no path variable`)
   return name
 }

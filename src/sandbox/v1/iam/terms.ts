@@ -23,7 +23,9 @@ export const termsOperations: readonly Operation[] = [
     method: 'GET',
     template: '/iam/v1/terms/{group=**}',
     answer: (ask, world) => {
-      const rows = arrange(acceptancesFor(world, groupOf(ask, world, 'terms.list')), ask.query)
+      const group = groupOf(ask, world, 'terms.list')
+      const accepted = world.store.groups.get(group) ? acceptancesFor(world, group) : []
+      const rows = arrange(accepted, ask.query)
       return { items: rows.map((row) => encode(row, termsStatus, world.options.v1Dialect)) }
     },
   },

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
+import type { Agent } from 'undici'
 import { differencesOf } from '../mappings/differences.ts'
 import type { Config } from './config/settings.ts'
 import { describeOperations } from './explain/describe.ts'
@@ -10,10 +11,10 @@ import { createAdmin } from './routes/admin.ts'
 import { createApp, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
-import { createEdge } from './routes/edge.ts'
+import { type Begin, createEdge } from './routes/edge.ts'
 import { createLegacy } from './routes/legacy.ts'
 import { createMetrics } from './routes/metrics.ts'
-import { createPassthrough } from './routes/passthrough.ts'
+import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
 import { whyNotReady } from './routes/ready.ts'
 import { createRouter } from './translate/router.ts'
 import { createPool } from './upstream/pool.ts'
@@ -38,19 +39,10 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const v2 = config['upstream.v2']
   if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
   checkMappings(mappings)
-  const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const pool = createPool(poolSettings(config))
   const metrics = createMetrics(pool)
   const passthrough = createPassthrough(v2)
-  const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
-  const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
-  const app = createApp((request, reply) => serve(request, reply))
-  const v1 = config['upstream.v1']
-  const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
-  const compat = createCompat(router, sendFor, legacy, compatSettings(config))
-  const serve = createServe(createEdge(log, metrics), createClassify(mappings), passthrough, compat)
-  passthrough.carryUpgrades(app.server)
-
+  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics) })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({ metrics, operations: describeOperations(mappings, differencesOf), notReady })
@@ -74,6 +66,26 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       return urlOf(admin)
     },
   }
+}
+
+interface Carriers {
+  readonly pool: Agent
+  readonly passthrough: Passthrough
+  readonly begin: Begin
+}
+
+/** The server for v1 and native requests, with everything that one of them may need. */
+function createProxy(config: Config, v2: string, mappings: readonly Mapping[], { pool, passthrough, begin }: Carriers): FastifyInstance {
+  const app = createApp((request, reply) => serve(request, reply))
+  const router = createRouter(mappings.flatMap(({ operations }) => operations))
+  const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
+  const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
+  const v1 = config['upstream.v1']
+  const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
+  const compat = createCompat(router, sendFor, legacy, compatSettings(config))
+  const serve = createServe(begin, createClassify(mappings), passthrough, compat)
+  passthrough.carryUpgrades(app.server)
+  return app
 }
 
 export function createLog(config: Config): Logger {

@@ -4,15 +4,22 @@ import type { ApiError } from '../errors/api-error.ts'
 import type { Answer } from '../translate/execute.ts'
 import { errorText } from './refusal.ts'
 
+/** As v1 has it (facts §15); text instead of bytes would make Fastify add a charset. */
+const JSON_TYPE = 'application/json'
+
 /**
  * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
  * any stream that breaks after its first byte.
  */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
-  reply.code(answer.status).headers(answer.headers).header('content-type', 'application/json')
-  return 'stream' in answer ? reply.send(Readable.from(answer.stream)) : reply.send(JSON.stringify(answer.body))
+  reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE)
+  return reply.send('stream' in answer ? Readable.from(answer.stream) : Buffer.from(JSON.stringify(answer.body)))
 }
 
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
-  return reply.code(error.http).headers(error.headers).header('content-type', 'application/json').send(errorText(error))
+  return reply
+    .code(error.http)
+    .headers(error.headers)
+    .header('content-type', JSON_TYPE)
+    .send(Buffer.from(errorText(error)))
 }

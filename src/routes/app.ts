@@ -42,6 +42,7 @@ export function createServe(begin: Begin, classify: Classify, passthrough: Passt
     const exchange = begin(request.raw, reply.raw, request.id)
     const target = classify(request.raw.url ?? '')
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
+    reply.header('x-request-id', exchange.id)
     if (target.kind === 'v1') return compat(request, reply, target.path, exchange)
     exchange.error = new ApiError('INVALID_ARGUMENT', 'the request target is not a well-formed path')
     return sendError(reply, exchange.error)

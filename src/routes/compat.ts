@@ -27,7 +27,6 @@ export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string
 /** The v1 surface, top to bottom. `legacy` is undefined when no v1 upstream is configured. */
 export function createCompat(router: Router, sendFor: SendFor, legacy: Legacy | undefined, settings: CompatSettings): Compat {
   return async (request, reply, path, exchange) => {
-    reply.header('x-request-id', exchange.id)
     try {
       const routed = routeRequest(router, request.raw, path)
       const operation = typeof routed.match === 'object' ? routed.match.operation : undefined

@@ -4,6 +4,7 @@ import { credentialHash } from '../upstream/credential.ts'
 import { pathOf } from './classify.ts'
 import { type Exchange, newExchange } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
+import { hasFailed } from './outcome.ts'
 
 /** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
 export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
@@ -34,7 +35,7 @@ export function createEdge(log: Logger, metrics: Metrics): Begin {
         caller: credentialHash(request.headers.authorization),
         ...(exchange.error && { error: described(exchange.error) }),
       }
-      log[status >= 500 ? 'error' : 'info'](line, 'request')
+      log[hasFailed(status) ? 'error' : 'info'](line, 'request')
     })
     return exchange
   }

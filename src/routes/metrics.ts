@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { Exchange } from './exchange.ts'
+import { outcomeOf } from './outcome.ts'
 
 export interface Metrics {
   begin(): void
@@ -45,11 +46,6 @@ export function createMetrics(pool: Agent): Metrics {
     },
     text: () => registers[0]?.metrics() ?? Promise.resolve(''),
   }
-}
-
-function outcomeOf(status: number): string {
-  if (status === 499) return 'cancelled'
-  return status < 400 ? 'ok' : status < 500 ? 'refused' : 'failed'
 }
 
 const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const

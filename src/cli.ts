@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+import { text } from 'node:stream/consumers'
+import { run } from './cli/run.ts'
+
+/** Resolves when the process is asked to stop; asked a second time, it stops at once. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+}
+
+process.exitCode = await run(process.argv.slice(2), {
+  out: (line) => process.stdout.write(`${line}\n`),
+  err: (line) => process.stderr.write(`${line}\n`),
+  env: process.env,
+  stdin: () => text(process.stdin),
+  untilStopped,
+})

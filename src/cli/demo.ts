@@ -1,0 +1,53 @@
+import { mappings } from '../../mappings/index.ts'
+import { type Sandbox, startSandbox } from '../sandbox/start.ts'
+import { createServer, type Server } from '../server.ts'
+import { type Command, MISUSED } from './command.ts'
+import { configFlags, configFrom } from './config-flags.ts'
+import { sandboxFlags, sandboxOptions } from './sandbox-flags.ts'
+
+/** Sandbox and proxy in one process: the shortest way to see v1 served from v2. */
+export const demo: Command = {
+  usage: 'demo',
+  summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
+  flags: { ...sandboxFlags, ...configFlags() },
+  async run(flags, _, io) {
+    const loaded = configFrom(flags, io)
+    const read = sandboxOptions(flags, io)
+    const problem = 'problem' in loaded ? loaded.problem : 'problem' in read ? read.problem : undefined
+    if (problem !== undefined || 'problem' in loaded || 'problem' in read) {
+      io.err(problem ?? '')
+      return MISUSED
+    }
+    const sandbox = await startSandbox({ ...read.options, v1Dialect: loaded.config['v1.dialect'] })
+    try {
+      const server = createServer({ ...loaded.config, 'upstream.v2': sandbox.url }, mappings)
+      await server.listen()
+      for (const line of welcome(server, sandbox)) io.out(line)
+      await io.untilStopped()
+      await server.close()
+    } finally {
+      await sandbox.close()
+    }
+    return 0
+  },
+}
+
+/** Addresses, a token, the organization, and five lines to paste. */
+function welcome({ url, adminUrl }: Server, { url: sandboxUrl, organization, tokens }: Sandbox): readonly string[] {
+  const curl = (rest: string, path: string) => `curl -sS -H 'Authorization: Bearer ${tokens.owner}' ${rest}'${url}${path}'`
+  return [
+    '',
+    `  v1 proxy      ${url}`,
+    `  sandbox v2    ${sandboxUrl}`,
+    `  admin         ${adminUrl}`,
+    `  token         ${tokens.owner}`,
+    `  organization  ${organization}`,
+    '',
+    curl('', '/iam/v1/groups'),
+    curl('', `/iam/v1/rolebindings?uidp.descendants_of=${organization}`),
+    curl('', `/registry/v1/repos?uidp.descendants_of=${organization}&name=nginx`),
+    curl('', `/registry/v1/eoltags?uidp.descendants_of=${organization}&page_size=3`),
+    curl(`-X POST -d '{"name":"hello","description":"made through v1"}' `, `/registry/v1/repos/${organization}`),
+    '',
+  ]
+}

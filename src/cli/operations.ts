@@ -1,0 +1,27 @@
+import { differencesOf } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { describeOperations, type OperationRow } from '../explain/describe.ts'
+import type { Command } from './command.ts'
+
+/** What is served, and how. */
+export const operations: Command = {
+  usage: 'operations',
+  summary: 'Lists every v1 operation with its kind, its v2 calls and the codes of its differences.',
+  flags: { json: { help: 'One JSON array', switch: true } },
+  async run(flags, _, io) {
+    const rows = describeOperations(mappings, differencesOf)
+    if (flags.json) io.out(JSON.stringify(rows, null, 2))
+    else for (const line of rows.flatMap(linesOf)) io.out(line)
+    return 0
+  },
+}
+
+function linesOf({ id, kind, method, path, calls, differences, because }: OperationRow): string[] {
+  return [
+    `${id}  ${kind}`,
+    `  v1  ${method} ${path}`,
+    ...calls.map((call) => `  v2  ${call}`),
+    ...(because === undefined ? [] : [`  because ${because}`]),
+    ...(differences.length === 0 ? [] : [`  differences ${differences.join(', ')}`]),
+  ]
+}

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { nearest } from '../config/nearest.ts'
+import { type Command, FAILED, type Flags, type Io, MISUSED } from './command.ts'
+import { demo } from './demo.ts'
+import { explain } from './explain.ts'
+import { failure } from './failure.ts'
+import { helpFor, overview } from './help.ts'
+import { operations } from './operations.ts'
+import { sandbox } from './sandbox.ts'
+import { sandboxToken } from './sandbox-token.ts'
+import { serve } from './serve.ts'
+
+const COMMANDS: readonly Command[] = [demo, serve, sandbox, sandboxToken, operations, explain]
+
+/** Runs the command that `argv` (without node and script) names; returns the exit code. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const [first = '--help'] = argv
+  if (first === '--version') return say(io, version())
+  if (first === '--help' || first === 'help') return say(io, overview(COMMANDS))
+  const command = find(argv)
+  if (!command) return misused(io, unknownCommand(first))
+  const parsed = parse(command, argv.slice(wordsOf(command).length))
+  if ('problem' in parsed) return misused(io, parsed.problem)
+  if (parsed.flags.help) return say(io, helpFor(command))
+  if (parsed.args.length !== (command.args ?? []).length) return misused(io, `Usage: crosswalk ${command.usage}`)
+  try {
+    return await command.run(parsed.flags, parsed.args, io)
+  } catch (error) {
+    io.err(failure(error))
+    return FAILED
+  }
+}
+
+/** The command whose words stand first; `sandbox token` before `sandbox`. */
+function find(argv: readonly string[]): Command | undefined {
+  const fits = (command: Command) => wordsOf(command).every((word, at) => argv[at] === word)
+  return COMMANDS.filter(fits).sort((a, b) => wordsOf(b).length - wordsOf(a).length)[0]
+}
+
+function wordsOf({ usage }: Command): readonly string[] {
+  return usage.split(' ').filter((word) => /^[a-z]+$/.test(word))
+}
+
+function parse(command: Command, args: readonly string[]): { flags: Flags; args: readonly string[] } | { problem: string } {
+  const types = Object.entries(command.flags).map(([name, flag]) => [name, { type: flag.switch ? 'boolean' : 'string' }] as const)
+  try {
+    const options = { ...Object.fromEntries(types), help: { type: 'boolean' as const } }
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    return { flags: values as Flags, args: positionals }
+  } catch (error) {
+    return { problem: unknownFlag(command, error as NodeJS.ErrnoException) }
+  }
+}
+
+function unknownFlag(command: Command, { code, message }: NodeJS.ErrnoException): string {
+  const words = wordsOf(command).join(' ')
+  const name = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? /'--([^' ]+)/.exec(message)?.[1] : undefined
+  if (name === undefined) return `crosswalk ${words}: ${message.split('\n')[0]}.`
+  const near = nearest(name, Object.keys(command.flags))
+  return `crosswalk ${words} has no flag --${name}; ${near ? `did you mean --${near}?` : `crosswalk ${words} --help lists its flags.`}`
+}
+
+function unknownCommand(word: string): string {
+  const near = nearest(
+    word,
+    COMMANDS.map((command) => wordsOf(command)[0] ?? ''),
+  )
+  return `There is no command "${word}"; ${near ? `did you mean "${near}"?` : 'crosswalk --help lists the commands.'}`
+}
+
+/** From the manifest next to the sources or above the build output. */
+function version(): string {
+  const [above = ''] = ['../../package.json', '../../../package.json'].filter((path) => existsSync(new URL(path, import.meta.url)))
+  return JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')).version
+}
+
+function say(io: Io, text: string): number {
+  io.out(text)
+  return 0
+}
+
+function misused(io: Io, problem: string): number {
+  io.err(problem)
+  return MISUSED
+}

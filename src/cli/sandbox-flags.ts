@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { integer, type Kind } from '../config/kinds.ts'
+import type { SandboxOptions } from '../sandbox/start.ts'
+import { type Flag, type Flags, type Io, textOf } from './command.ts'
+
+interface SandboxFlag extends Flag {
+  readonly kind: Kind<unknown>
+  readonly env?: string
+}
+
+const DATA_SETS = ['demo', 'empty', 'large']
+
+const data: Kind<string> = {
+  schema: z.string().refine((text) => DATA_SETS.includes(text) || text.endsWith('.json')),
+  allowed: `one of ${DATA_SETS.join(', ')}, or a file whose name ends in .json`,
+}
+
+/** The sandbox's own flags; `demo` and `sandbox` take them both. */
+const FLAGS = {
+  'sandbox-port': { kind: integer(0, 65_535), env: 'CROSSWALK_SANDBOX_PORT', help: 'Port the sandbox listens on (8090); 0 = any' },
+  data: { kind: data, help: 'What the sandbox holds: demo, empty, large, or a JSON file of v2-shaped resources (demo)' },
+  tags: { kind: integer(1, 1_000_000), help: 'Tags of the repo "large" of the data set large (10000)' },
+  latency: { kind: integer(0, 600_000), help: 'Milliseconds the sandbox waits before every answer (0)' },
+} satisfies Record<string, SandboxFlag>
+
+export const sandboxFlags: Readonly<Record<string, Flag>> = FLAGS
+
+/** The sandbox's options, or one sentence that names the wrong value, its source and what is allowed. */
+export function sandboxOptions(flags: Flags, io: Io): { readonly options: SandboxOptions } | { readonly problem: string } {
+  const values: Partial<Record<keyof typeof FLAGS, unknown>> = {}
+  for (const [name, flag] of Object.entries(FLAGS) as [keyof typeof FLAGS, SandboxFlag][]) {
+    const given = textOf(flags, name)
+    const value = given ?? (flag.env ? io.env[flag.env] || undefined : undefined)
+    if (value === undefined) continue
+    const read = flag.kind.schema.safeParse(value)
+    const source = given === undefined ? `the environment variable ${flag.env}` : `the flag --${name}`
+    if (!read.success) return { problem: `${name} is ${JSON.stringify(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
+    values[name] = read.data
+  }
+  const { 'sandbox-port': port, data: set, tags, latency: latencyMs } = values
+  const data = typeof set === 'string' && !DATA_SETS.includes(set) ? { file: set } : set
+  return { options: { port, data, tags, latencyMs } as SandboxOptions }
+}

@@ -1,0 +1,54 @@
+import { type Command, FAILED, type Flags, textOf } from './command.ts'
+
+const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
+
+/** Asks a running sandbox for a signed token; its key lives as long as it does. */
+export const sandboxToken: Command = {
+  usage: 'sandbox token',
+  summary: 'Mints a signed token of the running sandbox: of a demo user, of an identity, or for a subject that an identity matches.',
+  flags: {
+    as: { help: 'A demo user: owner, editor, viewer, outsider, admin (owner)' },
+    identity: { help: 'Uid of an identity: an access token of that identity' },
+    subject: { help: 'A subject: an identity token that claimMatch can match, or that /sts/exchange takes' },
+    issuer: { help: "Issuer of the identity token: the sandbox's address or an address below it" },
+    audience: { help: "Audience of the identity token (the sandbox's address)" },
+    lifetime: { help: 'Seconds the identity token lives (3600)' },
+    url: { help: `Address of the sandbox (${DEFAULT_SANDBOX}, or CROSSWALK_SANDBOX_PORT on this machine)` },
+  },
+  async run(flags, _, io) {
+    const port = io.env.CROSSWALK_SANDBOX_PORT
+    const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
+    const answer = await ask(base, flags).catch(() => undefined)
+    if (!answer) {
+      io.err(`No sandbox answers on ${base}; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.`)
+      return FAILED
+    }
+    const body = (await answer.json()) as { token?: string; message?: string }
+    if (!answer.ok || body.token === undefined) {
+      io.err(`The sandbox refused: ${body.message}`)
+      return FAILED
+    }
+    io.out(body.token)
+    return 0
+  },
+}
+
+function ask(base: string, flags: Flags): Promise<Response> {
+  const identity = textOf(flags, 'identity')
+  const subject = textOf(flags, 'subject')
+  if (identity !== undefined) return post(`${base}/-/token`, { identity })
+  if (subject === undefined) return exchange(base, textOf(flags, 'as') ?? 'owner')
+  const lifetime = textOf(flags, 'lifetime')
+  const { issuer, audience } = flags
+  return post(`${base}/-/token`, { subject, issuer, audience, ...(lifetime !== undefined && { lifetimeSeconds: Number(lifetime) }) })
+}
+
+function post(url: string, body: unknown): Promise<Response> {
+  return fetch(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+}
+
+/** A demo user's fixed token, exchanged for a signed one. */
+function exchange(base: string, user: string): Promise<Response> {
+  const query = new URLSearchParams({ aud: base })
+  return fetch(`${base}/sts/exchange?${query}`, { method: 'POST', headers: { authorization: `Bearer demo-${user}` } })
+}

@@ -1,0 +1,29 @@
+import { mappings } from '../../mappings/index.ts'
+import { createServer } from '../server.ts'
+import { type Command, MISUSED } from './command.ts'
+import { configFlags, configFrom } from './config-flags.ts'
+
+/** The proxy alone, in front of a v2 service. */
+export const serve: Command = {
+  usage: 'serve',
+  summary: 'Serves v1 from the v2 service at --upstream-v2.',
+  flags: configFlags(),
+  async run(flags, _, io) {
+    const loaded = configFrom(flags, io)
+    if ('problem' in loaded) {
+      io.err(loaded.problem)
+      return MISUSED
+    }
+    const { config } = loaded
+    if (config['upstream.v2'] === undefined) {
+      io.err('upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.')
+      return MISUSED
+    }
+    const server = createServer(config, mappings)
+    await server.listen()
+    io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
+    await io.untilStopped()
+    await server.close()
+    return 0
+  },
+}

@@ -1,0 +1,10 @@
+import type { Call } from '../mapping/plan.ts'
+
+/** A call as text: two calls are the same when their texts are. */
+export function textOf({ method, path, query, body }: Call): string {
+  return JSON.stringify([method, path, query, body])
+}
+
+export function textsOf(calls: readonly Call[]): ReadonlySet<string> {
+  return new Set(calls.map(textOf))
+}

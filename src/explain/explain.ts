@@ -1,0 +1,55 @@
+import type { ApiError } from '../errors/api-error.ts'
+import type { Env, Kind, Mapping, Operation, V1Request } from '../mapping/operation.ts'
+import type { Call } from '../mapping/plan.ts'
+import { unknownParameters } from '../translate/translated.ts'
+import type { DifferencesOf } from './describe.ts'
+import { type DroppedMember, droppedMembers, unknowable } from './dropped.ts'
+import { type Course, explore } from './explore.ts'
+import { createShapes } from './placeholder.ts'
+
+/** What a v1 request becomes, found out without sending anything. */
+export interface Explanation {
+  readonly operation: string
+  readonly kind: Kind
+  readonly course: Course
+  /** Field masks of its updates. */
+  readonly masks: readonly string[]
+  readonly droppedParameters: readonly string[]
+  readonly droppedMembers: readonly DroppedMember[]
+  /** What the answer cannot hold as v1 had it. */
+  readonly unknowable: readonly string[]
+  /** Codes of what the client can see differently. */
+  readonly differences: readonly string[]
+  /** Why only a v1 service can answer it. */
+  readonly v1Only?: string
+  /** The error that the request itself deserves. */
+  readonly refusal?: ApiError
+}
+
+/** Explains one matched v1 request. */
+export function explain(
+  operation: Operation,
+  request: V1Request,
+  env: Env,
+  mappings: readonly Mapping[],
+  differencesOf: DifferencesOf,
+): Explanation {
+  const course = explore({ operation, request, env, shapeOf: createShapes(mappings) })
+  return {
+    operation: operation.id,
+    kind: operation.kind,
+    course,
+    masks: course.calls.flatMap(({ call }) => maskOf(call)),
+    droppedParameters: operation.plan ? unknownParameters(operation, request) : [],
+    droppedMembers: operation.plan ? droppedMembers(operation, request.body) : [],
+    unknowable: unknowable(operation),
+    differences: differencesOf(operation.id),
+    ...(operation.kind === 'v1-only' && { v1Only: operation.because ?? '' }),
+    ...(course.error && { refusal: course.error }),
+  }
+}
+
+function maskOf({ path, query, body }: Call): readonly string[] {
+  const mask = query.find(([name]) => name === 'updateMask')?.[1] ?? body?.updateMask
+  return typeof mask === 'string' ? [`${mask} on ${path}`] : []
+}

@@ -1,0 +1,67 @@
+import type { ApiError } from '../errors/api-error.ts'
+import { isObject } from '../mapping/json.ts'
+import { textOf, textsOf } from './call-text.ts'
+import { type Marker, markersIn, markerText } from './marker.ts'
+import { type Scenario, type Subject, type Trace, trace } from './trace.ts'
+
+/** A call is made only when a member of an earlier answer is (or is not) this text. */
+export interface Guard {
+  readonly member: Marker
+  readonly value: string
+  readonly equal: boolean
+}
+
+/** What a request ends with when a guard does not hold. */
+export interface Refusal extends Guard {
+  readonly error: ApiError
+}
+
+/** The ordinary scenario; a plan that refuses what it reads is shown the value that it wants to see. */
+export function ordinary(subject: Subject): { readonly base: Scenario; readonly assumed?: Refusal } {
+  const first = trace(subject)
+  if (!first.error || first.calls.length === 0) return { base: {} }
+  for (const [member, value] of candidates(subject, first)) {
+    const base = { values: new Map([[markerText(member), value]]) }
+    if (!trace(subject, base).error) return { base, assumed: { member, value, equal: true, error: first.error } }
+  }
+  return { base: {} }
+}
+
+/** Calls that are left out, and nothing else changes, when an answer already holds what the request brings. */
+export function guardsOf(subject: Subject, base: Scenario, course: Trace): ReadonlyMap<number, Guard> {
+  const guards = new Map<number, Guard>()
+  for (const [member, value] of candidates(subject, course)) {
+    const values = new Map([...(base.values ?? []), [markerText(member), value]])
+    const other = trace(subject, { ...base, values })
+    const left = textsOf(other.calls)
+    const onlyFewer = !other.error && other.calls.length < course.calls.length && isPartOf(left, textsOf(course.calls))
+    if (!onlyFewer) continue
+    course.calls.forEach((call, at) => {
+      if (!left.has(textOf(call)) && !guards.has(at + 1)) guards.set(at + 1, { member, value, equal: false })
+    })
+  }
+  return guards
+}
+
+/** Each of them costs a run; bodies that a plan compares with anything are short. */
+const MOST_TEXTS = 50
+
+/** Every text of an answer, paired with every text of the request's body and with the empty one. */
+function candidates(subject: Subject, { calls }: Trace): readonly (readonly [Marker, string])[] {
+  const values = new Set(['', ...textsIn(subject.request.body).slice(0, MOST_TEXTS)])
+  const members = calls.flatMap((call, at) => {
+    const { plural, body } = subject.shapeOf(subject.operation, call)
+    return call.method === 'GET' ? markersIn(JSON.stringify(body(at + 1, plural === undefined ? 0 : 1))) : []
+  })
+  return members.flatMap((member) => [...values].map((value) => [member, value] as const))
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : []
+}
+
+function isPartOf<T>(part: ReadonlySet<T>, whole: ReadonlySet<T>): boolean {
+  return [...part].every((item) => whole.has(item))
+}

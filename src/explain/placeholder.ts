@@ -1,0 +1,86 @@
+import type { Fields, FieldType, Source } from '../mapping/field.ts'
+import type { JsonObject } from '../mapping/json.ts'
+import type { Mapping, Operation } from '../mapping/operation.ts'
+import type { Call } from '../mapping/plan.ts'
+import type { Message, Resource } from '../mapping/resource.ts'
+import { markerText } from './marker.ts'
+
+/** What v2 may answer to a call; without rows it is no list. */
+export interface Shape {
+  readonly plural?: string
+  /** The body of a single answer, or the rest of a list's; `row` 0 is the answer itself. */
+  readonly body: (call: number, row: number) => JsonObject
+}
+
+/** Tells the shape of v2's answers from the tables. */
+export type ShapeOf = (operation: Operation, call: Call) => Shape
+
+/** The v2 collections that the tables know, and what stands in them. */
+export function createShapes(mappings: readonly Mapping[]): ShapeOf {
+  const resources = new Map<string, Resource>()
+  for (const { answer } of mappings.flatMap(({ operations }) => operations))
+    if (answer && isResource(answer)) resources.set(answer.v2, answer)
+  return (operation, { method, path }) => {
+    const own = [...resources.values()].find(({ v2 }) => path === v2 || path.startsWith(`${v2}/`))
+    const fields = { ...operation.answer?.fields, ...own?.fields }
+    const shape = { body: (call: number, row: number) => placeholder(fields, call, row) }
+    return own && method === 'GET' && path === own.v2 ? { ...shape, plural: own.plural } : shape
+  }
+}
+
+function isResource(message: Message): message is Resource {
+  return 'plural' in message
+}
+
+/** A v2 form in which every text is a marker; everything has a uid. */
+function placeholder(fields: Fields, call: number, row: number): JsonObject {
+  const form: Record<string, unknown> = { uid: markerText({ call, row, path: 'uid' }) }
+  fill(form, fields, '', call, row)
+  return form
+}
+
+function fill(form: Record<string, unknown>, fields: Fields, prefix: string, call: number, row: number): void {
+  for (const { source, type } of Object.values(fields)) {
+    for (const path of pathsOf(source)) {
+      const inner = type.kind === 'object' ? type.fields : undefined
+      if (path === '' && inner) fill(form, inner, prefix, call, row)
+      else if (path !== '') put(form, path.split('.'), (held) => imagined(type, held, prefix + path, call, row))
+    }
+  }
+}
+
+function pathsOf(source: Source | undefined): readonly string[] {
+  if (source === undefined) return []
+  if (typeof source === 'string') return [source]
+  return 'firstOf' in source ? source.firstOf.flatMap(pathsOf) : [source.parentOf]
+}
+
+function put(form: Record<string, unknown>, path: readonly string[], value: (held: unknown) => unknown): void {
+  const [member = '', ...rest] = path
+  if (rest.length === 0) {
+    form[member] = value(form[member])
+    return
+  }
+  const below = { ...(form[member] as JsonObject | undefined) }
+  put(below, rest, value)
+  form[member] = below
+}
+
+function imagined(type: FieldType, held: unknown, path: string, call: number, row: number): unknown {
+  switch (type.kind) {
+    case 'text':
+    case 'time':
+      return markerText({ call, row, path })
+    case 'object': {
+      const below = { ...(held as JsonObject | undefined) }
+      fill(below, type.fields, `${path}.`, call, row)
+      return below
+    }
+    case 'list':
+      return []
+    case 'choice':
+      return type.of.zero[1]
+    default:
+      return undefined
+  }
+}

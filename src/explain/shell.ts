@@ -1,0 +1,62 @@
+import { answerOf, extract, variableOf } from './capture.ts'
+import { curl, quoted } from './curl.ts'
+import type { Branch, Course, PlannedCall } from './explore.ts'
+import { type Marker, markersIn } from './marker.ts'
+
+/** The calls of a request as lines for a shell; what is made only under a condition that a shell cannot see is a comment. */
+export function shellLines(base: string, { calls }: Course): readonly string[] {
+  return calls.flatMap((planned, at) => {
+    const later = calls.slice(at + 1)
+    const joint = planned.decisive && later.length > 0 ? ' &&' : ''
+    const wanted = wantedFrom(planned.number, later)
+    const lines = wanted.length > 0 ? captured(base, planned, wanted) : [plain(base, planned, joint !== '')]
+    const joined = lines.map((line, index) => (index < lines.length - 1 && planned.decisive ? `${line} &&` : line))
+    joined.push(`${joined.pop()}${joint}`)
+    return [...joined, ...planned.branches.flatMap((branch) => comments(base, planned.number, branch))]
+  })
+}
+
+/** The values of this call's answer that later calls need. */
+function wantedFrom(number: number, later: readonly PlannedCall[]): readonly Wanted[] {
+  const needed = later.flatMap(({ call, each, guard }) => [
+    ...markersIn(JSON.stringify(call)).map((marker) => ({ marker, each })),
+    ...(guard ? [{ marker: guard.member, each: false }] : []),
+  ])
+  return needed.filter(({ marker }) => marker.call === number)
+}
+
+interface Wanted {
+  readonly marker: Marker
+  /** Needed once for each row: the loop reads it from the answer itself. */
+  readonly each: boolean
+}
+
+function captured(base: string, { call, number, guard }: PlannedCall, wanted: readonly Wanted[]): string[] {
+  const answer = answerOf(number)
+  const taken = wanted.filter(({ each }) => !each).map(({ marker }) => `${variableOf(marker)}=$(${extract(marker, false)})`)
+  return [...guardLines(guard), `${answer}=$(${curl(base, call, '-fsS', asVariable)})`, `printf '%s\\n' "$${answer}"`, ...taken]
+}
+
+function guardLines(guard: PlannedCall['guard']): string[] {
+  return guard ? [condition(guard)] : []
+}
+
+/** One command. A value that differs from row to row makes it a loop; a guard stands in front. */
+function plain(base: string, { call, guard, each }: PlannedCall, stopsOnFailure: boolean): string {
+  const command = curl(base, call, stopsOnFailure ? '-sS --fail-with-body' : '-sS', asVariable)
+  const [first] = markersIn(JSON.stringify(call))
+  if (each && first) return `for ${variableOf(first)} in $(${extract(first, true)}); do\n  ${command}\ndone`
+  if (!guard) return command
+  return guard.equal ? `${condition(guard)} && ${command}` : `${condition(guard)} || ${command}`
+}
+
+function condition({ member, value }: NonNullable<PlannedCall['guard']>): string {
+  return `[ "$${variableOf(member)}" = ${quoted(JSON.stringify(value).slice(1, -1))} ]`
+}
+
+function comments(base: string, number: number, { when, calls }: Branch): string[] {
+  return [`# when call ${number} ${when}:`, ...calls.map((call) => `#   ${curl(base, call, '-sS', asWords)}`)]
+}
+
+const asVariable = (marker: Marker) => `$${'{'}${variableOf(marker)}}`
+const asWords = ({ call, path }: Marker) => `<${path} of call ${call}>`

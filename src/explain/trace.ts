@@ -1,0 +1,78 @@
+import { ApiError } from '../errors/api-error.ts'
+import type { CodeName } from '../errors/codes.ts'
+import { asApiError } from '../errors/to-v1.ts'
+import type { JsonObject } from '../mapping/json.ts'
+import type { Env, Operation, V1Request } from '../mapping/operation.ts'
+import type { Call, Outcome, Plan } from '../mapping/plan.ts'
+import { markerText } from './marker.ts'
+import type { ShapeOf } from './placeholder.ts'
+
+/** How v2 is supposed to answer, where it is not the ordinary way: success, one row in a list, no further page. */
+export interface Scenario {
+  /** The call with this number fails with this code. */
+  readonly failing?: readonly [call: number, code: CodeName]
+  /** The list call with this number has a further page. */
+  readonly paged?: number
+  /** Rows in every list. */
+  readonly rows?: number
+  /** Values of members whose marker text is the key. */
+  readonly values?: ReadonlyMap<string, string>
+}
+
+/** The calls that a plan makes in a scenario, in order, and the error that it ends with. */
+export interface Trace {
+  readonly calls: readonly Call[]
+  readonly error: ApiError | undefined
+}
+
+/** What is explained: one v1 request. */
+export interface Subject {
+  readonly operation: Operation
+  readonly request: V1Request
+  readonly env: Env
+  readonly shapeOf: ShapeOf
+}
+
+/** Where a plan that never ends is cut off. */
+const MOST_CALLS = 100
+
+/** Runs the plan of a request against imagined answers; nothing is sent. */
+export function trace(subject: Subject, scenario: Scenario = {}): Trace {
+  const calls: Call[] = []
+  const answer = (call: Call): Outcome => {
+    calls.push(call)
+    return outcomeOf(subject, call, calls.length, scenario)
+  }
+  try {
+    if (subject.operation.plan) follow(subject.operation.plan(subject.request, subject.env), answer, () => calls.length < MOST_CALLS)
+    return { calls, error: undefined }
+  } catch (thrown) {
+    return { calls, error: asApiError(thrown) }
+  }
+}
+
+function follow(plan: Plan, answer: (call: Call) => Outcome, goOn: () => boolean): void {
+  let outcomes: readonly Outcome[] = []
+  while (goOn()) {
+    const step = plan.next(outcomes)
+    if (step.done) return
+    outcomes = step.value.kind === 'ask' ? step.value.calls.map(answer) : []
+  }
+}
+
+function outcomeOf({ operation, shapeOf }: Subject, call: Call, number: number, scenario: Scenario): Outcome {
+  const [failingCall, code] = scenario.failing ?? []
+  if (failingCall === number && code) return { ok: false, error: new ApiError(code, `call ${number} failed`) }
+  const { plural, body } = shapeOf(operation, call)
+  const known = (form: JsonObject) => withValues(form, scenario.values)
+  if (plural === undefined) return { ok: true, body: known(body(number, 0)) }
+  const rows = Array.from({ length: scenario.rows ?? 1 }, (_, at) => known(body(number, at + 1)))
+  const nextPageToken = scenario.paged === number ? markerText({ call: number, row: 0, path: 'nextPageToken' }) : ''
+  return { ok: true, body: { [plural]: rows, nextPageToken } }
+}
+
+/** The form with known values in the place of their markers. */
+function withValues(form: JsonObject, values: Scenario['values']): JsonObject {
+  if (!values || values.size === 0) return form
+  return JSON.parse(JSON.stringify(form), (_, value) => (typeof value === 'string' ? (values.get(value) ?? value) : value)) as JsonObject
+}

@@ -154,6 +154,49 @@ export const groups: readonly Transcript[] = [
     published: publishedOrg,
   },
   {
+    title: 'a verified group: v2 keeps verified to staff, and a PUT that left it out did not mean it',
+    operation: 'iam.groups.update',
+    request: 'PUT /iam/v1/groups/org',
+    body: { name: 'example.com' },
+    calls: [
+      { call: 'PATCH /iam/v2/groups/org?updateMask=name,description,verified', body: { name: 'example.com' }, answer: 'PERMISSION_DENIED' },
+      { call: 'PATCH /iam/v2/groups/org?updateMask=name,description', body: { name: 'example.com' }, answer: v2Org },
+    ],
+    reply: { ...org, ...stamps },
+    published: publishedOrg,
+  },
+  {
+    title: 'a caller who may not write the group at all is refused twice, and told once',
+    operation: 'iam.groups.update',
+    request: 'PUT /iam/v1/groups/org',
+    body: { name: 'example.com', verified: false },
+    calls: [
+      {
+        call: 'PATCH /iam/v2/groups/org?updateMask=name,description,verified',
+        body: { name: 'example.com', verified: false },
+        answer: 'PERMISSION_DENIED',
+      },
+      { call: 'PATCH /iam/v2/groups/org?updateMask=name,description', body: { name: 'example.com' }, answer: 'PERMISSION_DENIED' },
+    ],
+    status: 403,
+    reply: failure('PERMISSION_DENIED'),
+  },
+  {
+    title: 'verified: true is meant, and refused for good',
+    operation: 'iam.groups.update',
+    request: 'PUT /iam/v1/groups/org',
+    body: { name: 'example.com', verified: true },
+    calls: [
+      {
+        call: 'PATCH /iam/v2/groups/org?updateMask=name,description,verified',
+        body: { name: 'example.com', verified: true },
+        answer: 'PERMISSION_DENIED',
+      },
+    ],
+    status: 403,
+    reply: failure('PERMISSION_DENIED'),
+  },
+  {
     title: 'a missing group is an error on PUT',
     operation: 'iam.groups.update',
     request: 'PUT /iam/v1/groups/gone',

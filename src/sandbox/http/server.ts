@@ -42,15 +42,18 @@ const readablePath = (path: string): string => {
   }
 }
 
+/** Bytes, because fastify would add a charset to the type of a text; JSON has none (facts §15). */
+const bytes = (text: string): Buffer => Buffer.from(text)
+
 const send = (reply: FastifyReply, { status = 200, body, headers = {} }: Answer): FastifyReply => {
   reply.code(status).headers(headers)
-  return body === undefined ? reply.send() : reply.header('content-type', 'application/json').send(JSON.stringify(body))
+  return body === undefined ? reply.send() : reply.header('content-type', 'application/json').send(bytes(JSON.stringify(body)))
 }
 
 const sendFault = (reply: FastifyReply, { status = 200, body, headers = {} }: Fault): FastifyReply => {
   const code = Object.values(CODES).find(({ http }) => http === status)?.code ?? CODES.UNKNOWN.code
   const text = body ?? JSON.stringify({ code, message: `fault injected: ${status}`, details: [] })
-  return reply.code(status).header('content-type', 'application/json').headers(headers).send(text)
+  return reply.code(status).header('content-type', 'application/json').headers(headers).send(bytes(text))
 }
 
 const reset = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

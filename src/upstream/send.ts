@@ -33,20 +33,23 @@ export interface CallContext {
 export type SendFor = (context: CallContext) => (call: Call) => Promise<JsonObject>
 
 /**
- * The way of a Call to v2. Identical reads of one caller that are under way are made once; a write by that caller ends this sharing, so
- * that nobody reads what was true before their own write. Kept answers are keyed by the caller's credential (design §6).
+ * The way of a Call to v2. Identical reads of one caller that are under way are made once, and answers may be kept; both are keyed by
+ * the caller's credential (design §6), and a write by that caller ends both, so that nobody reads what was true before their own write.
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<JsonObject>()
   const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries, ttl: settings.keep.ttlMs })
   const writes = new LRUCache<string, number>({ max: 10_000 })
   const wrote = (caller: string) => writes.set(caller, (writes.get(caller) ?? 0) + 1)
+  let requests = 0
 
   return (context) => {
     const caller = credentialHash(context.headers.authorization)
+    const request = ++requests
+    const since = () => `${caller} ${writes.get(caller) ?? 0}`
     const go = async (call: Call, signal: AbortSignal) => parse(await make(settings, context, call, signal))
     const read = (call: Call) => {
-      const key = `${caller} ${writes.get(caller) ?? 0} ${call.path}?${queryText(call)}`
+      const key = `${since()} ${call.path}?${queryText(call)}`
       return flights.join(key, context.signal, (signal) => go(call, signal)).catch(asTransport)
     }
     return async (call) => {
@@ -55,7 +58,7 @@ export function createSend(settings: SendSettings): SendFor {
         return go(call, context.signal).finally(() => wrote(caller))
       }
       if (!call.keep) return read(call)
-      const key = `${caller} ${call.keep.scope === 'request' ? context.requestId : ''} ${call.keep.key}`
+      const key = `${since()} ${call.keep.scope === 'request' ? request : ''} ${call.keep.key}`
       const known = kept.get(key)
       if (known) return known
       const answer = await read(call)

@@ -77,13 +77,15 @@ export function* readPage(listing: Listing, size: number, position: Call['query'
 
 /**
  * Tells whether a page belongs to a listing that began anew: its cursor was seen before, it repeats a row of the first page, its count
- * of skipped rows changed, or (in uid order) it begins before the last row seen. Rows of the advisory feed
- * have an `id` instead of a uid (facts §7); rows with neither are watched by the cursor alone.
+ * of skipped rows changed, or (in uid order) it begins before the last row seen. A service may also count only the request's own skip
+ * (specification §2), which is 0 behind a cursor; that alone says nothing. Rows of the advisory feed have an `id` instead of a uid
+ * (facts §7); rows with neither are watched by the cursor alone.
  */
 function restartDetector(order: string): (page: Page) => boolean {
   const tokens = new Set<string>()
   let first: Set<string> | undefined
   let skipped = 0
+  let keepsSkipped = false
   let last = ''
   return ({ rows, nextPageToken, skipped: nowSkipped }) => {
     const uids = rows.map(({ uid, id }) => String(uid ?? id ?? '')).filter((uid) => uid !== '')
@@ -92,8 +94,10 @@ function restartDetector(order: string): (page: Page) => boolean {
     if (!first) {
       first = new Set(uids)
       skipped = nowSkipped
-    } else if (repeatedToken || nowSkipped !== skipped || uids.some((uid) => first?.has(uid))) {
-      return true
+    } else {
+      if (repeatedToken || uids.some((uid) => first?.has(uid))) return true
+      if (nowSkipped !== skipped && (keepsSkipped || nowSkipped !== 0)) return true
+      keepsSkipped ||= nowSkipped === skipped
     }
     const backwards = order === 'uid' && last !== '' && uids[0] !== undefined && uids[0] <= last
     last = uids.at(-1) ?? last

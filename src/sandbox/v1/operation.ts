@@ -28,24 +28,31 @@ export function v1FieldName(path: string, message: Message): string {
  * Throws a failure of the service again as v1 words it: the same code and text, fields under their v1 names, no details
  * (facts §15). Anything else is a fault of the sandbox and passes untouched.
  */
-function refuseInV1(error: unknown, message: Message | undefined): never {
+function refuseInV1(error: unknown, { message, template }: Operation): never {
   if (!isStatusError(error)) throw error
   const { code, details, message: text } = error.status
   const violations = details.flatMap((detail) => (detail.kind === 'badRequest' ? detail.fieldViolations : []))
-  const worded = violations.map(({ field, description }) => `${message ? v1FieldName(field, message) : field}: ${description}`)
+  const nameOf = (field: string) => {
+    const name = message ? v1FieldName(field, message) : field
+    return name === 'parent' ? (pathVariable(template) ?? name) : name
+  }
+  const worded = violations.map(({ field, description }) => `${nameOf(field)}: ${description}`)
   return gatewayError(code, worded.length > 0 ? CODES[code].prefix + worded.join('; ') : text)
 }
 
+/** What v1 calls the parent of a create: the path names it (facts §12.1). */
+const pathVariable = (template: string): string | undefined => /\{([^=}]+)/.exec(template)?.[1]
+
 /** The route of an operation. */
-export const routeOf = ({ method, template, auth = 'required', message, answer }: Operation): Route => ({
-  method,
-  template,
-  auth,
+export const routeOf = (operation: Operation): Route => ({
+  method: operation.method,
+  template: operation.template,
+  auth: operation.auth ?? 'required',
   handle: (ask, world) => {
     try {
-      return ok(answer(ask, world))
+      return ok(operation.answer(ask, world))
     } catch (error) {
-      return refuseInV1(error, message)
+      return refuseInV1(error, operation)
     }
   },
 })

@@ -5,6 +5,7 @@ import { callerOf } from '../../http/route.ts'
 import type { Tag } from '../../model.ts'
 import { SORTABLE } from '../../order.ts'
 import { type Paging, pageOf, readPaging } from '../../paging.ts'
+import { invalidField } from '../../status.ts'
 import { parentOf } from '../../uid.ts'
 import type { World } from '../../world.ts'
 import { encode } from '../encode.ts'
@@ -18,6 +19,7 @@ const paged = new Set(['page_size', 'pageSize', 'page_token', 'pageToken'])
 /** v1's own paging of this list: no size is everything at once, and no size is too large (semantics §8). */
 function pagingOf(query: Query, world: World, key: string): Paging {
   const own = readQuery(query.pairs.filter(([name]) => paged.has(name)))
+  if (own.integer('page_size') < 0) invalidField('page_size', 'must not be negative')
   const paging = readPaging(own, world, { sortable: SORTABLE, order: { name: 'uid', descending: false }, filterKey: key })
   return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }
 }

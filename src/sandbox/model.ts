@@ -11,7 +11,7 @@ export type Row = {
   readonly updateTime?: string | undefined
 }
 
-type Dated = { readonly createTime: string; readonly updateTime: string }
+export type Dated = { readonly createTime: string; readonly updateTime: string }
 
 export type Group = Row &
   Dated & {
@@ -230,7 +230,15 @@ export type Tag = Row & {
   readonly digest: string
   readonly deprecated: boolean
   readonly bundles: readonly string[]
+  /** Never rendered with the tag: what it pointed to before, oldest first. */
+  readonly history?: readonly TagPoint[] | undefined
 }
+
+/** A digest a tag pointed to, and since when. */
+export type TagPoint = { readonly digest: string; readonly updateTime: string }
 
 /** One digest of a repo: `uid` is `<repo uid>@<digest>`; bytes by architecture (layers and config). */
 export type Image = Row & { readonly digest: string; readonly sizes: Readonly<Record<string, string>> }
+
+/** Events of its parent group, and of every group below, are sent to `sink`. It has no dates (semantics §3.16). */
+export type Subscription = Row & { readonly sink: string }

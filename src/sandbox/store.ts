@@ -1,3 +1,5 @@
+import type { Advisory, AdvisoryDocument, VulnerabilityMetadata } from './advisory-model.ts'
+import type { Artifact, ArtifactVersion } from './library-model.ts'
 import type {
   AccountAssociation,
   ExternalGroupRoleMapping,
@@ -10,6 +12,7 @@ import type {
   Repo,
   Role,
   RoleBinding,
+  Subscription,
   Tag,
   TermsAcceptance,
 } from './model.ts'
@@ -30,6 +33,12 @@ export type Store = {
   readonly readmes: Table<Readme>
   readonly tags: Table<Tag>
   readonly images: Table<Image>
+  readonly advisories: Table<Advisory>
+  readonly documents: Table<AdvisoryDocument>
+  readonly vulnerabilityMetadata: Table<VulnerabilityMetadata>
+  readonly artifacts: Table<Artifact>
+  readonly artifactVersions: Table<ArtifactVersion>
+  readonly subscriptions: Table<Subscription>
 }
 
 /** An empty store. */
@@ -47,4 +56,10 @@ export const createStore = (): Store => ({
   readmes: createTable(),
   tags: createTable(),
   images: createTable(),
+  advisories: createTable(),
+  documents: createTable(),
+  vulnerabilityMetadata: createTable(),
+  artifacts: createTable(),
+  artifactVersions: createTable(),
+  subscriptions: createTable(),
 })

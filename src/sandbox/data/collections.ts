@@ -1,5 +1,9 @@
-import { type Message, mapOf, outputText, outputTime, text } from '../message.ts'
+import { SOURCE_TYPES } from '../library-model.ts'
+import { choice, flag, listOf, type Message, mapOf, outputText, outputTime, text } from '../message.ts'
 import type { Store } from '../store.ts'
+import { documentMessage } from '../v2/advisory/document-message.ts'
+import { metadataMessage } from '../v2/advisory/metadata-message.ts'
+import { subscriptionMessage } from '../v2/events/subscriptions.ts'
 import { accountAssociationMessage } from '../v2/iam/account-association-message.ts'
 import { externalGroupRoleMappingMessage } from '../v2/iam/external-group-role-mappings.ts'
 import { groupInviteMessage } from '../v2/iam/group-invites.ts'
@@ -8,9 +12,11 @@ import { identityMessage } from '../v2/iam/identity-message.ts'
 import { identityProviderMessage } from '../v2/iam/identity-provider-message.ts'
 import { roleBindingMessage } from '../v2/iam/role-bindings.ts'
 import { roleMessage } from '../v2/iam/roles.ts'
+import { artifactMessage, artifactVersionMessage } from '../v2/libraries/artifact-message.ts'
 import { readmeMessage } from '../v2/registry/readmes.ts'
 import { repoMessage } from '../v2/registry/repo-message.ts'
 import { tagMessage } from '../v2/registry/tags.ts'
+import { advisoryMessage } from '../v2/vulnerabilities/advisory-message.ts'
 
 const termsMessage: Message = {
   name: 'chainguard.platform.iam.v2.TermsAcceptance',
@@ -21,6 +27,27 @@ const termsMessage: Message = {
 const imageMessage: Message = {
   name: 'sandbox.Image',
   fields: { uid: outputText, repoUid: text({ required: true }), digest: text({ required: true }), sizes: mapOf(text()) },
+}
+
+/** Rows the API calls by an id instead of a uid. */
+const keyed = (message: Message): Message => ({ ...message, fields: { uid: outputText, ...message.fields } })
+
+const fileArtifactMessage: Message = {
+  ...artifactMessage,
+  fields: { ...artifactMessage.fields, cudaVersions: listOf(text()) },
+}
+
+/** What v1 alone shows of a version, and the artifact it belongs to. */
+const fileVersionMessage: Message = {
+  ...artifactVersionMessage,
+  fields: {
+    ...artifactVersionMessage.fields,
+    artifactUid: text({ required: true }),
+    sourceType: choice(SOURCE_TYPES),
+    malwareScanned: flag(),
+    malwareMalicious: flag(),
+    upstreamPublishedDate: outputTime,
+  },
 }
 
 /** What a data file may hold, in the order it is checked: parents come first. */
@@ -38,4 +65,10 @@ export const COLLECTIONS: Readonly<Record<keyof Store, Message>> = {
   readmes: readmeMessage,
   tags: tagMessage,
   images: imageMessage,
+  advisories: advisoryMessage,
+  documents: keyed(documentMessage),
+  vulnerabilityMetadata: keyed(metadataMessage),
+  artifacts: fileArtifactMessage,
+  artifactVersions: fileVersionMessage,
+  subscriptions: subscriptionMessage,
 }

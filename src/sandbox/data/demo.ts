@@ -1,5 +1,8 @@
 import type { Dataset } from './dataset.ts'
 import { demoAccess } from './demo-access.ts'
+import { demoAdvisories } from './demo-advisories.ts'
+import { demoEvents } from './demo-events.ts'
+import { demoLibraries } from './demo-libraries.ts'
 import { demoRegistry } from './demo-registry.ts'
 import { exampleCom, organization } from './groups.ts'
 import { bindUsers, builtInRoleRows, tokensOf, userRows } from './users.ts'
@@ -8,7 +11,7 @@ const EVERYBODY = ['owner', 'editor', 'viewer', 'outsider', 'admin'] as const
 
 /** Three organizations with about 5,000 tags: `example.com` to work in, `acme.dev` to prove isolation, the public catalog to sync from. */
 export const demoDataset = (now: number): Dataset => ({
-  rows: [...demoAccess(now), ...demoRegistry()],
+  rows: [...demoAccess(now), ...demoRegistry(), demoAdvisories(), demoLibraries(), demoEvents],
   tokens: tokensOf(EVERYBODY),
   organization: exampleCom.uid,
 })

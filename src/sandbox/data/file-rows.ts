@@ -36,6 +36,8 @@ const OWN_UIDS: Partial<Record<Name, (draft: Draft) => Draft>> = {
   groupInvites: ({ role: _role, ttl: _ttl, ...draft }) => draft,
   externalGroupRoleMappings: (draft) => ({ ...draft, identityProviderUid: draft['identityProviderUid'] ?? parentOf(String(draft['uid'])) }),
   termsAcceptances: (draft) => ({ ...draft, uid: `${draft['orgUid']}/${draft['docId']}` }),
+  documents: (draft) => ({ ...draft, uid: draft['id'] }),
+  vulnerabilityMetadata: (draft) => ({ ...draft, uid: draft['id'] }),
   images: (draft) => ({ ...draft, uid: imageUid(String(draft['repoUid']), String(draft['digest'])) }),
 }
 
@@ -49,8 +51,15 @@ const decodeAt = (where: string, message: Message, draft: Draft): Draft => {
   }
 }
 
-/** Collections whose rows have no uid of their own. */
-const KEYED: ReadonlySet<Name> = new Set(['termsAcceptances', 'images'])
+/** Collections whose rows have no uid of their own, or an id in its place. */
+const KEYED: ReadonlySet<Name> = new Set<Name>([
+  'termsAcceptances',
+  'images',
+  'documents',
+  'vulnerabilityMetadata',
+  'artifacts',
+  'artifactVersions',
+])
 
 const toRow = (name: Name, where: string, draft: Draft, now: string): Row => {
   const message = COLLECTIONS[name]
@@ -84,6 +93,8 @@ const PARENTS: Partial<Record<Name, Name>> = {
   externalGroupRoleMappings: 'identityProviders',
   repos: 'groups',
   tags: 'repos',
+  advisories: 'groups',
+  subscriptions: 'groups',
 }
 
 const ROOTED: ReadonlySet<Name> = new Set(['groups', 'identities', 'roles'])

@@ -19,6 +19,8 @@ export type Query = {
   readonly time: (name: string) => number | undefined
   /** One of `values`, by name or by number (its index); the first when absent. */
   readonly choice: (name: string, values: readonly string[]) => string
+  /** Every value of a repeated enum parameter, each by name or by number; `[]` when absent. */
+  readonly choices: (name: string, values: readonly string[]) => readonly string[]
   /** Whether the parameter was given, even empty. */
   readonly has: (name: string) => boolean
   /** Every pair as received, in order, for the journal. */
@@ -74,6 +76,7 @@ export const readQuery = (pairs: readonly (readonly [string, string])[]): Query 
         undefined,
         (value) => parseTimestamp(value) ?? fail(name, `${JSON.stringify(value)} is not an RFC 3339 time`),
       ),
+    choices: (name, allowed) => texts(name).map((value) => parseChoice(name, value, allowed)),
     choice: (name, allowed) => parsed(name, allowed[0] ?? '', (value) => parseChoice(name, value, allowed)),
   }
 }

@@ -71,6 +71,7 @@ const DEPENDENTS: Readonly<Record<string, (store: Store, uid: string) => boolean
   identities: (store, uid) => store.identities.children(uid).length > 0,
   roles: (store, uid) => store.roles.children(uid).length > 0,
   'identity providers': (store, uid) => store.identityProviders.children(uid).length > 0,
+  subscriptions: (store, uid) => store.subscriptions.children(uid).length > 0,
   'account associations': (store, uid) => store.accountAssociations.get(uid) !== undefined,
 }
 
@@ -79,9 +80,9 @@ export const groupBlockers = ({ uid }: Group, { store }: World): readonly Precon
     .filter(([, found]) => found(store, uid))
     .map(([word]) => ({ type: 'RESOURCE_NOT_EMPTY', description: `cannot delete group with child ${word}` }))
 
-/** Bindings and invites are about the group, not below it: an organization always has its owner's binding. */
+/** Bindings and invites are about the group, not below it: an organization always has its owner's binding. Nobody can delete advisories. */
 export const removeWithGroup = ({ uid }: Group, { store }: World): void => {
-  for (const table of [store.roleBindings, store.groupInvites, store.termsAcceptances]) {
+  for (const table of [store.roleBindings, store.groupInvites, store.termsAcceptances, store.advisories]) {
     for (const row of table.children(uid)) table.delete(row.uid)
   }
 }

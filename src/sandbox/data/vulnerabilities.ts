@@ -1,0 +1,60 @@
+import type { Severity, VulnerabilityMetadata } from '../advisory-model.ts'
+import { fixtureDigest } from './fixture.ts'
+
+/** Made-up vulnerabilities: numbers no authority has given out, so that nobody takes the demo for news. */
+
+const WEAKNESSES = [
+  'Out-of-bounds read',
+  'Use after free',
+  'Integer overflow',
+  'Uncontrolled recursion',
+  'Improper certificate validation',
+  'Path traversal',
+  'Denial of service through crafted input',
+] as const
+
+/** CVSS scores by turns; an empty one is a vulnerability nobody has scored yet. */
+const SCORES = ['9.8', '7.5', '5.3', '3.1', '8.1', '6.5', '0.0', ''] as const
+
+/** Every tenth one has a score of the version before, every seventh one of the version after. */
+const severitiesOf = (number: number): readonly Severity[] => {
+  const score = SCORES[number % SCORES.length] ?? ''
+  if (score === '') return []
+  return [
+    ...(number % 10 === 0 ? [{ type: 'TYPE_CVSS_V2', score }] : []),
+    { type: 'TYPE_CVSS_V3', score },
+    ...(number % 7 === 0 ? [{ type: 'TYPE_CVSS_V4', score }] : []),
+  ]
+}
+
+/** `CVE-2026-90001` for 1. */
+export const cveId = (number: number): string => `CVE-2026-${90_000 + number}`
+
+/** The alphabet of GHSA and CGA ids (semantics §3.13). */
+const ALPHABET = '23456789cfghjmpqrvwx'
+
+/** An id of the form `<prefix>-xxxx-xxxx-xxxx`, worked out from a label. */
+export const letteredId = (prefix: string, label: string): string => {
+  const letters = [...Buffer.from(fixtureDigest(label).slice(7, 31), 'hex')].map((byte) => ALPHABET[byte % ALPHABET.length])
+  return [prefix, ...[0, 4, 8].map((at) => letters.slice(at, at + 4).join(''))].join('-')
+}
+
+export const ghsaId = (number: number): string => letteredId('GHSA', cveId(number))
+
+/** What is known of vulnerability `number`. */
+export const vulnerability = (number: number): VulnerabilityMetadata => {
+  const id = cveId(number)
+  const weakness = WEAKNESSES[number % WEAKNESSES.length]
+  return {
+    uid: id,
+    id,
+    summary: `${weakness} (demo)`,
+    details: `${weakness} in a component of the demo data. It was never found anywhere.`,
+    references: [
+      { type: 'TYPE_ADVISORY', url: `https://advisories.example.com/${ghsaId(number)}` },
+      { type: 'TYPE_WEB', url: `https://cve.example.com/${id}` },
+      ...(number % 3 === 0 ? [{ type: 'TYPE_FIX', url: `https://git.example.com/commit/${fixtureDigest(id).slice(7, 47)}` }] : []),
+    ],
+    severities: severitiesOf(number),
+  }
+}

@@ -1,0 +1,32 @@
+import { ok, type Route } from '../../http/route.ts'
+import { render } from '../../render.ts'
+import { unscopedPage } from '../unscoped-list.ts'
+import { documentMessage } from './document-message.ts'
+import { refuseResolvedVulns, selectDocuments, selectMetadata } from './feed.ts'
+import { metadataMessage } from './metadata-message.ts'
+
+/** Everything below `/advisory/v2` (semantics §3.15). Documents and metadata are public and take no token. */
+export const advisoryFeedRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    template: '/advisory/v2/documents',
+    auth: 'none',
+    handle: ({ query }, { store }) => ok({ documents: selectDocuments(store, query).map((row) => render(documentMessage, row)) }),
+  },
+  {
+    method: 'GET',
+    template: '/advisory/v2/metadata',
+    auth: 'none',
+    handle: (ask, world) => {
+      const list = { ...selectMetadata(world.store, ask.query), order: { name: 'uid', descending: false } }
+      const { rows, ...envelope } = unscopedPage(ask, world, list)
+      return ok({ vulnerabilityMetadata: rows.map((row) => render(metadataMessage, row)), ...envelope })
+    },
+  },
+  {
+    method: 'GET',
+    template: '/advisory/v2/images/resolvedVulns',
+    auth: 'required',
+    handle: ({ query }) => refuseResolvedVulns(query, ['start_time', 'end_time']),
+  },
+]

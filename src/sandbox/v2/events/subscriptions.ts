@@ -1,0 +1,43 @@
+import { httpOnLoopback, httpsOnly, type SchemeRule, sinkProblem } from '../../events/sink.ts'
+import type { Route } from '../../http/route.ts'
+import { type Message, outputText, text } from '../../message.ts'
+import type { Subscription } from '../../model.ts'
+import type { World } from '../../world.ts'
+import { getRoute, listRoute } from '../reads.ts'
+import type { CreateAct, Resource } from '../resource.ts'
+import { createRoute, deleteRoute } from '../writes.ts'
+
+/** (semantics §3.16) */
+export const subscriptionMessage: Message = {
+  name: 'chainguard.platform.events.v2.Subscription',
+  fields: { uid: outputText, sink: text({ required: true }) },
+}
+
+/** A check of the sink against the schemes the rule allows in this sandbox. */
+export const sinkCheck =
+  (rule: (world: World) => SchemeRule) =>
+  ({ sink }: Subscription, { world }: CreateAct) => {
+    const description = sinkProblem(sink, rule(world))
+    return description === undefined ? [] : [{ field: 'sink', description }]
+  }
+
+/** Subscriptions of a group to the events at it and below (specification §6). They never change. */
+export const subscriptions: Resource<Subscription> = {
+  type: 'events.Subscription',
+  message: subscriptionMessage,
+  path: '/events/v2/subscriptions',
+  plural: 'subscriptions',
+  table: (store) => store.subscriptions,
+  capabilities: { list: 'subscriptions.list', create: 'subscriptions.create', delete: 'subscriptions.delete' },
+  parent: { type: 'iam.Group', table: (store) => store.groups },
+  sortable: { sink: ({ sink }) => sink },
+  checkCreate: sinkCheck(({ options }) => (options.httpSinks ? httpOnLoopback : httpsOnly)),
+}
+
+/** Everything below `/events/v2`. */
+export const eventRoutes: readonly Route[] = [
+  listRoute(subscriptions),
+  getRoute(subscriptions),
+  createRoute(subscriptions),
+  deleteRoute(subscriptions),
+]

@@ -1,0 +1,50 @@
+import { hasCapabilitySomewhere } from '../../auth/authorize.ts'
+import type { Caller } from '../../caller.ts'
+import type { Query } from '../../http/query.ts'
+import type { Artifact, ArtifactVersion } from '../../library-model.ts'
+import type { Store } from '../../store.ts'
+import type { World } from '../../world.ts'
+
+/** The catalog belongs to no group: who may read artifacts anywhere reads all of it, everybody else finds it empty. */
+const mayRead = (world: World, caller: Caller): boolean => hasCapabilitySomewhere(world, caller, 'libraries.artifacts.list')
+
+/** The artifacts of `ecosystems` that `caller` may see. */
+export const artifactsIn = (world: World, caller: Caller, ecosystems: readonly string[]): readonly Artifact[] =>
+  mayRead(world, caller) ? world.store.artifacts.values().filter(({ ecosystem }) => ecosystems.includes(ecosystem)) : []
+
+const versionsByArtifact = ({ artifactVersions }: Store): ReadonlyMap<string, readonly ArtifactVersion[]> =>
+  artifactVersions.derived('by artifact', () => {
+    const found = new Map<string, ArtifactVersion[]>()
+    for (const row of artifactVersions.values()) found.set(row.artifactUid, [...(found.get(row.artifactUid) ?? []), row])
+    return found
+  })
+
+/** Every version of an artifact, those from upstream included, that `caller` may see; uid ascending. */
+export const versionsOf = (world: World, caller: Caller, artifact: string): readonly ArtifactVersion[] =>
+  mayRead(world, caller) ? (versionsByArtifact(world.store).get(artifact) ?? []) : []
+
+/** Whether a version was built here; v2 shows no other (facts §6.1). */
+export const isBuilt = ({ sourceType }: ArtifactVersion): boolean => sourceType !== 'SOURCE_TYPE_UPSTREAM_REGISTRY'
+
+const isRemediated = (store: Store, uid: string): boolean =>
+  (versionsByArtifact(store).get(uid) ?? []).some(({ sourceType }) => sourceType === 'SOURCE_TYPE_INTERNAL_REMEDIATED')
+
+/** What a list of artifacts asks for beside its ecosystems, the same in both versions of the API (facts §6). */
+export const searchOf = (query: Query) => ({
+  query: query.text('query').toLowerCase(),
+  cudaVersion: query.text('cuda_version'),
+  remediated: query.flag('remediated'),
+})
+
+/** The artifacts a search finds; an unset part does not narrow. */
+export const searchArtifacts = (rows: readonly Artifact[], search: ReturnType<typeof searchOf>, store: Store): readonly Artifact[] =>
+  rows.filter(
+    ({ uid, name, cudaVersions = [] }) =>
+      name.toLowerCase().includes(search.query) &&
+      (search.cudaVersion === '' || cudaVersions.includes(search.cudaVersion)) &&
+      (!search.remediated || isRemediated(store, uid)),
+  )
+
+/** How many artifacts each of `ecosystems` has, each once, in the order asked. */
+export const countArtifacts = (world: World, caller: Caller, ecosystems: readonly string[]) =>
+  [...new Set(ecosystems)].map((ecosystem) => ({ ecosystem, totalCount: String(artifactsIn(world, caller, [ecosystem]).length) }))

@@ -1,0 +1,23 @@
+import type { Ask } from '../http/route.ts'
+import type { Row } from '../model.ts'
+import { type Order, SORTABLE, type Sortable, sortRows } from '../order.ts'
+import { type Page, pageOf, readPaging } from '../paging.ts'
+import type { World } from '../world.ts'
+
+/** A list whose rows belong to no group: it knows no `uidp`, and who may see one row may see them all. */
+export type UnscopedList<R extends Row> = {
+  /** Already filtered, uid ascending. */
+  readonly rows: readonly R[]
+  /** One string for everything that narrowed `rows`; page tokens are bound to it. */
+  readonly key: string
+  readonly sortable?: Sortable<R>
+  /** The default order. */
+  readonly order: Order
+}
+
+/** One page of such a list by page_size, page_token, order_by and skip (specification §4 rule 2). */
+export const unscopedPage = <R extends Row>({ query }: Pick<Ask, 'query'>, world: World, list: UnscopedList<R>): Page<R> => {
+  const sortable = { ...SORTABLE, ...list.sortable }
+  const paging = readPaging(query, world, { sortable, order: list.order, filterKey: list.key })
+  return pageOf(world, sortRows(list.rows, paging.order, sortable), paging, sortable)
+}

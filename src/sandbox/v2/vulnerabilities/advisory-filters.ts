@@ -1,0 +1,109 @@
+import type { Advisory, AdvisoryEvent } from '../../advisory-model.ts'
+import type { Filter } from '../../filter.ts'
+import type { Query } from '../../http/query.ts'
+import { eventType, eventTypeNames, latestApproved } from './event-kinds.ts'
+import { REVIEW_STATES } from './event-message.ts'
+
+type Values = ReadonlySet<string | undefined>
+
+const any =
+  (read: (event: AdvisoryEvent) => string | undefined) =>
+  (values: Values) =>
+  ({ events }: Advisory): boolean =>
+    events.some((event) => values.has(read(event)))
+
+const member =
+  (name: keyof Advisory) =>
+  (values: Values) =>
+  (row: Advisory): boolean =>
+    values.has(row[name] as string)
+
+/** The text every search term is looked for in (semantics §3.13). */
+const searched = ({ artifactName, componentName, aliases }: Advisory): string =>
+  [artifactName, componentName, ...aliases].join('\n').toLowerCase()
+
+/** What each condition means; the values of one condition are alternatives. */
+const CONDITIONS = {
+  advisoryIds: member('advisoryId'),
+  legacyAdvisoryIds: member('legacyAdvisoryId'),
+  artifactNames: member('artifactName'),
+  artifactTypes: member('artifactType'),
+  artifactArchitectures: member('artifactArchitecture'),
+  componentNames: member('componentName'),
+  componentTypes: member('componentType'),
+  componentLocations: member('componentLocation'),
+  aliases: (values: Values) => (row: Advisory) => row.aliases.some((alias) => values.has(alias)),
+  eventReviewStates: any(({ reviewState }) => reviewState),
+  eventAuthors: any(({ author }) => author),
+  excludeEventAuthors: (values: Values) => (row: Advisory) => !row.events.some(({ author }) => values.has(author)),
+  eventReviewers: any(({ reviewer }) => reviewer),
+  eventTypes: any(eventType),
+  latestEventType: (values: Values) => (row: Advisory) => {
+    const latest = latestApproved(row)
+    return latest !== undefined && values.has(eventType(latest))
+  },
+  query: (values: Values) => (row: Advisory) => [...values].some((value) => searched(row).includes(String(value).toLowerCase())),
+} as const
+
+/** What a list of advisories asks for: values by condition, none for a condition that does not narrow. */
+export type AdvisoryWish = Readonly<Record<keyof typeof CONDITIONS, readonly string[]>>
+
+const withdrawn: Filter<Advisory> = { key: 'not deleted', matches: ({ deleteTime }) => deleteTime === undefined }
+
+/** The filters of a list of advisories: every condition must hold, and withdrawn advisories are never shown. */
+export const advisoryFilters = (wish: AdvisoryWish): readonly Filter<Advisory>[] => {
+  const asked = (Object.keys(CONDITIONS) as (keyof AdvisoryWish)[]).filter((name) => wish[name].length > 0)
+  const made = asked.map((name) => ({ key: `${name}=${JSON.stringify(wish[name])}`, matches: CONDITIONS[name](new Set(wish[name])) }))
+  return [withdrawn, ...made]
+}
+
+/** Everything v2 knows but `componentLocationChanged` (facts §18). */
+const EVENT_TYPES = eventTypeNames(8)
+
+const given = (value: string): readonly string[] => (value === '' ? [] : [value])
+
+/** How the parameters of a version of the API spell a wish. */
+type Reader = {
+  /** Every text of a repeated parameter; empty ones ask for nothing. */
+  readonly texts: (name: string) => readonly string[]
+  /** Every value of a repeated enum parameter; its zero asks for nothing. */
+  readonly enums: (name: string, values: readonly string[]) => readonly string[]
+}
+
+export const wishReader = (query: Query): Reader => ({
+  texts: (name) => query.texts(name).filter((value) => value !== ''),
+  enums: (name, values) => query.choices(name, values).filter((value) => value !== values[0]),
+})
+
+/** `origin` takes the place of the names of artifacts (semantics §3.13). */
+export const namesOrOrigin = (query: Query, names: readonly string[]): readonly string[] =>
+  query.text('origin') === '' ? names : [query.text('origin')]
+
+/** The kind `latest_event_type` names; its zero asks for nothing. */
+export const latestKind = (query: Query, values: readonly string[]): readonly string[] => {
+  const kind = query.choice('latest_event_type', values)
+  return kind === values[0] ? [] : [kind]
+}
+
+/** Reads the parameters of `GET /vulnerabilities/v2/advisories`. */
+export const readWish = (query: Query): AdvisoryWish => {
+  const { texts, enums } = wishReader(query)
+  return {
+    advisoryIds: texts('advisory_ids'),
+    legacyAdvisoryIds: texts('legacy_advisory_ids'),
+    artifactNames: namesOrOrigin(query, texts('artifact_names')),
+    artifactTypes: texts('artifact_types'),
+    artifactArchitectures: texts('artifact_architectures'),
+    componentNames: texts('component_names'),
+    componentTypes: texts('component_types'),
+    componentLocations: texts('component_locations'),
+    aliases: texts('aliases'),
+    eventReviewStates: enums('event_review_states', REVIEW_STATES),
+    eventAuthors: texts('event_authors'),
+    excludeEventAuthors: texts('exclude_event_authors'),
+    eventReviewers: texts('event_reviewers'),
+    eventTypes: enums('event_types', EVENT_TYPES),
+    latestEventType: latestKind(query, EVENT_TYPES),
+    query: given(query.text('query')),
+  }
+}

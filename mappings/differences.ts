@@ -12,7 +12,150 @@ export interface Difference {
 }
 
 /** Every known difference. The contract suite fails when one of these stops occurring, and when another one occurs. */
-export const differences: readonly Difference[] = []
+export const differences: readonly Difference[] = [
+  {
+    code: 'v1-only',
+    operations: [
+      'registry.vuln_reports.*',
+      'registry.tag_history.*',
+      'registry.sync_status.*',
+      'registry.repos.update_status',
+      'registry.manifests.*',
+      'registry.sbom.*',
+      'registry.charts.*',
+      'registry.deployment.*',
+      'registry.entitlements.*',
+      'registry.settings.*',
+      'registry.build_reports.*',
+      'registry.images.config',
+      'registry.policies.*',
+      'registry.versions.*',
+    ],
+    seen: '501 with code 12 and the setting that helps, unless upstream.v1 is set.',
+    because: 'v2 has no counterpart (facts §22, specification §4.7); the row of each operation says why.',
+    test: 'operations without a v2 counterpart say what they need',
+  },
+  {
+    code: 'error-details',
+    operations: ['*'],
+    seen: 'details of an error hold what v2 said (ErrorInfo, BadRequest, ResourceInfo, PreconditionFailure), its fields under their v1 names; a native v1 sends an empty list.',
+    because:
+      'v2 errors are typed (specification §7); dropping what may help a person helps nobody, and v1 clients may ignore it (facts §14, §15).',
+    test: 'errors keep the details of v2',
+  },
+  {
+    code: 'refusal-words',
+    operations: ['*.create', '*.delete', 'iam.account_associations.check'],
+    seen: 'A request that is refused before it reaches the service (a body that is no JSON or not of its type, an unknown enum or capability name, a missing id in the path) is refused with the same code and status, in other words.',
+    because: 'No source fixes these texts; they come from whichever parser reads the request first (semantics §4.1).',
+    test: 'words of a refusal that the service never sees',
+  },
+  {
+    code: 'readme-needs-staff',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    seen: 'A write that changes the readme is refused with 403 unless the caller holds repo.internal.admin; the rest of the repo is written by then.',
+    because: 'v2 keeps the readme apart and guards it with a capability that no customer role has (facts §4.1, §13.6).',
+    test: 'a readme is written by staff only',
+  },
+  {
+    code: 'upsert-needs-update',
+    operations: ['registry.repos.create'],
+    seen: 'Creating a repo that exists needs repo.list and repo.update too, not repo.create alone.',
+    because: 'v2 never updates on create: the repo is found by its name and patched (facts §24.10, semantics §9.4).',
+    test: 'a create that updates needs the capability to update',
+  },
+  {
+    code: 'tag-update-needs-create',
+    operations: ['registry.tags.update'],
+    seen: 'Updating a tag needs tag.list and tag.create, not tag.update.',
+    because: 'v2 has no tag update; its create-or-update asks for tag.create (facts §4.2, §26).',
+    test: 'a tag is updated by those who may create it',
+  },
+  {
+    code: 'tag-rename',
+    operations: ['registry.tags.update'],
+    seen: 'A PUT with another name is refused with 400 code 3 on name; a native v1 renames the tag.',
+    because: 'v2 addresses tags by name on write; create and delete would change the id (facts §4.2).',
+    test: 'a tag keeps its name',
+  },
+  {
+    code: 'tag-digest-required',
+    operations: ['registry.tags.create'],
+    seen: 'A new tag without a digest is refused with 400 code 3 on digest; one that exists keeps its own.',
+    because: 'v2 requires the digest of a tag (facts §24.9, semantics §3.11).',
+    test: 'a new tag needs a digest',
+  },
+  {
+    code: 'role-capabilities-required',
+    operations: ['iam.roles.create'],
+    seen: 'A role without capabilities is refused with 400 code 3.',
+    because: 'v2 wants at least one (facts §3.4).',
+    test: 'a role needs a capability',
+  },
+  {
+    code: 'association-name-required',
+    operations: ['iam.account_associations.create', 'iam.account_associations.update'],
+    seen: 'An account association without a name is refused with 400 code 3.',
+    because: 'v2 requires the name, v1 did not (facts §24.13).',
+    test: 'an account association needs a name',
+  },
+  {
+    code: 'provider-default-role-required',
+    operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
+    seen: 'An identity provider without a default role is refused with 400 code 3.',
+    because: 'v2 requires defaultRole, v1 did not (facts §3.6).',
+    test: 'an identity provider needs a default role',
+  },
+  {
+    code: 'invite-ttl-required',
+    operations: ['iam.group_invites.create'],
+    seen: 'An invite without a ttl is refused with 400 code 3.',
+    because: 'v2 requires the ttl (facts §24.13).',
+    test: 'an invite needs a ttl',
+  },
+  {
+    code: 'batch-size',
+    operations: ['iam.role_bindings.create_batch'],
+    seen: 'A batch of no or of more than 25 role bindings is refused with 400 code 3.',
+    because: 'v2 takes 1 to 25, all or nothing; several calls could not be undone together (facts §3.5).',
+    test: 'a batch of role bindings holds 1 to 25',
+  },
+  {
+    code: 'lookup-unreadable',
+    operations: ['iam.identities.lookup'],
+    seen: 'Of an identity that the caller may not read only the id is known; the same answer, instead of 404, meets a pair of issuer and subject that nobody registered.',
+    because: 'v2 answers a uid for every pair, and its Get needs identity.list (facts §3.2, §24.11).',
+    test: 'a lookup of an identity that the caller may not read',
+  },
+  {
+    code: 'sync-config-server-members',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config are shown but not written, staff included.',
+    because: 'v2 sets them itself (facts §4.1).',
+    test: 'members of sync_config that v2 keeps to itself',
+  },
+  {
+    code: 'eol-approximated',
+    operations: ['registry.eol_tags.list'],
+    seen: 'Package name and version, grace status and expiry are unset; tag_status is TAG_INACTIVE for deprecated tags and TAG_ACTIVE for all others, superseded builds and tags in grace included.',
+    because: 'v2 knows only the flag deprecated (specification §4.6, facts §4.4).',
+    test: 'end-of-life tags without package, grace and superseded builds',
+  },
+  {
+    code: 'repo-count-lower-bound',
+    operations: ['registry.repo_count_by_source.get'],
+    seen: 'Only repos that the caller can see are counted, and nobody is refused.',
+    because: 'v2 has no such count; the visible repos are listed and counted (facts §4.4).',
+    test: 'a count of synced repos sees what the caller sees',
+  },
+  {
+    code: 'summary-narrowed',
+    operations: ['registry.repo_tags_summary.get'],
+    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403.',
+    because: 'It is computed from the list of tags, which narrows to what the caller sees (facts §4.4, §10.8).',
+    test: 'a summary of a repo that the caller may not see',
+  },
+]
 
 /** The codes that an operation shows. */
 export function differencesOf(operation: string): readonly string[] {

@@ -15,6 +15,8 @@ export interface Api {
   readonly otherwise: Api
   /** The same API, with exchanges that two runs cannot have in common left out of the transcript. */
   readonly unrecorded: Api
+  /** The same API, for requests that are refused in words which nothing promises. */
+  readonly inAnyWords: Api
   readonly get: (path: string, query?: Query) => Promise<Answer>
   readonly post: (path: string, body?: unknown, query?: Query) => Promise<Answer>
   readonly put: (path: string, body?: unknown) => Promise<Answer>
@@ -36,6 +38,8 @@ export interface Api {
 export interface Session {
   readonly api: Api
   readonly exchanges: readonly Exchange[]
+  /** Every request of the case, those left out of the transcript too. */
+  readonly requests: readonly Request[]
   /** Undoes what the case made. */
   readonly close: () => Promise<void>
 }
@@ -43,11 +47,13 @@ export interface Session {
 /** A fresh view of a target for one case. */
 export function session(target: Target, slug: string): Session {
   const exchanges: Exchange[] = []
+  const requests: Request[] = []
   const undos: ((api: Api) => Promise<unknown>)[] = []
-  const build = (role: Role, spelling: Spelling, recorded: boolean): Api => {
+  const build = (role: Role, spelling: Spelling, recorded: boolean, anyWords = false): Api => {
     const exchange = async (request: Request) => {
       const answer = await send(target, role, request)
-      if (recorded) exchanges.push({ role, request, answer })
+      requests.push(request)
+      if (recorded) exchanges.push({ role, request, answer, anyWords })
       return answer
     }
     const json = (method: string, path: string, body: unknown, query: Query = {}) =>
@@ -61,12 +67,15 @@ export function session(target: Target, slug: string): Session {
       side: target.side,
       organization: target.organization,
       role,
-      as: (other) => build(other, spelling, recorded),
+      as: (other) => build(other, spelling, recorded, anyWords),
       get otherwise() {
-        return build(role, spelling === 'snake' ? 'camel' : 'snake', recorded)
+        return build(role, spelling === 'snake' ? 'camel' : 'snake', recorded, anyWords)
       },
       get unrecorded() {
         return build(role, spelling, false)
+      },
+      get inAnyWords() {
+        return build(role, spelling, recorded, true)
       },
       get: (path, query) => json('GET', path, undefined, query),
       post: (path, body, query) => json('POST', path, body, query),
@@ -84,7 +93,7 @@ export function session(target: Target, slug: string): Session {
   const close = async () => {
     for (const undo of undos.reverse()) await undo(api.unrecorded)
   }
-  return { api, exchanges, close }
+  return { api, exchanges, requests, close }
 }
 
 function queryString(query: Query, spelling: Spelling): string {

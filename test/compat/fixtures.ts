@@ -57,6 +57,19 @@ export const claimMatch = { issuer: 'https://issuer.example', subject: 'robot' }
 
 export const oidc = { issuer: 'https://login.example', client_id: 'client', client_secret: 'a secret', additional_scopes: ['email'] }
 
+/** A JSON Web Key Set with one public key (RFC 7517 appendix A.1). */
+export const publicKeys = JSON.stringify({
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      kid: '1',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+    },
+  ],
+})
+
 /** A digest made of one hex letter. */
 export function digest(letter: string): string {
   return `sha256:${letter.repeat(64)}`

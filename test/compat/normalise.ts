@@ -5,6 +5,8 @@ export interface Exchange {
   readonly role: string
   readonly request: Request
   readonly answer: Answer
+  /** The words of a refusal are no promise (difference `refusal-words`). */
+  readonly anyWords: boolean
 }
 
 /** One exchange with everything that two runs cannot have in common replaced by a placeholder. */
@@ -47,19 +49,26 @@ export function normalise(exchanges: readonly Exchange[], keepDetails: boolean):
     if (!opaque.has(value)) opaque.set(value, `<${name} ${opaque.size + 1}>`)
     return opaque.get(value)
   }
-  return exchanges.map(({ role, request, answer }) => ({
-    request: `${role}: ${request.method} ${plain(decodeURI(request.path))}`,
+  return exchanges.map(({ role, request, answer, anyWords }) => ({
+    request: `${role}: ${request.method} ${plain(decoded(request.path))}`,
     ...(request.text !== undefined && { sent: plain(request.text) }),
     status: answer.status,
     type: answer.type,
-    body: walk(canonical(request.path, answer, keepDetails)),
+    body: walk(canonical(request.path, answer, { keepDetails, anyWords })),
   }))
 }
 
 /** The body in an order that does not depend on chosen uids, and without the details of an error unless they are the point. */
-function canonical(path: string, { status, body }: Answer, keepDetails: boolean): unknown {
+function canonical(
+  path: string,
+  { status, body }: Answer,
+  { keepDetails, anyWords }: { keepDetails: boolean; anyWords: boolean },
+): unknown {
   if (typeof body !== 'object' || body === null) return body
-  if (status >= 400 && !keepDetails) return { ...body, details: Array.isArray(body.details) ? 'a list' : body.details }
+  if (status >= 400) {
+    const details = keepDetails || !Array.isArray(body.details) ? body.details : 'a list'
+    return sorted({ ...body, details, ...(anyWords && { message: 'in some words' }) })
+  }
   if (!Array.isArray(body.items) || /[?&]order_?by=/i.test(path)) return sorted(body)
   const rows = (body.items as unknown[]).map((row) => ({ row: sorted(row), key: blind(row) }))
   rows.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
@@ -74,6 +83,15 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** A row as a sort key: without uids, with its times, which tell apart what one case made one after another. */
 function blind(row: unknown): string {
-  return JSON.stringify(sorted(row)).replace(SEGMENT, '').replace(TIME, '')
+  return JSON.stringify(sorted(row)).replace(SEGMENT, '')
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }

@@ -1,26 +1,28 @@
 import { session } from './api.ts'
 import type { Case } from './case.ts'
 import { type Line, normalise } from './normalise.ts'
-import type { Target } from './target.ts'
+import type { Request, Target } from './target.ts'
 
 /** What came of one case at one target. */
 export interface Run {
   readonly transcript: readonly Line[]
+  readonly requests: readonly Request[]
   /** What the case found wrong; undefined when it passed. */
   readonly failure: Error | undefined
 }
 
 /** Plays one case against one target and cleans up after it. */
 export async function run(one: Case, target: Target): Promise<Run> {
-  const { api, exchanges, close } = session(target, slug(one.name))
+  const { api, exchanges, requests, close } = session(target, slug(one.name))
   let failure: Error | undefined
   try {
     await one.run(api)
   } catch (thrown) {
     failure = thrown instanceof Error ? thrown : new Error(String(thrown))
   }
+  const asked = [...requests]
   await close()
-  return { transcript: normalise(exchanges, one.difference === ERROR_DETAILS), failure }
+  return { transcript: normalise(exchanges, one.difference === ERROR_DETAILS), requests: asked, failure }
 }
 
 /** The one difference that every error shows, and that therefore only its own cases compare. */

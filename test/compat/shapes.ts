@@ -26,6 +26,9 @@ export const identity = (parent: string, members: Members = {}) =>
     { group_id: parent },
   )
 
+/** An identity of which the caller may know no more than the id; the id tells its group. */
+export const lookedUp = (members: Members, parent: string) => extra({ ...members }, { group_id: parent })
+
 /** facts §3.4 */
 export const role = (parent: string, members: Members = {}) =>
   extra(

@@ -82,7 +82,7 @@ export const associations: readonly Case[] = [
       await api.otherwise.post(path, { account_type: 'AMAZON' })
       await api.post(path, {})
       await api.post(path, { account_type: 1 })
-      refused(await api.post(path, { account_type: 'ORACLE' }), 3)
+      refused(await api.inAnyWords.post(path, { account_type: 'ORACLE' }), 3)
       refused(await api.as('outsider').post(path, { account_type: 'GOOGLE' }), 7)
       await api.post(`${ASSOCIATIONS}/${(await make.folder(api, 'bare', group)).id}:check`, { account_type: 'GOOGLE' })
     },

@@ -1,3 +1,322 @@
+import type { Api } from '../api.ts'
 import type { Case } from '../case.ts'
+import { column, items, ok, refused, same } from '../expect.ts'
+import * as make from '../fixtures.ts'
+import { anything, uid } from '../match.ts'
+import * as shape from '../shapes.ts'
 
-export const differing: readonly Case[] = []
+const REPOS = '/registry/v1/repos'
+const TAGS = '/registry/v1/tags'
+const MISSING = '0'.repeat(16)
+
+/** Gives everybody who views the organization a role of these capabilities at one group: the way to act with just so much. */
+async function letViewers(api: Api, group: string, capabilities: readonly string[]): Promise<void> {
+  const { id } = await make.role(api.unrecorded, group, { name: 'extra', capabilities })
+  for (const identity of await make.holders(api.unrecorded, 'viewer')) await make.binding(api.unrecorded, group, identity, id)
+}
+
+/** Each difference between a native v1 and a proxied one, and what either side shows (mappings/differences.ts). */
+export const differing: readonly Case[] = [
+  {
+    name: 'errors keep the details of v2',
+    difference: 'error-details',
+    operations: [
+      'iam.groups.create',
+      'iam.role_bindings.create',
+      'registry.repos.create',
+      'registry.repos.update',
+      'iam.groups.delete',
+      'registry.tags.list',
+    ],
+    roles: ['viewer', 'nobody'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const types = (answer: { body: { details: { '@type': string }[] } }) =>
+        answer.body.details.map((detail) => detail['@type'].replace('type.googleapis.com/google.rpc.', ''))
+      const expected = (...details: string[]) => api.here({ native: [], proxied: details })
+      const invalid = await api.post(`/iam/v1/rolebindings/${parent}`, {})
+      same(types(invalid), expected('ErrorInfo', 'BadRequest'), 'invalid argument')
+      const fields = invalid.body.details.flatMap((detail: { fieldViolations?: { field: string }[] }) => detail.fieldViolations ?? [])
+      same(fields.map(({ field }: { field: string }) => field).sort(), expected('identity', 'role'), 'fields, by their v1 names')
+      same(types(await api.put(`${REPOS}/${parent}/${MISSING}`, { name: 'a' })), expected('ErrorInfo', 'ResourceInfo'), 'not found')
+      await make.repo(api, parent)
+      same(
+        types(await api.post(`${REPOS}/${parent}`, { name: 'repo' }, { prevent_existing: true })),
+        expected('ErrorInfo', 'ResourceInfo'),
+        'exists',
+      )
+      same(types(await api.delete(`/iam/v1/groups/${parent}`)), expected('ErrorInfo', 'PreconditionFailure'), 'blocked')
+      same(types(await api.as('viewer').post(`/iam/v1/groups/${parent}`, { name: 'a' })), expected('ErrorInfo'), 'forbidden')
+      same(types(await api.as('nobody').get(TAGS)), expected('ErrorInfo'), 'no token')
+    },
+  },
+  {
+    name: 'words of a refusal that the service never sees',
+    difference: 'refusal-words',
+    operations: ['iam.groups.create', 'iam.roles.create', 'iam.identities.create', 'iam.account_associations.check', 'iam.groups.delete'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const post = (text: string) => api.send({ method: 'POST', path: `/iam/v1/groups/${parent}`, text })
+      for (const text of ['{"name":', '[]', '{"name":7}', '{"name":"a","verified":"yes"}', '{"name":"a","kind":"BIG"}'])
+        refused(await post(text), 3)
+      refused(await api.post(`/iam/v1/roles/${parent}`, { name: 'reader', capabilities: ['groups.bake'] }), 3)
+      const aws = { aws_account: '123456789012', arn: 'a', user_id: 'u' }
+      refused(await api.post(`/iam/v1/identities/${parent}`, { name: 'robot', claim_match: make.claimMatch, aws_identity: aws }), 3)
+      refused(await api.post(`/iam/v1/account_associations/${parent}:check`, { account_type: 'ORACLE' }), 3)
+      refused(await api.delete('/iam/v1/groups'), 3, /^Invalid argument: id: /)
+    },
+  },
+  {
+    name: 'a readme is written by staff only',
+    difference: 'readme-needs-staff',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    roles: ['admin'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const { id } = await make.repo(api.as('admin'), parent, { readme: '# Old' })
+      const written = await api.put(`${REPOS}/${id}`, { name: 'repo', description: 'words', readme: '# New' })
+      if (api.side === 'native') ok(api, written, shape.repo(parent, { description: 'words', readme: '# New' }))
+      else refused(written, 7)
+      const row = items(await api.get(REPOS, { id }))[0]
+      same(row.readme, api.here({ native: '# New', proxied: '# Old' }), 'readme')
+      const made = await api.post(`${REPOS}/${parent}`, { name: 'second', readme: '# Second' })
+      if (api.side === 'native') ok(api, made, shape.repo(parent, { name: 'second', readme: '# Second' }))
+      else refused(made, 7)
+      for (const left of items(await api.get(REPOS, { 'uidp.children_of': parent, name: 'second' })))
+        await api.delete(`${REPOS}/${left.id}`)
+    },
+  },
+  {
+    name: 'a create that updates needs the capability to update',
+    difference: 'upsert-needs-update',
+    operations: ['registry.repos.create'],
+    roles: ['viewer'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      await make.repo(api, parent, { description: 'old' })
+      await letViewers(api, parent, ['repo.create', 'repo.list'])
+      const again = await api.as('viewer').post(`${REPOS}/${parent}`, { name: 'repo', description: 'new' })
+      if (api.side === 'native') ok(api, again, shape.repo(parent, { description: 'new' }))
+      else refused(again, 7)
+    },
+  },
+  {
+    name: 'a tag is updated by those who may create it',
+    difference: 'tag-update-needs-create',
+    operations: ['registry.tags.update'],
+    roles: ['viewer'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const repo = (await make.repo(api, parent)).id
+      const { id } = await make.tag(api, repo)
+      await letViewers(api, parent, ['tag.update', 'tag.list'])
+      const updated = await api.as('viewer').put(`${TAGS}/${id}`, { name: 'latest', deprecated: true })
+      if (api.side === 'native') ok(api, updated, shape.tag(repo, { deprecated: true }))
+      else refused(updated, 7)
+    },
+  },
+  {
+    name: 'a tag keeps its name',
+    difference: 'tag-rename',
+    operations: ['registry.tags.update'],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      const { id } = await make.tag(api, repo)
+      const renamed = await api.put(`${TAGS}/${id}`, { name: 'newest' })
+      if (api.side === 'native') ok(api, renamed, shape.tag(repo, { id, name: 'newest' }))
+      else refused(renamed, 3, /^Invalid argument: name: /)
+      same(column(await api.get(TAGS, { id }), 'name'), [api.here({ native: 'newest', proxied: 'latest' })], 'name')
+    },
+  },
+  {
+    name: 'a new tag needs a digest',
+    difference: 'tag-digest-required',
+    operations: ['registry.tags.create'],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      const made = await api.post(`${TAGS}/${repo}`, { name: 'latest' })
+      if (api.side === 'native') ok(api, made, shape.tag(repo, { digest: '' }))
+      else refused(made, 3, /^Invalid argument: digest: /)
+    },
+  },
+  {
+    name: 'a role needs a capability',
+    difference: 'role-capabilities-required',
+    operations: ['iam.roles.create'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const made = await api.post(`/iam/v1/roles/${parent}`, { name: 'bare' })
+      if (api.side === 'native') ok(api, made, shape.role(parent, { name: 'bare', capabilities: [] }))
+      else refused(made, 3, /^Invalid argument: capabilities: /)
+      if (made.body.id) ok(api, await api.delete(`/iam/v1/roles/${made.body.id}`), {})
+    },
+  },
+  {
+    name: 'an account association needs a name',
+    difference: 'association-name-required',
+    operations: ['iam.account_associations.create', 'iam.account_associations.update'],
+    run: async (api) => {
+      const group = (await make.folder(api)).id
+      const path = `/iam/v1/account_associations/${group}`
+      const amazon = { account: '123456789012' }
+      const made = await api.post(path, { amazon })
+      if (api.side === 'native') ok(api, made, shape.association(group, { name: '', amazon }))
+      else refused(made, 3, /^Invalid argument: name: /)
+      await make.association(api, (await make.folder(api, 'other', group)).id)
+      const written = await api.put(
+        `/iam/v1/account_associations/${items(await api.get('/iam/v1/groups', { 'uidp.children_of': group }))[0].id}`,
+        { amazon },
+      )
+      if (api.side === 'native') same(written.status, 200, 'status')
+      else refused(written, 3, /^Invalid argument: name: /)
+      ok(api, await api.delete(path), {})
+    },
+  },
+  {
+    name: 'an identity provider needs a default role',
+    difference: 'provider-default-role-required',
+    operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
+    run: async (api) => {
+      const path = `/iam/v1/identityProviders/${api.organization}`
+      const made = await api.post(path, { name: api.name(), oidc: make.oidc })
+      if (api.side === 'native') ok(api, made, shape.provider(api.organization, '', { name: api.name() }))
+      else refused(made, 3, /^Invalid argument: default_role: /)
+      if (made.body.id) ok(api, await api.delete(`/iam/v1/identityProviders/${made.body.id}`), {})
+      const { id } = await make.provider(api, (await make.builtIn(api, 'viewer')).id)
+      const written = await api.put(`/iam/v1/identityProviders/${id}`, { name: api.name(), oidc: make.oidc })
+      if (api.side === 'native') ok(api, written, shape.provider(api.organization, '', { name: api.name() }))
+      else refused(written, 3, /^Invalid argument: default_role: /)
+    },
+  },
+  {
+    name: 'an invite needs a ttl',
+    difference: 'invite-ttl-required',
+    operations: ['iam.group_invites.create'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const made = await api.post(`/iam/v1/group_invites/${parent}`, { role: (await make.builtIn(api, 'viewer')).id })
+      if (api.side === 'native') same(made.status, 200, 'status')
+      else refused(made, 3, /^Invalid argument: ttl: /)
+      if (made.body.id) ok(api, await api.delete(`/iam/v1/group_invites/${made.body.id}`), {})
+    },
+  },
+  {
+    name: 'a batch of role bindings holds 1 to 25',
+    difference: 'batch-size',
+    operations: ['iam.role_bindings.create_batch'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const roles: string[] = []
+      for (let at = 0; at < 26; at++) roles.push((await make.role(api.unrecorded, parent, { name: `role-${at}` })).id)
+      const { id: identity } = await make.identity(api, parent)
+      const path = `/iam/v1/rolebindings/batch/${parent}`
+      for (const size of [26, 0]) {
+        const made = await api.post(
+          path,
+          roles.slice(0, size).map((role) => ({ identity, role })),
+        )
+        if (api.side === 'native') same(api.member(made.body, 'role_bindings')?.length, size, 'bindings')
+        else refused(made, 3, /^Invalid argument: role_bindings: /)
+      }
+      for (const row of items(await api.unrecorded.get('/iam/v1/rolebindings', { 'uidp.children_of': parent }))) {
+        await api.unrecorded.delete(`/iam/v1/rolebindings/${row.id}`)
+      }
+    },
+  },
+  {
+    name: 'a lookup of an identity that the caller may not read',
+    difference: 'lookup-unreadable',
+    operations: ['iam.identities.lookup'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const keys = { issuer: 'https://keys.example', subject: api.name(), issuer_keys: make.publicKeys }
+      const { id } = await make.identity(api, parent, { claim_match: undefined, static: keys })
+      const found = await api.as('outsider').get('/iam/v1/identities/lookup', { issuer: keys.issuer, subject: keys.subject })
+      const bare = { id, name: '', description: '', created_at: null, updated_at: null, last_seen: null }
+      if (api.side === 'native') ok(api, found, shape.identity(parent, { id, static: anything }))
+      else ok(api, found, shape.lookedUp(bare, parent))
+      // v2 invents a uid for who is not registered yet; only those who may read it learn that nobody is.
+      const nobody = await api.get('/iam/v1/identities/lookup', { issuer: 'https://nowhere.example', subject: 'nobody' })
+      if (api.side === 'native') refused(nobody, 5)
+      else ok(api, nobody, { ...bare, id: uid })
+    },
+  },
+  {
+    name: 'members of sync_config that v2 keeps to itself',
+    difference: 'sync-config-server-members',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    roles: ['admin'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const source = (await make.repo(api, parent, { name: 'source' })).id
+      const admin = api.as('admin')
+      const wanted = { source, unique_tags: true, grace_period: true, apko_overlay: 'overlay', expiration: '2030-01-01T00:00:00Z' }
+      const { id } = await make.repo(admin, parent, { name: 'copy', sync_config: wanted })
+      const shown = () => api.get(REPOS, { id })
+      const kept = async () => {
+        const config = api.member(items(await shown())[0], 'sync_config')
+        return [api.member(config, 'unique_tags'), api.member(config, 'grace_period'), api.member(config, 'apko_overlay')]
+      }
+      same(await kept(), api.here<unknown[]>({ native: [true, true, 'overlay'], proxied: [false, false, ''] }), 'after the create')
+      await admin.put(`${REPOS}/${id}`, { name: 'copy', sync_config: { ...wanted, apko_overlay: 'other' } })
+      same((await kept())[2], api.here({ native: 'other', proxied: '' }), 'after the update')
+    },
+  },
+  {
+    name: 'end-of-life tags without package, grace and superseded builds',
+    difference: 'eol-approximated',
+    operations: ['registry.eol_tags.list'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const repo = (await make.repo(api, parent, { name: 'node' })).id
+      for (const name of ['18', '24', '24.1.0-r1']) await make.tag(api, repo, { name })
+      await make.tag(api, repo, { name: 'old', deprecated: true })
+      const rows = items(await api.get('/registry/v1/eoltags', { 'uidp.children_of': repo }))
+      const member = (name: string, of: string) =>
+        api.member(
+          rows.find((row) => row.name === name),
+          of,
+        )
+      same(member('24', 'main_package_name'), api.here({ native: 'nodejs', proxied: '' }), 'package')
+      same(member('24', 'main_package_version') === null, api.here({ native: false, proxied: true }), 'version')
+      same(member('24', 'grace_status'), api.here({ native: 'GRACE_ELIGIBLE', proxied: 'GRACE_NOT_ELIGIBLE' }), 'grace')
+      same(member('24.1.0-r1', 'tag_status'), api.here({ native: 'TAG_INACTIVE', proxied: 'TAG_ACTIVE' }), 'a superseded build')
+      same(member('old', 'tag_status'), 'TAG_INACTIVE', 'deprecated')
+    },
+  },
+  {
+    name: 'a count of synced repos sees what the caller sees',
+    difference: 'repo-count-lower-bound',
+    operations: ['registry.repo_count_by_source.get'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const visible = (await make.folder(api, 'visible', parent)).id
+      const source = (await make.repo(api, visible, { name: 'source' })).id
+      await make.repo(api, parent, { name: 'hidden', sync_config: { source } })
+      await make.repo(api, visible, { name: 'copy', sync_config: { source } })
+      const outsider = api.as('outsider')
+      const forbidden = await outsider.get(`/registry/v1/repocountbysource/${source}`)
+      if (api.side === 'native') refused(forbidden, 7)
+      else ok(api, forbidden, { count: '0' })
+      const { id: role } = await make.role(api, visible)
+      for (const identity of await make.holders(outsider.unrecorded, 'owner')) await make.binding(api, visible, identity, role)
+      const count = api.here({ native: '2', proxied: '1' })
+      ok(api, await outsider.get(`/registry/v1/repocountbysource/${source}`), { count })
+    },
+  },
+  {
+    name: 'a summary of a repo that the caller may not see',
+    difference: 'summary-narrowed',
+    operations: ['registry.repo_tags_summary.get'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      await make.tag(api, repo)
+      const summary = await api.as('outsider').get(`/registry/v1/repotagssummary/${repo}`)
+      if (api.side === 'native') refused(summary, 7)
+      else ok(api, summary, { id: repo, tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' })
+    },
+  },
+]

@@ -133,6 +133,9 @@ export const groups: readonly Case[] = [
         await api.as('admin').put(`${GROUPS}/${id}`, { name: api.name(), verified: true }),
         shape.group(api.organization, { name: api.name(), verified: true }),
       )
+      const owned = shape.group(api.organization, { name: api.name(), description: 'by its owner', verified: true })
+      ok(api, await api.put(`${GROUPS}/${id}`, { name: api.name(), description: 'by its owner', verified: true }), owned)
+      ok(api, await api.put(`${GROUPS}/${id}`, { name: api.name(), description: 'by its owner' }), owned)
       const again = await api.as('admin').put(`${GROUPS}/${id}`, { name: api.name(), verified: false })
       ok(api, again, shape.group(api.organization, { name: api.name() }))
     },

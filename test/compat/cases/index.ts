@@ -14,6 +14,7 @@ import { roleBindings } from './role-bindings.ts'
 import { roles } from './roles.ts'
 import { tags } from './tags.ts'
 import { terms } from './terms.ts'
+import { v1Only } from './v1-only.ts'
 
 /** Every promise of the v1 API, by resource. */
 export const cases: readonly Case[] = [
@@ -32,4 +33,5 @@ export const cases: readonly Case[] = [
   ...images,
   ...eolTags,
   ...differing,
+  ...v1Only,
 ]

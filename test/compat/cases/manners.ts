@@ -81,9 +81,9 @@ export const manners: readonly Case[] = [
     operations: ['iam.groups.create', 'iam.groups.update', 'registry.repos.create'],
     run: async (api) => {
       const { id } = await folder(api)
-      const post = (path: string, text: string) => api.send({ method: 'POST', path, headers: json, text })
+      const post = (path: string, text: string) => api.inAnyWords.send({ method: 'POST', path, headers: json, text })
       for (const text of ['{"name":', 'name', '[]', '"name"', '7']) refused(await post(`/iam/v1/groups/${id}`, text), 3)
-      refused(await api.send({ method: 'PUT', path: `/iam/v1/groups/${id}`, headers: json, text: '{"name":}' }), 3)
+      refused(await api.inAnyWords.send({ method: 'PUT', path: `/iam/v1/groups/${id}`, headers: json, text: '{"name":}' }), 3)
       refused(await post(`/iam/v1/groups/${id}`, '{"name":7}'), 3)
       refused(await post(`/iam/v1/groups/${id}`, '{"name":["a"]}'), 3)
       refused(await post(`/iam/v1/groups/${id}`, '{"name":"a","verified":"yes"}'), 3)
@@ -134,11 +134,7 @@ export const manners: readonly Case[] = [
     reads: true,
     run: async (api) => {
       const query = 'uidp.children_of=a&uidp.childrenOf=b'
-      refused(
-        await api.send({ method: 'GET', path: `/registry/v1/tags?${query}` }),
-        3,
-        'too many values for field "uidp.children_of": a, b',
-      )
+      refused(await api.send({ method: 'GET', path: `/registry/v1/tags?${query}` }), 3, 'too many values for field "children_of": a, b')
       refused(
         await api.send({ method: 'GET', path: '/iam/v1/group_invites?key_id=a&keyId=b' }),
         3,
@@ -179,6 +175,25 @@ export const manners: readonly Case[] = [
       const made = ok(api, await api.post(`/iam/v1/groups/${encoded}`, { name: 'a' }), shape.group(parent, { name: 'a' }))
       ok(api, await api.delete(`/iam/v1/groups/${made.id.replaceAll('/', '%2F')}`), {})
       ok(api, await api.get('/iam/v1/groups', { id: made.id }), { items: [] })
+    },
+  },
+  {
+    name: 'an id in the path that is no uid',
+    operations: ['iam.groups.update', 'iam.groups.delete', 'iam.identities.create', 'registry.repos.update', 'registry.tags.delete'],
+    run: async (api) => {
+      const fields = { name: 'a' }
+      refused(await api.put('/iam/v1/groups/nonsense', fields), 3, /^Invalid argument: id: /)
+      refused(await api.delete('/iam/v1/groups/nonsense'), 3, /^Invalid argument: id: /)
+      refused(await api.inAnyWords.delete('/iam/v1/groups'), 3, /^Invalid argument: id: /)
+      refused(await api.post('/iam/v1/identities/nonsense', fields), 3, /^Invalid argument: parent_id: /)
+      refused(await api.put('/iam/v1/roles/nonsense', fields), 3, /^Invalid argument: id: /)
+      refused(await api.put('/iam/v1/rolebindings/nonsense', fields), 3, /^Invalid argument: id: /)
+      refused(await api.put('/iam/v1/account_associations/nonsense', fields), 3, /^Invalid argument: group: /)
+      refused(await api.get('/iam/v1/externalGroupRoleMappings/nonsense'), 3, /^Invalid argument: uid: /)
+      refused(await api.get('/iam/v1/terms/nonsense'), 3, /^Invalid argument: group: /)
+      refused(await api.post('/registry/v1/repos/nonsense', fields), 3, /^Invalid argument: parent_id: /)
+      refused(await api.put('/registry/v1/repos/nonsense', fields), 3, /^Invalid argument: id: /)
+      refused(await api.delete('/registry/v1/tags/nonsense'), 3, /^Invalid argument: id: /)
     },
   },
   {

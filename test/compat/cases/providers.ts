@@ -49,7 +49,7 @@ export const providers: readonly Case[] = [
     operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
     run: async (api) => {
       const viewer = (await make.builtIn(api, 'viewer')).id
-      const oidc = { ...make.oidc, correlation_rule: 'EMAIL_EQUALS_USERNAME' }
+      const oidc = { ...make.oidc, correlation_rule: 'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID' }
       const made = await make.provider(api, viewer)
       const rule = made.oidc[api.dialect === 'published' ? 'correlationRule' : 'correlation_rule']
       const path = `${PROVIDERS}/${made.id}`

@@ -69,14 +69,17 @@ export const repos: readonly Case[] = [
       const admin = api.as('admin')
       const { id } = await make.repo(admin, parent, inherited)
       ok(api, await api.get(REPOS, { id }), { items: [shape.repo(parent, inherited)] })
-      refused(await api.put(`${REPOS}/${id}`, { name: 'repo', ...inherited, bundles: ['ai'] }), 3, /^Invalid argument: bundles: /)
-      refused(await api.put(`${REPOS}/${id}`, { name: 'repo' }), 3, /^Invalid argument: /)
       const kept = { name: 'repo', ...inherited, description: 'words' }
       ok(api, await api.put(`${REPOS}/${id}`, kept), shape.repo(parent, kept))
       refused(await admin.put(`${REPOS}/${id}`, { ...kept, bundles: ['no such bundle'] }), 3, /^Invalid argument: bundles/)
       refused(await admin.put(`${REPOS}/${id}`, { ...kept, aliases: ['no tag'] }), 3, /^Invalid argument: aliases/)
       ok(api, await admin.put(`${REPOS}/${id}`, { name: 'repo' }), shape.repo(parent))
-      refused(await api.post(`${REPOS}/${parent}`, { name: 'other', ...inherited }), 3, /^Invalid argument: /)
+      const { id: source } = await make.repo(admin, parent, { name: 'source', ...inherited })
+      const { id: copy } = await make.repo(api, parent, { name: 'copy', sync_config: { source } })
+      const synced = { name: 'copy', ...inherited, sync_config: { source } }
+      refused(await api.put(`${REPOS}/${copy}`, { ...synced, bundles: ['ai'] }), 3, /^Invalid argument: bundles: /)
+      refused(await api.put(`${REPOS}/${copy}`, { name: 'copy', sync_config: { source } }), 3, /^Invalid argument: /)
+      ok(api, await api.put(`${REPOS}/${copy}`, synced), anything)
     },
   },
   {

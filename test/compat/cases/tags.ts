@@ -25,7 +25,7 @@ export const tags: readonly Case[] = [
       const next = { name: 'latest', digest: make.digest('b'), deprecated: true }
       ok(api, await api.otherwise.post(`${TAGS}/${repo}`, next), shape.tag(repo, { id, ...next }))
       ok(api, await api.get(TAGS, { id }), { items: [shape.tag(repo, next)] })
-      ok(api, await api.get(TAGS, { id: id.toUpperCase() }), { items: [] })
+      ok(api, await api.unrecorded.get(TAGS, { id: id.toUpperCase() }), { items: [] })
       ok(api, await api.delete(`${TAGS}/${id.replaceAll('/', '%2F')}`), {})
       ok(api, await api.delete(`${TAGS}/${id}`), {})
       ok(api, await api.get(TAGS, { id }), { items: [] })
@@ -114,7 +114,7 @@ export const tags: readonly Case[] = [
     run: async (api) => {
       const repo = await box(api)
       const rows = Array.from({ length: 405 }, (_, at) => `v${String(at).padStart(3, '0')}`)
-      for (const name of rows) await api.unrecorded.post(`${TAGS}/${repo}`, { name, digest: make.digest('a') })
+      for (const name of rows) await api.unrecorded.post(`${TAGS}/${repo}`, { name, digest: `sha256:${name.slice(1).padStart(64, '0')}` })
       const all = await api.get(TAGS, { 'uidp.children_of': repo })
       const ids = column(all, 'id').map(String)
       same(ids.length, 405, 'rows')
@@ -145,16 +145,15 @@ export const tags: readonly Case[] = [
       refused(await api.post(`${TAGS}/${repo.slice(0, -16)}${MISSING}`, body), 5)
       for (const role of ['editor', 'viewer', 'outsider'] as const) {
         refused(await api.as(role).post(`${TAGS}/${repo}`, body), 7)
-        refused(await api.as(role).put(`${TAGS}/${id}`, body), 7)
+        refused(await api.as(role).put(`${TAGS}/${id}`, { ...body, name: 'latest' }), 7)
         refused(await api.as(role).delete(`${TAGS}/${id}`), 7)
       }
-      refused(await api.as('nobody').put(`${TAGS}/${id}`, body), 16)
+      refused(await api.as('nobody').put(`${TAGS}/${id}`, { name: 'latest' }), 16)
     },
   },
   {
     name: 'tags: the summary of a repo',
     operations: ['registry.repo_tags_summary.get'],
-    roles: ['outsider'],
     run: async (api) => {
       const repo = await box(api)
       const path = `/registry/v1/repotagssummary/${repo}`
@@ -178,7 +177,6 @@ export const tags: readonly Case[] = [
       ok(api, await api.get(`/registry/v1/repotagssummary/${repo.replaceAll('/', '%2F')}`), anything)
       const missing = `${repo}/${MISSING}`
       await api.get(`/registry/v1/repotagssummary/${missing}`)
-      refused(await api.as('outsider').get(path), 7)
       refused(await api.as('nobody').get(path), 16)
       refused(await api.get(path, { exclude_dates: 'x' }), 3, /^parsing field "exclude_dates": /)
     },

@@ -24,6 +24,8 @@ export const terms: readonly Case[] = [
       ok(api, { status: 200, type: null, body: row }, { doc_id: 'sfdpa.v1', accepted_by: uid, accepted_at: time })
       same(items(await api.get(`${TERMS}/${group.replaceAll('/', '%2F')}`)).length, before + 2, 'encoded')
       same(items(await api.get(path, { limit: 1 })).length, 1, 'a window')
+      await api.get(`${TERMS}/${group}/${'0'.repeat(16)}`)
+      await api.post(`${TERMS}/${group}/${'0'.repeat(16)}`, { document_ids: ids })
       refused(await api.get(path, { limit: 1, page: 1 }), 3)
       refused(await api.post(path, { document_ids: ['no-such-terms'] }), 3)
       refused(await api.as('viewer').post(path, { document_ids: ids }), 7)

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { ApiError } from '../errors/api-error.ts'
 import type { Answer } from '../translate/execute.ts'
@@ -9,11 +9,12 @@ const JSON_TYPE = 'application/json'
 
 /**
  * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
- * any stream that breaks after its first byte.
+ * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
-export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+export function sendAnswer(reply: FastifyReply, answer: Answer, signal: AbortSignal): FastifyReply {
   reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE)
-  return reply.send('stream' in answer ? Readable.from(answer.stream) : Buffer.from(JSON.stringify(answer.body)))
+  if ('stream' in answer) return reply.send(addAbortSignal(signal, Readable.from(answer.stream)))
+  return reply.send(Buffer.from(JSON.stringify(answer.body)))
 }
 
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {

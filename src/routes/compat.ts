@@ -36,15 +36,15 @@ export function createCompat(router: Router, sendFor: SendFor, legacy: Legacy | 
         exchange.mode = 'v1'
         return legacy(request, reply, path, exchange)
       }
-      return sendAnswer(reply, await serve(operation, routed, request.raw, reply, exchange))
+      const signal = requestSignal(reply.raw, settings.limits.deadlineMs)
+      return sendAnswer(reply, await serve(operation, routed, request.raw, signal, exchange), signal)
     } catch (thrown) {
       exchange.error = asApiError(thrown)
       return sendError(reply, exchange.error)
     }
   }
 
-  async function serve(operation: Operation, routed: Routed, raw: IncomingMessage, reply: FastifyReply, exchange: Exchange) {
-    const signal = requestSignal(reply.raw, settings.limits.deadlineMs)
+  async function serve(operation: Operation, routed: Routed, raw: IncomingMessage, signal: AbortSignal, exchange: Exchange) {
     const v1Request = await readRequest(routed, raw, settings.limits.requestBytes, signal)
     exchange.dropped = unknownParameters(operation, v1Request)
     const onCall = () => {
@@ -54,7 +54,7 @@ export function createCompat(router: Router, sendFor: SendFor, legacy: Legacy | 
     const failed = (error: ApiError) => {
       exchange.error = error
     }
-    return watched(await translate(operation, v1Request, send, settings, failed), failed)
+    return watched(await translate(operation, v1Request, send, settings, failed), signal, failed)
   }
 }
 
@@ -76,15 +76,15 @@ async function readRequest({ match, form }: Routed, raw: IncomingMessage, limit:
   return { params, query, body }
 }
 
-/** The same answer; a failure in the middle of its stream is recorded before it breaks the connection. */
-function watched(answer: Answer, failed: (error: ApiError) => void): Answer {
+/** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
+function watched(answer: Answer, signal: AbortSignal, failed: (error: ApiError) => void): Answer {
   if (!('stream' in answer)) return answer
   const { stream } = answer
   async function* observed() {
     try {
       yield* stream
     } catch (thrown) {
-      failed(asApiError(thrown))
+      failed(asApiError(signal.aborted ? signal.reason : thrown))
       throw thrown
     }
   }

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+
+const GROUP = 'a'.repeat(40)
+
+let v2: Upstream
+let proxy: TestProxy
+
+beforeAll(async () => {
+  v2 = await startUpstream((request, response) => {
+    response.setHeader('content-type', 'application/json')
+    const list = request.method === 'GET' && /\/(groups|repos|tags)(\?|$)/.test(request.url ?? '')
+    response.end(JSON.stringify(list ? { groups: [{ uid: GROUP }], repos: [], tags: [] } : { uid: GROUP, name: 'x' }))
+  })
+  proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestBytes': 1000 })
+})
+
+afterAll(async () => {
+  await proxy.close()
+  await v2.close()
+})
+
+beforeEach(() => {
+  v2.seen.length = 0
+})
+
+const call = async (path: string, init: RequestInit = {}) => {
+  const answer = await fetch(proxy.url + path, init)
+  const text = await answer.text()
+  return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+const create = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
+  call(`/iam/v1/groups/${GROUP}`, { method: 'POST', body, headers })
+
+describe('bodies', () => {
+  it.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'application/merge-patch+json', 'no type at all;;;'])(
+    'are JSON under the content type %s',
+    async (type) => {
+      const { status } = await create('{"name":"x"}', { 'content-type': type })
+      expect(status).toBe(200)
+      expect(v2.seen[0]).toMatchObject({ method: 'POST', url: `/iam/v2/groups/${GROUP}`, body: '{"name":"x"}' })
+    },
+  )
+
+  it('are JSON without a content type', async () => {
+    const body = '{"name":"x"}'
+    const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`
+    expect(await rawExchange(proxy.url, head + body)).toContain('HTTP/1.1 200 OK')
+    expect(v2.seen[0]?.body).toBe(body)
+  })
+
+  it('are an empty message when there is none', async () => {
+    expect((await create(null)).status).toBe(200)
+    expect(v2.seen[0]?.body).toBe('{}')
+  })
+
+  it('that are not JSON are code 3', async () => {
+    const { status, body } = await create('{"name":')
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 3, details: [] })
+    expect(body.message).toMatch(/^the request body is not JSON/)
+    expect(v2.seen).toEqual([])
+  })
+
+  it('that are not UTF-8 are code 3', async () => {
+    expect((await create(Buffer.from([0x22, 0xff, 0x22]))).body).toEqual({ code: 3, message: 'the request body is not UTF-8', details: [] })
+  })
+
+  it('beyond the limit are refused by its name, with and without a length', async () => {
+    const long = JSON.stringify({ name: 'x'.repeat(2000) })
+    const chunked = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(long))
+        controller.close()
+      },
+    })
+    for (const body of [long, chunked]) {
+      const { status, body: answer } = await call(`/iam/v1/groups/${GROUP}`, { method: 'POST', body, duplex: 'half' } as RequestInit)
+      expect(status).toBe(400)
+      expect(answer.message).toBe('the request body is larger than limits.requestBytes (1000) allows')
+    }
+    expect(v2.seen).toEqual([])
+  })
+
+  it('keep long integers exact', async () => {
+    const body = '{"github":{"app_installations":{"7":{"installations":[{"installation_id":12345678901234567890}]}}}}'
+    await call(`/iam/v1/account_associations/${GROUP}`, { method: 'POST', body })
+    expect(v2.seen[0]?.body).toContain('"installationId":"12345678901234567890"')
+  })
+})
+
+describe('a GET written as a POST', () => {
+  it('is a form on a path that only has a GET', async () => {
+    const body = new URLSearchParams({ name: 'x y', page_size: '3' })
+    expect((await call('/registry/v1/eoltags?exclude_dates=true', { method: 'POST', body })).status).toBe(200)
+    expect(v2.seen[0]?.url).toBe('/registry/v2/tags?name=x%20y&include_dates=false&include_epochs=true&include_referrers=false&page_size=3')
+  })
+
+  it('is what X-HTTP-Method-Override says', async () => {
+    const body = new URLSearchParams({ name: 'x' })
+    expect((await call('/iam/v1/groups', { method: 'POST', body, headers: { 'X-HTTP-Method-Override': 'GET' } })).status).toBe(200)
+    expect(v2.seen[0]).toMatchObject({ method: 'GET', url: '/iam/v2/groups?name=x&page_size=200' })
+  })
+})
+
+describe('paths', () => {
+  it('mean the same with %2F', async () => {
+    await call(`/iam/v1/groups/${GROUP}%2F${'b'.repeat(16)}`, { method: 'DELETE' })
+    expect(v2.seen[0]).toMatchObject({ method: 'DELETE', url: `/iam/v2/groups/${GROUP}/${'b'.repeat(16)}` })
+  })
+
+  it('may be long', async () => {
+    const uid = Array.from({ length: 60 }, () => 'c'.repeat(16)).join('/')
+    expect((await call(`/iam/v1/groups/${uid}`, { method: 'DELETE', headers: { 'content-type': 'application/json' } })).status).toBe(200)
+    expect(v2.seen[0]?.url).toBe(`/iam/v2/groups/${uid}`)
+  })
+
+  it('with broken percent-encoding are code 3', async () => {
+    const { status, headers, body } = await call('/iam/v1/groups/%zz')
+    expect(status).toBe(400)
+    expect(body).toEqual({ code: 3, message: 'the request target is not a well-formed path', details: [] })
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('that nobody knows are 404 in v1 shape', async () => {
+    for (const path of ['/iam/v1/nothing', '/iam/v1', '/libraries/v1/artifacts']) {
+      expect(await call(path)).toMatchObject({ status: 404, body: { code: 5, message: 'Not Found', details: [] } })
+    }
+  })
+
+  it.each(['PATCH', 'OPTIONS', 'PROPFIND'])('with the method %s are 501 in v1 shape', async (method) => {
+    expect(await call('/iam/v1/groups', { method })).toMatchObject({
+      status: 501,
+      body: { code: 12, message: 'Method Not Allowed', details: [] },
+    })
+  })
+
+  it('with HEAD and TRACE are 501 too', async () => {
+    expect((await call('/iam/v1/groups', { method: 'HEAD' })).status).toBe(501)
+    expect(await rawExchange(proxy.url, 'TRACE /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 501 .*Method Not Allowed","details":\[\]\}$/s,
+    )
+  })
+})
+
+describe('queries', () => {
+  it('with broken percent-encoding are code 3', async () => {
+    expect((await call('/iam/v1/groups?name=%zz')).body).toMatchObject({ code: 3, details: [] })
+  })
+
+  it('lose what v1 does not know', async () => {
+    await call('/iam/v1/groups?colour=red&name=a+b')
+    expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%20b&page_size=200')
+  })
+})
+
+it('says what a v1-only operation needs', async () => {
+  const { status, body } = await call('/registry/v1/vuln_reports?repo=x')
+  expect(status).toBe(501)
+  expect(body).toMatchObject({ code: 12, details: [] })
+  expect(body.message).toMatch(/^registry\.vuln_reports\.list needs a v1 service: .* set upstream\.v1 \(CROSSWALK_UPSTREAM_V1\)/)
+})
+
+it('answers plain application/json and the request id it was given', async () => {
+  const { headers } = await call('/iam/v1/groups', { headers: { 'x-request-id': 'mine-1' } })
+  expect([headers.get('content-type'), headers.get('x-request-id')]).toEqual(['application/json', 'mine-1'])
+  expect(v2.seen[0]?.headers['x-request-id']).toBe('mine-1')
+})
+
+it('can refuse unknown parameters', async () => {
+  const strict = await startProxy({ 'upstream.v2': v2.url, unknownParameters: 'refuse' })
+  const answer = await fetch(`${strict.url}/iam/v1/groups?colour=red`)
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { message: 'Invalid argument: colour: is not a parameter of this operation' },
+  ])
+  await strict.close()
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { mappings } from '../../mappings/index.ts'
+import { createClassify } from '../../src/routes/classify.ts'
+import { parseJson } from '../../src/routes/json-text.ts'
+import { parseQuery, searchOf } from '../../src/routes/query.ts'
+
+describe('classify', () => {
+  const classify = createClassify(mappings)
+
+  it.each([
+    ['/iam/v1/groups', '/iam/v1/groups'],
+    ['/iam/v1/groups?id=%zz', '/iam/v1/groups'],
+    ['/iam%2Fv1/groups/a%2Fb', '/iam/v1/groups/a/b'],
+    ['/%69am/v1', '/iam/v1'],
+    ['/libraries/v1/artifacts', '/libraries/v1/artifacts'],
+    ['/events/v1/subscriptions', '/events/v1/subscriptions'],
+  ])('takes %s for v1', (url, path) => {
+    expect(classify(url)).toEqual({ kind: 'v1', path })
+  })
+
+  it.each(['/iam/v2/groups', '/', '/iam', '/iam/v11/groups', '/sts/exchange', '/v2/blobs/%zz', '//iam/v1/groups', '/x/iam/v1'])(
+    'leaves %s to v2',
+    (url) => {
+      expect(classify(url)).toEqual({ kind: 'native' })
+    },
+  )
+
+  it.each(['/iam/v1/groups/%zz', '*', 'http://other.example/iam/v1/groups'])('finds %s malformed', (url) => {
+    expect(classify(url)).toEqual({ kind: 'malformed' })
+  })
+})
+
+describe('parseQuery', () => {
+  it('keeps every occurrence and takes + for a space', () => {
+    const query = parseQuery('name=a+b&name=c%2Bd&empty=&flag', 'uidp.ids=x')
+    expect([...query]).toEqual([
+      ['name', ['a b', 'c+d']],
+      ['empty', ['']],
+      ['flag', ['']],
+      ['uidp.ids', ['x']],
+    ])
+  })
+
+  it('refuses broken percent-encoding', () => {
+    expect(() => parseQuery('name=%zz')).toThrow('the query holds a broken percent-encoding: "%zz"')
+  })
+
+  it('finds the query of a request target', () => {
+    expect([searchOf('/a?b=c?d'), searchOf('/a'), searchOf('/a?')]).toEqual(['b=c?d', '', ''])
+  })
+})
+
+describe('parseJson', () => {
+  it('takes no text for no message', () => {
+    expect([parseJson(''), parseJson(' \n')]).toEqual([undefined, undefined])
+  })
+
+  it('keeps integers beyond 2^53 exact, and numbers that fit as numbers', () => {
+    expect(parseJson('{"big":12345678901234567890,"low":-9007199254740993,"small":7,"pi":3.1415926535897932}')).toEqual({
+      big: '12345678901234567890',
+      low: '-9007199254740993',
+      small: 7,
+      pi: Math.PI,
+    })
+  })
+
+  it('lets the last of two equal keys win, with long numbers as without', () => {
+    expect([parseJson('{"a":1,"a":2}'), parseJson('{"a":1,"a":2,"b":1234567890123456}')]).toEqual([{ a: 2 }, { a: 2, b: 1234567890123456 }])
+  })
+
+  it.each(['{', 'a=b', '{"n":12345678901234567890'])('says what is wrong with %s', (text) => {
+    expect(() => parseJson(text)).toThrow(/^the request body is not JSON: /)
+  })
+})

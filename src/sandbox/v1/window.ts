@@ -34,9 +34,10 @@ function refuseNegative(values: readonly (readonly [name: string, value: number]
 export function readWindow(query: Query): Window {
   const given = families.flat().filter((name) => query.has(name))
   refuseNegative(given.map((name) => [name, query.integer(name)]))
-  const [family, other] = families.filter((names) => names.some((name) => query.has(name)))
+  // Zero is unset, as in proto3: it asks for nothing.
+  const [family, other] = families.filter((names) => names.some((name) => query.integer(name) !== 0))
   if (!family) return everything
-  if (other) invalidField(other.find((name) => query.has(name)) ?? other[0], `cannot be combined with ${family.join(' and ')}`)
+  if (other) invalidField(other.find((name) => query.integer(name) !== 0) ?? other[0], `cannot be combined with ${family.join(' and ')}`)
   const [first, size] = family.map((name) => query.integer(name)) as [number, number]
   return family[0] === 'offset' ? slice(first, size) : page(first, size)
 }

@@ -42,9 +42,13 @@ export const TOKEN_PARAMETERS = { token: 'page_token', skip: 'skip' }
 
 type Filters = Call['query']
 
-/** Rows that have no name are all of the same one: v1 left them in uid order, v2 refuses to sort by it. */
-function sortable(resource: Resource, order: string | undefined): string | undefined {
-  return order?.startsWith('name') && !Object.hasOwn(resource.fields, 'name') ? 'uid' : order
+/**
+ * Rows that have no name are all of the same one: v1 left them in uid order, v2 refuses to sort by it. Rows of the advisory feed have an
+ * id instead of a uid, and v2 calls the column so (facts §7, §21).
+ */
+function sortable({ fields, order: byDefault }: Resource, order: string | undefined): string | undefined {
+  if (order?.startsWith('name') && !Object.hasOwn(fields, 'name')) return 'uid'
+  return byDefault === 'id' ? order?.replace(/^uid/, 'id') : order
 }
 
 /** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */

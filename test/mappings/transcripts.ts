@@ -1,3 +1,5 @@
+import { advisory } from './advisory.ts'
+import { events } from './events.ts'
 import { accountAssociations } from './iam/account-associations.ts'
 import { externalGroupRoleMappings } from './iam/external-group-role-mappings.ts'
 import { groupInvites } from './iam/group-invites.ts'
@@ -7,12 +9,14 @@ import { identityProviders } from './iam/identity-providers.ts'
 import { roleBindings } from './iam/role-bindings.ts'
 import { roles } from './iam/roles.ts'
 import { terms } from './iam/terms.ts'
+import { libraries } from './libraries.ts'
 import { ping } from './ping.ts'
 import { emulated } from './registry/emulated.ts'
 import { images } from './registry/images.ts'
 import { repos } from './registry/repos.ts'
 import { tags } from './registry/tags.ts'
 import type { Transcript } from './transcript.ts'
+import { vulnerabilities } from './vulnerabilities.ts'
 
 export const transcripts: readonly Transcript[] = [
   ...groups,
@@ -30,4 +34,8 @@ export const transcripts: readonly Transcript[] = [
   ...images,
   ...emulated,
   ...ping,
+  ...vulnerabilities,
+  ...libraries,
+  ...advisory,
+  ...events,
 ]

@@ -1,0 +1,181 @@
+import { spell } from '../compat/spell.ts'
+import { failure, items, type Transcript } from './transcript.ts'
+
+const published = (reply: unknown) => spell(reply, 'camel')
+const EVERY = 'ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON'
+
+const shared = { name: 'requests', description: 'HTTP for humans' }
+const v2Artifact = {
+  uid: 'art-1',
+  ...shared,
+  ecosystem: 'ECOSYSTEM_PYTHON',
+  latestVersion: '2.32.0',
+  versionCount: 12,
+  createTime: '2025-01-01T00:00:00Z',
+  updateTime: '2025-01-02T00:00:00Z',
+}
+const artifact = {
+  id: 'art-1',
+  ...shared,
+  ecosystem: 'PYTHON',
+  latest_version: '2.32.0',
+  version_count: 12,
+  created_at: '2025-01-01T00:00:00Z',
+  updated_at: '2025-01-02T00:00:00Z',
+}
+const jar = {
+  id: 'art-2',
+  name: '',
+  description: '',
+  ecosystem: 'JAVA',
+  latest_version: '',
+  version_count: 0,
+  created_at: null,
+  updated_at: null,
+}
+const unknown = { ...jar, id: 'art-3', ecosystem: 'UNKNOWN' }
+const listed = { items: [artifact, jar, unknown], next_page_token: 'next', total_artifacts: 7, skipped: 2 }
+const nothing = { items: [], next_page_token: '', total_artifacts: 0, skipped: 0 }
+
+const notInV2 = { source_type: 'SOURCE_TYPE_UNSPECIFIED', malware_scanned: false, malware_malicious: false, upstream_published_date: null }
+const versions = [
+  {
+    id: 'v-1',
+    name: 'requests',
+    version: '2.10',
+    description: 'words',
+    created_at: '2025-01-01T00:00:00Z',
+    updated_at: '2025-01-02T00:00:00Z',
+    size_bytes: '9007199254740993',
+    ...notInV2,
+  },
+  { id: 'v-2', name: '', version: '', description: '', created_at: null, updated_at: null, size_bytes: '0', ...notInV2 },
+]
+const counted = {
+  counts: [
+    { ecosystem: 'JAVA', total_artifacts: 30 },
+    { ecosystem: 'PYTHON', total_artifacts: 40 },
+    { ecosystem: 'UNKNOWN', total_artifacts: 0 },
+  ],
+}
+
+export const libraries: readonly Transcript[] = [
+  {
+    title: 'without ecosystems every one of v2 is asked for; the total becomes a number',
+    operation: 'libraries.artifacts.list',
+    request: 'GET /libraries/v1/artifacts?page_size=3&skip=2',
+    calls: [
+      {
+        call: `GET /libraries/v2/artifacts?${EVERY}&page_size=3&skip=2`,
+        answer: {
+          artifacts: [v2Artifact, { uid: 'art-2', ecosystem: 'ECOSYSTEM_JAVA' }, { uid: 'art-3', ecosystem: 'ECOSYSTEM_COBOL' }],
+          nextPageToken: 'next',
+          totalCount: '7',
+          skipped: 2,
+        },
+      },
+    ],
+    reply: listed,
+    published: published(listed),
+  },
+  {
+    title: 'every filter',
+    operation: 'libraries.artifacts.list',
+    request: 'GET /libraries/v1/artifacts?ecosystems=1&query=req&cudaVersion=12.4&remediated=t&include_upstream=false&pageToken=here',
+    calls: [
+      {
+        call: 'GET /libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=req&cuda_version=12.4&remediated=true&page_size=200&page_token=here',
+        answer: {},
+      },
+    ],
+    reply: nothing,
+    published: published(nothing),
+  },
+  {
+    title: 'an ecosystem that v2 lacks',
+    operation: 'libraries.artifacts.list',
+    request: 'GET /libraries/v1/artifacts?ecosystems=JAVASCRIPT',
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'parsing field "ecosystems": "JAVASCRIPT" is not a valid value'),
+  },
+  {
+    title: 'upstream packages cannot be had',
+    operation: 'libraries.artifacts.list',
+    request: 'GET /libraries/v1/artifacts?include_upstream=true',
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: include_upstream: v2 has no upstream packages', [
+      {
+        '@type': 'type.googleapis.com/google.rpc.BadRequest',
+        fieldViolations: [{ field: 'include_upstream', description: 'v2 has no upstream packages' }],
+      },
+    ]),
+  },
+  {
+    title: 'every version, newest first; sizes beyond 2^53 are exact',
+    operation: 'libraries.artifacts.list_versions',
+    request: 'GET /libraries/v1/artifacts/art-1/versions',
+    calls: [
+      {
+        call: 'GET /libraries/v2/artifacts/art-1/versions?page_size=200',
+        answer: {
+          artifactVersions: [
+            {
+              uid: 'v-1',
+              name: 'requests',
+              version: '2.10',
+              description: 'words',
+              createTime: '2025-01-01T00:00:00Z',
+              updateTime: '2025-01-02T00:00:00Z',
+              sizeBytes: '9007199254740993',
+            },
+            { uid: 'v-2' },
+          ],
+        },
+      },
+    ],
+    reply: items(...versions),
+    published: published(items(...versions)),
+  },
+  {
+    title: 'the versions of nothing',
+    operation: 'libraries.artifacts.list_versions',
+    request: 'GET /libraries/v1/artifacts/none/versions?include_upstream=0',
+    calls: [{ call: 'GET /libraries/v2/artifacts/none/versions?page_size=200', answer: 'NOT_FOUND' }],
+    reply: items(),
+  },
+  {
+    title: 'upstream versions cannot be had',
+    operation: 'libraries.artifacts.list_versions',
+    request: 'GET /libraries/v1/artifacts/art-1/versions?includeUpstream=1',
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: include_upstream: v2 has no upstream packages', [
+      {
+        '@type': 'type.googleapis.com/google.rpc.BadRequest',
+        fieldViolations: [{ field: 'include_upstream', description: 'v2 has no upstream packages' }],
+      },
+    ]),
+  },
+  {
+    title: 'counts become numbers',
+    operation: 'libraries.artifacts.count',
+    request: 'GET /libraries/v1/artifacts/count',
+    calls: [
+      {
+        call: `GET /libraries/v2/artifacts/count?${EVERY}`,
+        answer: { counts: [{ ecosystem: 'ECOSYSTEM_JAVA', totalCount: '30' }, { ecosystem: 'ECOSYSTEM_PYTHON', totalCount: '40' }, {}] },
+      },
+    ],
+    reply: counted,
+    published: published(counted),
+  },
+  {
+    title: 'the counts of one ecosystem',
+    operation: 'libraries.artifacts.count',
+    request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON',
+    calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON', answer: {} }],
+    reply: { counts: [] },
+  },
+]

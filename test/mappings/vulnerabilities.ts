@@ -1,0 +1,290 @@
+import { spell } from '../compat/spell.ts'
+import { failure, items, type Transcript } from './transcript.ts'
+
+const LIST = 'GET /vulnerabilities/v2/advisories'
+const published = (reply: unknown) => spell(reply, 'camel')
+
+const v2Scan = { scannerVersion: '0.9', grypeDbBuilt: 'monday', grypeDbChecksum: 'sha256:db' }
+const scan = { scanner_version: '0.9', grype_db_built: 'monday', grype_db_checksum: 'sha256:db' }
+const noScan = { scanner_version: '', grype_db_built: '', grype_db_checksum: '' }
+const v2Component = { componentId: 'c1', componentVersion: '1.0', componentType: 'apk', componentLocation: '/lib', artifactVersion: '2.0' }
+const component = {
+  component_id: 'c1',
+  component_version: '1.0',
+  component_type: 'apk',
+  component_location: '/lib',
+  artifact_version: '2.0',
+}
+const noComponent = { component_id: '', component_version: '', component_type: '', component_location: '', artifact_version: '' }
+const unset = { findings: '', author: '', reviewer: '', status: 'UNKNOWN' }
+
+/** What every event has besides its type, and one of each type: v2's form and v1's (facts §5.2). */
+const common = { author: 'ann', reviewer: 'bob', findings: 'eyJhIjoxfQ==', issue: 'ISSUE-1' }
+const EVENTS: readonly (readonly [v2: Record<string, unknown>, v1: Record<string, unknown>])[] = [
+  [
+    {
+      createTime: '2025-01-01T00:00:00Z',
+      ...common,
+      reviewState: 'REVIEW_STATE_APPROVED',
+      detection: { nvdapi: { cpeSearched: 'cpe:a', cpeFound: 'cpe:b' } },
+    },
+    {
+      timestamp: '2025-01-01T00:00:00Z',
+      ...common,
+      status: 'APPROVED',
+      detection: { nvdapi: { cpe_searched: 'cpe:a', cpe_found: 'cpe:b' } },
+    },
+  ],
+  [{ detection: { nvdapi: {} } }, { ...unset, detection: { nvdapi: { cpe_searched: '', cpe_found: '' } } }],
+  [
+    { detection: { manual: {} }, reviewState: 'REVIEW_STATE_PENDING' },
+    { ...unset, status: 'PENDING', detection: { manual: {} } },
+  ],
+  [
+    { detection: { scanv1: { scanner: 'grype', subpackage: 'libssl3', component: 'openssl', ...v2Component, ...v2Scan } } },
+    { ...unset, detection: { scanv1: { scanner: 'grype', subpackage_name: 'libssl3', component_name: 'openssl', ...component, ...scan } } },
+  ],
+  [
+    { detection: { scanv1: {} } },
+    { ...unset, detection: { scanv1: { scanner: '', subpackage_name: '', component_name: '', ...noComponent, ...noScan } } },
+  ],
+  [{ fixed: { fixedVersion: '3.0.1-r2', note: 'n', ...v2Scan } }, { ...unset, fixed: { fixed_version: '3.0.1-r2', note: 'n', ...scan } }],
+  [{ fixed: {} }, { ...unset, fixed: { fixed_version: '', note: '', ...noScan } }],
+  [
+    { falsePositiveDetermination: { type: 'TYPE_INLINE_MITIGATIONS_EXIST', note: 'fp' }, reviewState: 'REVIEW_STATE_REJECTED' },
+    { ...unset, status: 'REJECTED', false_positive_determination: { type: 'INLINE_MITIGATIONS_EXIST', note: 'fp' } },
+  ],
+  [{ falsePositiveDetermination: {} }, { ...unset, false_positive_determination: { type: 'UNSPECIFIED', note: '' } }],
+  [{ analysisNotPlanned: { note: 'anp' } }, { ...unset, analysis_not_planned: { note: 'anp' } }],
+  [{ analysisNotPlanned: {} }, { ...unset, analysis_not_planned: { note: '' } }],
+  [{ fixNotPlanned: { note: 'fnp' } }, { ...unset, fix_not_planned: { note: 'fnp' } }],
+  [{ fixNotPlanned: {} }, { ...unset, fix_not_planned: { note: '' } }],
+  [{ pendingUpstreamFix: { note: 'puf' } }, { ...unset, pending_upstream_fix: { note: 'puf' } }],
+  [{ pendingUpstreamFix: {} }, { ...unset, pending_upstream_fix: { note: '' } }],
+  [
+    { truePositiveDetermination: { note: 'tp' }, reviewState: 'REVIEW_STATE_REQUEST_CHANGES' },
+    { ...unset, status: 'REQUEST_CHANGES', true_positive_determination: { note: 'tp' } },
+  ],
+  [{ truePositiveDetermination: {} }, { ...unset, true_positive_determination: { note: '' } }],
+  [{ patched: { patchedVersions: ['1.1', '1.2'], note: 'p' } }, { ...unset, patched: { patched_versions: ['1.1', '1.2'], note: 'p' } }],
+  [{ patched: {} }, { ...unset, patched: { patched_versions: [], note: '' } }],
+  // A change of the component's location: v2 has no such type, so that the event has none.
+  [{ reviewState: 'REVIEW_STATE_THAT_IS_NEW' }, unset],
+]
+const v2Events = EVENTS.map(([v2], at) => ({ uid: `org/adv/${at}`, ...v2 }))
+const events = EVENTS.map(([, v1], at) => ({ id: `org/adv/${at}`, timestamp: null, ...v1 }))
+
+const shared = {
+  aliases: ['CVE-2025-1', 'GHSA-1'],
+  author: 'ann',
+}
+const v2Advisory = {
+  uid: 'org/adv',
+  artifactType: 'apk',
+  artifactName: 'openssl',
+  artifactArchitecture: 'x86_64',
+  componentName: 'libcrypto',
+  componentLocation: '/usr/lib',
+  componentType: 'binary',
+  createTime: '2025-01-01T00:00:00.123456789Z',
+  updateTime: '2025-01-02T00:00:00Z',
+  deleteTime: '2025-01-03T00:00:00Z',
+  ...shared,
+  events: v2Events,
+  advisoryId: 'CGA-1111',
+  legacyAdvisoryId: 'old-1',
+  severities: [{ type: 'CVSS', score: '9.8' }],
+}
+const advisory = {
+  id: 'org/adv',
+  artifact_type: 'apk',
+  artifact_name: 'openssl',
+  artifact_architecture: 'x86_64',
+  component_name: 'libcrypto',
+  component_location: '/usr/lib',
+  component_type: 'binary',
+  created_at: '2025-01-01T00:00:00.123456789Z',
+  updated_at: '2025-01-02T00:00:00Z',
+  deleted_at: '2025-01-03T00:00:00Z',
+  ...shared,
+  events,
+  advisory_id: 'CGA-1111',
+  legacyAdvisoryID: 'old-1',
+}
+const bare = {
+  id: 'org/bare',
+  artifact_type: '',
+  artifact_name: '',
+  artifact_architecture: '',
+  created_at: null,
+  updated_at: null,
+  aliases: [],
+  events: [],
+  advisory_id: '',
+  author: '',
+}
+
+const listed = { id: 'org', items: [advisory, bare], next_page_token: '', total_count: '2' }
+const byId = { id: 'org', items: [bare], next_page_token: '', total_count: '1' }
+const none = { id: '', items: [], next_page_token: '' }
+
+/** Every filter of the list: v1's name and value, v2's (facts §5.1). */
+const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
+  ['uidp.ancestors_of=a', 'uidp.ancestors_of=a'],
+  ['uidp.descendants_of=b', 'uidp.descendants_of=b'],
+  ['uidp.children_of=c', 'uidp.children_of=c'],
+  ['uidp.in_root=t', 'uidp.in_root=true'],
+  ['uidp.ids=d&uidp.ids=e', 'uidp.ids=d&uidp.ids=e'],
+  ['advisory_ids=1&advisory_ids=2', 'advisory_ids=1&advisory_ids=2'],
+  ['legacy_advisory_ids=3&legacyAdvisoryIds=4', 'legacy_advisory_ids=3&legacy_advisory_ids=4'],
+  ['aliases=CVE-1', 'aliases=CVE-1'],
+  ['artifact_type=apk&artifactType=oci', 'artifact_types=apk&artifact_types=oci'],
+  ['artifact_name=curl', 'artifact_names=curl'],
+  ['artifact_architecture=x86_64', 'artifact_architectures=x86_64'],
+  ['component_name=lib', 'component_names=lib'],
+  ['component_type=binary', 'component_types=binary'],
+  ['component_location=/usr', 'component_locations=/usr'],
+  ['event_statuses=PENDING&event_statuses=2', 'event_review_states=REVIEW_STATE_PENDING&event_review_states=REVIEW_STATE_APPROVED'],
+  ['event_author=ann&eventAuthor=bob', 'event_authors=ann&event_authors=bob'],
+  ['event_reviewer=cat', 'event_reviewers=cat'],
+  ['exclude_event_author=dan', 'exclude_event_authors=dan'],
+  ['event_types=EVENT_TYPE_FILTER_FIXED&eventTypes=1', 'event_types=EVENT_TYPE_FILTER_FIXED&event_types=EVENT_TYPE_FILTER_DETECTION'],
+  ['latest_event_type=EVENT_TYPE_FILTER_PATCHED', 'latest_event_type=EVENT_TYPE_FILTER_PATCHED'],
+  ['origin=openssl', 'origin=openssl'],
+]
+
+const filtered = FILTERS.map(
+  ([v1, v2]): Transcript => ({
+    title: `filtered by ${v1}`,
+    operation: 'vulnerabilities.advisories.list',
+    request: `GET /vulnerabilities/v1/advisories?${v1}`,
+    calls: [{ call: `${LIST}?${v2}&page_size=200`, answer: {} }],
+    reply: none,
+    published: published(none),
+  }),
+)
+
+const ORDERS: readonly (readonly [v1: string, v2: string])[] = [
+  ['ID_ASC', 'uid'],
+  ['ID_DESC', 'uid desc'],
+  ['CREATED_AT_ASC', 'created_at'],
+  ['CREATED_AT_DESC', 'created_at desc'],
+  ['ALIASES_ASC', 'aliases'],
+  ['ALIASES_DESC', 'aliases desc'],
+  ['UPDATED_AT_ASC', 'updated_at'],
+  ['UPDATED_AT_DESC', 'updated_at desc'],
+  ['DELETED_AT_ASC', 'deleted_at'],
+  ['DELETED_AT_DESC', 'deleted_at desc'],
+]
+
+/** By name and by number (facts §16.7, §18). */
+const ordered = ORDERS.flatMap(([v1, v2], at) =>
+  [v1, String(at + 1)].map(
+    (order): Transcript => ({
+      title: `in order ${order}`,
+      operation: 'vulnerabilities.advisories.list',
+      request: `GET /vulnerabilities/v1/advisories?orderBy=${order}`,
+      calls: [{ call: `${LIST}?order_by=${v2}&page_size=200`, answer: {} }],
+      reply: none,
+      published: published(none),
+    }),
+  ),
+)
+
+export const vulnerabilities: readonly Transcript[] = [
+  {
+    title: 'every member, events of every type; severities are v2 only; the envelope names the parent of the first row',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?uidp.childrenOf=org',
+    calls: [
+      {
+        call: `${LIST}?uidp.children_of=org&page_size=200`,
+        answer: { advisories: [v2Advisory, { uid: 'org/bare' }], totalCount: '2', nextPageToken: '' },
+      },
+    ],
+    reply: listed,
+    published: published(listed),
+  },
+  ...filtered,
+  ...ordered,
+  {
+    title: 'an unspecified order is no order',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?order_by=ORDER_BY_UNSPECIFIED',
+    calls: [{ call: `${LIST}?page_size=200`, answer: {} }],
+    reply: none,
+    published: published(none),
+  },
+  {
+    title: 'page by page, with the tokens of v2',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?page_size=1&pageToken=before',
+    calls: [{ call: `${LIST}?page_size=1&page_token=before`, answer: { advisories: [{ uid: 'org/bare' }], nextPageToken: 'next' } }],
+    reply: { id: 'org', items: [bare], next_page_token: 'next' },
+    published: published({ id: 'org', items: [bare], next_page_token: 'next' }),
+  },
+  {
+    title: 'an event type that v2 does not know',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED',
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'parsing field "event_types": "EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED" is not a valid value'),
+  },
+  {
+    title: 'by id',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?id=org/bare',
+    calls: [{ call: `${LIST}/org/bare`, answer: { uid: 'org/bare' } }],
+    reply: byId,
+    published: published(byId),
+  },
+  {
+    title: 'by the id of nothing',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?id=org/none',
+    calls: [{ call: `${LIST}/org/none`, answer: 'NOT_FOUND' }],
+    reply: { ...none, total_count: '0' },
+    published: published({ ...none, total_count: '0' }),
+  },
+  {
+    title: 'by id and a filter that does not fit',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?id=org/adv&aliases=CVE-2025-9',
+    calls: [{ call: `${LIST}/org/adv`, answer: v2Advisory }],
+    reply: { ...none, total_count: '0' },
+    published: published({ ...none, total_count: '0' }),
+  },
+  {
+    title: 'the events of an advisory, from the advisory',
+    operation: 'vulnerabilities.advisory_events.list',
+    request: 'GET /vulnerabilities/v1/advisories/org/adv/events',
+    calls: [{ call: `${LIST}/org/adv`, answer: v2Advisory }],
+    reply: { items: events, parent_id: 'org' },
+    published: published({ items: events, parent_id: 'org' }),
+  },
+  {
+    title: 'a window of the events',
+    operation: 'vulnerabilities.advisory_events.list',
+    request: 'GET /vulnerabilities/v1/advisories/org/adv/events?offset=1&limit=2',
+    calls: [{ call: `${LIST}/org/adv`, answer: v2Advisory }],
+    reply: { items: events.slice(1, 3), parent_id: 'org' },
+    published: published({ items: events.slice(1, 3), parent_id: 'org' }),
+  },
+  {
+    title: 'the events of nothing',
+    operation: 'vulnerabilities.advisory_events.list',
+    request: 'GET /vulnerabilities/v1/advisories/org/none/events',
+    calls: [{ call: `${LIST}/org/none`, answer: 'NOT_FOUND' }],
+    reply: { ...(items() as object), parent_id: '' },
+    published: { items: [], parentId: '' },
+  },
+  {
+    title: 'the events of what the caller may not see',
+    operation: 'vulnerabilities.advisory_events.list',
+    request: 'GET /vulnerabilities/v1/advisories/org/adv/events',
+    calls: [{ call: `${LIST}/org/adv`, answer: 'PERMISSION_DENIED' }],
+    status: 403,
+    reply: failure('PERMISSION_DENIED'),
+  },
+]

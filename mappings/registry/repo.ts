@@ -4,17 +4,17 @@ import {
   elsewhere,
   flag,
   gone,
-  int,
   jsonName,
   lossy,
   object,
   objects,
-  optional,
+  optionalInV1,
   readOnly,
   text,
   textMap,
   texts,
   time,
+  uint,
 } from '../../src/mapping/field.ts'
 import { resource } from '../../src/mapping/resource.ts'
 
@@ -54,11 +54,11 @@ const customOverlay = {
   environment: textMap('environment'),
   annotations: textMap('annotations'),
   accounts: object('accounts', {
-    groups: objects('groups', { gid: int('gid'), group_name: text('groupname'), members: texts('members') }),
+    groups: objects('groups', { gid: uint('gid'), group_name: text('groupname'), members: texts('members') }),
     users: objects('users', {
-      uid: int('uid'),
+      uid: uint('uid'),
       user_name: text('username'),
-      gid: lossy('v1 tells an absent gid from 0, v2 does not', optional(int('gid'))),
+      gid: lossy('v1 tells an absent gid from 0, v2 does not', optionalInV1(uint('gid'))),
       group_name: text('groupName'),
       shell: text('shell'),
       home_dir: text('homeDir'),

@@ -3,7 +3,8 @@ import type { Dialect } from './names.ts'
 
 /** What kind of value a v1 member holds; decides how it is read, written and emitted when unset (facts §16). */
 export type FieldType =
-  | { readonly kind: 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'bytes' }
+  | { readonly kind: 'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes' }
+  | { readonly kind: 'int'; readonly unsigned?: true }
   | { readonly kind: 'choice'; readonly of: EnumMap; readonly dropUnknown?: boolean }
   | { readonly kind: 'object'; readonly fields: Fields }
   | { readonly kind: 'list' | 'map'; readonly of: FieldType }
@@ -20,6 +21,8 @@ export interface Field {
   readonly access: 'readWrite' | 'readOnly' | 'writeOnly' | 'elsewhere'
   /** `implicit` members are emitted when unset; `optional` ones and members of a oneof are then absent. */
   readonly presence: 'implicit' | 'optional'
+  /** v2 has no presence here and sends zero for unset: zero is absent in v1 too (facts §16.4). */
+  readonly zeroIsUnset?: true
   readonly oneof?: string
   /** Published JSON name where protobuf would derive another one. */
   readonly json?: string
@@ -37,6 +40,8 @@ export const text = (source: Source): Field => field({ kind: 'text' }, source)
 export const flag = (source: Source): Field => field({ kind: 'flag' }, source)
 /** 32-bit: a JSON number. */
 export const int = (source: Source): Field => field({ kind: 'int' }, source)
+/** Unsigned in v1, signed in v2: from 0 to 2^31 - 1 is what both can hold. */
+export const uint = (source: Source): Field => field({ kind: 'int', unsigned: true }, source)
 /** 64-bit: a JSON string, on both sides. */
 export const long = (source: Source): Field => field({ kind: 'long' }, source)
 /** RFC 3339; passed through character by character (facts §19). */
@@ -68,6 +73,8 @@ export const writeOnly = (row: Field): Field => ({ ...row, access: 'writeOnly' }
 export const elsewhere = (row: Field): Field => ({ ...row, access: 'elsewhere' })
 /** proto3 `optional`: absent when unset. */
 export const optional = (row: Field): Field => ({ ...row, presence: 'optional' })
+/** proto3 `optional` in v1 alone: v2 cannot tell zero from unset. */
+export const optionalInV1 = (row: Field): Field => ({ ...optional(row), zeroIsUnset: true })
 /** A member of the oneof `group`: at most one of them is present. */
 export const oneof = (group: string, row: Field): Field => ({ ...row, presence: 'optional', oneof: group })
 /** A v1 member without any v2 source, and why. */

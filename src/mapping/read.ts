@@ -88,7 +88,9 @@ function taker(type: FieldType): Take {
       return (value, field, report) => (typeof value === 'boolean' ? value : report(field, 'must be true or false'))
     case 'int':
       return (value, field, report) =>
-        isInt32(Number(value)) && isInteger(value) ? Number(value) : report(field, 'must be a 32-bit integer')
+        isInt32(Number(value)) && isInteger(value) && !(type.unsigned && Number(value) < 0)
+          ? Number(value)
+          : report(field, type.unsigned ? 'must be an integer from 0 to 2147483647' : 'must be a 32-bit integer')
     case 'long':
       return (value, field, report) => (isInteger(value) ? String(value) : report(field, 'must be a 64-bit integer, as a string'))
     case 'time':

@@ -17,16 +17,20 @@ export function compileShow(fields: Fields, dialect: Dialect): Show {
       get: getter(field.source),
       emit: emitter(field.type, dialect),
       keepUnset: field.presence === 'implicit',
+      isSet: field.zeroIsUnset ? isNonZero : isPresent,
     }))
   return (v2) => {
     const v1: Record<string, unknown> = {}
-    for (const { name, get, emit, keepUnset } of rows) {
+    for (const { name, get, emit, keepUnset, isSet } of rows) {
       const value = get(v2)
-      if (keepUnset || (value !== undefined && value !== null)) v1[name] = emit(value)
+      if (keepUnset || isSet(value)) v1[name] = emit(value)
     }
     return v1
   }
 }
+
+const isPresent = (value: unknown) => value !== undefined && value !== null
+const isNonZero = (value: unknown) => isPresent(value) && value !== 0
 
 export function nameIn(dialect: Dialect, name: string, field: Field): string {
   return dialect === 'specification' ? name : (field.json ?? camelCase(name))

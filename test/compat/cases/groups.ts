@@ -37,6 +37,16 @@ export const groups: readonly Case[] = [
     },
   },
   {
+    name: 'groups: a parent by its name',
+    operations: ['iam.groups.create'],
+    run: async (api) => {
+      const { id } = await make.folder(api)
+      const made = ok(api, await api.post(`${GROUPS}/${api.name()}`, { name: 'child' }), shape.group(id, { name: 'child' }))
+      ok(api, await api.delete(`${GROUPS}/${made.id}`), {})
+      refused(await api.post(`${GROUPS}/no such group`, { name: 'child' }), 5)
+    },
+  },
+  {
     name: 'groups: create a root group, which its creator owns',
     operations: ['iam.groups.create', 'iam.groups.list', 'iam.groups.delete'],
     run: async (api) => {

@@ -15,6 +15,7 @@ import { roles } from './roles.ts'
 import { tags } from './tags.ts'
 import { terms } from './terms.ts'
 import { v1Only } from './v1-only.ts'
+import { visible } from './visible.ts'
 
 /** Every promise of the v1 API, by resource. */
 export const cases: readonly Case[] = [
@@ -32,6 +33,7 @@ export const cases: readonly Case[] = [
   ...tags,
   ...images,
   ...eolTags,
+  ...visible,
   ...differing,
   ...v1Only,
 ]

@@ -3,7 +3,7 @@ import { equals, type Filter, readUidp, selectRows, type Uidp } from '../filter.
 import { type Query, readQuery } from '../http/query.ts'
 import type { Ask } from '../http/route.ts'
 import type { Row } from '../model.ts'
-import { type Order, sortRows } from '../order.ts'
+import { type Order, type Sortable, sortRows } from '../order.ts'
 import { actOf } from '../v2/reads.ts'
 import type { Resource } from '../v2/resource.ts'
 import type { World } from '../world.ts'
@@ -38,10 +38,13 @@ const noScope: Uidp = readUidp(readQuery([]))
 export const byName = <R extends Row & { readonly name: string }>(query: Query): readonly Filter<R>[] =>
   equals<R>(query, 'name', ({ name }) => name)
 
-/** Puts the rows of a list, which come in uid order, in the order asked for and cuts them to the window asked for. Throws code 3. */
-export function arrange<R extends Row>(rows: readonly R[], query: Query, order = UID_ASCENDING): readonly R[] {
+/**
+ * Puts the rows of a list, which come in uid order, in the order asked for and cuts them to the window asked for. Throws code 3.
+ * `column` reads the column of the default order where that is none of v1's own.
+ */
+export function arrange<R extends Row>(rows: readonly R[], query: Query, order = UID_ASCENDING, column: Sortable<R> = {}): readonly R[] {
   const { from, to } = readWindow(query)
-  return sortRows(rows, readOrder(query, order), sortable).slice(from, to)
+  return sortRows(rows, readOrder(query, order), { ...column, ...sortable }).slice(from, to)
 }
 
 /** The rows that pass the list's filters and that the caller may see. */

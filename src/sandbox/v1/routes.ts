@@ -1,13 +1,25 @@
 import type { Route } from '../http/route.ts'
+import { feedOperations } from './advisory/feed.ts'
+import { subscriptionOperations } from './events/subscriptions.ts'
 import { iamOperations } from './iam/operations.ts'
+import { libraryOperations } from './libraries/artifacts.ts'
 import { type Operation, routeOf } from './operation.ts'
 import { registryOperations } from './registry/operations.ts'
+import { vulnerabilityOperations } from './vulnerabilities/advisories.ts'
 
-/** The connectivity check (facts §9); the only operation that needs no token. */
+/** The connectivity check (facts §9). */
 const ping: Operation = { method: 'GET', template: '/ping/v1/ping', auth: 'none', answer: () => ({ response: 'pong' }) }
 
 /**
  * Native v1 over the same store as v2, written from the facts about v1. Operations without a v2 counterpart are not served: their
  * paths are unknown here.
  */
-export const v1Routes: readonly Route[] = [...iamOperations, ...registryOperations, ping].map(routeOf)
+export const v1Routes: readonly Route[] = [
+  ...iamOperations,
+  ...registryOperations,
+  ...vulnerabilityOperations,
+  ...libraryOperations,
+  ...feedOperations,
+  ...subscriptionOperations,
+  ping,
+].map(routeOf)

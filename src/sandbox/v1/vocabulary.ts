@@ -26,6 +26,20 @@ export const prefixed = (name: string, prefix: string, first: number, ...values:
     ...values.map((value, at): Triple => [first + at, value, `${prefix}${value.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()}`]),
   ])
 
+/** Names that carry a prefix where they are `stored`, and another one, or none, where v1 has them `shown`; the first is the zero. */
+export const zeroed = (
+  name: string,
+  values: readonly string[],
+  { stored, shown = '' }: { readonly stored: string; readonly shown?: string },
+): Vocabulary =>
+  vocabulary(
+    name,
+    values.map((value, number): Triple => [number, shown + value, stored + value]),
+  )
+
+/** The v1 names of an enum by number, as a query parameter takes them. */
+export const v1Names = ({ byNumber }: Vocabulary): readonly string[] => [...byNumber.values()]
+
 /** A vocabulary of plain strings without numbers or a zero value, from pairs [v1 string, stored name]. */
 export const strings = (name: string, pairs: Iterable<readonly [string, string]>): Vocabulary => {
   const all = [...pairs]

@@ -13,6 +13,7 @@ let proxy: TestProxy
 beforeAll(async () => {
   v2 = await startUpstream((request, response, body) => {
     if (request.url === '/hang') return
+    if (request.url === '/again') return void response.end()
     if (request.url === '/cut') {
       response.writeHead(200, { 'content-length': 100 })
       response.write('half')

@@ -1,0 +1,121 @@
+import net, { type AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
+import { runCommand } from './support.ts'
+
+describe('the command line', () => {
+  it('lists its commands', async () => {
+    for (const argv of [[], ['--help'], ['help']]) {
+      const { code, out } = await runCommand(argv)
+      expect(code).toBe(0)
+      for (const word of ['demo', 'serve', 'sandbox token', 'operations', 'explain']) expect(out).toContain(`crosswalk ${word}`)
+    }
+  })
+
+  it('prints its version', async () => {
+    expect(await runCommand(['--version'])).toEqual({ code: 0, out: '0.1.0', err: '' })
+  })
+
+  it.each(['demo', 'serve', 'sandbox', 'operations', 'explain'])('explains %s', async (command) => {
+    const { code, out } = await runCommand([command, '--help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(new RegExp(`^crosswalk ${command}[^]*--help`))
+  })
+
+  it.each([
+    [['serv'], 'There is no command "serv"; did you mean "serve"?'],
+    [['zebra'], 'There is no command "zebra"; crosswalk --help lists the commands.'],
+    [['serve', '--upstrem-v2', 'x'], 'crosswalk serve has no flag --upstrem-v2; did you mean --upstream-v2?'],
+    [['serve', '--zebra', 'x'], 'crosswalk serve has no flag --zebra; crosswalk serve --help lists its flags.'],
+    [['serve', 'more'], 'Usage: crosswalk serve'],
+    [['explain'], "Usage: crosswalk explain 'METHOD /path?query'"],
+    [['serve'], 'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.'],
+    [['serve', '--port', 'x'], 'listen.port is "x" in the flag --port, but it must be a whole number from 0 to 65535.'],
+    [['demo', '--tags', '0'], 'tags is "0" in the flag --tags, but it must be a whole number from 1 to 1000000.'],
+    [
+      ['sandbox', '--data', 'x'],
+      'data is "x" in the flag --data, but it must be one of demo, empty, large, or a file whose name ends in .json.',
+    ],
+    [['explain', 'GET'], `"GET" is not of the form 'METHOD /path?query'.`],
+  ])('%j is misused: exit code 2 and one sentence', async (argv, err) => {
+    expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
+  })
+
+  it('takes a wrong environment variable for a misuse too', async () => {
+    const { code, err } = await runCommand(['sandbox'], { CROSSWALK_SANDBOX_PORT: 'x' })
+    expect(code).toBe(2)
+    expect(err).toContain('in the environment variable CROSSWALK_SANDBOX_PORT')
+  })
+})
+
+describe('operations', () => {
+  it('are 98, all of them classified', async () => {
+    const rows = JSON.parse((await runCommand(['operations', '--json'])).out) as { kind: string; calls: string[]; because?: string }[]
+    expect(rows).toHaveLength(98)
+    const count = (wanted: string) => rows.filter(({ kind }) => kind === wanted).length
+    expect(count('v1-only')).toBe(39)
+    expect(count('direct') + count('composed') + count('emulated')).toBe(59)
+    for (const { kind, calls, because } of rows) expect(kind === 'v1-only' ? because : calls.length).toBeTruthy()
+  })
+
+  it('are readable without --json', async () => {
+    const { out } = await runCommand(['operations'])
+    expect(out).toContain('registry.vuln_reports.list  v1-only\n  v1  GET /registry/v1/vuln_reports\n  because ')
+    expect(out).toContain('ping.ping.ping  direct\n  v1  GET /ping/v1/ping\n  v2  GET /ping/v2/ping')
+  })
+})
+
+it('a port that is taken is told in a sentence', async () => {
+  const taken = net.createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as AddressInfo
+  const sentence = `Port ${port} of 127.0.0.1 is taken by another process; stop it or choose another port (0 = any).`
+  const argv = ['--port', String(port), '--admin-port', '0']
+  expect(await runCommand(['serve', '--upstream-v2', 'http://127.0.0.1:1', ...argv])).toEqual({ code: 1, out: '', err: sentence })
+  expect(await runCommand(['sandbox', '--port', String(port)])).toEqual({ code: 1, out: '', err: sentence })
+  expect(await runCommand(['demo', '--sandbox-port', '0', ...argv])).toEqual({ code: 1, out: '', err: sentence })
+  await new Promise((resolve) => taken.close(resolve))
+})
+
+describe('sandbox token', () => {
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0 })
+  })
+  afterAll(() => sandbox.close())
+
+  const mint = (...flags: string[]) => runCommand(['sandbox', 'token', '--url', sandbox.url, ...flags])
+  const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  const groups = (token: string) => fetch(`${sandbox.url}/iam/v2/groups`, { headers: { authorization: `Bearer ${token}` } })
+
+  it('is an access token of a demo user', async () => {
+    const { code, out } = await mint()
+    expect(code).toBe(0)
+    expect((await groups(out)).status).toBe(200)
+    expect(claimsOf((await mint('--as', 'viewer')).out).sub).not.toBe(claimsOf(out).sub)
+  })
+
+  it('is an access token of an identity', async () => {
+    const { sub } = claimsOf((await mint()).out)
+    expect(claimsOf((await mint('--identity', sub)).out).sub).toBe(sub)
+  })
+
+  it('is an identity token of a subject', async () => {
+    const { out } = await mint('--subject', 'ci', '--issuer', `${sandbox.url}/ci`, '--audience', 'aud', '--lifetime', '60')
+    const { iss, sub, aud, iat, exp } = claimsOf(out)
+    expect({ iss, sub, aud, seconds: exp - iat }).toEqual({ iss: `${sandbox.url}/ci`, sub: 'ci', aud: 'aud', seconds: 60 })
+  })
+
+  it('is refused with the reason of the sandbox', async () => {
+    expect(await mint('--identity', 'none')).toMatchObject({ code: 1, err: expect.stringMatching(/^The sandbox refused: /) })
+    expect(await mint('--as', 'nobody')).toMatchObject({ code: 1, err: expect.stringMatching(/^The sandbox refused: /) })
+  })
+
+  it('needs a sandbox that runs', async () => {
+    const { code, err } = await runCommand(['sandbox', 'token', '--url', 'http://127.0.0.1:1'])
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'No sandbox answers on http://127.0.0.1:1; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.',
+    })
+  })
+})

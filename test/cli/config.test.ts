@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { nearest } from '../../src/config/nearest.ts'
+import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/config/settings.ts'
+import { settingsMarkdown } from '../../src/config/table.ts'
+import { configWith, loadConfig } from '../../src/config.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+let files = 0
+const file = (content: unknown) => {
+  files += 1
+  const path = join(directory, `${files}.json`)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+const load = (flags: Record<string, string>, env: Record<string, string> = {}, content?: unknown) =>
+  loadConfig({ flags: { ...flags, ...(content !== undefined && { config: file(content) }) }, env })
+
+describe('precedence', () => {
+  const content = { listen: { port: 1 }, v1: { dialect: 'published' } }
+
+  it.each([
+    [{ port: '3' }, { CROSSWALK_PORT: '2' }, 3],
+    [{}, { CROSSWALK_PORT: '2' }, 2],
+    [{}, {}, 1],
+    [{}, { CROSSWALK_PORT: '' }, 1],
+  ])('of flags %j and environment %j over the file gives port %i', (flags, env, port) => {
+    expect(load(flags as Record<string, string>, env as Record<string, string>, content)).toMatchObject({
+      config: { 'listen.port': port, 'v1.dialect': 'published', 'admin.port': 8081 },
+    })
+  })
+
+  it('has the file named by the environment too', () => {
+    expect(load({}, { CROSSWALK_CONFIG: file({ 'listen.port': 7 }) })).toMatchObject({ config: { 'listen.port': 7 } })
+  })
+
+  it('ends with the defaults', () => {
+    expect(load({})).toEqual({ config: configWith({}) })
+  })
+})
+
+describe('values', () => {
+  it('are read from text and from JSON alike', () => {
+    const content = { registry: { readmes: false }, limits: { deadlineMs: 5 } }
+    const values = { 'registry.readmes': false, 'limits.deadlineMs': 5 }
+    expect(load({}, {}, content)).toMatchObject({ config: values })
+    expect(load({ readmes: 'false', 'deadline-ms': '5' })).toMatchObject({ config: values })
+  })
+
+  it('that are addresses lose their last slash', () => {
+    expect(load({ 'upstream-v2': 'https://api.example.com/base/' })).toMatchObject({
+      config: { 'upstream.v2': 'https://api.example.com/base' },
+    })
+  })
+
+  it.each([
+    [{ port: 'x' }, {}, 'listen.port is "x" in the flag --port, but it must be a whole number from 0 to 65535.'],
+    [{ port: '65536' }, {}, 'listen.port is "65536" in the flag --port, but it must be a whole number from 0 to 65535.'],
+    [
+      {},
+      { CROSSWALK_DIALECT: 'v1' },
+      'v1.dialect is "v1" in the environment variable CROSSWALK_DIALECT, but it must be one of specification, published.',
+    ],
+    [{ readmes: 'yes' }, {}, 'registry.readmes is "yes" in the flag --readmes, but it must be true or false.'],
+    [{ host: '' }, {}, 'listen.host is "" in the flag --host, but it must be a host name or an IP address.'],
+  ])('that are wrong are named with their source: %j %j', (flags, env, problem) => {
+    expect(load(flags as Record<string, string>, env as Record<string, string>)).toEqual({ problem })
+  })
+
+  it.each(['api.example.com', 'ftp://x', 'https://user:pass@x', 'https://x?y', 'https://x#y', ''])('no address: %j', (url) => {
+    expect(load({ 'upstream-v2': url })).toHaveProperty('problem', expect.stringMatching(/^upstream\.v2 is .* an address such as/))
+  })
+})
+
+describe('the file', () => {
+  it('is named when a value in it is wrong', () => {
+    const path = file({ limits: { deadlineMs: '1s' } })
+    expect(load({ config: path })).toEqual({
+      problem: `limits.deadlineMs is "1s" in the file ${path}, but it must be a whole number from 1 to 3600000.`,
+    })
+  })
+
+  it.each([
+    [{ limits: { deadlinMs: 1 } }, 'has an unknown key "limits.deadlinMs"; did you mean "limits.deadlineMs"?'],
+    [{ limit: { deadlineMs: 1 } }, 'has an unknown key "limit"; '],
+    [{ limits: 5 }, 'has an unknown key "limits"; '],
+    [{ zebra: {} }, 'has an unknown key "zebra"; the keys are upstream.v2, '],
+    [[], 'must hold one JSON object.'],
+    ['{', 'cannot be read: '],
+  ])('is refused when it is %j', (content, problem) => {
+    expect(load({}, {}, content)).toHaveProperty('problem', expect.stringContaining(problem))
+  })
+
+  it('must be there', () => {
+    expect(load({ config: join(directory, 'none.json') })).toHaveProperty('problem', expect.stringContaining('cannot be read: ENOENT'))
+  })
+})
+
+describe('the table of settings', () => {
+  it('gives every setting a name of its own', () => {
+    expect(new Set(SETTING_KEYS.map(envOf)).size).toBe(SETTING_KEYS.length)
+    expect(SETTING_KEYS.map(flagOf)).not.toContain('config')
+  })
+
+  it('has defaults that it would accept', () => {
+    for (const key of SETTING_KEYS) {
+      const { kind, default: value } = SETTINGS[key]
+      if (value !== undefined) expect(kind.schema.safeParse(value)).toMatchObject({ success: true, data: value })
+    }
+  })
+
+  it('writes one row for each setting', () => {
+    const rows = settingsMarkdown().split('\n')
+    expect(rows).toHaveLength(SETTING_KEYS.length + 2)
+    expect(rows).toContainEqual(
+      '| `v1.dialect` | `CROSSWALK_DIALECT` `--dialect` | one of specification, published | `specification` | Spelling of v1 answers: snake_case, or the published JSON names |',
+    )
+  })
+})
+
+it('nearest finds slips of the pen, and nothing far away', () => {
+  expect([nearest('upstrem', ['upstream', 'listen']), nearest('LISTEN', ['upstream', 'listen']), nearest('zebra', ['upstream'])]).toEqual([
+    'upstream',
+    'listen',
+    undefined,
+  ])
+})

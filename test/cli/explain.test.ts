@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
+import { bearer, startProxy } from '../routes/support.ts'
+import { hasCurl, paste, runCommand } from './support.ts'
+
+const explain = (line: string, body?: unknown, ...flags: string[]) =>
+  runCommand(['explain', line, ...(body === undefined ? [] : ['--data', '-']), ...flags], {}, JSON.stringify(body))
+
+describe('explain', () => {
+  it('prints one call as one curl line', async () => {
+    const { code, out } = await explain('GET /registry/v1/tags?uidp.childrenOf=a%2Fb&limit=3&colour=red')
+    expect(code).toBe(0)
+    expect(out.split('\n').slice(0, 2)).toEqual(['# registry.tags.list (direct)', '# dropped parameters: colour'])
+    expect(out).toContain(
+      `\ncurl -sS -H "Authorization: Bearer $TOKEN" "http://127.0.0.1:8090/registry/v2/tags?uidp.children_of=a%2Fb&include_referrers=true&include_dates=true&include_epochs=true&page_size=3"`,
+    )
+  })
+
+  it('tells the mask, what is dropped and where the calls go', async () => {
+    const body = { id: 'x', name: "it's", bogus: 1, oidc: { client_id: 'c', colour: 'red' } }
+    const { out } = await explain('PUT /iam/v1/identityProviders/aa/bb', body, '--upstream-v2', 'https://api.example.com')
+    expect(out).toContain('# mask: name,description,default_role,oidc.issuer,oidc.client_id,')
+    expect(out).toContain('# dropped body members: id (output only), bogus (v1 does not know it), oidc.colour (v1 does not know it)')
+    expect(out).toContain(`curl -sS -X PATCH -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"it'\\''s",`)
+    expect(out).toContain('"https://api.example.com/iam/v2/identityProviders/aa/bb?updateMask=')
+  })
+
+  it('reads a value of one answer into the next call', async () => {
+    const { out } = await explain('GET /iam/v1/identities/lookup?issuer=i&subject=s')
+    expect(out).toMatch(/^answer_1=\$\(curl -fsS .*lookupIdentity\?issuer=i&subject=s"\) &&$/m)
+    expect(out).toMatch(/^uid_1=\$\(.*\) &&$/m)
+    expect(out).toMatch(/\/iam\/v2\/identities\/\$\{uid_1\}"$/)
+  })
+
+  it('writes calls that a condition decides as comments', async () => {
+    const { out } = await explain('POST /registry/v1/repos/aa', { name: 'r' })
+    expect(out).toContain('# when call 1 answers ALREADY_EXISTS:\n#   curl -sS ')
+    expect(out.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1)
+  })
+
+  it('says what an answer must hold', async () => {
+    const { out } = await explain('PUT /registry/v1/tags/aa/bb/cc', { name: 'new' })
+    expect(out).toMatch(/^# when name of call 1 is not "new", v1 answers 400 \(code 3\): Invalid argument: name: cannot be changed/m)
+    expect(out).toContain(`[ "$name_1" = 'new' ] && curl -sS -X POST`)
+  })
+
+  it('says what cannot be known', async () => {
+    const { out } = await explain('GET /registry/v1/eoltags')
+    expect(out).toContain('# cannot be known: v2 knows only whether a tag is deprecated')
+    expect(out).toContain('# cannot be known: main_package_name: ')
+  })
+
+  it('says what only v1 can answer, and what v1 refuses', async () => {
+    expect((await explain('GET /registry/v1/vuln_reports')).out).toContain(
+      '# only a v1 service can answer it: vulnerability reports have no v2 endpoint',
+    )
+    const { out } = await explain('GET /iam/v1/groups?page=1&offset=2')
+    expect(out).toContain('# v1 answers 400 (code 3): Invalid argument: ')
+    expect(out).not.toContain('curl')
+  })
+
+  it.each([
+    ['GET /iam/v2/groups', 'is not a v1 path'],
+    ['GET /iam/v1/nothing', '404 Not Found'],
+    ['TRACE /iam/v1/groups', '501 Method Not Allowed'],
+    ['GET /iam/v1/%zz', 'not a well-formed path'],
+  ])('fails for %s', async (line, reason) => {
+    expect(await explain(line)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
+  })
+
+  it('is data with --json', async () => {
+    const { out } = await explain('PUT /registry/v1/tags/aa/bb/cc', { deprecated: true, colour: 'red' }, '--json')
+    expect(JSON.parse(out)).toMatchObject({
+      operation: 'registry.tags.update',
+      kind: 'emulated',
+      calls: [
+        { number: 1, method: 'GET', url: 'http://127.0.0.1:8090/registry/v2/tags/aa/bb/cc' },
+        {
+          number: 2,
+          method: 'POST',
+          url: 'http://127.0.0.1:8090/registry/v2/tags/aa/bb',
+          body: { name: '<name of call 1>', digest: '<digest of call 1>', deprecated: true, bundles: [] },
+        },
+      ],
+      droppedMembers: [{ member: 'colour', because: 'v1 does not know it' }],
+    })
+  })
+})
+
+/** Twin sandboxes: the same data, uids and clock. */
+const twin = () => startSandbox({ port: 0, now: Date.parse('2026-11-20T00:00:00.000Z') })
+
+const WRITES = ['POST', 'PATCH', 'DELETE']
+const COLLECTIONS = [
+  '/iam/v2/groups',
+  '/iam/v2/identities',
+  '/iam/v2/roles',
+  '/iam/v2/roleBindings',
+  '/registry/v2/repos',
+  '/registry/v2/tags',
+]
+
+interface Entry {
+  readonly method: string
+  readonly path: string
+  readonly query: unknown
+  readonly body: unknown
+}
+
+async function journal({ url }: Sandbox): Promise<readonly Entry[]> {
+  const entries = (await (await fetch(`${url}/-/journal`)).json()) as readonly Entry[]
+  return entries.map(({ method, path, query, body }) => ({ method, path, query, body }))
+}
+
+/** Everything that v2 shows of what a v1 request could change. */
+async function state({ url, tokens, organization }: Sandbox): Promise<readonly unknown[]> {
+  const get = async (path: string) => (await fetch(url + path, { headers: bearer(tokens.admin) })).json()
+  const lists = COLLECTIONS.map((path) => get(`${path}?uidp.descendants_of=${organization}&page_size=200`))
+  return Promise.all(lists)
+}
+
+const sorted = (entries: readonly Entry[]) => entries.map((entry) => JSON.stringify(entry)).sort()
+
+describe.runIf(hasCurl())('what explain prints, pasted into sh', () => {
+  const open: { close(): Promise<void> }[] = []
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.close()
+  })
+
+  async function first(sandbox: Sandbox, path: string): Promise<string> {
+    const answer = await fetch(sandbox.url + path, { headers: bearer(sandbox.tokens.admin) })
+    const [rows] = Object.values((await answer.json()) as Record<string, { uid: string }[]>)
+    return rows?.[0]?.uid ?? ''
+  }
+
+  const repo = (sandbox: Sandbox) => first(sandbox, `/registry/v2/repos?uidp.descendants_of=${sandbox.organization}&name=nginx`)
+  const tag = async (sandbox: Sandbox) => first(sandbox, `/registry/v2/tags?uidp.children_of=${await repo(sandbox)}&name=latest`)
+  const role = (sandbox: Sandbox) => first(sandbox, '/iam/v2/roles?name=viewer')
+
+  it.each<[string, (sandbox: Sandbox) => Promise<string> | string, unknown?, ('owner' | 'admin')?]>([
+    ['a list', () => 'GET /iam/v1/groups?order_by=name%20desc'],
+    ['a list by id', async (sandbox) => `GET /registry/v1/repos?id=${await repo(sandbox)}`],
+    ['a list with readmes', ({ organization }) => `GET /registry/v1/repos?uidp.children_of=${organization}`],
+    ['a list with hydrated members', ({ organization }) => `GET /iam/v1/rolebindings?uidp.descendants_of=${organization}`],
+    [
+      'a create',
+      ({ organization }) => `POST /iam/v1/groups/${organization}`,
+      { name: 'new folder', description: 'it\'s "quoted" & more!\n$HOME' },
+    ],
+    [
+      'a create with a readme',
+      ({ organization }) => `POST /registry/v1/repos/${organization}`,
+      { name: 'fresh', readme: '# Hi\n"you"' },
+      'admin',
+    ],
+    ['a replacement', async (sandbox) => `PUT /registry/v1/repos/${await repo(sandbox)}`, { name: 'nginx' }, 'admin'],
+    [
+      'a replacement by a caller who may not write readmes',
+      async (sandbox) => `PUT /registry/v1/repos/${await repo(sandbox)}`,
+      { name: 'nginx' },
+    ],
+    ['a refused readme', async (sandbox) => `PUT /registry/v1/repos/${await repo(sandbox)}`, { name: 'nginx', readme: 'mine' }],
+    ['a tag update that keeps its digest', async (sandbox) => `PUT /registry/v1/tags/${await tag(sandbox)}`, { deprecated: true }],
+    [
+      'a tag update that echoes its name',
+      async (sandbox) => `PUT /registry/v1/tags/${await tag(sandbox)}`,
+      { name: 'latest', bundles: ['a'] },
+    ],
+    ['a tag update that would rename', async (sandbox) => `PUT /registry/v1/tags/${await tag(sandbox)}`, { name: 'other' }],
+    [
+      'a tag create without a digest',
+      async (sandbox) => `POST /registry/v1/tags/${await repo(sandbox)}`,
+      { name: 'latest', deprecated: true },
+    ],
+    ['a role', ({ organization }) => `POST /iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] }],
+    ['a binding', ({ organization }) => `POST /iam/v1/rolebindings/${organization}`, { identity: 'none', role: 'none' }],
+    ['a delete', async (sandbox) => `DELETE /registry/v1/tags/${await tag(sandbox)}`],
+    ['a delete of what is not there', ({ organization }) => `DELETE /iam/v1/groups/${organization}/ffffffffffffffff`],
+    ['a blocked delete', ({ organization }) => `DELETE /iam/v1/groups/${organization}`],
+    ['a lookup', () => 'GET /iam/v1/identities/lookup?issuer=https://accounts.example.com&subject=alice@example.com'],
+    ['an end-of-life list', ({ organization }) => `GET /registry/v1/eoltags?uidp.descendants_of=${organization}&page_size=2`],
+    ['a built-in role', async (sandbox) => `GET /iam/v1/roles?id=${await role(sandbox)}`],
+  ])('does what the v1 call does: %s', async (_, lineOf, body, user = 'owner') => {
+    const [served, pasted] = [await twin(), await twin()]
+    const proxy = await startProxy({ 'upstream.v2': served.url })
+    open.push(proxy, served, pasted)
+    const line = await lineOf(served)
+    for (const { url } of [served, pasted]) await fetch(`${url}/-/journal`, { method: 'DELETE' })
+
+    const [method = '', path = ''] = line.split(' ')
+    const init = { method, headers: bearer(served.tokens[user]), ...(body !== undefined && { body: JSON.stringify(body) }) }
+    await (await fetch(proxy.url + path, init)).arrayBuffer()
+    const { out } = await explain(line, body, '--upstream-v2', pasted.url)
+    await paste(out, { TOKEN: pasted.tokens[user] })
+
+    const [wanted, made] = [await journal(served), await journal(pasted)]
+    expect(wanted).not.toEqual([])
+    expect(made.filter((entry) => WRITES.includes(entry.method))).toEqual(wanted.filter((entry) => WRITES.includes(entry.method)))
+    expect(sorted(made)).toEqual(sorted(wanted))
+    expect(await state(pasted)).toEqual(await state(served))
+  })
+})

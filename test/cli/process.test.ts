@@ -1,0 +1,90 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasCurl, paste } from './support.ts'
+
+const root = process.cwd()
+const build = mkdtempSync(join(tmpdir(), 'crosswalk-build-'))
+
+beforeAll(() => {
+  symlinkSync(join(root, 'node_modules'), join(build, 'node_modules'))
+  cpSync(join(root, 'package.json'), join(build, 'package.json'))
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root, '--outDir', join(build, 'dist')])
+}, 60_000)
+
+afterAll(() => rmSync(build, { recursive: true }))
+
+const start = (...argv: string[]): ChildProcess =>
+  spawn(process.execPath, [join(build, 'dist/src/cli.js'), ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+
+const exit = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
+
+/** The lines that a process writes, up to and including the first that fits. */
+async function linesUntil(child: ChildProcess, fits: (lines: readonly string[]) => boolean): Promise<readonly string[]> {
+  const lines: string[] = []
+  if (!child.stdout) return lines
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (fits(lines)) break
+  }
+  return lines
+}
+
+const ANY_PORT = ['--port', '0', '--admin-port', '0', '--sandbox-port', '0']
+const curls = (lines: readonly string[]) => lines.filter((line) => line.startsWith('curl '))
+
+describe('crosswalk demo', () => {
+  it.runIf(hasCurl())(
+    'prints addresses, a token, the organization and five lines that answer with real data; SIGTERM ends it',
+    async () => {
+      const child = start('demo', ...ANY_PORT)
+      const ended = exit(child)
+      const lines = await linesUntil(child, (all) => curls(all).length === 5)
+      const text = lines.join('\n')
+      expect(text).toMatch(/v1 proxy +http:\/\/127\.0\.0\.1:\d+/)
+      expect(text).toMatch(/sandbox v2 +http:\/\/127\.0\.0\.1:\d+/)
+      expect(text).toMatch(/admin +http:\/\/127\.0\.0\.1:\d+/)
+      expect(text).toMatch(/token +demo-owner/)
+      expect(text).toMatch(/organization +[0-9a-f]{40}/)
+      for (const line of curls(lines)) {
+        const answer = JSON.parse(await paste(line))
+        expect(answer.items ?? [answer.id]).not.toEqual([])
+        expect(answer).not.toHaveProperty('code')
+      }
+      child.kill('SIGTERM')
+      expect(await ended).toBe(0)
+    },
+  )
+})
+
+it('crosswalk serve runs until SIGTERM', async () => {
+  const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0')
+  const ended = exit(child)
+  const [line = ''] = await linesUntil(child, () => true)
+  const [, url = ''] = /serves v1 on (\S+) from v2 at http:\/\/127\.0\.0\.1:1;/.exec(line) ?? []
+  expect((await fetch(`${url}/iam/v1/groups`)).status).toBe(503)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+})
+
+it('crosswalk sandbox runs until SIGTERM', async () => {
+  const child = start('sandbox', '--port', '0', '--data', 'empty')
+  const ended = exit(child)
+  const [line = ''] = await linesUntil(child, () => true)
+  const [, url = ''] = /on (\S+)\.$/.exec(line) ?? []
+  expect((await fetch(`${url}/ping/v2/ping`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+})
+
+it('a misuse exits with 2', async () => {
+  expect(await exit(start('serve'))).toBe(2)
+})
+
+it('the build knows its version', () => {
+  const version = execFileSync(process.execPath, [join(build, 'dist/src/cli.js'), '--version'], { encoding: 'utf8' })
+  expect(version).toBe('0.1.0\n')
+})

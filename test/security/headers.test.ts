@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+
+let v2: Upstream
+let proxy: TestProxy
+
+beforeAll(async () => {
+  v2 = await startUpstream((_, response) => {
+    response.setHeader('x-internal', 'secret')
+    response.end('{"groups":[]}')
+  })
+  proxy = await startProxy({ 'upstream.v2': v2.url })
+})
+
+afterAll(async () => {
+  await proxy.close()
+  await v2.close()
+})
+
+beforeEach(() => {
+  v2.seen.length = 0
+})
+
+it.each(['a b', 'a\tb', 'é', '', 'x'.repeat(129)])('a request id that could harm a log is replaced: %j', async (id) => {
+  const answer = await rawExchange(proxy.url, `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-request-id: ${id}\r\n\r\n`)
+  expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/)
+  expect(v2.seen[0]?.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+it('a value cannot bring a header of its own', async () => {
+  const answer = await fetch(`${proxy.url}/iam/v1/groups?name=a%0d%0aX-Evil:%201`)
+  expect(answer.headers.has('x-evil')).toBe(false)
+  expect(v2.seen[0]?.headers).not.toHaveProperty('x-evil')
+  expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%0D%0AX-Evil%3A%201&page_size=200')
+})
+
+it('a translated call takes over what concerns v2 and nothing else', async () => {
+  await fetch(`${proxy.url}/iam/v1/groups`, {
+    headers: {
+      authorization: 'Bearer t',
+      cookie: 'session=1',
+      'x-forwarded-for': '10.0.0.1',
+      'x-http-method-override': 'DELETE',
+      traceparent: '00-a-b-01',
+      'user-agent': 'test/1',
+    },
+  })
+  const { host } = new URL(v2.url)
+  expect(v2.seen[0]?.headers).toEqual({
+    accept: 'application/json',
+    authorization: 'Bearer t',
+    connection: 'keep-alive',
+    host,
+    traceparent: '00-a-b-01',
+    'user-agent': 'test/1',
+    'x-request-id': expect.any(String),
+  })
+})
+
+it('headers of v2 stay behind a translated answer', async () => {
+  expect((await fetch(`${proxy.url}/iam/v1/groups`)).headers.has('x-internal')).toBe(false)
+})

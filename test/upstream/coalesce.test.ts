@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { createCoalescer } from '../../src/upstream/coalesce.ts'
+
+function gate<T>() {
+  let open = (_: T) => {}
+  const promise = new Promise<T>((resolve) => {
+    open = resolve
+  })
+  return { promise, open: (value: T) => open(value) }
+}
+
+describe('work under way', () => {
+  it('is shared by key and made anew when it is over', async () => {
+    const coalescer = createCoalescer<number>()
+    const first = gate<number>()
+    let started = 0
+    const work = () => {
+      started += 1
+      return started === 1 ? first.promise : Promise.resolve(2)
+    }
+    const { signal } = new AbortController()
+    const both = Promise.all([coalescer.join('k', signal, work), coalescer.join('k', signal, work)])
+    first.open(1)
+    expect(await both).toEqual([1, 1])
+    expect(await coalescer.join('k', signal, work)).toBe(2)
+  })
+
+  it('goes on while somebody waits, and is aborted when nobody does', async () => {
+    const coalescer = createCoalescer<number>()
+    const aborted = gate<string>()
+    const [one, two] = [new AbortController(), new AbortController()]
+    const work = (signal: AbortSignal) =>
+      new Promise<number>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.open('aborted')
+          reject(signal.reason)
+        })
+      })
+    const first = coalescer.join('k', one.signal, work)
+    const second = coalescer.join('k', two.signal, work)
+    one.abort(new Error('one left'))
+    await expect(first).rejects.toThrow('one left')
+    two.abort(new Error('two left'))
+    await expect(second).rejects.toThrow('two left')
+    expect(await aborted.promise).toBe('aborted')
+  })
+
+  it('is not started for somebody who has left already', async () => {
+    const join = createCoalescer<number>().join('k', AbortSignal.abort(new Error('gone')), () => Promise.resolve(1))
+    await expect(join).rejects.toThrow('gone')
+  })
+})

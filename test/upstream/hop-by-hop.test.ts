@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { endsHere, endToEnd, endToEndRaw } from '../../src/upstream/hop-by-hop.ts'
+
+describe('headers that end at a hop', () => {
+  it('are the fixed ones and those that Connection names', () => {
+    const ends = endsHere('close, X-Mine')
+    expect(['te', 'upgrade', 'x-mine', 'x-other'].map(ends)).toEqual([true, true, true, false])
+  })
+
+  it('are never those that frame a message, whatever Connection names', () => {
+    const ends = endsHere('content-length, transfer-encoding, host')
+    expect([ends('content-length'), ends('host')]).toEqual([false, false])
+  })
+
+  it('are taken out of a header object', () => {
+    expect(endToEnd({ connection: 'x-a', 'x-a': '1', 'x-b': '2', 'keep-alive': '3' })).toEqual({ 'x-b': '2' })
+  })
+
+  it('are taken out of a raw list, whose order, case and repetitions stay', () => {
+    const raw = ['B', '1', 'Connection', 'close', 'A', '2', 'connection', 'X-Gone', 'b', '3', 'x-gone', '4']
+    expect(endToEndRaw(raw)).toEqual(['B', '1', 'A', '2', 'b', '3'])
+  })
+})

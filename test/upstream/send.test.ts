@@ -1,0 +1,123 @@
+import nock from 'nock'
+import type { Agent } from 'undici'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Call } from '../../src/mapping/plan.ts'
+import { createPool } from '../../src/upstream/pool.ts'
+import { createSend, type SendFor } from '../../src/upstream/send.ts'
+
+const V2 = 'http://v2.test'
+const read: Call = { method: 'GET', path: '/iam/v2/groups', query: [['name', 'a b']] }
+const write: Call = { method: 'POST', path: '/iam/v2/groups', query: [], body: { name: 'x' } }
+
+let pool: Agent
+let sendFor: SendFor
+
+beforeEach(() => {
+  nock.disableNetConnect()
+  pool = createPool({ connections: 4, connectTimeoutMs: 1000, callTimeoutMs: 1000 })
+  sendFor = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 } })
+})
+
+afterEach(async () => {
+  expect(nock.pendingMocks()).toEqual([])
+  nock.cleanAll()
+  nock.enableNetConnect()
+  await pool.destroy()
+})
+
+function context(token: string, requestId = 'r1') {
+  return { headers: { authorization: `Bearer ${token}`, cookie: 'c=1' }, requestId, signal: new AbortController().signal, onCall: () => {} }
+}
+
+describe('one call', () => {
+  it('carries the credential, the request id and the encoded query, and no cookie', async () => {
+    nock(V2, { reqheaders: { authorization: 'Bearer t', 'x-request-id': 'r1' }, badheaders: ['cookie'] })
+      .get('/prefix/iam/v2/groups?name=a%20b')
+      .reply(200, { groups: [] })
+    expect(await sendFor(context('t'))(read)).toEqual({ groups: [] })
+  })
+
+  it('with an empty answer is the empty object', async () => {
+    nock(V2).delete('/prefix/iam/v2/groups/a').reply(200)
+    expect(await sendFor(context('t'))({ method: 'DELETE', path: '/iam/v2/groups/a', query: [] })).toEqual({})
+  })
+
+  it.each([
+    [503, '<html>', { code: 'UNAVAILABLE' }],
+    [418, 'tea', { code: 'INTERNAL' }],
+    [200, '[1]', { code: 'INTERNAL', message: 'the v2 service sent an answer that is not JSON' }],
+    [200, '{"a":', { code: 'INTERNAL' }],
+    [409, '{"code":6,"message":"there","details":[]}', { code: 'ALREADY_EXISTS', message: 'there' }],
+    [200, `"${'x'.repeat(2000)}"`, { message: 'the v2 service sent an answer of more than limits.answerBytes (1000)' }],
+  ])('answered %s %s is an error of its kind', async (status, body, error) => {
+    nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
+    await expect(sendFor(context('t'))(read)).rejects.toMatchObject(error)
+  })
+
+  it('keeps retry-after of a refusal', async () => {
+    nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(429, '{"code":8,"message":"slow down"}', { 'retry-after': '7' })
+    await expect(sendFor(context('t'))(read)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '7' } })
+  })
+})
+
+describe('identical reads under way', () => {
+  const answerOnce = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
+
+  it('of one caller are made once', async () => {
+    answerOnce('one')
+    const answers = await Promise.all([sendFor(context('t'))(read), sendFor(context('t', 'r2'))(read)])
+    expect(answers).toEqual([{ uid: 'one' }, { uid: 'one' }])
+  })
+
+  it('of two callers are made twice', async () => {
+    answerOnce('one')
+    answerOnce('two')
+    const answers = await Promise.all([sendFor(context('alice'))(read), sendFor(context('bob'))(read)])
+    expect(new Set(answers.map(({ uid }) => uid))).toEqual(new Set(['one', 'two']))
+  })
+
+  it('are not shared across a write of their caller', async () => {
+    answerOnce('before')
+    nock(V2).post('/prefix/iam/v2/groups', { name: 'x' }).reply(200, {})
+    answerOnce('after')
+    const before = sendFor(context('t'))(read)
+    const written = sendFor(context('t'))(write)
+    const after = sendFor(context('t'))(read)
+    expect(new Set([(await before).uid, (await after).uid])).toEqual(new Set(['before', 'after']))
+    await written
+  })
+})
+
+describe('kept answers', () => {
+  const kept: Call = { ...read, keep: { key: 'readme a 1', scope: 'caller' } }
+  const answer = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
+
+  it('serve the same caller again, and nobody else', async () => {
+    answer('alice')
+    answer('bob')
+    const answers = [
+      await sendFor(context('alice'))(kept),
+      await sendFor(context('alice', 'r2'))(kept),
+      await sendFor(context('bob'))(kept),
+      await sendFor({ ...context('x'), headers: {} })(kept).catch(() => 'asked'),
+    ]
+    expect(answers.slice(0, 3)).toEqual([{ uid: 'alice' }, { uid: 'alice' }, { uid: 'bob' }])
+    expect(answers[3]).toBe('asked')
+  })
+
+  it('of one request end with it', async () => {
+    const ofRequest: Call = { ...read, keep: { key: 'k', scope: 'request' } }
+    answer('first')
+    answer('second')
+    const first = sendFor(context('t', 'r1'))
+    expect([await first(ofRequest), await first(ofRequest)]).toEqual([{ uid: 'first' }, { uid: 'first' }])
+    expect(await sendFor(context('t', 'r2'))(ofRequest)).toEqual({ uid: 'second' })
+  })
+
+  it('never hold an error', async () => {
+    nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(500, 'oops')
+    answer('now')
+    await expect(sendFor(context('t'))(kept)).rejects.toMatchObject({ code: 'INTERNAL' })
+    expect(await sendFor(context('t'))(kept)).toEqual({ uid: 'now' })
+  })
+})

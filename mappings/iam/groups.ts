@@ -42,6 +42,7 @@ export const groupOperations: readonly Operation[] = [
     calls: [`PATCH ${group.v2}/{id}`],
     request: group,
     answer: group,
+    mask,
     plan: update,
   }),
   remove('iam.groups.delete', 'DELETE /iam/v1/groups/{id=**}', group),

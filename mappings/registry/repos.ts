@@ -10,7 +10,8 @@ import { readPage } from '../../src/mapping/walk.ts'
 import { halfDone, README_CALLS, readmeIn, storedReadme, withReadmes, writeReadme } from './readme.ts'
 import { repo } from './repo.ts'
 
-const preventExisting = { prevent_existing: flagParam('prevent_existing') }
+/** v2 has no such switch: the plan reads it, and nothing is sent (facts §4.1). */
+const preventExisting = { prevent_existing: flagParam('') }
 
 export const repoOperations: readonly Operation[] = [
   list('registry.repos.list', 'GET /registry/v1/repos', repo, {
@@ -38,6 +39,7 @@ export const repoOperations: readonly Operation[] = [
     calls: [README_CALLS.read, README_CALLS.write, 'PATCH /registry/v2/repos/{id}'],
     request: repo,
     answer: repo,
+    mask: repo.mask,
     *plan({ params, body }, env) {
       return ok(yield* replaceRepo(params.id ?? '', body, env))
     },

@@ -103,6 +103,7 @@ export const advisoryOperations: readonly Operation[] = [
     calls: [`GET ${advisory.v2}/{parent_id}`],
     ownParams: WINDOW_PARAMETERS,
     answer: event,
+    rows: true,
     envelope: eventsEnvelope,
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...eventsEnvelope.show[dialect]({}) }),

@@ -2,7 +2,7 @@ import type { Missing } from '../errors/to-v1.ts'
 import type { Dialect } from './names.ts'
 import type { Plan } from './plan.ts'
 import type { Params, Query } from './query.ts'
-import type { Message } from './resource.ts'
+import type { MaskRule, Message } from './resource.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -43,10 +43,13 @@ export interface Operation {
   /** Further query parameters that its plan reads itself. */
   readonly ownParams: readonly string[]
   readonly request?: Message
-  /** One row of a list, or the whole answer. */
+  /** One row of a list (`rows`), or the whole answer. */
   readonly answer?: Message
+  readonly rows?: true
   /** What a list answers beside its rows, when that is anything. */
   readonly envelope?: Message
+  /** The field mask with which a PUT replaces (facts §13). */
+  readonly mask?: MaskRule
   readonly missing: Missing
   /** What a v1 client gets when nothing was found. */
   readonly empty: (dialect: Dialect) => unknown

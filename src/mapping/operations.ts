@@ -26,6 +26,7 @@ export function list(id: string, route: string, resource: Resource, options: Lis
     params: query,
     ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ORDER_PARAMETER, ...WINDOW_PARAMETERS, ...paging],
     answer: resource,
+    rows: true,
     ...(envelope && { envelope }),
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
@@ -66,6 +67,7 @@ export function replace(id: string, route: string, resource: Resource, options: 
     calls: [v2],
     request,
     answer,
+    mask: resource.mask,
     *plan({ params, body }, env) {
       const fields = request.read(body)
       const updated = yield* ask(patch(resource, params[variable] ?? '', variable, fields, env))
@@ -119,7 +121,10 @@ export function action(id: string, route: string, options: Action): Operation {
 
 interface Composed
   extends Partial<
-    Pick<Operation, 'params' | 'ownParams' | 'request' | 'answer' | 'envelope' | 'missing' | 'empty' | 'fieldName' | 'because'>
+    Pick<
+      Operation,
+      'params' | 'ownParams' | 'request' | 'answer' | 'rows' | 'envelope' | 'mask' | 'missing' | 'empty' | 'fieldName' | 'because'
+    >
   > {
   readonly kind?: Kind
   readonly calls: readonly string[]

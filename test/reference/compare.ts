@@ -1,25 +1,20 @@
-import type { EnumRow } from '../../src/mapping/enums.ts'
-import type { Field, Fields, FieldType, Source } from '../../src/mapping/field.ts'
+import type { Fields } from '../../src/mapping/field.ts'
 import { TOKEN_PARAMETERS } from '../../src/mapping/list.ts'
-import { camelCase } from '../../src/mapping/names.ts'
+import { snakeCase } from '../../src/mapping/names.ts'
 import type { Mapping, Operation } from '../../src/mapping/operation.ts'
 import { ORDER_PARAMETER } from '../../src/mapping/order.ts'
+import { variablesOf } from '../../src/mapping/path.ts'
 import { WINDOW_PARAMETERS } from '../../src/mapping/window.ts'
-import { type FactOperation, type Facts, shapeOf, type V1Member } from './facts.ts'
-
-/** What the tables lack (`missing`), have too much (`extra`) or say otherwise (`different`), as sentences. */
-export interface Findings {
-  readonly missing: string[]
-  readonly extra: string[]
-  readonly different: string[]
-}
+import { type FactOperation, type Facts, innerFields, shapeOf } from './facts.ts'
+import { type Findings, noFindings } from './findings.ts'
+import { compareAnswer } from './members.ts'
 
 /** Query parameters of the specification's v1 that no proto has (specification §9.5). */
 const SPECIFICATION_ONLY = new Set([ORDER_PARAMETER, ...WINDOW_PARAMETERS, TOKEN_PARAMETERS.skip])
 
 /** Compares every operation of the mapped domains with the facts: routes, kinds, parameters, members, types, enums, masks. */
 export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {
-  const findings: Findings = { missing: [], extra: [], different: [] }
+  const findings = noFindings()
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const byRoute = new Map(operations.map((operation) => [`${operation.method} ${shapeOf(operation.template)}`, operation]))
   const domains = new Set(mappings.map(({ domain }) => domain))
@@ -36,6 +31,7 @@ export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {
 
 function compareOperation(facts: Facts, fact: FactOperation, operation: Operation, findings: Findings): void {
   if (fact.kind !== operation.kind) findings.different.push(`${operation.id} is ${operation.kind}, the facts say ${fact.kind}`)
+  compareVariables(fact, operation, findings)
   if (operation.kind === 'v1-only') return
   const calls = operation.calls.map((call) => shapeOf(call.replaceAll(/\{[^}]+\}/g, '{x=**}')).replaceAll('{**}', '{}'))
   const primary = `${fact.v2?.method} ${shapeOf(fact.v2?.protoPath ?? '').replaceAll('{**}', '{}')}`
@@ -45,86 +41,33 @@ function compareOperation(facts: Facts, fact: FactOperation, operation: Operatio
   for (const name of known) if (!SPECIFICATION_ONLY.has(name)) findings.extra.push(`${operation.id}: query parameter ${name}`)
   compareAnswer(facts, fact, operation, findings)
   compareRequest(fact, operation, findings)
+  compareMask(fact, operation, findings)
 }
 
-function compareAnswer(facts: Facts, fact: FactOperation, operation: Operation, findings: Findings): void {
-  const members = facts.messages.v1[fact.v1.response] ?? []
-  const rows = members.find(({ name, repeated }) => repeated && (name === 'items' || name === 'role_bindings'))
-  const sources = new Map(fact.responseMap.map((pair) => [pair.v1, pair]))
-  const compareFields = (where: string, expected: readonly V1Member[], fields: Fields, prefix: string) => {
-    // What only the specification's spelling shows is no part of the published messages.
-    const left = new Set(Object.keys(fields).filter((name) => !fields[name]?.only))
-    for (const member of expected) {
-      const field = fields[member.name]
-      left.delete(member.name)
-      if (!field || field.access === 'writeOnly') {
-        if (!field) findings.missing.push(`${where}: member ${member.name}`)
-        continue
-      }
-      const label = `${where}.${member.name}`
-      compareMember(facts, label, member, field, findings)
-      const inner = innerFields(field.type)
-      if (inner && Object.keys(inner).length > 0)
-        compareFields(label, facts.messages.v1[member.type] ?? [], inner, `${prefix}${member.name}${suffix(member)}.`)
-      // What an emulation computes has no single source to compare.
-      const pair = sources.get(`${prefix}${member.name}${suffix(member)}`)
-      if (operation.kind !== 'emulated' && pair?.v2 && !pair.v2Op && !matchesSource(pair.v2, field.source))
-        findings.different.push(`${label} reads ${JSON.stringify(field.source)}, the facts say ${pair.v2}`)
-    }
-    for (const name of left) findings.extra.push(`${where}: member ${name}`)
-  }
-  // A list of an action stands in its answer as any other member; a List's rows are the answer and the rest is its envelope.
-  if (rows && !operation.answer?.fields[rows.name]) {
-    compareFields(operation.id, facts.messages.v1[rows.type] ?? [], operation.answer?.fields ?? {}, `${rows.name}[].`)
-    compareFields(
-      `${operation.id} envelope`,
-      members.filter((member) => member !== rows),
-      operation.envelope?.fields ?? {},
-      '',
-    )
+/** Errors name path variables, so that their names count, not their number alone. */
+function compareVariables({ v1 }: FactOperation, { id, template }: Operation, findings: Findings): void {
+  const names = v1.pathParams.map(({ proto }) => proto.slice(proto.lastIndexOf('.') + 1)).join(', ')
+  const variables = variablesOf(template).join(', ')
+  if (names !== variables) findings.different.push(`${id} has the path variables ${variables || 'none'}, the facts say ${names || 'none'}`)
+}
+
+/** `*` where the facts call it safe; otherwise exactly their paths, the conditional ones under a condition (facts §13.2). */
+function compareMask({ updateMask }: FactOperation, { id, mask }: Operation, findings: Findings): void {
+  const { alwaysJson, conditional = {}, wildcard } = updateMask ?? {}
+  if (!alwaysJson) {
+    if (mask) findings.extra.push(`${id}: a field mask`)
+  } else if (!mask) findings.missing.push(`${id}: a field mask`)
+  else if (mask === '*') {
+    if (!wildcard?.startsWith('safe')) findings.different.push(`${id} replaces by *, the facts say ${wildcard}`)
   } else {
-    compareFields(operation.id, members, operation.answer?.fields ?? {}, '')
+    const paths = (rule: readonly string[]) => rule.map(snakeCase).sort().join(', ')
+    comparePaths(`${id} always names`, paths(mask.always), paths(alwaysJson), findings)
+    comparePaths(`${id} names when set`, paths(mask.whenSet ?? []), paths(Object.keys(conditional)), findings)
   }
 }
 
-const SCALARS: Readonly<Record<string, string>> = {
-  string: 'text',
-  bool: 'flag',
-  int32: 'int',
-  uint32: 'int',
-  int64: 'long',
-  Timestamp: 'time',
-  Duration: 'duration',
-  bytes: 'bytes',
-}
-
-function compareMember(facts: Facts, label: string, member: V1Member, field: Field, findings: Findings): void {
-  const json = field.json ?? camelCase(member.name)
-  if (json !== member.json) findings.different.push(`${label} is published as ${json}, the facts say ${member.json}`)
-  const absent = member.omitWhenUnset ? 'optional' : 'implicit'
-  if (field.presence !== absent) findings.different.push(`${label} is ${field.presence} when unset, the facts say ${absent}`)
-  const container = member.mapKey ? 'map' : member.repeated ? 'list' : undefined
-  const type = field.type
-  if (container && type.kind !== container) return void findings.different.push(`${label} is a ${type.kind}, the facts say ${container}`)
-  const scalar = type.kind === 'list' || type.kind === 'map' ? type.of : type
-  const values = Object.values(facts.enums).find(({ v1Enum }) => v1Enum === member.type)
-  const kind = SCALARS[member.type] ?? (facts.messages.v1[member.type] ? 'object' : 'choice')
-  // Capabilities are strings in v1 and an enum in v2 (facts §18).
-  if (scalar.kind !== kind && !(kind === 'text' && scalar.kind === 'choice'))
-    findings.different.push(`${label} is ${scalar.kind}, the facts say ${kind}`)
-  if (scalar.kind === 'choice' && values) compareEnum(label, scalar.of.rows, values, findings)
-}
-
-function compareEnum(label: string, rows: readonly EnumRow[], values: Facts['enums'][string], findings: Findings): void {
-  const left = new Map(rows.map(([v1, v2, number]) => [v1, { v2, number }]))
-  for (const [v1, v2] of Object.entries(values.v1ToV2)) {
-    const row = left.get(v1)
-    left.delete(v1)
-    if (!row) findings.missing.push(`${label}: enum value ${v1}`)
-    else if (row.v2 !== v2 || row.number !== values.v1Numbers[v1])
-      findings.different.push(`${label}: ${v1} is ${row.v2} (${row.number}), the facts say ${v2} (${values.v1Numbers[v1]})`)
-  }
-  for (const v1 of left.keys()) findings.extra.push(`${label}: enum value ${v1}`)
+function comparePaths(label: string, own: string, facts: string, findings: Findings): void {
+  if (own !== facts) findings.different.push(`${label} ${own || 'nothing'}, the facts say ${facts || 'nothing'}`)
 }
 
 /** Members of a v1 body: each one that has a v2 place is written there, each one without is dropped. */
@@ -149,20 +92,4 @@ function writtenPaths(fields: Fields, prefix: string): string[] {
     const inner = innerFields(type)
     return [prefix + name, ...(inner ? writtenPaths(inner, `${prefix}${name}.`) : [])]
   })
-}
-
-function innerFields(type: FieldType): Fields | undefined {
-  const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
-  return inner.kind === 'object' ? inner.fields : undefined
-}
-
-function suffix({ mapKey, repeated }: V1Member): string {
-  return mapKey ? '{}' : repeated ? '[]' : ''
-}
-
-function matchesSource(path: string, source: Source | undefined): boolean {
-  if (source === undefined) return false
-  if (typeof source !== 'string') return 'firstOf' in source ? source.firstOf.some((one) => matchesSource(path, one)) : true
-  const plain = path.replaceAll('[]', '').replaceAll('{}', '')
-  return source === '' || plain === source || plain.endsWith(`.${source}`)
 }

@@ -1,3 +1,5 @@
+import type { Fields, FieldType } from '../../src/mapping/field.ts'
+
 /** The parts of the machine-readable facts that the check reads. */
 export interface V1Member {
   readonly name: string
@@ -26,13 +28,18 @@ export interface FactOperation {
     readonly protoPath: string
     readonly response: string
     readonly body: string | null
+    readonly pathParams: readonly { readonly proto: string }[]
     readonly queryParams: readonly { readonly name: string; readonly type: string }[]
     readonly bodyFields: readonly { readonly name: string }[]
   }
   readonly v2: { readonly method: string; readonly protoPath: string } | null
   readonly requestMap: readonly Pair[]
   readonly responseMap: readonly Pair[]
-  readonly updateMask?: { readonly alwaysJson?: readonly string[]; readonly wildcard?: string }
+  readonly updateMask?: {
+    readonly alwaysJson?: readonly string[]
+    readonly conditional?: Readonly<Record<string, string>>
+    readonly wildcard?: string
+  }
 }
 
 export interface Facts {
@@ -49,4 +56,10 @@ export interface Facts {
 /** A template as the tables write it: `{digest=*}` is `{digest}`, variable names do not count. */
 export function shapeOf(template: string): string {
   return template.replace(/\{[^}=]+(=\*\*?)?\}/g, (_, stars: string | undefined) => (stars === '=**' ? '{**}' : '{}'))
+}
+
+/** The rows inside a member that holds objects, alone, in a list or in a map. */
+export function innerFields(type: FieldType): Fields | undefined {
+  const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
+  return inner.kind === 'object' ? inner.fields : undefined
 }

@@ -3,15 +3,27 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tables } from '../mappings/all.ts'
 import { compare } from './compare.ts'
+import { compareWithV1, compareWithV2, type OpenApi } from './contracts.ts'
 import type { Facts } from './facts.ts'
+import type { Findings } from './findings.ts'
 
 const directory = process.env.CROSSWALK_REFERENCE ?? join('..', 'shared', 'reference')
-const file = join(directory, 'crosswalk.json')
 
 test('the tables say what the reference says', () => {
-  if (!existsSync(file)) throw new Error(`no reference at ${file}; set CROSSWALK_REFERENCE to the folder that holds crosswalk.json`)
-  const { missing, extra, different } = compare(JSON.parse(readFileSync(file, 'utf8')) as Facts, tables)
+  const found = [
+    compare(read<Facts>('crosswalk.json'), tables),
+    compareWithV1(read<OpenApi>('openapi-v1.json'), tables),
+    compareWithV2(read<OpenApi>('openapi-v2.json'), tables),
+  ]
+  const all = (kind: keyof Findings) => found.flatMap((findings) => findings[kind])
+  const [missing, extra, different] = [all('missing'), all('extra'), all('different')]
   for (const [name, list] of Object.entries({ missing, extra, different })) for (const line of list) console.log(`${name}: ${line}`)
   console.log(`${missing.length} missing, ${extra.length} extra, ${different.length} different`)
   expect({ missing, extra, different }).toEqual({ missing: [], extra: [], different: [] })
 })
+
+function read<T>(name: string): T {
+  const file = join(directory, name)
+  if (!existsSync(file)) throw new Error(`no reference at ${file}; set CROSSWALK_REFERENCE to the folder that holds ${name}`)
+  return JSON.parse(readFileSync(file, 'utf8')) as T
+}

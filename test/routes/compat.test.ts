@@ -124,7 +124,7 @@ describe('paths', () => {
   })
 
   it('that nobody knows are 404 in v1 shape', async () => {
-    for (const path of ['/iam/v1/nothing', '/iam/v1', '/libraries/v1/artifacts']) {
+    for (const path of ['/iam/v1/nothing', '/iam/v1', '/libraries/v1/nothing']) {
       expect(await call(path)).toMatchObject({ status: 404, body: { code: 5, message: 'Not Found', details: [] } })
     }
   })

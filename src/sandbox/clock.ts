@@ -4,16 +4,50 @@ export type Clock = {
   readonly now: () => Date
   /** Moves every later `now()` forward by `ms` milliseconds (the control endpoint `/-/clock`). */
   readonly advance: (ms: number) => void
+  /**
+   * Runs `task` once, when the clock has moved on by `ms` milliseconds, be it by itself or by `advance`. The function returned cancels
+   * it. A waiting task does not keep the process alive.
+   */
+  readonly after: (ms: number, task: () => void) => () => void
 }
 
-/** A clock over `base`, a fixed epoch in milliseconds or a function such as `Date.now`. */
+type Alarm = { readonly at: number; readonly task: () => void; timer?: NodeJS.Timeout }
+
+/** A clock over `base`, a fixed epoch in milliseconds or a function such as `Date.now`. A fixed one moves by `advance` alone. */
 export const createClock = (base: number | (() => number) = Date.now): Clock => {
+  const alarms = new Set<Alarm>()
   let shift = 0
-  const read = typeof base === 'number' ? () => base : base
+  const now = (): number => (typeof base === 'number' ? base : base()) + shift
+  const drop = (alarm: Alarm): void => {
+    clearTimeout(alarm.timer)
+    alarms.delete(alarm)
+  }
+  const ring = (): void => {
+    const due = [...alarms].filter(({ at }) => at <= now()).sort((left, right) => left.at - right.at)
+    for (const alarm of due) {
+      drop(alarm)
+      alarm.task()
+    }
+  }
+  // A timer may fire a little early by this clock, so what it wakes is armed again until it is due.
+  const arm = (alarm: Alarm): void => {
+    if (typeof base === 'number' || !alarms.has(alarm)) return
+    alarm.timer = setTimeout(() => {
+      ring()
+      arm(alarm)
+    }, alarm.at - now()).unref()
+  }
   return {
-    now: () => new Date(read() + shift),
+    now: () => new Date(now()),
     advance: (ms) => {
       shift += ms
+      ring()
+    },
+    after: (ms, task) => {
+      const alarm: Alarm = { at: now() + ms, task }
+      alarms.add(alarm)
+      arm(alarm)
+      return () => drop(alarm)
     },
   }
 }

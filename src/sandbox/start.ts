@@ -4,6 +4,8 @@ import { controlRoutes } from './control.ts'
 import { createWorld } from './create-world.ts'
 import { type DataOption, openData } from './data/open.ts'
 import { type DemoUser, demoTokens } from './data/users.ts'
+import { announcing } from './events/announce.ts'
+import { openEvents } from './events/open.ts'
 import { createFaults } from './faults.ts'
 import { createRouter } from './http/router.ts'
 import { createServer } from './http/server.ts'
@@ -29,6 +31,10 @@ export type SandboxOptions = {
   readonly now?: number | (() => number) | undefined
   /** The suffix of error domains, `iam.<serviceDomain>`; `chainguard.dev` unless given. */
   readonly serviceDomain?: string | undefined
+  /** v2 takes plain-HTTP sinks on loopback hosts; false unless given. */
+  readonly allowHttpSinks?: boolean | undefined
+  /** Events are delivered to sinks off this machine too; false unless given. */
+  readonly allowAnySink?: boolean | undefined
 }
 
 /** A sandbox that listens. */
@@ -40,7 +46,7 @@ export type Sandbox = {
   readonly organization: string
   /** Bearer tokens by what they may do. */
   readonly tokens: Readonly<Record<DemoUser, string>>
-  /** Stops accepting, cuts open connections and running delays short, frees the port. */
+  /** Stops accepting, cuts open connections and running delays short, gives up undelivered events, frees the port. */
   readonly close: () => Promise<void>
 }
 
@@ -50,17 +56,22 @@ export type Sandbox = {
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { host = '127.0.0.1', port = 8090, data = 'demo', latencyMs = 0, seed = 1 } = options
-  const { v1Dialect = 'specification', serviceDomain = 'chainguard.dev' } = options
+  const { v1Dialect = 'specification', serviceDomain = 'chainguard.dev', allowHttpSinks = false, allowAnySink = false } = options
   const clock = createClock(options.now)
   const dataset = await openData(data, clock.now().getTime(), options.tags)
   let url = ''
-  const world = createWorld(dataset, clock, seed, { v1Dialect, serviceDomain }, () => url)
+  const world = createWorld(dataset, clock, seed, { v1Dialect, serviceDomain, allowHttpSinks }, () => url)
   const journal = createJournal()
   const faults = createFaults()
-  const router = createRouter([...serviceRoutes, ...controlRoutes(journal, faults)])
+  const events = openEvents(world, seed, allowAnySink)
+  const router = createRouter([...announcing(serviceRoutes, events.publish), ...events.routes, ...controlRoutes(journal, faults)])
   const server = createServer({ world, router, journal, faults, latencyMs })
   await server.listen({ host, port })
   const address = server.server.address() as AddressInfo
   url = `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
-  return { url, port: address.port, organization: dataset.organization, tokens: demoTokens, close: async () => server.close() }
+  const close = async (): Promise<void> => {
+    await events.close()
+    await server.close()
+  }
+  return { url, port: address.port, organization: dataset.organization, tokens: demoTokens, close }
 }

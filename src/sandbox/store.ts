@@ -63,3 +63,6 @@ export const createStore = (): Store => ({
   artifactVersions: createTable(),
   subscriptions: createTable(),
 })
+
+/** How many writes the whole store has seen. */
+export const revisionOf = (store: Store): number => Object.values(store).reduce((sum, table) => sum + table.revision(), 0)

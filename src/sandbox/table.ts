@@ -8,6 +8,8 @@ export type Table<R extends Row> = {
   /** Removes a row; false when there was none. */
   readonly delete: (uid: string) => boolean
   readonly size: () => number
+  /** How many writes there were: equal numbers mean that nothing changed in between. */
+  readonly revision: () => number
   /** Every row, uid ascending (bytewise). */
   readonly values: () => readonly R[]
   /** The rows strictly below `ancestor`, at any depth, uid ascending. */
@@ -69,8 +71,13 @@ const createNames = <R extends Row>() => {
 
 const createMemo = () => {
   const kept = new Map<string, unknown>()
+  let writes = 0
   return {
-    clear: () => kept.clear(),
+    clear: () => {
+      writes += 1
+      kept.clear()
+    },
+    revision: () => writes,
     derived: <T>(key: string, make: () => T): T => {
       if (!kept.has(key)) {
         if (kept.size >= DERIVED_LIMIT) kept.clear()
@@ -124,6 +131,7 @@ export const createTable = <R extends Row>(): Table<R> => {
     ...createWrites(parts),
     get: (uid) => rows.get(uid),
     size: () => rows.size,
+    revision: memo.revision,
     values,
     below,
     children: (parent) => (parent === '' ? values() : below(parent)).filter((row) => parentOf(row.uid) === parent),

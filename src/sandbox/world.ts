@@ -9,7 +9,7 @@ export type WorldOptions = {
   /** The suffix of error domains and resource types: `iam.<serviceDomain>` (specification §7). */
   readonly serviceDomain: string
   /** Subscriptions on this machine may have plain-HTTP sinks; without, v2 takes https alone (semantics §3.16). */
-  readonly httpSinks?: boolean | undefined
+  readonly allowHttpSinks?: boolean | undefined
 }
 
 /** What a fixed bearer token stands for. */

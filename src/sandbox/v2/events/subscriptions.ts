@@ -31,7 +31,7 @@ export const subscriptions: Resource<Subscription> = {
   capabilities: { list: 'subscriptions.list', create: 'subscriptions.create', delete: 'subscriptions.delete' },
   parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: { sink: ({ sink }) => sink },
-  checkCreate: sinkCheck(({ options }) => (options.httpSinks ? httpOnLoopback : httpsOnly)),
+  checkCreate: sinkCheck(({ options }) => (options.allowHttpSinks ? httpOnLoopback : httpsOnly)),
 }
 
 /** Everything below `/events/v2`. */

@@ -1,0 +1,32 @@
+import { ok, type Route } from '../http/route.ts'
+import { createRandom } from '../random.ts'
+import type { World } from '../world.ts'
+import { type Courier, createCourier } from './courier.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+import { createPost } from './post.ts'
+
+/** `GET /-/deliveries`: what became of the last thousand events, one entry for each subscription they concerned. */
+const deliveriesRoute = (ledger: Ledger): Route => ({
+  method: 'GET',
+  template: '/-/deliveries',
+  auth: 'none',
+  handle: () => ok(ledger.entries()),
+})
+
+/** The events of one sandbox: where to publish them, the endpoint that shows their deliveries, and their end. */
+export type Events = Pick<Courier, 'publish' | 'close'> & { readonly routes: readonly Route[] }
+
+/** Delivers over HTTP. `seed` settles the ids of events; `anySink` lets them leave this machine. */
+export const openEvents = (world: World, seed: number, anySink: boolean): Events => {
+  const ledger = createLedger()
+  const { post, close } = createPost()
+  const courier = createCourier({ world, post, ledger, random: createRandom(seed), anySink })
+  return {
+    publish: courier.publish,
+    routes: [deliveriesRoute(ledger)],
+    close: async () => {
+      await courier.close()
+      await close()
+    },
+  }
+}

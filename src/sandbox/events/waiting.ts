@@ -1,0 +1,27 @@
+import type { Clock } from '../clock.ts'
+
+/** Tasks that wait for their time by the sandbox's clock, and can all be given up at once. */
+export type Waiting = {
+  readonly add: (ms: number, task: () => void) => void
+  readonly size: () => number
+  readonly clear: () => void
+}
+
+/** Nothing waits yet. */
+export const createWaiting = (clock: Clock): Waiting => {
+  const cancels = new Set<() => void>()
+  return {
+    add: (ms, task) => {
+      const cancel = clock.after(ms, () => {
+        cancels.delete(cancel)
+        task()
+      })
+      cancels.add(cancel)
+    },
+    size: () => cancels.size,
+    clear: () => {
+      for (const cancel of cancels) cancel()
+      cancels.clear()
+    },
+  }
+}

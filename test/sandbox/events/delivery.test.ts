@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { running, START } from '../running.ts'
+import { type SinkServer, startSink } from './sink-server.ts'
+
+const { sandbox, call, get, post, patch, remove } = running({ data: 'empty', allowHttpSinks: true }, { fresh: true })
+
+let sink: SinkServer
+beforeEach(async () => {
+  sink = await startSink()
+})
+afterEach(() => sink.close())
+
+const org = (): string => sandbox().organization
+
+/** Subscribes the sink to `group`; what the subscription hears of itself is taken from the inbox. */
+const subscribe = async (group = org()): Promise<string> => {
+  const { json } = await post(`/events/v2/subscriptions/${group}`, { sink: sink.url })
+  await sink.take()
+  return json.uid
+}
+
+const advance = (advanceMs: number) => post('/-/clock', { advanceMs })
+
+describe('what a sink is sent (semantics §7.2 to §7.4)', () => {
+  test('a CloudEvent in binary mode, with actor and body', async () => {
+    await subscribe()
+    const group = (await post(`/iam/v2/groups/${org()}`, { name: 'new', description: 'a folder' })).json
+    const [event] = await sink.take()
+    expect(event?.method).toBe('POST')
+    expect(event?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-id': expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      'ce-source': `${sandbox().url}/iam/v2/groups`,
+      'ce-type': 'dev.chainguard.api.iam.group.created.v1',
+      'ce-subject': group.uid,
+      'ce-group': group.uid,
+      'ce-time': '2026-03-01T12:00:00.000Z',
+      'ce-audience': 'customer',
+      'ce-bodytype': 'chainguard.platform.iam.v2.Group',
+      traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+    })
+    expect(event?.json).toEqual({ actor: { subject: event?.headers['ce-actor'] }, body: group })
+  })
+
+  test('signed by the issuer of the sandbox, for the group of the subscription, over the content', async () => {
+    await subscribe()
+    await post(`/iam/v2/groups/${org()}`, { name: 'new' })
+    const [event] = await sink.take()
+    const token = event?.headers.authorization?.replace(/^Bearer /, '') ?? ''
+    const configuration = (await get('/.well-known/openid-configuration')).json
+    const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(configuration.jwks_uri)), {
+      issuer: configuration.issuer,
+      audience: 'customer',
+      currentDate: new Date(START),
+    })
+    expect(payload.sub).toBe(`webhook:${org()}`)
+    expect(payload['webhook']).toEqual({
+      digest: `sha256:${createHash('sha256')
+        .update(event?.text ?? '')
+        .digest('hex')}`,
+    })
+  })
+
+  test('a subscription hears of its own creation, and not of its end', async () => {
+    const { uid } = (await post(`/events/v2/subscriptions/${org()}`, { sink: sink.url })).json
+    const [created] = await sink.take()
+    expect(created?.headers).toMatchObject({
+      'ce-type': 'dev.chainguard.api.events.subscription.created.v1',
+      'ce-subject': uid,
+      'ce-group': org(),
+    })
+    await remove(`/events/v2/subscriptions/${uid}`)
+    expect((await get('/-/deliveries')).json).toHaveLength(1)
+  })
+
+  test('events of the group and of every group below it, of no other', async () => {
+    const folder = (await post(`/iam/v2/groups/${org()}`, { name: 'folder' })).json
+    await subscribe(folder.uid)
+    await post(`/registry/v2/repos/${org()}`, { name: 'above' })
+    const inner = (await post(`/iam/v2/groups/${folder.uid}`, { name: 'inner' })).json
+    await post(`/registry/v2/repos/${inner.uid}`, { name: 'below' })
+    const events = await sink.take(2)
+    expect(events.map(({ json }) => json.body.name)).toEqual(['inner', 'below'])
+    expect(sink.pending()).toBe(0)
+  })
+})
+
+describe('what is news (semantics §7.1)', () => {
+  test('v1 calls announce the same types, in the words of v1', async () => {
+    await subscribe()
+    const repo = (await post(`/registry/v1/repos/${org()}`, { name: 'one' })).json
+    await call('PUT', `/registry/v1/repos/${repo.id}`, { body: { name: 'one', description: 'changed' } })
+    await remove(`/registry/v1/repos/${repo.id}`)
+    const [created, updated, deleted] = await sink.take(3)
+    expect([created, updated, deleted].map((event) => event?.headers['ce-type'])).toEqual([
+      'dev.chainguard.api.platform.registry.repo.created.v1',
+      'dev.chainguard.api.platform.registry.repo.updated.v1',
+      'dev.chainguard.api.platform.registry.repo.deleted.v1',
+    ])
+    expect(created?.json.body).toEqual(repo)
+    expect(updated?.json.body.description).toBe('changed')
+    expect(deleted?.json.body).toEqual({ id: repo.id })
+    expect(deleted?.headers).toMatchObject({ 'ce-subject': repo.id, 'ce-bodytype': 'chainguard.platform.registry.DeleteRepoRequest' })
+  })
+
+  test('failures, reads and calls that change nothing are none', async () => {
+    await subscribe()
+    const { uid } = (await post(`/registry/v2/repos/${org()}`, { name: 'one' })).json
+    await sink.take()
+    await post(`/registry/v2/repos/${org()}`, { name: 'one' })
+    await patch(`/registry/v2/repos/${uid}`, {})
+    await get(`/registry/v2/repos/${uid}`)
+    await remove(`/registry/v1/repos/${org()}/0123456789abcdef`)
+    await remove(`/iam/v2/roleBindings/${org()}/0123456789abcdef`)
+    await patch('/iam/v2/identities:updateIdentityMetadata', { identityMetadata: { company: 'Example' } })
+    expect((await get('/-/deliveries')).json).toHaveLength(2)
+  })
+
+  test('secrets stay at home', async () => {
+    await subscribe()
+    const roleUid = (await get('/iam/v2/roles?name=viewer')).json.roles[0].uid
+    const invite = (await post(`/iam/v2/groupInvites/${org()}`, { roleUid, ttl: '3600s' })).json
+    const oidc = { issuer: 'https://idp.example.com', clientId: 'id', clientSecret: 'hush' }
+    const provider = (await post(`/iam/v2/identityProviders/${org()}`, { name: 'idp', defaultRole: roleUid, oidc })).json
+    const scim = (await post(`/iam/v2/identityProviders/${provider.uid}:generateScimToken`, {})).json
+    const events = await sink.take(3)
+    expect(events[0]?.json.body).toEqual({ uid: invite.uid, expirationTime: invite.expirationTime })
+    expect(events[1]?.text).not.toContain('hush')
+    expect(events[2]?.headers).toMatchObject({ 'ce-subject': provider.uid, 'ce-group': org() })
+    expect(events[2]?.json.body.identityProviderUid).toBe(provider.uid)
+    expect(events[2]?.text).not.toContain(scim.token)
+  })
+
+  test('an association that is deleted leaves no body', async () => {
+    await subscribe()
+    await post(`/iam/v2/accountAssociations/${org()}`, { name: 'clouds', amazon: { account: '123456789012' } })
+    await remove(`/iam/v2/accountAssociations/${org()}`)
+    const [, deleted] = await sink.take(2)
+    expect(Object.keys(deleted?.json)).toEqual(['actor'])
+    expect(deleted?.headers).toMatchObject({ 'ce-subject': org(), 'ce-group': org() })
+  })
+})
+
+describe('delivery (semantics §7.4)', () => {
+  test('a failed attempt is made again with the same id, after a second and after five more', async () => {
+    await subscribe()
+    sink.answer(503, 429, 200)
+    await post(`/registry/v2/repos/${org()}`, { name: 'one' })
+    const [first] = await sink.take()
+    const state = async () => (await get('/-/deliveries')).json.at(-1)
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'waiting', attempts: 1, detail: 'HTTP 503' }))
+    await advance(999)
+    expect(sink.pending()).toBe(0)
+    await advance(1)
+    const [second] = await sink.take()
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ attempts: 2 }))
+    await advance(5_000)
+    const [third] = await sink.take()
+    expect(new Set([first, second, third].map((event) => event?.headers['ce-id'])).size).toBe(1)
+    expect([second?.text, third?.text]).toEqual([first?.text, first?.text])
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'delivered', attempts: 3 }))
+  })
+
+  test.each([400, 403, 404, 302])('an answer of %d is the end of it', async (status) => {
+    await subscribe()
+    sink.answer(status)
+    await post(`/registry/v2/repos/${org()}`, { name: 'one' })
+    await sink.take()
+    await vi.waitFor(async () => expect((await get('/-/deliveries')).json.at(-1)).toMatchObject({ state: 'dropped', attempts: 1 }))
+  })
+
+  test('nothing leaves this machine', async () => {
+    await post(`/events/v2/subscriptions/${org()}`, { sink: 'https://sink.example.com/events' })
+    await vi.waitFor(async () =>
+      expect((await get('/-/deliveries')).json).toEqual([
+        expect.objectContaining({ state: 'dropped', detail: 'the sink is not on this machine' }),
+      ]),
+    )
+  })
+
+  test('a sandbox with undelivered events closes', async () => {
+    await subscribe()
+    sink.answer(500)
+    await post(`/registry/v2/repos/${org()}`, { name: 'one' })
+    await sink.take()
+    await sandbox().close()
+    expect(sink.pending()).toBe(0)
+  })
+})

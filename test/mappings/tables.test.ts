@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../mappings/capabilities.ts'
+import { mappings } from '../../mappings/index.ts'
 import { checkMappings } from '../../src/mapping/check.ts'
 import { DIALECTS } from '../../src/mapping/names.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import type { Message } from '../../src/mapping/resource.ts'
 import { createRouter } from '../../src/translate/router.ts'
-import { tables } from './all.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { sampleV2 } from './sample.ts'
 
-const operations = tables.flatMap((mapping) => mapping.operations)
+const operations = mappings.flatMap((mapping) => mapping.operations)
 
 describe('the tables', () => {
   it('pass every check that the start makes', () => {
-    expect(() => checkMappings(tables)).not.toThrow()
+    expect(() => checkMappings(mappings)).not.toThrow()
     expect(() => createRouter(operations)).not.toThrow()
   })
 
   it('hold every operation of v1 in the mapped domains, in the kinds of the facts (facts §2)', () => {
     const count = (domain: string, kind: Operation['kind']) =>
-      tables.find((mapping) => mapping.domain === domain)?.operations.filter((operation) => operation.kind === kind).length
+      mappings.find((mapping) => mapping.domain === domain)?.operations.filter((operation) => operation.kind === kind).length
     const kinds = ['direct', 'composed', 'emulated', 'v1-only'] as const
     const counts = (domain: string) => kinds.map((kind) => count(domain, kind))
     expect(counts('iam')).toEqual([42, 3, 0, 0])

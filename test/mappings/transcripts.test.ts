@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { mappings } from '../../mappings/index.ts'
 import { DIALECTS } from '../../src/mapping/names.ts'
 import { createRouter } from '../../src/translate/router.ts'
-import { tables } from './all.ts'
 import { expected, play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'
 
-const operations = tables.flatMap((mapping) => mapping.operations)
+const operations = mappings.flatMap((mapping) => mapping.operations)
 const router = createRouter(operations)
 
 describe.each(DIALECTS)('transcripts in the %s dialect', (dialect) => {

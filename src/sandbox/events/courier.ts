@@ -46,6 +46,8 @@ const attempt = async ({ world, post, anySink }: CourierParts, { subscription, e
   const url = deliverableUrl(subscription.sink, anySink)
   if (!url) return { verdict: 'refused', detail: 'the sink is not on this machine' }
   const authorization = await authorizationOf(event, parentOf(subscription.uid), world)
+  // Signing takes a moment, in which the sandbox may have closed.
+  if (closing.aborted) return { verdict: 'refused', detail: 'the sandbox closes' }
   return post(url, { ...event.headers, authorization }, event.content, closing)
 }
 

@@ -1,4 +1,5 @@
 import { mappings } from '../../mappings/index.ts'
+import { SETTING_KEYS } from '../config/settings.ts'
 import { type Sandbox, startSandbox } from '../sandbox/start.ts'
 import { createServer, type Server } from '../server.ts'
 import { type Command, MISUSED } from './command.ts'
@@ -9,7 +10,7 @@ import { sandboxFlags, sandboxOptions } from './sandbox-flags.ts'
 export const demo: Command = {
   usage: 'demo',
   summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
-  flags: { ...sandboxFlags, ...configFlags() },
+  flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => key !== 'upstream.v2')) },
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
     const read = sandboxOptions(flags, io)

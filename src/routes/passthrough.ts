@@ -20,12 +20,8 @@ export interface Passthrough {
 }
 
 export function createPassthrough(base: string): Passthrough {
-  const exchanges = new WeakMap<object, Exchange>()
-  const fail = (target: ServerResponse, error: ApiError, status?: number) => {
-    const exchange = exchanges.get(target)
-    if (exchange) exchange.error = error
-    refuse(target, error, status)
-  }
+  const exchanges = new WeakMap<ServerResponse, Exchange>()
+  const fail = failing(exchanges)
   const native = createNative(base, (error, _, target) => ('writeHead' in target ? fail(target, error) : refuseSocket(target, error)))
   const open = new Set<Socket>()
   return {
@@ -49,6 +45,15 @@ export function createPassthrough(base: string): Passthrough {
       for (const socket of open) socket.destroySoon()
     },
     close: native.close,
+  }
+}
+
+/** Ends a response with an error and records it. */
+function failing(exchanges: WeakMap<ServerResponse, Exchange>) {
+  return (response: ServerResponse, error: ApiError, status?: number) => {
+    const exchange = exchanges.get(response)
+    if (exchange) exchange.error = error
+    refuse(response, error, status)
   }
 }
 

@@ -5,6 +5,7 @@ import { ok, operation } from '../../src/mapping/operations.ts'
 import type { Plan } from '../../src/mapping/plan.ts'
 import { v2Query } from '../../src/mapping/query.ts'
 import { message } from '../../src/mapping/resource.ts'
+import { uidInPath } from '../../src/mapping/uid.ts'
 import { eachPage } from '../../src/mapping/walk.ts'
 import { EVERYTHING } from '../../src/mapping/window.ts'
 import { repo } from './repo.ts'
@@ -45,7 +46,8 @@ export const emulatedOperations: readonly Operation[] = [
 const MOVING_NAMES = new Set(['latest', 'latest-dev'])
 
 function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
-  const repoId = params.repo_id ?? ''
+  // Without a repo the scope below would be no scope, and the summary one of every tag.
+  const repoId = uidInPath(params.repo_id ?? '', 'repo_id')
   let tagCount = 0
   let latest: JsonObject | undefined
   let newest: JsonObject | undefined
@@ -78,9 +80,10 @@ function longest(name: string, known: Longest | undefined): Longest {
 }
 
 function* countBySource({ params }: V1Request, env: Env): Plan {
+  const source = uidInPath(params.id ?? '', 'id')
   let matching = 0
   yield* eachPage({ path: repo.v2, plural: repo.plural, order: repo.order, query: [] }, EVERYTHING, (rows) => {
-    for (const { sync_config } of rows) if ((sync_config as JsonObject | null | undefined)?.source === params.id) matching += 1
+    for (const { sync_config } of rows) if ((sync_config as JsonObject | null | undefined)?.source === source) matching += 1
     return undefined
   })
   return ok(repoCount.show[env.dialect]({ count: matching }))

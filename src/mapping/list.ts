@@ -113,11 +113,13 @@ function merge(params: Params, filters: Filters): Filters | undefined {
       .filter(({ many }) => many)
       .map(({ v2 }) => v2),
   )
+  // A flag that is false asks for nothing (proto3), so it does not contradict the same flag from another v1 filter.
+  const asked = filters.filter(([name, value]) => value !== 'false' || !filters.some(([n, v]) => n === name && v === 'true'))
   const merged = new Map<string, string>()
-  for (const [name, value] of filters) {
+  for (const [name, value] of asked) {
     const before = merged.get(name)
     if (before !== undefined && before !== value && !repeated.has(name)) return undefined
     merged.set(name, value)
   }
-  return filters.filter(([name, value], at) => repeated.has(name) || filters.findIndex(([n, v]) => n === name && v === value) === at)
+  return asked.filter(([name, value], at) => repeated.has(name) || asked.findIndex(([n, v]) => n === name && v === value) === at)
 }

@@ -35,6 +35,16 @@ const decodePath = (path: string): string => {
   }
 }
 
+/** A query is refused when it holds a broken escape, as Go's parser refuses it; URLSearchParams would take it as it is. */
+const checkQuery = (query: string): string => {
+  try {
+    decodeURIComponent(query)
+    return query
+  } catch {
+    return malformed(`invalid URL escape in ${JSON.stringify(query)}`)
+  }
+}
+
 /**
  * A form-encoded POST is the gateway's way to send a GET whose query is too long, or to override the method (semantics §4.3); for a
  * route that takes forms it is query parameters; otherwise it is JSON that a client did not label.
@@ -66,7 +76,7 @@ const resolve = (router: Router, path: string, pairs: Pairs, received: Received)
 
 const answer = async (router: Router, world: World, received: Received, path: string, query: string): Promise<Answer> => {
   const { authorization } = received
-  const { route, params, method, pairs, body } = resolve(router, path, pairsOf(query), received)
+  const { route, params, method, pairs, body } = resolve(router, path, pairsOf(checkQuery(query)), received)
   const caller = route.auth === 'required' ? ((await authenticate(world, authorization)) ?? unauthenticated()) : undefined
   return route.handle({ method, path, params, query: readQuery(pairs), body, caller, authorization }, world)
 }

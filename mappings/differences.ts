@@ -45,8 +45,8 @@ export const differences: readonly Difference[] = [
   },
   {
     code: 'refusal-words',
-    operations: ['*.create', '*.delete', 'iam.account_associations.check'],
-    seen: 'A request that is refused before it reaches the service (a body that is no JSON or not of its type, an unknown enum or capability name, a missing id in the path) is refused with the same code and status, in other words.',
+    operations: ['*'],
+    seen: 'A request that is refused before it reaches the service (a path or query that cannot be decoded, a body that is no JSON or not of its type, an unknown enum or capability name, a missing id in the path) is refused with the same code and status, in other words.',
     because: 'No source fixes these texts; they come from whichever parser reads the request first (semantics §4.1).',
     test: 'words of a refusal that the service never sees',
   },
@@ -121,6 +121,13 @@ export const differences: readonly Difference[] = [
     test: 'a batch of role bindings holds 1 to 25',
   },
   {
+    code: 'batch-delete-needs-ids',
+    operations: ['iam.external_group_role_mappings.batch_delete'],
+    seen: 'A batch delete without ids is refused with 400 code 3; a native v1 deletes nothing and says so.',
+    because: 'v2 requires at least one name (facts §3.9).',
+    test: 'a batch of mappings to delete names at least one',
+  },
+  {
     code: 'lookup-unreadable',
     operations: ['iam.identities.lookup'],
     seen: 'Of an identity that the caller may not read only the id is known; the same answer, instead of 404, meets a pair of issuer and subject that nobody registered.',
@@ -142,6 +149,13 @@ export const differences: readonly Difference[] = [
     test: 'end-of-life tags without package, grace and superseded builds',
   },
   {
+    code: 'token-lists-take-windows',
+    operations: ['registry.eol_tags.list'],
+    seen: 'offset/limit, page numbers and order_by, which v1 did not know here and ignored, are followed; wrong ones are 400 code 3.',
+    because: 'Every list is walked alike (specification §9.5, design §3); a window that is asked for is better given than ignored.',
+    test: 'a list that v1 paged by token takes windows and orders too',
+  },
+  {
     code: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
     seen: 'Only repos that the caller can see are counted, and nobody is refused.',
@@ -151,7 +165,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'summary-narrowed',
     operations: ['registry.repo_tags_summary.get'],
-    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403.',
+    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403, and so does an id that is no uid instead of 400.',
     because: 'It is computed from the list of tags, which narrows to what the caller sees (facts §4.4, §10.8).',
     test: 'a summary of a repo that the caller may not see',
   },
@@ -159,7 +173,9 @@ export const differences: readonly Difference[] = [
 
 /** The codes that an operation shows. */
 export function differencesOf(operation: string): readonly string[] {
-  return differences.filter(({ operations }) => operations.some((pattern) => covers(pattern, operation))).map(({ code }) => code)
+  const codes = differences.filter(({ operations }) => operations.some((pattern) => covers(pattern, operation))).map(({ code }) => code)
+  // What is not served cannot differ in anything else.
+  return codes.includes('v1-only') ? ['v1-only'] : codes
 }
 
 /** `iam.*` covers `iam.groups.list`; `*.delete` covers every delete. */

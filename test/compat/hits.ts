@@ -1,11 +1,12 @@
 import type { Router } from '../../src/translate/router.ts'
+import { decoded } from './normalise.ts'
 import type { Request } from './target.ts'
 
 /** The operations that requests led to; a form posted to where only a GET is counts as that GET (facts §12.5, semantics §4.3). */
 export function operationsHit(router: Router, requests: readonly Request[]): ReadonlySet<string> {
   return new Set(
     requests.flatMap(({ method, path, headers }) => {
-      const plain = decodeURIComponent(path.split('?')[0] ?? '')
+      const plain = decoded(path.split('?')[0] ?? '')
       const match = router.match(headers?.['x-http-method-override'] ?? method, plain)
       const found = match === 'other-method' && method === 'POST' ? router.match('GET', plain) : match
       return typeof found === 'object' ? [found.operation.id] : []

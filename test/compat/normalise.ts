@@ -88,7 +88,8 @@ function blind(row: unknown): string {
   return JSON.stringify(sorted(row)).replace(SEGMENT, '')
 }
 
-function decoded(path: string): string {
+/** A path for reading; one that cannot be decoded stays as it is. */
+export function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {

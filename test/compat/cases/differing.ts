@@ -64,6 +64,7 @@ export const differing: readonly Case[] = [
       refused(await api.post(`/iam/v1/identities/${parent}`, { name: 'robot', claim_match: make.claimMatch, aws_identity: aws }), 3)
       refused(await api.post(`/iam/v1/account_associations/${parent}:check`, { account_type: 'ORACLE' }), 3)
       refused(await api.delete('/iam/v1/groups'), 3, /^Invalid argument: id: /)
+      refused(await api.get('/iam/v1/groups/%zz'), 3)
     },
   },
   {
@@ -224,6 +225,17 @@ export const differing: readonly Case[] = [
     },
   },
   {
+    name: 'a batch of mappings to delete names at least one',
+    difference: 'batch-delete-needs-ids',
+    operations: ['iam.external_group_role_mappings.batch_delete'],
+    run: async (api) => {
+      const { id } = await make.provider(api, (await make.builtIn(api, 'viewer')).id)
+      const answer = await api.post('/iam/v1/externalGroupRoleMappings:batchDelete', { parent_id: id })
+      if (api.side === 'native') ok(api, answer, { parent_id: id, items: [] })
+      else refused(answer, 3, /^Invalid argument: ids: /)
+    },
+  },
+  {
     name: 'a lookup of an identity that the caller may not read',
     difference: 'lookup-unreadable',
     operations: ['iam.identities.lookup'],
@@ -286,6 +298,23 @@ export const differing: readonly Case[] = [
     },
   },
   {
+    name: 'a list that v1 paged by token takes windows and orders too',
+    difference: 'token-lists-take-windows',
+    operations: ['registry.eol_tags.list'],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      for (const name of ['a', 'b', 'c']) await make.tag(api, repo, { name })
+      const scope = { 'uidp.children_of': repo }
+      const rows = async (query: Record<string, string | number>) =>
+        column(await api.unrecorded.get('/registry/v1/eoltags', { ...scope, ...query }), 'name')
+      same((await rows({ limit: 1 })).length, api.here({ native: 3, proxied: 1 }), 'rows of a window')
+      if (api.side === 'proxied') same(await rows({ order_by: 'name desc' }), ['c', 'b', 'a'], 'order')
+      const unknown = await api.get('/registry/v1/eoltags', { ...scope, order_by: 'colour' })
+      if (api.side === 'native') same(unknown.status, 200, 'status')
+      else refused(unknown, 3, /^Invalid argument: order_by: /)
+    },
+  },
+  {
     name: 'a count of synced repos sees what the caller sees',
     difference: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
@@ -315,8 +344,12 @@ export const differing: readonly Case[] = [
       const repo = (await make.repo(api, (await make.folder(api)).id)).id
       await make.tag(api, repo)
       const summary = await api.as('outsider').get(`/registry/v1/repotagssummary/${repo}`)
+      const nothing = { tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
       if (api.side === 'native') refused(summary, 7)
-      else ok(api, summary, { id: repo, tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' })
+      else ok(api, summary, { ...nothing, id: repo })
+      const nonsense = await api.get('/registry/v1/repotagssummary/nonsense')
+      if (api.side === 'native') refused(nonsense, 3, /^Invalid argument: repo_id: /)
+      else ok(api, nonsense, { ...nothing, id: 'nonsense' })
     },
   },
 ]

@@ -82,6 +82,7 @@ export const manners: readonly Case[] = [
     run: async (api) => {
       const { id } = await folder(api)
       const post = (path: string, text: string) => api.inAnyWords.send({ method: 'POST', path, headers: json, text })
+      refused(await api.as('nobody').inAnyWords.send({ method: 'POST', path: `/iam/v1/groups/${id}`, headers: json, text: '{' }), 3)
       for (const text of ['{"name":', 'name', '[]', '"name"', '7']) refused(await post(`/iam/v1/groups/${id}`, text), 3)
       refused(await api.inAnyWords.send({ method: 'PUT', path: `/iam/v1/groups/${id}`, headers: json, text: '{"name":}' }), 3)
       refused(await post(`/iam/v1/groups/${id}`, '{"name":7}'), 3)
@@ -216,6 +217,8 @@ export const manners: readonly Case[] = [
       refused(await listed(`id=${id}&order_by=colour`), 3, /^Invalid argument: order_by: /)
       refused(await listed(`id=${id}&limit=-1`), 3, /^Invalid argument: limit: /)
       refused(await listed('name=a&name=b&uidp.in_root=x'), 3)
+      refused(await api.inAnyWords.send({ method: 'GET', path: '/iam/v1/groups?name=%zz' }), 3)
+      refused(await api.inAnyWords.send({ method: 'GET', path: '/iam/v1/groups/%zz' }), 3)
     },
   },
   {

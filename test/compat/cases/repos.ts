@@ -209,6 +209,7 @@ export const repos: readonly Case[] = [
       ok(api, await api.get(`/registry/v1/repocountbysource/${id.replaceAll('/', '%2F')}`), { count: '2' })
       ok(api, await api.get(`/registry/v1/repocountbysource/${parent}/${MISSING}`), { count: '0' })
       refused(await api.as('nobody').get(path), 16)
+      refused(await api.inAnyWords.get('/registry/v1/repocountbysource'), 3, /^Invalid argument: id: /)
     },
   },
 ]

@@ -39,6 +39,9 @@ export const roles: readonly Case[] = [
       same(column(await api.get(ROLES, { parent }), 'id'), [made.id], 'by parent')
       same(column(await api.otherwise.get(ROLES, { parent, name: 'other' }), 'id'), [], 'by parent and another name')
       ok(api, await api.get(ROLES, { parent: '/', name: 'viewer' }), { items: [builtIn('viewer')] })
+      ok(api, await api.get(ROLES, { parent: '/', name: 'viewer', 'uidp.in_root': false }), { items: [builtIn('viewer')] })
+      ok(api, await api.get(ROLES, { parent: '/', 'uidp.children_of': parent }), { items: [] })
+      ok(api, await api.get(ROLES, { parent: api.organization, 'uidp.children_of': parent }), { items: [] })
       ok(api, await api.get(ROLES, { 'uidp.in_root': true, name: 'owner' }), { items: [builtIn('owner')] })
       same(
         column(await api.unrecorded.get(ROLES, { parent: '/' }), 'id').every((id) => !String(id).includes('/')),

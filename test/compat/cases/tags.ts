@@ -178,6 +178,7 @@ export const tags: readonly Case[] = [
       const missing = `${repo}/${MISSING}`
       await api.get(`/registry/v1/repotagssummary/${missing}`)
       refused(await api.as('nobody').get(path), 16)
+      refused(await api.inAnyWords.get('/registry/v1/repotagssummary'), 3, /^Invalid argument: repo_id: /)
       refused(await api.get(path, { exclude_dates: 'x' }), 3, /^parsing field "exclude_dates": /)
     },
   },

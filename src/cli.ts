@@ -9,6 +9,12 @@ function untilStopped(): Promise<void> {
   })
 }
 
+/** A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
 process.exitCode = await run(process.argv.slice(2), {
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),

@@ -105,7 +105,8 @@ export function action(id: string, route: string, options: Action): Operation {
   const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
-    calls: [v2],
+    // `=**` says that the variable may be empty; for people it is a variable like any other.
+    calls: [v2.replace('=**', '')],
     params,
     ...(request && { request }),
     answer,

@@ -11,12 +11,9 @@ export type Target =
 
 export type Classify = (url: string) => Target
 
-/** v1 domains that this proxy knows of although no table serves them yet; a v1 upstream may (specification §9.3, facts §2). */
-const FURTHER_DOMAINS = ['libraries', 'vulnerabilities', 'advisory', 'events']
-
 /** Tells v1 requests from native ones: a v1 path begins with `/<domain>/v1`. `url` is the raw request target. */
 export function createClassify(mappings: readonly Mapping[]): Classify {
-  const prefixes = new Set([...mappings.map(({ domain }) => domain), ...FURTHER_DOMAINS].map((domain) => `${domain}/v1`))
+  const prefixes = new Set(mappings.map(({ domain }) => `${domain}/v1`))
   const isV1 = (path: string) => prefixes.has(path.split('/').slice(1, 3).join('/'))
   return (url) => {
     if (!url.startsWith('/')) return { kind: 'malformed' }

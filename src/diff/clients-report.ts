@@ -1,0 +1,24 @@
+import { toCsv } from './csv.ts'
+import type { Client } from './inventory.ts'
+
+const COLUMNS = ['caller', 'subject', 'operation', 'calls', 'last_seen', 'modes', 'mismatches', 'could_move', 'blockers', 'cautions']
+
+/** One line for each client and operation. */
+export function clientsCsv(clients: readonly Client[]): string {
+  const rows = clients.flatMap(({ caller, subject = '', operations, couldMove, blockers, cautions }) =>
+    operations.map(({ operation, calls, lastSeen, modes, mismatches }) => {
+      const use = [operation, calls, new Date(lastSeen).toISOString(), modes.join(' '), mismatches]
+      return [caller, subject, ...use, couldMove ? 'yes' : 'no', blockers.join('; '), cautions.join('; ')]
+    }),
+  )
+  return toCsv(COLUMNS, rows)
+}
+
+/** The clients with their times as RFC 3339, ready for `JSON.stringify`. */
+export function clientsJson(clients: readonly Client[]): readonly object[] {
+  return clients.map((client) => ({
+    ...client,
+    lastSeen: new Date(client.lastSeen).toISOString(),
+    operations: client.operations.map((use) => ({ ...use, lastSeen: new Date(use.lastSeen).toISOString() })),
+  }))
+}

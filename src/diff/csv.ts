@@ -1,0 +1,12 @@
+/** Cells that a spreadsheet would take for a formula (OWASP, CSV injection). */
+const FORMULA = /^[=+\-@\t\r]/
+
+/** RFC 4180, with a header line. A cell that looks like a formula gets an apostrophe in front, so that opening the file runs nothing. */
+export function toCsv(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  return [columns, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+}
+
+function cell(value: string | number): string {
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value)
+  return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

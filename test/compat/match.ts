@@ -22,7 +22,6 @@ export const anything = matcher('anything', () => true)
 export const text = matcher('a text', (value) => typeof value === 'string' && value !== '')
 export const uid = matcher('a uid', matching(UID))
 export const time = matcher('an RFC 3339 UTC time', matching(TIME))
-export const list = matcher('a list', Array.isArray)
 
 /** A uid directly below another. */
 export function below(parent: string): Matcher {

@@ -1,6 +1,9 @@
 import type { Case } from '../case.ts'
 import { associations } from './associations.ts'
-import { differing } from './differing.ts'
+import { bodies } from './bodies.ts'
+import { differingErrors } from './differing-errors.ts'
+import { differingIam } from './differing-iam.ts'
+import { differingRegistry } from './differing-registry.ts'
 import { eolTags } from './eol-tags.ts'
 import { groups } from './groups.ts'
 import { identities } from './identities.ts'
@@ -8,6 +11,7 @@ import { images } from './images.ts'
 import { invites } from './invites.ts'
 import { lists } from './lists.ts'
 import { manners } from './manners.ts'
+import { mappings } from './mappings.ts'
 import { providers } from './providers.ts'
 import { repos } from './repos.ts'
 import { roleBindings } from './role-bindings.ts'
@@ -20,12 +24,14 @@ import { visible } from './visible.ts'
 /** Every promise of the v1 API, by resource. */
 export const cases: readonly Case[] = [
   ...manners,
+  ...bodies,
   ...lists,
   ...groups,
   ...identities,
   ...roles,
   ...roleBindings,
   ...providers,
+  ...mappings,
   ...invites,
   ...associations,
   ...terms,
@@ -34,6 +40,8 @@ export const cases: readonly Case[] = [
   ...images,
   ...eolTags,
   ...visible,
-  ...differing,
+  ...differingErrors,
+  ...differingIam,
+  ...differingRegistry,
   ...v1Only,
 ]

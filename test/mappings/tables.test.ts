@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../mappings/capabilities.ts'
 import { mappings } from '../../mappings/index.ts'
 import { checkMappings } from '../../src/mapping/check.ts'
-import { DIALECTS } from '../../src/mapping/names.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
-import type { Message } from '../../src/mapping/resource.ts'
 import { createRouter } from '../../src/translate/router.ts'
-import { deepFreeze } from './deep-freeze.ts'
-import { sampleV2 } from './sample.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)
 
@@ -36,28 +32,4 @@ describe('the tables', () => {
     expect(capabilities.rows).toHaveLength(216)
     expect([...capabilities.toV2.keys()].every((key) => typeof key === 'string')).toBe(true)
   })
-})
-
-const writable = operations.filter(({ id, request }) => request && /\.(create|update)$/.test(id))
-const resourceOf = (id: string) => id.slice(0, id.lastIndexOf('.'))
-
-/** Writes whose answer must hold what was written: every replacement, and every create that answers in the words of its request. */
-const writes = writable.filter(({ method, request, answer }) => method === 'PUT' || request === answer)
-
-/** The largest oneof has four members (facts §3.2). */
-const TURNS = [0, 1, 2, 3]
-
-describe.each(DIALECTS)('v2 → v1 → v2 in the %s dialect', (dialect) => {
-  it.each(writes.map(({ id, request, answer }) => [id, request as Message, answer as Message] as const))('%s', (_, request, answer) => {
-    for (const turn of TURNS) {
-      const v2 = deepFreeze(sampleV2(request.fields, turn))
-      const v1 = deepFreeze(answer.show[dialect](v2))
-      expect(request.read(v1)).toEqual(v2)
-    }
-  })
-})
-
-it('covers every resource that v1 can write, but the one that v1 asks for and shows in different words (facts §3.8)', () => {
-  const covered = new Set(writes.map(({ id }) => resourceOf(id)))
-  expect(writable.map(({ id }) => resourceOf(id)).filter((resource) => !covered.has(resource))).toEqual(['iam.group_invites'])
 })

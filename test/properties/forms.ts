@@ -1,0 +1,144 @@
+import fc, { type Arbitrary } from 'fast-check'
+import type { EnumRow } from '../../src/mapping/enums.ts'
+import type { Field, Fields, FieldType } from '../../src/mapping/field.ts'
+
+/** A JSON object that a test may still add to. */
+export type Form = Record<string, unknown>
+
+/** In which version a form is written: which name a row has there, and which column of an enum. */
+interface Side {
+  readonly choice: (row: EnumRow) => string
+  /** How it says that a message or a time is not set: v1 aloud, v2 not at all (facts §16.3, §16.4). */
+  readonly nothing: null | undefined
+  readonly holds: (field: Field) => boolean
+  readonly put: (form: Form, name: string, field: Field, value: unknown) => void
+}
+
+const V1: Side = {
+  choice: ([v1]) => v1,
+  nothing: null,
+  holds: () => true,
+  put: (form, name, _, value) => {
+    form[name] = value
+  },
+}
+
+const V2: Side = {
+  choice: ([, v2]) => v2,
+  nothing: undefined,
+  // What only the server writes would not come back: it has no place in a round trip that starts in v2.
+  holds: ({ access }) => access === 'readWrite',
+  put: (form, _, { source }, value) => place(form, source as string, value),
+}
+
+/** A v1 message as v1 writes it, in the names of the tables: members of every access, unset ones included. */
+export const v1Form = (fields: Fields): Arbitrary<Form> => formOf(fields, V1)
+
+/** The v2 form of the members that v1 can write, complete as well. */
+export const v2Form = (fields: Fields): Arbitrary<Form> => formOf(fields, V2)
+
+function formOf(fields: Fields, side: Side): Arbitrary<Form> {
+  const rows = Object.entries(fields).filter(([, field]) => side.holds(field))
+  const groups = [...new Set(rows.map(([, { oneof }]) => oneof).filter((group) => group !== undefined))]
+  const turns = fc.record(Object.fromEntries(groups.map((group) => [group, oneOf(rows, group)])))
+  const values = fc.tuple(...rows.map(([, field]) => member(field, side)))
+  return fc.tuple(turns, values).map(([turn, drawn]) => {
+    const form: Form = {}
+    for (const [at, [name, field]] of rows.entries()) {
+      const absent = drawn[at] === undefined || (field.oneof !== undefined && turn[field.oneof] !== name)
+      if (!absent) side.put(form, name, field, drawn[at])
+    }
+    return form
+  })
+}
+
+/** The member of a oneof that is set, or none. */
+function oneOf(rows: readonly (readonly [string, Field])[], group: string): Arbitrary<string | undefined> {
+  return fc.constantFrom(undefined, ...rows.filter(([, { oneof }]) => oneof === group).map(([name]) => name))
+}
+
+/** A value of the row, or undefined where it may be absent. */
+function member(field: Field, side: Side): Arbitrary<unknown> {
+  const { type, presence, oneof, source, zeroIsUnset } = field
+  if (zeroIsUnset) return fc.option(fc.integer({ min: 1, max: INT32 }), { nil: undefined })
+  const value = draw(type, side)
+  if (oneof !== undefined || (type.kind === 'object' && source === '')) return value
+  if (presence === 'optional') return fc.option(value, { nil: undefined })
+  const hasDefault = type.kind !== 'object' && type.kind !== 'time' && type.kind !== 'duration'
+  return hasDefault ? value : fc.option(value, { nil: side.nothing })
+}
+
+const INT32 = 2 ** 31 - 1
+
+/** Text of every plane, quotes and control characters. */
+const anyText = fc.string({ unit: 'binary', maxLength: 8 })
+
+/** Keys that users write, among them those that a careless program takes for its own. */
+const keys = fc.oneof(
+  anyText,
+  fc.constantFrom(
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    'snake_key',
+    'snakeKey',
+    'uid',
+    'id',
+    'a.b/c',
+    'ключ',
+    '\u{1f511}',
+    '',
+  ),
+)
+
+const digits = (length: number) => (value: number) => String(value).padStart(length, '0')
+const times = fc
+  .tuple(
+    fc.date({ noInvalidDate: true, min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z') }),
+    fc.constantFrom('', '.1', '.123', '.123456', '.000000001'),
+    fc.constantFrom('Z', '+01:00', '-11:30'),
+  )
+  .map(([date, fraction, offset]) => date.toISOString().slice(0, 19) + fraction + offset)
+
+const SCALARS: Readonly<Record<'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes', Arbitrary<unknown>>> = {
+  text: anyText,
+  flag: fc.boolean(),
+  long: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+  time: times,
+  duration: fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 999 })).map(([s, ms]) => `${s}.${digits(3)(ms)}s`),
+  bytes: fc.uint8Array({ maxLength: 8 }).map((value) => Buffer.from(value).toString('base64')),
+}
+
+function draw(type: FieldType, side: Side): Arbitrary<unknown> {
+  switch (type.kind) {
+    case 'int':
+      return fc.integer({ min: type.unsigned ? 0 : -INT32 - 1, max: INT32 })
+    case 'choice':
+      return fc.constantFrom(...type.of.rows.map(side.choice))
+    case 'object':
+      return formOf(type.fields, side)
+    case 'list':
+      return fc.array(draw(type.of, side), { maxLength: 3 })
+    case 'map':
+      return fc.uniqueArray(fc.tuple(keys, draw(type.of, side)), { selector: ([key]) => key, maxLength: 3 }).map(Object.fromEntries)
+    default:
+      return SCALARS[type.kind]
+  }
+}
+
+/** Sets a member of the v2 form, which may lie deeper or, for a nested v1 object, flatter than in v1. */
+function place(form: Form, source: string, value: unknown): void {
+  if (source === '') {
+    Object.assign(form, value)
+    return
+  }
+  const path = source.split('.')
+  const last = path.pop() ?? ''
+  let inner = form
+  for (const step of path) {
+    inner[step] ??= {}
+    inner = inner[step] as Form
+  }
+  inner[last] = value
+}

@@ -1,4 +1,4 @@
-import type { Image, Tag } from '../model.ts'
+import type { Image, Tag, TagPoint } from '../model.ts'
 import { imageUid } from '../v2/registry/images.ts'
 import { dayAfter, fixtureDigest, fixtureUid } from './fixture.ts'
 
@@ -22,19 +22,30 @@ const tag = (repo: string, name: string, digest: string, updateTime: string, dep
   bundles: [],
 })
 
+/** `tag` as something that pointed elsewhere before. */
+const moved = (row: Tag, history: readonly TagPoint[]): Tag => ({ ...row, history })
+
 const compactDay = (time: string): string => time.slice(0, 10).replaceAll('-', '')
 
 /** A patch has its plain tag, two epochs, a dated tag, and the referrers (signature, attestation, bill of materials) of its image. */
 const buildTags = (repo: string, from: string, { version, variant, day, deprecated }: Build): readonly Tag[] => {
   const time = dayAfter(from, day)
   const digest = fixtureDigest(`${repo} ${version}${variant}`)
-  const names = [`${version}${variant}`, `${version}${variant}-${compactDay(time)}`, `${version}${variant}-r1`]
+  const names = [`${version}${variant}-${compactDay(time)}`, `${version}${variant}-r1`]
   const first = tag(repo, `${version}${variant}-r0`, fixtureDigest(`${repo} ${version}${variant} r0`), dayAfter(from, day - 1), deprecated)
+  const plain = moved(tag(repo, `${version}${variant}`, digest, time, deprecated), [{ digest: first.digest, updateTime: first.updateTime }])
   const referrers = ['sig', 'att', 'sbom'].map((kind) =>
     tag(repo, `${digest.replace(':', '-')}.${kind}`, fixtureDigest(`${digest} ${kind}`), time, false),
   )
-  return [...names.map((name) => tag(repo, name, digest, time, deprecated)), first, ...referrers]
+  return [plain, ...names.map((name) => tag(repo, name, digest, time, deprecated)), first, ...referrers]
 }
+
+/** The digest and the time of every patch of a line but the newest: where a moving tag has been. */
+const passed = (repo: string, from: string, stream: Stream, index: number, variant: string): readonly TagPoint[] =>
+  Array.from({ length: stream.patches - 1 }, (_, patch) => ({
+    digest: fixtureDigest(`${repo} ${stream.name}.${patch}${variant}`),
+    updateTime: dayAfter(from, index * 3 + patch * 7),
+  }))
 
 /** The moving tags: the line's own name, and `latest` and the major version for the newest line. */
 const pointerTags = (repo: string, plan: TagPlan): readonly Tag[] =>
@@ -43,9 +54,11 @@ const pointerTags = (repo: string, plan: TagPlan): readonly Tag[] =>
     const names = [stream.name, ...(newest ? ['latest', ...majorOf(stream.name)] : [])]
     const last = `${stream.name}.${stream.patches - 1}`
     const time = dayAfter(plan.from, index * 3 + stream.patches * 7)
-    return VARIANTS.flatMap((variant) =>
-      names.map((name) => tag(repo, `${name}${variant}`, fixtureDigest(`${repo} ${last}${variant}`), time, stream.ended === true)),
-    )
+    return VARIANTS.flatMap((variant) => {
+      const history = passed(repo, plan.from, stream, index, variant)
+      const digest = fixtureDigest(`${repo} ${last}${variant}`)
+      return names.map((name) => moved(tag(repo, `${name}${variant}`, digest, time, stream.ended === true), history))
+    })
   })
 
 const majorOf = (name: string): readonly string[] => (name.includes('.') ? [name.slice(0, name.indexOf('.'))] : [])
@@ -60,12 +73,13 @@ const streamBuilds = (stream: Stream, index: number): readonly Build[] =>
     })),
   )
 
-const nightlyTags = (repo: string, { from, nightlies = 0 }: TagPlan): readonly Tag[] =>
-  Array.from({ length: nightlies }, (_, day) => {
-    const time = dayAfter(from, day)
-    const dated = tag(repo, `latest-${compactDay(time)}`, fixtureDigest(`${repo} ${time}`), time, false)
-    return day === nightlies - 1 ? [dated, { ...dated, uid: fixtureUid(repo, 'tag latest'), name: 'latest' }] : [dated]
-  }).flat()
+const nightlyTags = (repo: string, { from, nightlies = 0 }: TagPlan): readonly Tag[] => {
+  const nights = Array.from({ length: nightlies }, (_, day) => dayAfter(from, day))
+  const digestOf = (time: string) => fixtureDigest(`${repo} ${time}`)
+  const dated = nights.map((time) => tag(repo, `latest-${compactDay(time)}`, digestOf(time), time, false))
+  const before = nights.slice(0, -1).map((updateTime) => ({ digest: digestOf(updateTime), updateTime }))
+  return [...dated, ...nights.slice(-1).map((time) => moved(tag(repo, 'latest', digestOf(time), time, false), before))]
+}
 
 /** Every tag of a repo. Tags of one build share their digest and their time, so that sorting has ties to break. */
 export const planTags = (repo: string, plan: TagPlan): readonly Tag[] => [

@@ -4,19 +4,20 @@ import { subscriptionOperations } from './events/subscriptions.ts'
 import { iamOperations } from './iam/operations.ts'
 import { libraryOperations } from './libraries/artifacts.ts'
 import { type Operation, routeOf } from './operation.ts'
-import { registryOperations } from './registry/operations.ts'
+import { registryOperations, v1OnlyOperations } from './registry/operations.ts'
 import { vulnerabilityOperations } from './vulnerabilities/advisories.ts'
 
 /** The connectivity check (facts §9). */
 const ping: Operation = { method: 'GET', template: '/ping/v1/ping', auth: 'none', answer: () => ({ response: 'pong' }) }
 
 /**
- * Native v1 over the same store as v2, written from the facts about v1. Operations without a v2 counterpart are not served: their
- * paths are unknown here.
+ * Native v1 over the same store as v2, written from the facts about v1. Of the operations without a v2 counterpart those are
+ * served that clients use most; the paths of the others are unknown here.
  */
 export const v1Routes: readonly Route[] = [
   ...iamOperations,
   ...registryOperations,
+  ...v1OnlyOperations,
   ...vulnerabilityOperations,
   ...libraryOperations,
   ...feedOperations,

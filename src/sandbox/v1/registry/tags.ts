@@ -1,6 +1,7 @@
 import type { Tag } from '../../model.ts'
 import { alreadyExists } from '../../status.ts'
 import { parentOf } from '../../uid.ts'
+import { remembering } from '../../v2/registry/tag-history.ts'
 import { tags } from '../../v2/registry/tags.ts'
 import type { Resource } from '../../v2/resource.ts'
 import { create } from '../../v2/writes.ts'
@@ -25,6 +26,7 @@ const v1Tags: Resource<Tag> = {
     refuseTakenName(row, world)
     return []
   },
+  revise: (row, { previous }) => remembering(row, previous),
 }
 
 const written: Written<Tag> = { resource: v1Tags, path: '/registry/v1/tags', message: tag }

@@ -8,6 +8,7 @@ import { getRoute, listRoute } from '../reads.ts'
 import type { Resource } from '../resource.ts'
 import { createRoute, deleteRoute } from '../writes.ts'
 import { bundles } from './repo-message.ts'
+import { remembering } from './tag-history.ts'
 
 export const tagMessage: Message = {
   name: 'chainguard.platform.registry.v2.Tag',
@@ -62,7 +63,10 @@ export const tags: Resource<Tag> = {
     ...updatedSinceFilter(query),
     ...hiddenFilter(query),
   ],
-  prepare: (row, { world, parent }) => ({ ...row, uid: world.store.tags.named(parent, row.name)[0]?.uid ?? row.uid }),
+  prepare: (row, { world, parent }) => {
+    const [previous] = world.store.tags.named(parent, row.name)
+    return remembering({ ...row, uid: previous?.uid ?? row.uid }, previous)
+  },
 }
 
 export const tagRoutes: readonly Route[] = [listRoute(tags), getRoute(tags), createRoute(tags), deleteRoute(tags)]

@@ -1,0 +1,32 @@
+import { requireCapability } from '../../auth/authorize.ts'
+import type { Query } from '../../http/query.ts'
+import { callerOf } from '../../http/route.ts'
+import type { TagPoint } from '../../model.ts'
+import { uidParam } from '../../v2/reads.ts'
+import { pointsOf } from '../../v2/registry/tag-history.ts'
+import { encode } from '../encode.ts'
+import { tagHistoryList } from '../messages/tag-history.ts'
+import type { Operation } from '../operation.ts'
+
+/** At most so many rows, the newest ones (semantics §9.2). */
+const MAX_ROWS = 1_000
+
+/** Whether a time lies between the query's `start` and `end`, both included; one that is not given does not bound. */
+const between = (query: Query): ((point: TagPoint) => boolean) => {
+  const start = query.time('start') ?? Number.NEGATIVE_INFINITY
+  const end = query.time('end') ?? Number.POSITIVE_INFINITY
+  return ({ updateTime }) => Date.parse(updateTime) >= start && Date.parse(updateTime) <= end
+}
+
+/** What a tag pointed to and since when, oldest first; a tag that is not there pointed to nothing. Nothing in v2 tells (facts §22). */
+export const tagHistoryOperation: Operation = {
+  method: 'GET',
+  template: '/registry/v1/tags/{parent_id=**}/history',
+  answer: (ask, world) => {
+    const uid = uidParam(ask, 'parent_id')
+    requireCapability(world, callerOf(ask), 'tag.list', uid)
+    const tag = world.store.tags.get(uid)
+    const items = (tag ? pointsOf(tag) : []).filter(between(ask.query)).slice(-MAX_ROWS)
+    return encode({ items }, tagHistoryList, world.options.v1Dialect)
+  },
+}

@@ -1,0 +1,49 @@
+import { mappings } from '../../mappings/index.ts'
+import { type Compare, createCompare, type Seen } from '../../src/diff/compare.ts'
+import { createExpected, type Declaration } from '../../src/diff/expected.ts'
+import type { Finding } from '../../src/diff/finding.ts'
+import { createJudge } from '../../src/diff/judge.ts'
+import { createNoise } from '../../src/diff/noise.ts'
+import { createSettle } from '../../src/diff/race.ts'
+import type { Operation } from '../../src/mapping/operation.ts'
+
+export const operations = mappings.flatMap((mapping) => mapping.operations)
+
+export function operationOf(id: string): Operation {
+  const found = operations.find((operation) => operation.id === id)
+  if (!found) throw new Error(`no operation ${id}`)
+  return found
+}
+
+export const compare: Compare = createCompare('specification')
+
+export function seen(value: unknown, status = 200): Seen {
+  return { status, headers: {}, body: { kind: 'json', value } }
+}
+
+/** The findings of two bodies of an operation that both answered HTTP 200. */
+export function findings(operation: string, v1: unknown, v2: unknown, by: Compare = compare): readonly Finding[] {
+  const compared = by(operationOf(operation), seen(v1), seen(v2))
+  if ('inconclusive' in compared) throw new Error(compared.inconclusive)
+  return compared.findings
+}
+
+/** `kind at` of every finding, sorted. */
+export function brief(found: readonly Finding[]): readonly string[] {
+  return found.map(({ kind, at }) => `${kind} ${at}`).sort()
+}
+
+/** A judge with its parts, nothing learned yet. */
+export function court(declarations: readonly Declaration[] = []) {
+  const expected = createExpected(declarations)
+  const noise = createNoise()
+  const judge = createJudge(compare, expected, noise)
+  return { expected, noise, judge, settle: createSettle(judge, compare, noise) }
+}
+
+export const ROOT_UID = 'a'.repeat(40)
+
+/** A uid directly below the root. */
+export function child(nth: number): string {
+  return `${ROOT_UID}/${nth.toString(16).padStart(16, '0')}`
+}

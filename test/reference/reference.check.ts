@@ -1,13 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { compare } from './compare.ts'
 import { compareWithV1, compareWithV2, type OpenApi } from './contracts.ts'
+import { read } from './documents.ts'
 import type { Facts } from './facts.ts'
 import type { Findings } from './findings.ts'
-
-const directory = process.env.CROSSWALK_REFERENCE ?? join('..', 'shared', 'reference')
 
 test('the tables say what the reference says', () => {
   const found = [
@@ -21,9 +18,3 @@ test('the tables say what the reference says', () => {
   console.log(`${missing.length} missing, ${extra.length} extra, ${different.length} different`)
   expect({ missing, extra, different }).toEqual({ missing: [], extra: [], different: [] })
 })
-
-function read<T>(name: string): T {
-  const file = join(directory, name)
-  if (!existsSync(file)) throw new Error(`no reference at ${file}; set CROSSWALK_REFERENCE to the folder that holds ${name}`)
-  return JSON.parse(readFileSync(file, 'utf8')) as T
-}

@@ -1,0 +1,20 @@
+import type { Dialect } from '../../src/mapping/names.ts'
+import { createRouter } from '../../src/translate/router.ts'
+import { operations } from '../properties/messages.ts'
+import { play } from './transcript.ts'
+import { transcripts } from './transcripts.ts'
+
+/** One answer that v1 clients get in a transcript. */
+export interface Answered {
+  readonly operation: string
+  readonly title: string
+  readonly status: number
+  readonly reply: unknown
+}
+
+const router = createRouter(operations)
+
+/** What every transcript answers, in one dialect. */
+export function answers(dialect: Dialect): Promise<readonly Answered[]> {
+  return Promise.all(transcripts.map(async (transcript) => ({ ...(await play(transcript, router, dialect)), title: transcript.title })))
+}

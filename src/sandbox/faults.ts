@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+const pointer = z.string().regex(/^(?:\/[^/]+)+$/, 'must be a JSON Pointer such as /repos/0/name; * stands for every row')
+
 const shape = z.strictObject({
   match: z.string().min(1),
   times: z.int().positive().optional(),
@@ -8,18 +10,25 @@ const shape = z.strictObject({
   reset: z.literal(true).optional(),
   body: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  /** Takes a member, or a row, out of the answer. */
+  drop: pointer.optional(),
+  /** Puts another value there. */
+  change: z.strictObject({ at: pointer, to: z.unknown() }).optional(),
+  /** A list begins so many rows late, as with pages that are off by one. */
+  shift: z.int().positive().optional(),
 })
 
 /** What goes wrong, for the next `times` requests whose `METHOD path` starts with `match` (every one when `times` is not given). */
 export type Fault = z.infer<typeof shape>
 
+const EFFECTS = ['status', 'delayMs', 'reset', 'body', 'drop', 'change', 'shift'] as const
+
 /** Reads the body of `POST /-/faults`; the sentence says what is wrong with it. */
 export const readFault = (body: unknown): Fault | { readonly problem: string } => {
   const result = shape.safeParse(body)
   if (!result.success) return { problem: result.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') }
-  const { status, delayMs, reset, body: text } = result.data
-  const given = [status, delayMs, reset, text].some((effect) => effect !== undefined)
-  return given ? result.data : { problem: 'a fault needs one of status, delayMs, reset, body' }
+  const given = EFFECTS.some((effect) => result.data[effect] !== undefined)
+  return given ? result.data : { problem: `a fault needs one of ${EFFECTS.join(', ')}` }
 }
 
 export type Faults = {

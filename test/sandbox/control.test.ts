@@ -74,12 +74,40 @@ describe('faults', () => {
     expect((await get('/registry/v2/repos?name=ghost')).json.repos).toEqual([])
   })
 
-  test.each([[{ match: 'GET /' }], [{ status: 503 }], [{ match: 'GET /', status: 'x' }], [{ match: 'GET /', colour: 'red', status: 500 }]])(
-    '%j is refused',
-    async (body) => {
-      expect((await fault(body)).status).toBe(400)
-    },
-  )
+  test('a member or a row left out, in one answer or in every row', async () => {
+    const before = (await get('/registry/v2/repos?page_size=3')).json.repos
+    await fault({ match: 'GET /registry/v2/repos', times: 1, drop: '/repos/1' })
+    expect((await get('/registry/v2/repos?page_size=3')).json.repos).toEqual([before[0], before[2]])
+    await fault({ match: 'GET /registry/v2/repos', times: 1, drop: '/repos/*/name' })
+    for (const repo of (await get('/registry/v2/repos?page_size=3')).json.repos) expect(repo).not.toHaveProperty('name')
+    expect((await get('/registry/v2/repos?page_size=3')).json.repos).toEqual(before)
+  })
+
+  test('a value changed, and nothing where there is none', async () => {
+    await fault({ match: 'GET /registry/v2/repos', times: 1, change: { at: '/repos/0/name', to: 5 } })
+    expect((await get('/registry/v2/repos')).json.repos[0].name).toBe(5)
+    await fault({ match: 'GET /ping', times: 1, change: { at: '/no/such', to: 5 } })
+    expect((await get('/ping/v2/ping')).json).toEqual((await get('/ping/v2/ping')).json)
+  })
+
+  test('a list that begins a row late, and goes on from there', async () => {
+    const before = (await get('/registry/v2/repos?page_size=4')).json.repos
+    await fault({ match: 'GET /registry/v2/repos', shift: 1 })
+    const first = (await get('/registry/v2/repos?page_size=2')).json
+    const second = (await get(`/registry/v2/repos?page_size=1&page_token=${first.nextPageToken}`)).json
+    expect([...first.repos, ...second.repos]).toEqual(before.slice(1))
+    await call('DELETE', '/-/faults')
+  })
+
+  test.each([
+    [{ match: 'GET /', drop: 'name' }],
+    [{ match: 'GET /' }],
+    [{ status: 503 }],
+    [{ match: 'GET /', status: 'x' }],
+    [{ match: 'GET /', colour: 'red', status: 500 }],
+  ])('%j is refused', async (body) => {
+    expect((await fault(body)).status).toBe(400)
+  })
 })
 
 test('the clock moves forward', async () => {

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { timestamp } from '../clock.ts'
 import type { Fault, Faults } from '../faults.ts'
 import { bodyEntry, type Journal, queryObject } from '../journal.ts'
+import { shifted, spoiled } from '../spoil.ts'
 import { CODES } from '../status.ts'
 import type { World } from '../world.ts'
 import { pairsOf } from './body.ts'
@@ -73,8 +74,9 @@ const serve = async (parts: ServerParts, closing: AbortSignal, request: FastifyR
   const waited = await pause(parts.latencyMs + (fault?.delayMs ?? 0), closing)
   if (!waited || fault?.reset) return reset(request, reply)
   if (fault && (fault.status !== undefined || fault.body !== undefined)) return sendFault(reply, fault)
-  const answer = await dispatch(router, world, received)
-  return send(reply, fault?.headers ? { ...answer, headers: { ...answer.headers, ...fault.headers } } : answer)
+  if (!fault) return send(reply, await dispatch(router, world, received))
+  const answer = await dispatch(router, world, { ...received, url: shifted(received.url, fault) })
+  return send(reply, { ...answer, body: spoiled(answer.body, fault), headers: { ...answer.headers, ...fault.headers } })
 }
 
 /** False when the sandbox closes meanwhile: a delay must not hold up the shutdown. */

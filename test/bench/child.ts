@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { createInterface } from 'node:readline'
+
+/** A process under measurement or beside it. */
+export interface Child {
+  readonly pid: number
+  /** The address in the line it printed when it was ready. */
+  readonly url: string
+  /** Milliseconds from its start to that line. */
+  readonly startMs: number
+  /** Asks the preloaded probe: the longest stall of its event loop since the last question, in milliseconds. */
+  stall(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Core of the process under measurement; upstream and load share the other one, as they do in the reference measurements. */
+export const PROXY_CORE = 0
+export const LOAD_CORE = 1
+
+/** Processes are pinned where the machine has two cores and a `taskset`. */
+export const pinned = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0
+
+const children = new Set<ChildProcess>()
+
+/** Ends every child that is still alive: the last thing a run does, however it ended. */
+export function stopAll(): void {
+  for (const child of children) child.kill('SIGKILL')
+}
+
+/** Starts a program on a core and waits for the line that holds its address. */
+export async function start(core: number, command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Child> {
+  const [file = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command
+  const started = performance.now()
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: { ...process.env, ...env } })
+  children.add(child)
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = await readyLine(child, command.join(' '))
+  return {
+    pid: child.pid ?? 0,
+    url,
+    startMs: performance.now() - started,
+    stall: () =>
+      new Promise((resolve) => {
+        child.once('message', (ms) => resolve(ms as number))
+        child.send('stall')
+      }),
+    async stop() {
+      child.kill('SIGTERM')
+      await gone
+      children.delete(child)
+    },
+  }
+}
+
+function readyLine(child: ChildProcess, name: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`${name} ended with code ${code} before it was ready`)))
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const [url] = /http:\/\/[\d.]+:\d+/.exec(line) ?? []
+      if (url) resolve(url)
+    })
+  })
+}
+
+/** Pins this process, which makes the load. */
+export function pinSelf(core: number): void {
+  if (pinned) spawnSync('taskset', ['-cp', String(core), String(process.pid)])
+}
+
+/** CPU time that a process has used, in milliseconds (`/proc`, 10 ms ticks). */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+/** Resident memory of a process in MiB. */
+export function rssMiB(pid: number): number {
+  const [, pages] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')
+  return (Number(pages) * 4096) / 2 ** 20
+}

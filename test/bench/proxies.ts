@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Child, LOAD_CORE, PROXY_CORE, start } from './child.ts'
+
+const here = (file: string) => new URL(file, import.meta.url).pathname
+const CROSSWALK = here('../dist/src/cli.js')
+
+export const BASELINE = '@fastify/http-proxy'
+
+export function startUpstream(rows = 0, latencyMs = 0): Promise<Child> {
+  return start(LOAD_CORE, ['node', here('upstream.js'), String(rows), String(latencyMs)])
+}
+
+/** Crosswalk as it is shipped, without its log lines; the probe is loaded before it where stalls are measured. */
+export function startCrosswalk(upstream: string, { probe = false, env = {} as Readonly<Record<string, string>> } = {}): Promise<Child> {
+  const node = ['node', ...(probe ? ['--import', here('probe.js')] : [])]
+  const flags = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
+  return start(PROXY_CORE, [...node, CROSSWALK, 'serve', ...flags], env)
+}
+
+/** A proxy of the comparison, and the request that it is asked: v1 for Crosswalk, the same thing in v2 for those that only pass it on. */
+export interface Contestant {
+  readonly name: string
+  readonly translates: boolean
+  start(upstream: string): Promise<Child>
+}
+
+export function contestants(): readonly Contestant[] {
+  const peer = (name: string) => ({
+    name,
+    translates: false,
+    start: (upstream: string) => start(PROXY_CORE, ['node', here('peer.js'), name, upstream]),
+  })
+  const crosswalk = { name: 'crosswalk', translates: true, start: (upstream: string) => startCrosswalk(upstream) }
+  return [peer(BASELINE), crosswalk, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
+}
+
+const hasNginx = () => spawnSync('nginx', ['-v']).status === 0
+
+const nginx: Contestant = {
+  name: 'nginx',
+  translates: false,
+  start(upstream) {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-nginx-'))
+    const port = 20_000 + (process.pid % 20_000)
+    const config = `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+      events { worker_connections 1024; }
+      http { access_log off; upstream v2 { server ${upstream.slice('http://'.length)}; keepalive 64; }
+        server { listen 127.0.0.1:${port}; location / { proxy_pass http://v2; proxy_http_version 1.1; proxy_set_header Connection ""; } } }`
+    writeFileSync(join(folder, 'nginx.conf'), config)
+    // It says nothing when it is ready, so a shell says it once the port is open.
+    const script = `nginx -p ${folder} -c ${folder}/nginx.conf & until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do :; done; echo http://127.0.0.1:${port}; wait`
+    return start(PROXY_CORE, ['bash', '-c', `trap 'kill %1' TERM; ${script}`])
+  },
+}

@@ -1,0 +1,40 @@
+/** Rows of the fixed v2 service: tags of about 300 bytes, in uid order. */
+
+const REPO = `${'4d2e'.repeat(10)}/${'9f01'.repeat(4)}`
+
+export const PAGE_ROWS = 200
+
+export function uidAt(index: number): string {
+  return `${REPO}/${index.toString(16).padStart(16, '0')}`
+}
+
+/** The tag at this place of the list, as JSON text. */
+export function rowAt(index: number): string {
+  const number = String(index).padStart(6, '0')
+  return JSON.stringify({
+    uid: uidAt(index),
+    name: `v1.28.${number}-r0-dev-20250102-amd64-${number}`,
+    digest: `sha256:${index.toString(16).padStart(64, 'e')}`,
+    updateTime: '2025-01-02T03:04:05.678901Z',
+    deprecated: false,
+    bundles: ['base', 'devtools', 'application'],
+  })
+}
+
+/** One page of a list of `rows` tags, as v2 answers it. The page token holds the place of the next row. */
+export function pageAt(start: number, size: number, rows: number): string {
+  const end = Math.min(start + size, rows)
+  const texts = Array.from({ length: Math.max(0, end - start) }, (_, at) => rowAt(start + at))
+  const next = end < rows ? `"nextPageToken":"t${end}",` : ''
+  return `{"tags":[${texts.join(',')}],${next}"totalCount":"${rows}","skipped":${start}}`
+}
+
+/** One resource by its id, about 350 bytes. */
+export const RESOURCE = JSON.stringify({
+  uid: uidAt(1),
+  name: 'v1.28.000001-r0-dev-20250102-amd64',
+  digest: `sha256:${'e5'.repeat(32)}`,
+  updateTime: '2025-01-02T03:04:05.678901Z',
+  deprecated: true,
+  bundles: ['base', 'devtools', 'application', 'featured', 'fips'],
+})

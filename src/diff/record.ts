@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts'
-import type { Judgement, Outcome } from './judge.ts'
+import type { Outcome } from './judge.ts'
 
 /** Names the one that called: a hash always, the token's subject only where that is allowed. */
 export interface Caller {
@@ -86,51 +86,3 @@ export interface Note {
 
 /** One line of a record file. */
 export type Entry = Comparison | WouldSend | Traffic | Note
-
-/** What is known of a comparison beside its judgement. */
-export type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'totals' | 'examples'>
-
-/** Makes a value, and an exact pointer, of one operation fit to be kept. */
-export interface Redacted {
-  value(value: unknown, name: string): unknown
-  pointer(at: string, where: string): string
-}
-
-/** Examples in one record: one of each kind and place, and no more than this. */
-const EXAMPLES = 20
-
-export function comparisonOf(judgement: Judgement, circumstances: Circumstances, redacted: Redacted): Comparison {
-  const groups = new Map<string, Judgement['findings'][number][]>()
-  for (const finding of judgement.findings) {
-    const key = `${finding.kind} ${finding.where} ${finding.code ?? finding.noise ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(finding)
-    else groups.set(key, [finding])
-  }
-  const first = [...groups.values()].flatMap((group) => group.slice(0, 1))
-  return {
-    kind: 'comparison',
-    ...circumstances,
-    outcome: judgement.outcome,
-    ...(judgement.reason !== undefined && { reason: judgement.reason }),
-    totals: [...groups.values()].flatMap((group) => group.slice(0, 1).map((one) => ({ ...labelOf(one), count: group.length }))),
-    examples: first.slice(0, EXAMPLES).map((finding) => exampleOf(finding, redacted)),
-  }
-}
-
-type Explained = Judgement['findings'][number]
-
-function labelOf({ kind, where, code, noise }: Explained) {
-  return { kind, where, ...(code !== undefined && { code }), ...(noise && { noise }) }
-}
-
-function exampleOf(finding: Explained, redacted: Redacted): Example {
-  const name = finding.where.split('/').findLast((segment) => segment !== '*') ?? ''
-  const side = (value: unknown) => redacted.value(value, finding.kind === 'order' ? 'id' : name)
-  return {
-    ...labelOf(finding),
-    at: redacted.pointer(finding.at, finding.where),
-    ...(finding.v1 !== undefined && { v1: side(finding.v1) }),
-    ...(finding.v2 !== undefined && { v2: side(finding.v2) }),
-  }
-}

@@ -1,4 +1,5 @@
 import type { Missing } from '../errors/to-v1.ts'
+import type { EnumMap } from './enums.ts'
 import type { Dialect } from './names.ts'
 import type { Plan } from './plan.ts'
 import type { Params, Query } from './query.ts'
@@ -42,6 +43,8 @@ export interface Operation {
   readonly params: Params
   /** Further query parameters that its plan reads itself. */
   readonly ownParams: readonly string[]
+  /** v1's enum of sort orders, where it has one. */
+  readonly orders?: EnumMap
   readonly request?: Message
   /** One row of a list (`rows`), or the whole answer. */
   readonly answer?: Message

@@ -28,6 +28,7 @@ export function list(id: string, route: string, resource: Resource, options: Lis
     answer: resource,
     rows: true,
     ...(envelope && { envelope }),
+    ...(options.orders && { orders: options.orders }),
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
     plan: (request, env) => listPlan(resource, options, request, env),
@@ -120,13 +121,7 @@ export function action(id: string, route: string, options: Action): Operation {
   })
 }
 
-interface Composed
-  extends Partial<
-    Pick<
-      Operation,
-      'params' | 'ownParams' | 'request' | 'answer' | 'rows' | 'envelope' | 'mask' | 'missing' | 'empty' | 'fieldName' | 'because'
-    >
-  > {
+interface Composed extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls' | 'plan'>> {
   readonly kind?: Kind
   readonly calls: readonly string[]
   readonly plan: MakePlan

@@ -1,3 +1,4 @@
+import type { EnumRow } from '../../src/mapping/enums.ts'
 import type { Fields } from '../../src/mapping/field.ts'
 import { TOKEN_PARAMETERS } from '../../src/mapping/list.ts'
 import { snakeCase } from '../../src/mapping/names.ts'
@@ -42,6 +43,7 @@ function compareOperation(facts: Facts, fact: FactOperation, operation: Operatio
   compareAnswer(facts, fact, operation, findings)
   compareRequest(fact, operation, findings)
   compareMask(fact, operation, findings)
+  if (operation.orders) compareOrders(operation.id, operation.orders.rows, facts.orderBy, findings)
 }
 
 /** Errors name path variables, so that their names count, not their number alone. */
@@ -49,6 +51,19 @@ function compareVariables({ v1 }: FactOperation, { id, template }: Operation, fi
   const names = v1.pathParams.map(({ proto }) => proto.slice(proto.lastIndexOf('.') + 1)).join(', ')
   const variables = variablesOf(template).join(', ')
   if (names !== variables) findings.different.push(`${id} has the path variables ${variables || 'none'}, the facts say ${names || 'none'}`)
+}
+
+/** v1's sort orders by name, in the order of their numbers, with what v2 calls them (facts §18). */
+function compareOrders(id: string, rows: readonly EnumRow[], orders: Facts['orderBy'], findings: Findings): void {
+  const own = rows.map(([v1, v2, number]) => `${number} ${v1} ${v2}`).join(', ')
+  compareTexts(
+    `${id} sorts by`,
+    own,
+    Object.entries(orders)
+      .map(([v1, v2], number) => `${number} ${v1} ${v2}`)
+      .join(', '),
+    findings,
+  )
 }
 
 /** `*` where the facts call it safe; otherwise exactly their paths, the conditional ones under a condition (facts §13.2). */
@@ -61,12 +76,12 @@ function compareMask({ updateMask }: FactOperation, { id, mask }: Operation, fin
     if (!wildcard?.startsWith('safe')) findings.different.push(`${id} replaces by *, the facts say ${wildcard}`)
   } else {
     const paths = (rule: readonly string[]) => rule.map(snakeCase).sort().join(', ')
-    comparePaths(`${id} always names`, paths(mask.always), paths(alwaysJson), findings)
-    comparePaths(`${id} names when set`, paths(mask.whenSet ?? []), paths(Object.keys(conditional)), findings)
+    compareTexts(`${id} always names`, paths(mask.always), paths(alwaysJson), findings)
+    compareTexts(`${id} names when set`, paths(mask.whenSet ?? []), paths(Object.keys(conditional)), findings)
   }
 }
 
-function comparePaths(label: string, own: string, facts: string, findings: Findings): void {
+function compareTexts(label: string, own: string, facts: string, findings: Findings): void {
   if (own !== facts) findings.different.push(`${label} ${own || 'nothing'}, the facts say ${facts || 'nothing'}`)
 }
 

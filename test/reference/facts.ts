@@ -43,6 +43,7 @@ export interface FactOperation {
 }
 
 export interface Facts {
+  readonly orderBy: Readonly<Record<string, string>>
   readonly operations: readonly FactOperation[]
   readonly messages: { readonly v1: Readonly<Record<string, readonly V1Member[]>> }
   readonly enums: Readonly<

@@ -7,7 +7,9 @@ import { parentOf, rootOf } from '../uid.ts'
 /** A call that was answered. */
 export type Call = { readonly ask: Ask; readonly answer: Answer }
 
-export type Version = 'v2' | 'v1'
+export const VERSIONS = ['v2', 'v1'] as const
+
+export type Version = (typeof VERSIONS)[number]
 
 /** What one endpoint of one version announces. */
 export type Rule = {
@@ -23,6 +25,9 @@ export type Rule = {
   /** Attributes beside those every event has. */
   readonly extensions?: (subject: string) => Readonly<Record<string, string>>
 }
+
+/** Endpoint → event: `METHOD template` with the names of the variables left out, as the two versions call them differently. */
+export type Entry = readonly [endpoint: string, rule: Rule]
 
 type Json = Readonly<Record<string, unknown>>
 

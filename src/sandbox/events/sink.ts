@@ -11,7 +11,7 @@ const parse = (sink: string): URL | undefined => (URL.canParse(sink) ? new URL(s
 /** Schemes a sink may have, given where it leads. */
 export type SchemeRule = (url: URL) => readonly string[]
 
-/** Plain HTTP nowhere (specification of the field, semantics §3.16). */
+/** Plain HTTP nowhere (semantics §3.16). */
 export const httpsOnly: SchemeRule = () => ['https:']
 /** Plain HTTP on this machine: the sandbox's own flag. */
 export const httpOnLoopback: SchemeRule = (url) => (isLoopback(url) ? ['https:', 'http:'] : ['https:'])

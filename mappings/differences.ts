@@ -1,3 +1,6 @@
+import { covers } from '../src/mapping/covers.ts'
+import type { Sign } from '../src/mapping/sign.ts'
+
 /** One thing a v1 client can see differently when v2 stands behind the proxy (design §3). */
 export interface Difference {
   /** Kebab-case; the key in tests, reports and `crosswalk operations`. */
@@ -9,6 +12,8 @@ export interface Difference {
   readonly because: string
   /** Name of the contract case that pins it (test/compat). */
   readonly test: string
+  /** How it shows when both sides are asked; absent when it shows in writes alone, which are never asked twice. */
+  readonly signs?: readonly Sign[]
 }
 
 /** Every known difference. The contract suite fails when one of these stops occurring, and when another one occurs. */
@@ -42,6 +47,7 @@ export const differences: readonly Difference[] = [
     because:
       'v2 errors are typed (specification §7); dropping what may help a person helps nobody, and v1 clients may ignore it (facts §14, §15).',
     test: 'errors keep the details of v2',
+    signs: [{ at: ['/details'], kinds: ['value'], v1: [] }],
   },
   {
     code: 'refusal-words',
@@ -133,6 +139,12 @@ export const differences: readonly Difference[] = [
     seen: 'Of an identity that the caller may not read only the id is known; the same answer, instead of 404, meets a pair of issuer and subject that nobody registered.',
     because: 'v2 answers a uid for every pair, and its Get needs identity.list (facts §3.2, §24.11).',
     test: 'a lookup of an identity that the caller may not read',
+    signs: [
+      { at: [''], kinds: ['status'], v1: 404, v2: 200 },
+      { at: ['/name', '/description'], kinds: ['value'], v2: '' },
+      { at: ['/created_at', '/updated_at', '/last_seen'], kinds: ['type'], v2: null },
+      { at: ['/claim_match', '/static', '/service_principal', '/aws_identity'], kinds: ['missing'] },
+    ],
   },
   {
     code: 'sync-config-server-members',
@@ -147,6 +159,13 @@ export const differences: readonly Difference[] = [
     seen: 'Package name and version, grace status and expiry are unset; tag_status is TAG_INACTIVE for deprecated tags and TAG_ACTIVE for all others, superseded builds and tags in grace included.',
     because: 'v2 knows only the flag deprecated (specification §4.6, facts §4.4).',
     test: 'end-of-life tags without package, grace and superseded builds',
+    signs: [
+      { at: ['/items/*/main_package_name'], kinds: ['value'], v2: '' },
+      { at: ['/items/*/main_package_version', '/items/*/grace_period_expiry_date'], kinds: ['type'], v2: null },
+      { at: ['/items/*/grace_status'], kinds: ['value'], v2: 'GRACE_NOT_ELIGIBLE' },
+      { at: ['/items/*/tag_status'], kinds: ['value'], v2: 'TAG_ACTIVE' },
+      { at: ['/items/*/tag_status'], kinds: ['value'], v1: 'TAG_IN_GRACE' },
+    ],
   },
   {
     code: 'token-lists-take-windows',
@@ -154,6 +173,8 @@ export const differences: readonly Difference[] = [
     seen: 'offset/limit, page numbers and order_by, which v1 did not know here and ignored, are followed; wrong ones are 400 code 3.',
     because: 'Every list is walked alike (specification §9.5, design §3); a window that is asked for is better given than ignored.',
     test: 'a list that v1 paged by token takes windows and orders too',
+    // Rows that a window leaves out are not declared: that would hide every row that v2 loses.
+    signs: [{ at: [''], kinds: ['status'], v1: 200, v2: 400 }],
   },
   {
     code: 'repo-count-lower-bound',
@@ -161,6 +182,10 @@ export const differences: readonly Difference[] = [
     seen: 'Only repos that the caller can see are counted, and nobody is refused.',
     because: 'v2 has no such count; the visible repos are listed and counted (facts §4.4).',
     test: 'a count of synced repos sees what the caller sees',
+    signs: [
+      { at: ['/count'], kinds: ['value'] },
+      { at: [''], kinds: ['status'], v1: 403, v2: 200 },
+    ],
   },
   {
     code: 'summary-narrowed',
@@ -168,6 +193,10 @@ export const differences: readonly Difference[] = [
     seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403, and so does an id that is no uid instead of 400.',
     because: 'It is computed from the list of tags, which narrows to what the caller sees (facts §4.4, §10.8).',
     test: 'a summary of a repo that the caller may not see',
+    signs: [
+      { at: [''], kinds: ['status'], v1: 403, v2: 200 },
+      { at: [''], kinds: ['status'], v1: 400, v2: 200 },
+    ],
   },
 ]
 
@@ -176,13 +205,4 @@ export function differencesOf(operation: string): readonly string[] {
   const codes = differences.filter(({ operations }) => operations.some((pattern) => covers(pattern, operation))).map(({ code }) => code)
   // What is not served cannot differ in anything else.
   return codes.includes('v1-only') ? ['v1-only'] : codes
-}
-
-/** `iam.*` covers `iam.groups.list`; `*.delete` covers every delete. */
-export function covers(pattern: string, operation: string): boolean {
-  const expression = pattern
-    .split('*')
-    .map((part) => part.replace(/[.]/g, '\\.'))
-    .join('.*')
-  return new RegExp(`^${expression}$`).test(operation)
 }

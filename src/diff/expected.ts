@@ -1,17 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { covers } from '../mapping/covers.ts'
-import type { Finding, Kind } from './finding.ts'
+import type { Sign } from '../mapping/sign.ts'
+import type { Finding } from './finding.ts'
 import { segmentsOf } from './place.ts'
-
-/** What a declared difference looks like in two answers; everything that is given must fit. */
-export interface Sign {
-  /** Places in table names; a segment `*` is any one, `**` any number of them. `''` is the whole answer, for `status`. */
-  readonly at: readonly string[]
-  readonly kinds: readonly Kind[]
-  /** Exactly what that side must have there; for `status` its HTTP status. Not given = anything. */
-  readonly v1?: unknown
-  readonly v2?: unknown
-}
 
 /** A declared difference (mappings/differences.ts), as far as comparing needs it. */
 export interface Declaration {

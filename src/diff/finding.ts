@@ -1,5 +1,4 @@
-/** In what way two answers differ at one place. */
-export type Kind = 'status' | 'missing' | 'extra' | 'type' | 'value' | 'order'
+import type { Kind } from '../mapping/sign.ts'
 
 /** One place at which v2's answer, in v1 space, differs from v1's. Its values are as they came: `redact` them before they leave the process. */
 export interface Finding {

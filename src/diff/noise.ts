@@ -1,4 +1,5 @@
-import type { Finding, Kind } from './finding.ts'
+import type { Kind } from '../mapping/sign.ts'
+import type { Finding } from './finding.ts'
 import { rowOf, segmentsOf } from './place.ts'
 
 export interface NoiseSettings {

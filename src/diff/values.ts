@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../mapping/json.ts'
+import type { Kind } from '../mapping/sign.ts'
 import { align, canonical } from './align.ts'
-import type { Finding, Kind } from './finding.ts'
+import type { Finding } from './finding.ts'
 import { ANY_FORM, type Form } from './form.ts'
 import { ANY, below, type Place, pointer, rowSegment } from './place.ts'
 import { compareScalars } from './scalar.ts'

@@ -2,7 +2,7 @@
 export function covers(pattern: string, operation: string): boolean {
   const expression = pattern
     .split('*')
-    .map((part) => part.replace(/[.]/g, '\\.'))
+    .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
     .join('.*')
   return new RegExp(`^${expression}$`).test(operation)
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { covers, type Difference } from '../../mappings/differences.ts'
+import type { Difference } from '../../mappings/differences.ts'
+import { covers } from '../../src/mapping/covers.ts'
 import type { Case } from './case.ts'
 import type { Line } from './normalise.ts'
 import type { Run } from './run.ts'

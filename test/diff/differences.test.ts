@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { differences } from '../../mappings/differences.ts'
+import { answerForm, ERROR_FORM, type Form } from '../../src/diff/form.ts'
+import { segmentsOf } from '../../src/diff/place.ts'
+import { covers } from '../../src/mapping/covers.ts'
+import { court, operations, seen } from './given.ts'
+
+/** Whether the tables know the place that a pattern names. */
+function knows(form: Form, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined) return true
+  if (form.kind === 'list' || form.kind === 'map') return first === '*' && knows(form.of, rest)
+  if (form.kind !== 'object') return false
+  return [...form.members.values()].some(({ name, form: inner }) => name === first && knows(inner, rest))
+}
+
+const signed = differences.flatMap(({ code, operations: patterns, signs = [] }) =>
+  signs.flatMap(({ at, kinds }) => at.map((place) => ({ code, patterns, place, kinds }))),
+)
+
+describe('the signs of declared differences', () => {
+  it.each(signed)('$code at "$place" names a place that an answer can have', ({ patterns, place, kinds }) => {
+    if (place === '') return expect(kinds).toEqual(['status'])
+    const covered = operations.filter(({ id }) => patterns.some((pattern) => covers(pattern, id)))
+    const forms = [ERROR_FORM, ...covered.map((operation) => answerForm(operation, 'specification'))]
+    return expect(forms.some((form) => knows(form, segmentsOf(place)))).toBe(true)
+  })
+
+  it('explain the details of an error, and nothing else about it', () => {
+    const { judge } = court(differences)
+    const list = operations.find(({ id }) => id === 'registry.repos.list')!
+    const error = (details: unknown[], message = 'no') => seen({ code: 3, message, details }, 400)
+    expect(judge(list, error([]), error([{ '@type': 'x' }]))).toMatchObject({ outcome: 'expected', findings: [{ code: 'error-details' }] })
+    expect(judge(list, error([{ '@type': 'y' }]), error([{ '@type': 'x' }])).outcome).toBe('mismatch')
+    expect(judge(list, error([]), error([], 'yes')).outcome).toBe('mismatch')
+  })
+
+  it('leave most of an approximated answer to be compared', () => {
+    const { judge } = court(differences)
+    const list = operations.find(({ id }) => id === 'registry.eol_tags.list')!
+    const tag = { id: 'a', name: 'n', main_package_name: 'p', tag_status: 'TAG_IN_GRACE', grace_period_expiry_date: '2026-01-01T00:00:00Z' }
+    const shown = { ...tag, main_package_name: '', tag_status: 'TAG_ACTIVE', grace_period_expiry_date: null }
+    const answer = (...items: object[]) => seen({ items, next_page_token: '' })
+    expect(judge(list, answer(tag), answer(shown)).outcome).toBe('expected')
+    expect(judge(list, answer(tag), answer({ ...shown, name: 'other' })).outcome).toBe('mismatch')
+    expect(judge(list, answer(tag), answer({ ...shown, main_package_name: 'q' })).outcome).toBe('mismatch')
+    expect(judge(list, answer(tag, { ...tag, id: 'b' }), answer(shown)).outcome).toBe('mismatch')
+  })
+})

@@ -30,13 +30,13 @@ export function rowSegment(id: string): string {
 
 /** JSON Pointer (RFC 6901) of a place in one of its three spellings. */
 export function pointer(place: Place, spelling: 'at' | 'where' | 'path'): string {
-  let text = ''
-  for (let here: Place | undefined = place; here?.up; here = here.up) text = `/${escaped(here[spelling])}${text}`
-  return text
+  const segments: string[] = []
+  for (let here: Place | undefined = place; here?.up; here = here.up) segments.unshift(here[spelling])
+  return pointerOf(segments)
 }
 
-function escaped(segment: string): string {
-  return segment.replaceAll('~', '~0').replaceAll('/', '~1')
+export function pointerOf(segments: readonly string[]): string {
+  return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
 /** The segments of a JSON Pointer, unescaped. */

@@ -24,54 +24,60 @@ export interface RecordFile {
 }
 
 /**
- * Appends lines to a file in batches of one write each. Whatever goes wrong, traffic does not notice: the lines of a failed batch are
- * counted and forgotten. A batch may have been written in part, so the next one begins with a line break: only the torn line is lost.
+ * Appends lines to a file in batches. Whatever goes wrong, traffic does not notice: the lines of a failed batch are counted and forgotten.
  */
-export function createRecordFile({ path, bytes, files, waiting }: RecordFileSettings): RecordFile {
+export function createRecordFile(settings: RecordFileSettings): RecordFile {
+  const append = createAppend(settings)
   let lines: string[] = []
   let dropped = 0
   let problem: string | undefined
-  let size: number | undefined
-  let torn = true
   let writing: Promise<void> | undefined
 
-  const write = async (batch: readonly string[]) => {
-    try {
-      size ??= await sizeOf(path)
-      if (size >= bytes) {
-        await rotate(path, files)
-        size = 0
-      }
-      const text = `${torn && size > 0 ? '\n' : ''}${batch.join('\n')}\n`
-      torn = true
-      await appendFile(path, text, { mode: 0o600 })
-      torn = false
-      size += Buffer.byteLength(text)
-      problem = undefined
-    } catch (error) {
-      dropped += batch.length
-      size = undefined
-      problem = error instanceof Error ? error.message : String(error)
-    }
-  }
   const drain = async () => {
     while (lines.length > 0) {
       const batch = lines
       lines = []
-      await write(batch)
+      problem = await append(batch)
+      if (problem !== undefined) dropped += batch.length
     }
     writing = undefined
   }
-
   return {
     add(line) {
-      if (lines.length >= waiting) dropped += 1
+      if (lines.length >= settings.waiting) dropped += 1
       else lines.push(line)
       writing ??= drain()
     },
     flush: async () => writing,
     dropped: () => dropped,
     problem: () => problem,
+  }
+}
+
+/**
+ * One write for one batch; gives the problem instead of throwing. A failed batch, or one of a process that died, may have been written in
+ * part, so the next one begins with a line break: only the torn line is lost.
+ */
+function createAppend({ path, bytes, files }: RecordFileSettings): (lines: readonly string[]) => Promise<string | undefined> {
+  let size: number | undefined
+  let torn = true
+  return async (lines) => {
+    try {
+      size ??= await sizeOf(path)
+      if (size >= bytes) {
+        await rotate(path, files)
+        size = 0
+      }
+      const text = `${torn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`
+      torn = true
+      await appendFile(path, text, { mode: 0o600 })
+      torn = false
+      size += Buffer.byteLength(text)
+      return undefined
+    } catch (error) {
+      size = undefined
+      return error instanceof Error ? error.message : String(error)
+    }
   }
 }
 

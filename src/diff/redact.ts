@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { isObject } from '../mapping/json.ts'
-import { instant, seconds } from './instant.ts'
-import { segmentsOf } from './place.ts'
+import { isHarmless } from './harmless.ts'
+import { ANY, pointerOf, segmentsOf } from './place.ts'
 import { HIDDEN, isSecretName, withoutSecrets } from './secrets.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -15,6 +14,8 @@ export interface RedactSettings {
   readonly values: Values
   /** Key of the hashes; random for each process, so that short texts cannot be guessed from a record. */
   readonly key: string
+  /** Those of an example unless given; an export that must run needs its bodies whole. */
+  readonly limits?: RedactLimits
 }
 
 /** Makes requests and answers fit to be kept. Members with secret names are hidden in either way. */
@@ -27,70 +28,62 @@ export interface Redactor {
   path(path: string, words: Vocabulary): string
 }
 
-/** Bounds of one recorded value. */
-const LIMITS = { text: 200, items: 5, members: 60, depth: 8 }
+/** Bounds of one recorded value: characters, rows, members, levels. */
+export interface RedactLimits {
+  readonly text: number
+  readonly items: number
+  readonly members: number
+  readonly depth: number
+}
 
-export function createRedactor({ values, key }: RedactSettings): Redactor {
+/** Enough to see what differs. */
+const EXAMPLE: RedactLimits = { text: 200, items: 5, members: 60, depth: 8 }
+
+export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings): Redactor {
   const mask = (text: string) => `text-${text.length}-${createHmac('sha256', key).update(text).digest('hex').slice(0, 8)}`
-  const conceal = (text: string) => (values === 'masked' ? mask(text) : cut(withoutSecrets(text)))
-  const word = (text: string, words: Vocabulary) => (words.has(text) ? text : conceal(text))
-
-  const walk = (value: unknown, name: string, words: Vocabulary, depth: number): unknown => {
-    if (typeof value === 'string') return isSecretName(name) && value !== '' ? HIDDEN : text(value, name, words)
-    if (typeof value !== 'object' || value === null) return value
-    if (isSecretName(name)) return HIDDEN
-    if (depth > LIMITS.depth) return '… deeper'
-    if (Array.isArray(value))
-      return shortened(
-        value.slice(0, LIMITS.items).map((item) => walk(item, name, words, depth + 1)),
-        value.length,
-      )
-    if (!isObject(value)) return value
-    const members = Object.entries(value).slice(0, LIMITS.members)
-    return Object.fromEntries(members.map(([member, inner]) => [word(member, words), walk(inner, member, words, depth + 1)]))
-  }
-  const text = (value: string, name: string, words: Vocabulary) => (isHarmless(value, name) ? value : word(value, words))
-
+  const conceal = (text: string) => (values === 'masked' ? mask(text) : cut(withoutSecrets(text), limits.text))
+  const word: Word = (text, words) => (words.has(text) ? text : conceal(text))
   return {
-    value: (value, name, words) => walk(value, name, words, 0),
+    value: valueRedactor(word, limits),
     pointer(at, where, words) {
       if (!at.startsWith('/')) return at
       const patterns = segmentsOf(where)
-      const segments = segmentsOf(at).map((segment, nth) =>
-        patterns[nth] === '*' && !INDEX.test(segment) ? word(segment, words) : segment,
+      return pointerOf(
+        segmentsOf(at).map((segment, nth) => (patterns[nth] === ANY && !INDEX.test(segment) ? word(segment, words) : segment)),
       )
-      return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
     },
-    path: (path, words) =>
-      path
-        .split('/')
-        .map((part) =>
-          part.split(':').every((piece) => piece === '' || words.has(piece)) || isHarmless(part, 'id') ? part : conceal(part),
-        )
-        .join('/'),
+    path(path, words) {
+      const isFixed = (part: string) => part.split(':').every((piece) => piece === '' || words.has(piece))
+      const parts = path.split('/').map((part) => (isFixed(part) || isHarmless(part, 'id') ? part : conceal(part)))
+      return parts.join('/')
+    },
   }
 }
 
-const INDEX = /^\d+$/
-const DIGEST = /^sha256:[0-9a-f]{64}$/
-/** A uid or one of its segments (facts §17). */
-const UID = /^(?:[0-9a-f]{40}|[0-9a-f]{16})(?:\/[0-9a-f]{16})*$/
-/** Members that hold uids. */
-const ID_NAME = /(?:^|_)(?:id|ids|uid|uidp|group|identity|role|parent|scope)$|(?:Id|Uid|Uidp)$|^uidp\./
+/** A text as it may be kept. */
+type Word = (text: string, words: Vocabulary) => string
 
-/** Values whose form alone shows that they are nobody's secret. */
-function isHarmless(value: string, name: string): boolean {
-  return (
-    value === '' ||
-    DIGEST.test(value) ||
-    instant(value) !== undefined ||
-    seconds(value) !== undefined ||
-    (UID.test(value) && ID_NAME.test(name))
-  )
+const INDEX = /^\d+$/
+
+function valueRedactor(word: Word, limits: RedactLimits): Redactor['value'] {
+  const walk = (value: unknown, name: string, words: Vocabulary, depth: number): unknown => {
+    if (typeof value === 'string' && value !== '' && isSecretName(name)) return HIDDEN
+    if (typeof value === 'string') return isHarmless(value, name) ? value : word(value, words)
+    if (typeof value !== 'object' || value === null) return value
+    if (isSecretName(name)) return HIDDEN
+    if (depth > limits.depth) return '… deeper'
+    if (Array.isArray(value)) {
+      const items = value.slice(0, limits.items).map((item) => walk(item, name, words, depth + 1))
+      return shortened(items, value.length)
+    }
+    const members = Object.entries(value).slice(0, limits.members)
+    return Object.fromEntries(members.map(([member, inner]) => [word(member, words), walk(inner, member, words, depth + 1)]))
+  }
+  return (value, name, words) => walk(value, name, words, 0)
 }
 
-function cut(text: string): string {
-  return text.length > LIMITS.text ? `${text.slice(0, LIMITS.text)}… (${text.length} characters)` : text
+function cut(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}… (${text.length} characters)` : text
 }
 
 function shortened(items: readonly unknown[], length: number): readonly unknown[] {

@@ -22,6 +22,24 @@ type Rows = readonly unknown[]
  */
 export function align(v1: Rows, v2: Rows, key: string | undefined): Alignment {
   const id = keyed(v1, v2, key)
+  return inStep(v1, v2, id) ?? alignLabels(v1, v2, id)
+}
+
+type Id = (row: unknown) => string
+
+/** The usual case at a fraction of the cost: the same rows in the same order. Rows without ids must be equal plain values. */
+function inStep(v1: Rows, v2: Rows, id: Id | undefined): Alignment | undefined {
+  if (v1.length !== v2.length) return undefined
+  const pairs: Pair[] = []
+  for (let at = 0; at < v1.length; at++) {
+    const name = id?.(v1[at])
+    if (id ? name !== id(v2[at]) : v1[at] !== v2[at]) return undefined
+    pairs.push({ v1: at, v2: at, id: name ?? `#${at}` })
+  }
+  return { pairs, order: undefined }
+}
+
+function alignLabels(v1: Rows, v2: Rows, id: Id | undefined): Alignment {
   const left = labels(v1, id ?? canonical)
   const right = labels(v2, id ?? canonical)
   const at = new Map(right.map((label, index) => [label, index]))
@@ -59,7 +77,7 @@ function leftOver(
 }
 
 /** The function that reads a row's id; undefined when some row has none. Without a table, `id` or `uid` may name it. */
-function keyed(v1: Rows, v2: Rows, key: string | undefined): ((row: unknown) => string) | undefined {
+function keyed(v1: Rows, v2: Rows, key: string | undefined): Id | undefined {
   const name = (key === undefined ? ['id', 'uid'] : [key]).find((member) =>
     [v1, v2].every((rows) => rows.every((row) => hasId(row, member))),
   )
@@ -71,7 +89,7 @@ function hasId(row: unknown, member: string): boolean {
 }
 
 /** The label of every row; the second row of the same name gets another one. */
-function labels(rows: Rows, name: (row: unknown) => string): readonly string[] {
+function labels(rows: Rows, name: Id): readonly string[] {
   const seen = new Map<string, number>()
   return rows.map((row) => {
     const text = name(row)

@@ -53,13 +53,16 @@ export function unexplained(findings: readonly Explained[]): readonly Explained[
   return findings.filter(({ code, noise }) => code === undefined && !noise)
 }
 
+/** Whether the two answers were really compared, so that a declared difference could have shown. */
+export function isJudged({ outcome }: Pick<Judgement, 'outcome'>): boolean {
+  return outcome !== 'inconclusive' && outcome !== 'error'
+}
+
 /** Tells the declarations of a comparison that is recorded, so that they are not stale. */
-export function tally(expected: Expected, operation: string, { outcome, findings }: Judgement): void {
-  if (outcome === 'inconclusive' || outcome === 'error') return
-  expected.count(
-    operation,
-    findings.flatMap(({ code }) => code ?? []),
-  )
+export function tally(expected: Expected, operation: string, judgement: Judgement): void {
+  if (!isJudged(judgement)) return
+  const codes = judgement.findings.flatMap(({ code }) => code ?? [])
+  expected.count(operation, codes)
 }
 
 function explain(operation: string, finding: Finding, expected: Expected, noise: Noise): Explained {

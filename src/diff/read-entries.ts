@@ -26,7 +26,7 @@ export async function* readEntries(path: string, count: ReadCount): AsyncGenerat
 function entryOf(line: string): Entry | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return isObject(value) && KINDS.has(value.kind) ? (value as unknown as Entry) : undefined
+    return isObject(value) && KINDS.has(value.kind) && typeof value.at === 'string' ? (value as unknown as Entry) : undefined
   } catch {
     return undefined
   }

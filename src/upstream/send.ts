@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../mapping/json.ts'
 import type { Call } from '../mapping/plan.ts'
 import { createCoalescer } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
-import { exchange, type RawAnswer } from './exchange.ts'
+import { exchange, type RawAnswer, type Underway } from './exchange.ts'
 import { callHeaders } from './headers.ts'
 
 export interface SendSettings {
@@ -37,26 +37,35 @@ export type SendFor = (context: CallContext) => (call: Call) => Promise<JsonObje
  * the caller's credential (design §6), and a write by that caller ends both, so that nobody reads what was true before their own write.
  */
 export function createSend(settings: SendSettings): SendFor {
-  const flights = createCoalescer<JsonObject>()
+  const flights = createCoalescer<RawAnswer>()
   const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries, ttl: settings.keep.ttlMs })
   const writes = new LRUCache<string, number>({ max: 10_000 })
   const wrote = (caller: string) => writes.set(caller, (writes.get(caller) ?? 0) + 1)
+  const make = createMake(settings)
   let requests = 0
 
   return (context) => {
     const caller = credentialHash(context.headers.authorization)
     const request = ++requests
     const since = () => `${caller} ${writes.get(caller) ?? 0}`
-    const go = async (call: Call, signal: AbortSignal) => parse(await make(settings, context, call, signal))
-    const read = (call: Call) => {
-      const key = `${since()} ${call.path}?${queryText(call)}`
-      return flights.join(key, context.signal, (signal) => go(call, signal)).catch(asTransport)
+    const read = async (call: Call) => {
+      const target = targetOf(call)
+      try {
+        return parse(await flights.join(`${since()} ${target}`, context.signal, () => make(context, call, target)))
+      } catch (error) {
+        throw fromTransport(error)
+      }
+    }
+    const write = async (call: Call) => {
+      wrote(caller)
+      try {
+        return parse(await cancelledBy(context.signal, make(context, call, targetOf(call))))
+      } finally {
+        wrote(caller)
+      }
     }
     return async (call) => {
-      if (call.method !== 'GET') {
-        wrote(caller)
-        return go(call, context.signal).finally(() => wrote(caller))
-      }
+      if (call.method !== 'GET') return write(call)
       if (!call.keep) return read(call)
       const key = `${since()} ${call.keep.scope === 'request' ? request : ''} ${call.keep.key}`
       const known = kept.get(key)
@@ -68,27 +77,35 @@ export function createSend(settings: SendSettings): SendFor {
   }
 }
 
-function asTransport(error: unknown): never {
-  throw fromTransport(error)
+/** The result of work that ends when the signal fires. */
+export async function cancelledBy<T>(signal: AbortSignal, { done, cancel }: Underway<T>): Promise<T> {
+  const give = () => cancel(signal.reason)
+  if (signal.aborted) give()
+  signal.addEventListener('abort', give)
+  try {
+    return await done
+  } finally {
+    signal.removeEventListener('abort', give)
+  }
 }
 
-async function make(settings: SendSettings, context: CallContext, call: Call, signal: AbortSignal): Promise<RawAnswer> {
-  context.onCall(call)
-  const query = queryText(call)
-  const body = call.body === undefined ? undefined : JSON.stringify(call.body)
-  const url = new URL(settings.base)
-  return exchange(settings.pool, {
-    origin: url.origin,
-    path: `${url.pathname === '/' ? '' : url.pathname}${call.path}${query && `?${query}`}`,
-    method: call.method,
-    headers: callHeaders(context.headers, context.requestId, body !== undefined),
-    ...(body !== undefined && { body }),
-    signal,
-    answerBytes: settings.answerBytes,
-  })
+export type Make = (context: CallContext, call: Call, target: string) => Underway<RawAnswer>
+
+/** Starts a call on the pool; `target` is its path and query. */
+export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep'>): Make {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname === '/' ? '' : pathname
+  return (context, call, target) => {
+    context.onCall(call)
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const headers = callHeaders(context.headers, context.requestId, body !== undefined)
+    return exchange(pool, { origin, path: prefix + target, method: call.method, headers, ...(body !== undefined && { body }), answerBytes })
+  }
 }
 
-function parse({ status, headers, text }: RawAnswer): JsonObject {
+/** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */
+export function parse({ status, headers, bytes }: RawAnswer): JsonObject {
+  const text = bytes.toString('utf8')
   if (status < 200 || status > 299) throw fromV2({ status, headers, text })
   if (text.trim() === '') return {}
   let body: unknown
@@ -99,6 +116,11 @@ function parse({ status, headers, text }: RawAnswer): JsonObject {
   }
   if (!isObject(body)) throw brokenAnswer(new TypeError('the body is not a JSON object'))
   return body
+}
+
+/** Path and query of a call. */
+export function targetOf(call: Call): string {
+  return call.query.length === 0 ? call.path : `${call.path}?${queryText(call)}`
 }
 
 /** A Call's query, percent-encoded; a space is `%20`, as the specification writes it (§4 rule 2). */

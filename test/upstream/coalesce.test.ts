@@ -16,7 +16,7 @@ describe('work under way', () => {
     let started = 0
     const work = () => {
       started += 1
-      return started === 1 ? first.promise : Promise.resolve(2)
+      return { done: started === 1 ? first.promise : Promise.resolve(2), cancel: () => {} }
     }
     const { signal } = new AbortController()
     const both = Promise.all([coalescer.join('k', signal, work), coalescer.join('k', signal, work)])
@@ -25,28 +25,25 @@ describe('work under way', () => {
     expect(await coalescer.join('k', signal, work)).toBe(2)
   })
 
-  it('goes on while somebody waits, and is aborted when nobody does', async () => {
+  it('goes on while somebody waits, and is cancelled when nobody does', async () => {
     const coalescer = createCoalescer<number>()
-    const aborted = gate<string>()
+    const reasons: Error[] = []
     const [one, two] = [new AbortController(), new AbortController()]
-    const work = (signal: AbortSignal) =>
-      new Promise<number>((_, reject) => {
-        signal.addEventListener('abort', () => {
-          aborted.open('aborted')
-          reject(signal.reason)
-        })
-      })
+    const work = () => ({ done: gate<number>().promise, cancel: (reason: Error) => void reasons.push(reason) })
     const first = coalescer.join('k', one.signal, work)
     const second = coalescer.join('k', two.signal, work)
     one.abort(new Error('one left'))
     await expect(first).rejects.toThrow('one left')
+    expect(reasons).toEqual([])
     two.abort(new Error('two left'))
     await expect(second).rejects.toThrow('two left')
-    expect(await aborted.promise).toBe('aborted')
+    expect(reasons).toEqual([new Error('two left')])
   })
 
   it('is not started for somebody who has left already', async () => {
-    const join = createCoalescer<number>().join('k', AbortSignal.abort(new Error('gone')), () => Promise.resolve(1))
+    const join = createCoalescer<number>().join('k', AbortSignal.abort(new Error('gone')), () => {
+      throw new Error('started')
+    })
     await expect(join).rejects.toThrow('gone')
   })
 })

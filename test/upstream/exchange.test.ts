@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Exchange, exchange } from '../../src/upstream/exchange.ts'
+import { createPool } from '../../src/upstream/pool.ts'
+import { startUpstream } from '../routes/support.ts'
+
+const closing: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function setUp(handle: (request: IncomingMessage, response: ServerResponse) => void, connections = 4) {
+  const upstream = await startUpstream(handle)
+  const pool = createPool({ connections, connectTimeoutMs: 1000, callTimeoutMs: 10_000 })
+  closing.push(
+    () => pool.destroy(),
+    () => upstream.close(),
+  )
+  const ask = (more: Partial<Exchange> = {}) =>
+    exchange(pool, { origin: upstream.url, path: '/', method: 'GET', headers: {}, answerBytes: 1000, ...more })
+  return { upstream, ask }
+}
+
+describe('an answer', () => {
+  it('is gathered whole, however it comes', async () => {
+    const { ask } = await setUp((_, response) => {
+      response.write('{"a":')
+      setImmediate(() => response.end('"ü"}'))
+    })
+    const { status, bytes } = await ask().done
+    expect([status, bytes.toString()]).toEqual([200, '{"a":"ü"}'])
+  })
+
+  it('without a body is empty', async () => {
+    const { ask } = await setUp((_, response) => void response.writeHead(204).end())
+    expect(await ask().done).toMatchObject({ status: 204, bytes: Buffer.alloc(0) })
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['of a known length', { 'content-length': '5000' }],
+    ['in chunks', {}],
+    ['that ends with its connection', { connection: 'close', 'transfer-encoding': 'identity' }],
+  ])('that is too large, %s, is an error and frees its connection', async (_, headers) => {
+    const { ask } = await setUp((request, response) => {
+      if (request.url === '/small') return void response.end('{}')
+      response.useChunkedEncodingByDefault = headers.connection === undefined
+      response.writeHead(200, headers)
+      response.write('x'.repeat(600))
+      setImmediate(() => response.end('x'.repeat(4400)))
+    }, 1)
+    await expect(ask().done).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'the v2 service sent an answer of more than limits.answerBytes (1000)',
+    })
+    expect((await ask({ path: '/small' }).done).bytes.toString()).toBe('{}')
+  })
+
+  it('cut off is asked for once more, and no more', async () => {
+    const { upstream, ask } = await setUp((request) => void request.socket.destroy())
+    await expect(ask().done).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(upstream.seen).toHaveLength(2)
+  })
+})
+
+describe('given up', () => {
+  it('under way, it ends at once with its reason and closes the connection', async () => {
+    let arrived = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    let closed: Promise<void> | undefined
+    const { upstream, ask } = await setUp((request) => {
+      closed = new Promise((resolve) => request.socket.once('close', () => resolve()))
+      arrived()
+    })
+    const { done, cancel } = ask()
+    await waiting
+    cancel(new Error('gone'))
+    await expect(done).rejects.toMatchObject({ cause: new Error('gone') })
+    await closed
+    expect(upstream.seen).toHaveLength(1)
+  })
+
+  it('while it waits for a connection, it is never sent', async () => {
+    let release = () => {}
+    const { upstream, ask } = await setUp((request, response) => {
+      if (request.url === '/first') release = () => void response.end('{}')
+      else response.end('{}')
+    }, 1)
+    const first = ask({ path: '/first' })
+    const second = ask({ path: '/second' })
+    second.cancel(new Error('gone'))
+    await expect(second.done).rejects.toMatchObject({ cause: new Error('gone') })
+    await new Promise<void>((resolve) => upstream.server.once('request', () => setImmediate(resolve)))
+    release()
+    await first.done
+    await ask({ path: '/third' }).done
+    expect(upstream.seen.map(({ url }) => url)).toEqual(['/first', '/third'])
+  })
+
+  it('when it is over, nothing happens', async () => {
+    const { ask } = await setUp((_, response) => void response.end('{}'))
+    const { done, cancel } = ask()
+    await done
+    cancel(new Error('gone'))
+    expect((await done).status).toBe(200)
+  })
+})

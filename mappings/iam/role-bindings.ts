@@ -21,7 +21,7 @@ const binding = resource('role binding', {
   fields: {
     id: readOnly('uid'),
     group: readOnly(object('group', group.fields)),
-    identity: readOnly(text(firstOf('identity.uid', 'identityUid'))),
+    identity: readOnly('identity.uid'),
     role: readOnly(object('role', role.fields)),
     email: readOnly('identity.email'),
     claim_match_issuer: readOnly('identity.issuer'),

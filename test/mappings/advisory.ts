@@ -57,7 +57,7 @@ const reports = {
     {
       date: TIME,
       resolved_vulns: [
-        { id: 'CGA-1', aliases: ['CVE-1'], cvss_severities: [severity('CVSS_V2', '5'), severity('UNSPECIFIED')] },
+        { id: 'CGA-1', aliases: ['CVE-1'], cvss_severities: [severity('CVSS_V2', '5'), severity('UNSPECIFIED'), severity('UNSPECIFIED')] },
         { id: '', aliases: [], cvss_severities: [] },
       ],
     },
@@ -121,7 +121,7 @@ export const advisory: readonly Transcript[] = [
             {
               date: TIME,
               resolvedVulns: [
-                { id: 'CGA-1', aliases: ['CVE-1'], cvssSeverities: [{ type: 'TYPE_CVSS_V2', score: '5' }, { type: 'TYPE_UBUNTU' }] },
+                { id: 'CGA-1', aliases: ['CVE-1'], cvssSeverities: [{ type: 'TYPE_CVSS_V2', score: '5' }, { type: 'TYPE_UBUNTU' }, {}] },
                 {},
               ],
             },
@@ -133,6 +133,23 @@ export const advisory: readonly Transcript[] = [
     reply: reports,
     published: published(reports),
   },
+  {
+    title: 'nothing was resolved',
+    operation: 'advisory.resolved_vulns.list',
+    request: 'GET /advisory/v1/images/resolved_vulns',
+    calls: [{ call: 'GET /advisory/v2/images/resolvedVulns', answer: {} }],
+    reply: { items: [] },
+  },
+  ...['from', 'to'].map(
+    (name): Transcript => ({
+      title: `${name} is a time`,
+      operation: 'advisory.resolved_vulns.list',
+      request: `GET /advisory/v1/images/resolved_vulns?${name}=yesterday`,
+      calls: [],
+      status: 400,
+      reply: failure('INVALID_ARGUMENT', `parsing field "${name}": "yesterday" is not an RFC 3339 time`),
+    }),
+  ),
   {
     title: 'image references are refused by v2, as they were by v1',
     operation: 'advisory.resolved_vulns.list',

@@ -172,10 +172,10 @@ export const libraries: readonly Transcript[] = [
     published: published(counted),
   },
   {
-    title: 'the counts of one ecosystem',
+    title: 'the counts of some ecosystems',
     operation: 'libraries.artifacts.count',
-    request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON',
-    calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON', answer: {} }],
+    request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON&ecosystems=JAVA',
+    calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA', answer: {} }],
     reply: { counts: [] },
   },
 ]

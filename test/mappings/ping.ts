@@ -8,4 +8,11 @@ export const ping: readonly Transcript[] = [
     calls: [{ call: 'GET /ping/v2/ping', answer: { response: 'pong' } }],
     reply: { response: 'pong' },
   },
+  {
+    title: 'a silent one',
+    operation: 'ping.ping.ping',
+    request: 'GET /ping/v1/ping',
+    calls: [{ call: 'GET /ping/v2/ping', answer: {} }],
+    reply: { response: '' },
+  },
 ]

@@ -11,10 +11,12 @@ import { roles } from './iam/roles.ts'
 import { terms } from './iam/terms.ts'
 import { libraries } from './libraries.ts'
 import { ping } from './ping.ts'
+import { refusals } from './refusals.ts'
 import { emulated } from './registry/emulated.ts'
 import { images } from './registry/images.ts'
 import { repos } from './registry/repos.ts'
 import { tags } from './registry/tags.ts'
+import { scopes } from './scopes.ts'
 import type { Transcript } from './transcript.ts'
 import { vulnerabilities } from './vulnerabilities.ts'
 
@@ -38,4 +40,6 @@ export const transcripts: readonly Transcript[] = [
   ...libraries,
   ...advisory,
   ...events,
+  ...scopes,
+  ...refusals,
 ]

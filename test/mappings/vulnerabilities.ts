@@ -128,6 +128,19 @@ const listed = { id: 'org', items: [advisory, bare], next_page_token: '', total_
 const byId = { id: 'org', items: [bare], next_page_token: '', total_count: '1' }
 const none = { id: '', items: [], next_page_token: '' }
 
+/** In the order of their numbers. */
+const EVENT_TYPES = [
+  'UNSPECIFIED',
+  'DETECTION',
+  'TRUE_POSITIVE_DETERMINATION',
+  'FIXED',
+  'FALSE_POSITIVE_DETERMINATION',
+  'ANALYSIS_NOT_PLANNED',
+  'FIX_NOT_PLANNED',
+  'PENDING_UPSTREAM_FIX',
+  'PATCHED',
+]
+
 /** Every filter of the list: v1's name and value, v2's (facts §5.1). */
 const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
   ['uidp.ancestors_of=a', 'uidp.ancestors_of=a'],
@@ -137,20 +150,21 @@ const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
   ['uidp.ids=d&uidp.ids=e', 'uidp.ids=d&uidp.ids=e'],
   ['advisory_ids=1&advisory_ids=2', 'advisory_ids=1&advisory_ids=2'],
   ['legacy_advisory_ids=3&legacyAdvisoryIds=4', 'legacy_advisory_ids=3&legacy_advisory_ids=4'],
-  ['aliases=CVE-1', 'aliases=CVE-1'],
+  ['aliases=CVE-1&aliases=CVE-2', 'aliases=CVE-1&aliases=CVE-2'],
   ['artifact_type=apk&artifactType=oci', 'artifact_types=apk&artifact_types=oci'],
-  ['artifact_name=curl', 'artifact_names=curl'],
-  ['artifact_architecture=x86_64', 'artifact_architectures=x86_64'],
-  ['component_name=lib', 'component_names=lib'],
-  ['component_type=binary', 'component_types=binary'],
-  ['component_location=/usr', 'component_locations=/usr'],
+  ['artifact_name=curl&artifactName=wget', 'artifact_names=curl&artifact_names=wget'],
+  ['artifact_architecture=a&artifactArchitecture=b', 'artifact_architectures=a&artifact_architectures=b'],
+  ['component_name=lib&componentName=bin', 'component_names=lib&component_names=bin'],
+  ['component_type=apk&componentType=go', 'component_types=apk&component_types=go'],
+  ['component_location=/usr&componentLocation=/opt', 'component_locations=/usr&component_locations=/opt'],
   ['event_statuses=PENDING&event_statuses=2', 'event_review_states=REVIEW_STATE_PENDING&event_review_states=REVIEW_STATE_APPROVED'],
   ['event_author=ann&eventAuthor=bob', 'event_authors=ann&event_authors=bob'],
-  ['event_reviewer=cat', 'event_reviewers=cat'],
-  ['exclude_event_author=dan', 'exclude_event_authors=dan'],
+  ['event_reviewer=cat&eventReviewer=dan', 'event_reviewers=cat&event_reviewers=dan'],
+  ['exclude_event_author=eve&excludeEventAuthor=fay', 'exclude_event_authors=eve&exclude_event_authors=fay'],
   ['event_types=EVENT_TYPE_FILTER_FIXED&eventTypes=1', 'event_types=EVENT_TYPE_FILTER_FIXED&event_types=EVENT_TYPE_FILTER_DETECTION'],
   ['latest_event_type=EVENT_TYPE_FILTER_PATCHED', 'latest_event_type=EVENT_TYPE_FILTER_PATCHED'],
   ['origin=openssl', 'origin=openssl'],
+  ...EVENT_TYPES.map((name, at) => [`latest_event_type=${at}`, `latest_event_type=EVENT_TYPE_FILTER_${name}`] as const),
 ]
 
 const filtered = FILTERS.map(

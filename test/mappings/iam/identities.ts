@@ -143,6 +143,26 @@ export const identities: readonly Transcript[] = [
     reply: { id: 'org/syncer', name: 'syncer', service_principal: 'CATALOG_SYNCER', ...unseen },
     published: { id: 'org/syncer', name: 'syncer', servicePrincipal: 'CATALOG_SYNCER', ...publishedUnseen },
   },
+  ...[
+    ['claim_match', 'claimMatch', { issuer: 'https://i', subject: 's' }] as const,
+    ['aws_identity', 'awsIdentity', { arn: 'arn:aws:iam::1:role/r', userId: 'AIDA' }] as const,
+  ].map(
+    ([member, inV2, value]): Transcript => ({
+      title: `so is ${member}`,
+      operation: 'iam.identities.update',
+      request: 'PUT /iam/v1/identities/org/robot',
+      body: { name: 'robot', [member]: value },
+      calls: [
+        {
+          call: `PATCH /iam/v2/identities/org/robot?updateMask=name,description,${member}`,
+          body: { name: 'robot', [inV2]: value },
+          answer: v2Robot,
+        },
+      ],
+      reply: robot,
+      published: publishedRobot,
+    }),
+  ),
   {
     title: 'the mask can be spelled in camelCase',
     operation: 'iam.identities.update',

@@ -222,6 +222,44 @@ export const roleBindings: readonly Transcript[] = [
     published: { roleBindings: [plain, { ...plain, id: 'org/b2', identity: 'bob' }] },
   },
   {
+    title: 'v2 may say no more than the uids, or not even them',
+    operation: 'iam.role_bindings.create_batch',
+    request: 'POST /iam/v1/rolebindings/batch/org',
+    body: [],
+    calls: [
+      {
+        call: 'POST /iam/v2/roleBindings:batchCreate',
+        body: { parent: 'org', requests: [] },
+        answer: {
+          roleBindings: [{ uid: 'org/b1', identityUid: 'alice', roleUid: 'viewer' }, { uid: 'org/b2', group: { uid: 'elsewhere' } }, {}],
+        },
+      },
+    ],
+    reply: {
+      role_bindings: [
+        { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer', created_at: null, group_id: 'org' },
+        { id: 'org/b2', identity: '', group: 'elsewhere', role: '', created_at: null, group_id: 'org' },
+        { id: '', identity: '', group: '', role: '', created_at: null },
+      ],
+    },
+    published: {
+      roleBindings: [
+        { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer' },
+        { id: 'org/b2', identity: '', group: 'elsewhere', role: '' },
+        { id: '', identity: '', group: '', role: '' },
+      ],
+    },
+  },
+  {
+    title: 'an empty answer has no bindings',
+    operation: 'iam.role_bindings.create_batch',
+    request: 'POST /iam/v1/rolebindings/batch/org',
+    body: [],
+    calls: [{ call: 'POST /iam/v2/roleBindings:batchCreate', body: { parent: 'org', requests: [] }, answer: {} }],
+    reply: { role_bindings: [] },
+    published: { roleBindings: [] },
+  },
+  {
     title: 'an error of one entry keeps its index',
     operation: 'iam.role_bindings.create_batch',
     request: 'POST /iam/v1/rolebindings/batch/org',

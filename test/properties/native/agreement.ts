@@ -1,0 +1,38 @@
+import type { Arbitrary } from 'fast-check'
+import { DIALECTS } from '../../../src/mapping/names.ts'
+import { decode } from '../../../src/sandbox/v1/decode.ts'
+import { encodeResource } from '../../../src/sandbox/v1/encode.ts'
+import { same } from '../check.ts'
+import { operations } from '../messages.ts'
+import { bodies, rows } from './forms.ts'
+import type { Pair } from './pairs.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Something that must be so for every value that is drawn. */
+export interface Agreement {
+  readonly what: string
+  readonly drawn: Arbitrary<Json>
+  readonly check: (value: Json) => void
+}
+
+const asItIs = (row: Json) => row
+
+/** What a table and its native twin must do alike: show a row in both dialects and, if v1 writes it, read a body. */
+export function agreements({ table, native, completed = asItIs, inV2 = asItIs, toV2 = asItIs }: Pair): readonly Agreement[] {
+  const shows: Agreement = {
+    what: 'is shown as the native v1 shows it',
+    drawn: rows(native).map(completed),
+    check: (row) => {
+      for (const dialect of DIALECTS) same(table.show[dialect](inV2(row)), encodeResource(row, native, dialect), dialect)
+    },
+  }
+  const reads: Agreement = {
+    what: 'is read as the native v1 reads it',
+    drawn: bodies(native),
+    check: (body) => same(table.read(body), toV2(decode(body, native)), 'read'),
+  }
+  const shown = operations.some(({ answer, envelope }) => answer === table || envelope === table)
+  const written = operations.some(({ request }) => request === table)
+  return [...(shown ? [shows] : []), ...(written ? [reads] : [])]
+}

@@ -1,0 +1,29 @@
+/** A fault that no client can see, because the table says the same with it as without. */
+export interface Explained {
+  /** Name of the mutant. */
+  readonly name: RegExp
+  readonly because: string
+}
+
+export const explained: readonly Explained[] = [
+  {
+    name: /^advisory(\.events| event)\.component_location_changed(?!: optional turned round)/,
+    because: 'v2 has no such event type, so that the member is never there and its rows say nothing (facts §5.2)',
+  },
+  {
+    name: /^EolGracePeriodStatus: /,
+    because: 'v2 does not know the grace status: v1 gets the zero value, and no other is ever looked up (facts §4.4)',
+  },
+  {
+    name: /^identity provider\.scim\.\w+: no longer written$/,
+    because: 'scim as a whole is not written, so that neither are its members',
+  },
+  {
+    name: /^identity metadata\.onboarding_questions: implicit turned round$/,
+    because: 'its members lie flat in the v2 answer, which is always there',
+  },
+  {
+    name: /^advisory\.deleted_at: time swapped$/,
+    because: 'absent when unset and passed through character by character when set, as a text is; advisories are not written',
+  },
+]

@@ -1,0 +1,29 @@
+import type { Operation } from '../../src/mapping/operation.ts'
+import { asParam, type Param, type Params } from '../../src/mapping/query.ts'
+import { type Mutant, overwrite } from './mutant.ts'
+
+/** Every fault of every query row. Lists that share one table of filters share its faults. */
+export function queryMutants(operations: readonly Operation[]): readonly Mutant[] {
+  return [...new Set(operations.map(({ params }) => params))].flatMap((params) => {
+    const users = operations.filter((operation) => operation.params === params).map(({ id }) => id)
+    return Object.entries(params).flatMap(([name, row]) =>
+      faultsOf(asParam(row)).map(([what, param]) => ({
+        name: `${users[0]}?${name}: ${what}`,
+        operations: users,
+        apply: () => overwrite<Params>(params, { [name]: param }),
+      })),
+    )
+  })
+}
+
+function faultsOf(row: Param): readonly (readonly [what: string, row: Param])[] {
+  const { negate, refused, many, of, ...plain } = row
+  return [
+    ...(row.v2 === '' ? [] : [['renamed', { ...row, v2: `${row.v2}_renamed` }] as const]),
+    ...(negate ? [['negation dropped', { ...plain }] as const] : []),
+    ...(refused ? [['refusal dropped', { ...plain }] as const] : []),
+    ...(many ? [['given once', { ...row, many: false }] as const] : []),
+    // A turned or a refused row reads its flag itself, whatever its kind.
+    ...(row.kind === 'text' || negate || refused ? [] : [['read as text', { ...row, kind: 'text' as const }] as const]),
+  ]
+}

@@ -26,17 +26,21 @@ export interface Reply {
 /** What became of one Call: its JSON body (`{}` when v2 sent none), or the error. */
 export type Outcome = { readonly ok: true; readonly body: JsonObject } | { readonly ok: false; readonly error: ApiError }
 
-/** What a plan yields: calls it wants made (side by side when there are several), or finished v1 rows to send on. */
+/**
+ * What a plan yields: calls it wants made (side by side when there are several), or finished v1 rows to send on. `ahead` lists the calls
+ * that it is going to ask for next, in that order and as these same objects, and takes back what was listed before: an executor may begin
+ * them already, or ignore them.
+ */
 export type Step =
-  | { readonly kind: 'ask'; readonly calls: readonly Call[] }
+  | { readonly kind: 'ask'; readonly calls: readonly Call[]; readonly ahead?: readonly Call[] }
   | { readonly kind: 'rows'; readonly rows: readonly JsonObject[] }
 
 /** A plan yields Steps, gets the Outcomes of each `ask` back, and returns its result. It does no I/O. */
 export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
 
-/** Makes one call; returns the answer's body or throws its ApiError. */
-export function* ask(call: Call): Plan<JsonObject> {
-  const [outcome] = yield { kind: 'ask', calls: [call] }
+/** Makes one call; returns the answer's body or throws its ApiError. `ahead` as in Step. */
+export function* ask(call: Call, ahead?: readonly Call[]): Plan<JsonObject> {
+  const [outcome] = yield { kind: 'ask', calls: [call], ...(ahead && { ahead }) }
   if (!outcome) throw new Error('the executor gave no outcome')
   if (!outcome.ok) throw outcome.error
   return outcome.body

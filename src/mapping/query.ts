@@ -74,6 +74,7 @@ export function single(query: Query, name: string): string | undefined {
 }
 
 function occurrences(query: Query, name: string): readonly string[] {
+  if (query.size === 0) return []
   return spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
 }
 
@@ -86,10 +87,17 @@ export function count(query: Query, name: string): number | undefined {
   return number === 0 ? undefined : number
 }
 
+/** Names come from the tables, so these are few; every request asks for most of them. */
+const known = new Map<string, readonly string[]>()
+
 /** Every way a parameter may be written: as in the tables, or in lowerCamelCase. */
 export function spellings(name: string): readonly string[] {
-  const camel = camelCase(name)
-  return camel === name ? [name] : [name, camel]
+  let both = known.get(name)
+  if (!both) {
+    both = [...new Set([name, camelCase(name)])]
+    known.set(name, both)
+  }
+  return both
 }
 
 const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, param: Param) => string>> = {

@@ -1,18 +1,10 @@
-import pLimit from 'p-limit'
-import { ApiError } from '../errors/api-error.ts'
-import { asApiError } from '../errors/to-v1.ts'
+import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../mapping/json.ts'
-import { type Call, type Outcome, type Plan, type Reply, ROWS } from '../mapping/plan.ts'
-
-/** Makes one v2 call: its JSON body, or an ApiError. */
-export type Send = (call: Call) => Promise<JsonObject>
+import { type Outcome, type Plan, type Reply, ROWS } from '../mapping/plan.ts'
+import { type CallLimits, createCalls, type Send } from './calls.ts'
 
 /** Bounds of one v1 request; the names are those of the configuration. */
-export interface PlanLimits {
-  /** v2 calls that one request may cost. */
-  readonly callsPerRequest: number
-  /** v2 calls of one request under way at the same time. */
-  readonly parallelCalls: number
+export interface PlanLimits extends CallLimits {
   /** Rows kept back so that an error can still change the status; a longer list is streamed. */
   readonly bufferedRows: number
 }
@@ -22,70 +14,53 @@ export type Answer =
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: unknown }
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly stream: AsyncIterable<string> }
 
-type Driver = AsyncGenerator<readonly JsonObject[], Reply, void>
+/** The next rows that a plan sends on, or its reply. */
+type Next = () => Promise<{ readonly rows: readonly JsonObject[] } | { readonly reply: Reply }>
 
 /** Runs a plan: makes its calls with `send`, gives it the outcomes, and turns its reply into an answer. Throws what the plan throws. */
 export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promise<Answer> {
-  const driver = drive(plan, send, limits)
+  const next = run(plan, send, limits)
   const held: JsonObject[] = []
   for (;;) {
-    const step = await driver.next()
-    if (step.done) return whole(step.value, held)
-    held.push(...step.value)
-    if (held.length > limits.bufferedRows) return { status: 200, headers: {}, stream: streamed(held, driver) }
+    const step = await next()
+    if ('reply' in step) return whole(step.reply, held)
+    held.push(...step.rows)
+    if (held.length > limits.bufferedRows) return { status: 200, headers: {}, stream: streamed(held, next) }
   }
 }
 
-/** The plan as a stream of row batches that ends with its reply. */
-async function* drive(plan: Plan, send: Send, limits: PlanLimits): Driver {
-  const limit = pLimit(limits.parallelCalls)
-  let calls = 0
+/** Moves the plan on whenever it is called, and not before: a client that does not read holds up its own calls. */
+function run(plan: Plan, send: Send, limits: PlanLimits): Next {
+  const make = createCalls(send, limits)
   let outcomes: readonly Outcome[] = []
-  for (;;) {
-    const step = plan.next(outcomes)
-    if (step.done) return step.value
-    outcomes = []
-    if (step.value.kind === 'rows') {
-      yield step.value.rows
-    } else {
-      calls += step.value.calls.length
-      if (calls > limits.callsPerRequest) throw tooManyCalls(limits.callsPerRequest)
-      outcomes = await limit.map(step.value.calls, (call) => outcomeOf(send(call)))
+  return async () => {
+    for (;;) {
+      const step = plan.next(outcomes)
+      if (step.done) return { reply: step.value }
+      outcomes = []
+      if (step.value.kind === 'rows') return step.value
+      outcomes = await make(step.value)
     }
   }
-}
-
-async function outcomeOf(answer: Promise<JsonObject>): Promise<Outcome> {
-  try {
-    return { ok: true, body: await answer }
-  } catch (error) {
-    return { ok: false, error: asApiError(error) }
-  }
-}
-
-function tooManyCalls(limit: number): ApiError {
-  return new ApiError(
-    'FAILED_PRECONDITION',
-    `this request needs more v2 calls than limits.callsPerRequest (${limit}) allows; narrow its filter or raise the limit`,
-  )
 }
 
 function whole({ status, headers = {}, body, rows }: Reply, held: readonly JsonObject[]): Answer {
   return { status, headers, body: rows ? { [ROWS]: held, ...(body as JsonObject) } : body }
 }
 
-/** `{"items":[…rows…], …rest}` piece by piece, one for each batch. */
-async function* streamed(held: JsonObject[], driver: Driver): AsyncGenerator<string> {
+/** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
+async function* streamed(held: JsonObject[], next: Next): AsyncGenerator<string> {
   yield `{${JSON.stringify(ROWS)}:[${rowsText(held)}`
   held.length = 0
   for (;;) {
-    const step = await driver.next()
-    if (step.done) {
-      const rest = JSON.stringify(step.value.body).slice(1)
+    const step = await next()
+    if ('reply' in step) {
+      const rest = JSON.stringify(step.reply.body).slice(1)
       yield rest === '}' ? ']}' : `],${rest}`
       return
     }
-    if (step.value.length > 0) yield `,${rowsText(step.value)}`
+    if (step.rows.length > 0) yield `,${rowsText(step.rows)}`
+    await setImmediate()
   }
 }
 

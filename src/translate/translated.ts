@@ -2,7 +2,8 @@ import { type ApiError, invalidArgument } from '../errors/api-error.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
 import type { Env, Operation, V1Request } from '../mapping/operation.ts'
 import { spellings } from '../mapping/query.ts'
-import { type Answer, execute, type PlanLimits, type Send } from './execute.ts'
+import type { Send } from './calls.ts'
+import { type Answer, execute, type PlanLimits } from './execute.ts'
 
 export interface TranslateSettings extends Env {
   readonly notFound: 'empty' | 'error'

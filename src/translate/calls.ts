@@ -1,0 +1,74 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+import { ApiError } from '../errors/api-error.ts'
+import { asApiError } from '../errors/to-v1.ts'
+import type { JsonObject } from '../mapping/json.ts'
+import type { Call, Outcome, Step } from '../mapping/plan.ts'
+
+/** Makes one v2 call: its JSON body, or an ApiError. */
+export type Send = (call: Call) => Promise<JsonObject>
+
+/** What the calls of one v1 request may cost; the names are those of the configuration. */
+export interface CallLimits {
+  /** v2 calls that one request may cost. */
+  readonly callsPerRequest: number
+  /** v2 calls of one request under way at the same time. */
+  readonly parallelCalls: number
+}
+
+type Ask = Extract<Step, { kind: 'ask' }>
+
+/**
+ * Makes the calls of one plan within its limits. Calls that the plan says it will ask for next are begun ahead, so that they are under way
+ * while an earlier page is still being written; at most `parallelCalls` of them are begun and not yet asked for, so that a plan that stands
+ * still (because the client does not read) holds no more than that many answers.
+ */
+export function createCalls(send: Send, { callsPerRequest, parallelCalls }: CallLimits): (ask: Ask) => Promise<readonly Outcome[]> {
+  const begun = new Map<Call, Promise<Outcome>>()
+  let limit: LimitFunction | undefined
+  let ahead: readonly Call[] = []
+  let next = 0
+  let made = 0
+
+  const begin = (call: Call): Promise<Outcome> => {
+    made += 1
+    limit ??= pLimit(parallelCalls)
+    return limit(() => outcomeOf(send, call))
+  }
+  const make = (call: Call): Promise<Outcome> => {
+    const outcome = begun.get(call)
+    begun.delete(call)
+    return outcome ?? begin(call)
+  }
+  const beginAhead = () => {
+    for (; next < ahead.length && begun.size < parallelCalls && made < callsPerRequest; next += 1) {
+      const call = ahead[next]
+      if (call) begun.set(call, begin(call))
+    }
+  }
+  return async ({ calls, ahead: coming }) => {
+    if (coming) {
+      ahead = coming
+      next = 0
+      begun.clear()
+    }
+    if (made + calls.filter((call) => !begun.has(call)).length > callsPerRequest) throw tooManyCalls(callsPerRequest)
+    const outcomes = calls.map(make)
+    beginAhead()
+    return Promise.all(outcomes)
+  }
+}
+
+async function outcomeOf(send: Send, call: Call): Promise<Outcome> {
+  try {
+    return { ok: true, body: await send(call) }
+  } catch (error) {
+    return { ok: false, error: asApiError(error) }
+  }
+}
+
+function tooManyCalls(limit: number): ApiError {
+  return new ApiError(
+    'FAILED_PRECONDITION',
+    `this request needs more v2 calls than limits.callsPerRequest (${limit}) allows; narrow its filter or raise the limit`,
+  )
+}

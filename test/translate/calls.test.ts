@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/mapping/json.ts'
+import type { Call } from '../../src/mapping/plan.ts'
+import { createCalls } from '../../src/translate/calls.ts'
+
+const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
+const ask = (at: number, ahead?: readonly Call[]) => ({ kind: 'ask' as const, calls: calls.slice(at, at + 1), ...(ahead && { ahead }) })
+
+/** A v2 service whose answers come when the test says so. */
+function service() {
+  const begun: string[] = []
+  const answers = new Map<string, (body: JsonObject) => void>()
+  const send = ({ path }: Call) => {
+    begun.push(path)
+    return new Promise<JsonObject>((resolve) => answers.set(path, resolve))
+  }
+  return { begun, send, answer: (path: string) => answers.get(path)?.({ path }) }
+}
+
+describe('calls that a plan will ask for next', () => {
+  it('are begun in order, as many as may be under way, and their outcomes kept', async () => {
+    const { begun, send, answer } = service()
+    const make = createCalls(send, { callsPerRequest: 100, parallelCalls: 3 })
+    const first = make(ask(0, calls.slice(1)))
+    await Promise.resolve()
+    expect(begun).toEqual(['/0', '/1', '/2'])
+    for (const path of ['/2', '/1', '/0']) answer(path)
+    expect(await first).toEqual([{ ok: true, body: { path: '/0' } }])
+    expect(await make(ask(1))).toEqual([{ ok: true, body: { path: '/1' } }])
+    expect(await make(ask(2))).toEqual([{ ok: true, body: { path: '/2' } }])
+    expect(begun).toEqual(['/0', '/1', '/2', '/3', '/4', '/5'])
+  })
+
+  it('are not begun while the plan stands still', async () => {
+    const begun: string[] = []
+    const send = async ({ path }: Call) => {
+      begun.push(path)
+      return {}
+    }
+    const make = createCalls(send, { callsPerRequest: 100, parallelCalls: 3 })
+    await make(ask(0, calls.slice(1)))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(begun).toHaveLength(4)
+  })
+
+  it('are forgotten when it changes its mind', async () => {
+    const begun: string[] = []
+    const send = async ({ path }: Call) => {
+      begun.push(path)
+      return { path }
+    }
+    const make = createCalls(send, { callsPerRequest: 100, parallelCalls: 2 })
+    await make(ask(0, calls.slice(1)))
+    expect(await make(ask(9, []))).toEqual([{ ok: true, body: { path: '/9' } }])
+    expect(await make(ask(8))).toEqual([{ ok: true, body: { path: '/8' } }])
+    expect(begun).toEqual(['/0', '/1', '/2', '/9', '/8'])
+  })
+
+  it('count, and are not begun beyond the limit', async () => {
+    const { begun, send, answer } = service()
+    const make = createCalls(send, { callsPerRequest: 2, parallelCalls: 8 })
+    const first = make(ask(0, calls.slice(1)))
+    await Promise.resolve()
+    expect(begun).toEqual(['/0', '/1'])
+    answer('/0')
+    answer('/1')
+    await first
+    await make(ask(1))
+    await expect(make(ask(2))).rejects.toThrow('limits.callsPerRequest (2)')
+  })
+})
+
+it('too many calls at once are refused before any of them is made', async () => {
+  const { begun, send } = service()
+  const make = createCalls(send, { callsPerRequest: 2, parallelCalls: 8 })
+  await expect(make({ kind: 'ask', calls: calls.slice(0, 3) })).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' })
+  expect(begun).toEqual([])
+})

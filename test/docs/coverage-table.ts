@@ -1,0 +1,25 @@
+import type { Kind, Mapping } from '../../src/mapping/operation.ts'
+
+const KINDS: readonly Kind[] = ['direct', 'composed', 'emulated', 'v1-only']
+
+const LEGEND = `*direct*: one v2 operation carries the answer; *composed*: several do; *emulated*: v2 data yields it, fully or in part; *v1-only*: nothing in v2 does.
+What a client can see of it is listed in [docs/differences.md](docs/differences.md).`
+
+/** How the operations of each domain are served, and all of them together: Markdown. */
+export function coverageTable(mappings: readonly Mapping[]): string {
+  const all = { domain: '**all**', operations: mappings.flatMap(({ operations }) => operations) }
+  const rows = [...mappings, all].map(({ domain, operations }) => {
+    const counts = KINDS.map((kind) => operations.filter((operation) => operation.kind === kind).length)
+    return `| ${[domain, operations.length, ...counts].join(' | ')} |`
+  })
+  return [`| Domain | Operations | ${KINDS.join(' | ')} |`, `|---|${'---:|'.repeat(KINDS.length + 1)}`, ...rows, '', LEGEND].join('\n')
+}
+
+/** The text with what stands between the two markers of a section replaced. */
+export function withSection(text: string, name: string, content: string): string {
+  const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
+  const [before, rest] = text.split(start)
+  const after = rest?.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error(`the text has no section between ${start} and ${end}`)
+  return `${before}${start}\n${content}\n${end}${after}`
+}

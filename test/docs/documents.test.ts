@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { differences } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { coverageTable, withSection } from './coverage-table.ts'
+import { differencesPage } from './differences-page.ts'
+
+const README = new URL('../../README.md', import.meta.url).pathname
+
+/** A document that is out of date fails here; `npm run docs` writes it anew. */
+it('docs/differences.md is made from the list of differences', async () => {
+  await expect(differencesPage(differences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
+})
+
+it('the coverage table of README.md is made from the tables', async () => {
+  const readme = withSection(readFileSync(README, 'utf8'), 'coverage', coverageTable(mappings))
+  await expect(readme).toMatchFileSnapshot('../../README.md')
+})

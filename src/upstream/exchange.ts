@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici'
-import { ApiError } from '../errors/api-error.ts'
 import { fromTransport } from '../errors/from-v2.ts'
+import { decode, tooLarge } from './decode.ts'
 
 export interface Exchange {
   readonly origin: string
@@ -83,12 +83,11 @@ function gather(
     },
     onResponseEnd() {
       const [first] = chunks
-      resolve({ status, headers, bytes: chunks.length === 1 && first ? first : Buffer.concat(chunks, bytes) })
+      const all = chunks.length === 1 && first ? first : Buffer.concat(chunks, bytes)
+      const encoding = headers['content-encoding']
+      if (encoding === undefined || all.length === 0) resolve({ status, headers, bytes: all })
+      else decode(all, String(encoding), answerBytes).then((decoded) => resolve({ status, headers, bytes: decoded }), reject)
     },
     onResponseError: (_, error) => reject(error),
   }
-}
-
-function tooLarge(limit: number): ApiError {
-  return new ApiError('INTERNAL', `the v2 service sent an answer of more than limits.answerBytes (${limit})`)
 }

@@ -1,0 +1,42 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, unzip } from 'node:zlib'
+import { ApiError } from '../errors/api-error.ts'
+import { brokenAnswer } from '../errors/from-v2.ts'
+
+type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+/** `unzip` reads gzip and deflate alike; it tells them apart by their first bytes. */
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: promisify(unzip) as Decoder,
+  'x-gzip': promisify(unzip) as Decoder,
+  deflate: promisify(unzip) as Decoder,
+  br: promisify(brotliDecompress) as Decoder,
+  identity: async (bytes) => bytes,
+}
+
+/**
+ * Undoes the content codings of an answer. We ask for none, but a load balancer or a cache may add one all the same. At most `limit`
+ * bytes come out, so that a small answer cannot fill the memory; more, an unknown coding or a broken one is INTERNAL.
+ */
+export async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
+  let decoded = bytes
+  for (const name of encoding.split(',').reverse()) {
+    const coding = name.trim().toLowerCase()
+    const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
+    if (!decoder) throw new ApiError('INTERNAL', `the v2 service sent an answer in the unknown content coding ${JSON.stringify(coding)}`)
+    decoded = await undone(decoder, decoded, limit)
+  }
+  return decoded
+}
+
+async function undone(decoder: Decoder, bytes: Buffer, limit: number): Promise<Buffer> {
+  try {
+    return await decoder(bytes, { maxOutputLength: limit })
+  } catch (error) {
+    throw (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : brokenAnswer(error)
+  }
+}
+
+export function tooLarge(limit: number): ApiError {
+  return new ApiError('INTERNAL', `the v2 service sent an answer of more than limits.answerBytes (${limit})`)
+}

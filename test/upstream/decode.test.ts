@@ -1,0 +1,33 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { decode } from '../../src/upstream/decode.ts'
+
+const TEXT = '{"uid":"ü"}'
+const LIMIT = 1000
+
+it.each([
+  ['gzip', gzipSync(TEXT)],
+  ['x-gzip', gzipSync(TEXT)],
+  ['GZIP', gzipSync(TEXT)],
+  ['deflate', deflateSync(TEXT)],
+  ['br', brotliCompressSync(TEXT)],
+  ['identity', Buffer.from(TEXT)],
+  ['gzip, br', brotliCompressSync(gzipSync(TEXT))],
+])('%s is undone', async (encoding, bytes) => {
+  expect((await decode(bytes, encoding, LIMIT)).toString()).toBe(TEXT)
+})
+
+it('an answer that grows beyond the limit is refused by its name', async () => {
+  await expect(decode(gzipSync('x'.repeat(LIMIT + 1)), 'gzip', LIMIT)).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: 'the v2 service sent an answer of more than limits.answerBytes (1000)',
+  })
+})
+
+it.each([
+  ['gzip', 'the v2 service sent an answer that is not JSON'],
+  ['zstd', 'the v2 service sent an answer in the unknown content coding "zstd"'],
+  ['__proto__', 'the v2 service sent an answer in the unknown content coding "__proto__"'],
+])('bytes that are not %s are an error of v2', async (encoding, message) => {
+  await expect(decode(Buffer.from('nonsense'), encoding, LIMIT)).rejects.toMatchObject({ code: 'INTERNAL', message })
+})

@@ -59,7 +59,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
-    seen: 'A write that changes the readme is refused with 403 unless the caller holds repo.internal.admin; the rest of the repo is written by then.',
+    seen: 'Without repo.internal.admin a readme cannot be written: a PUT that changes it is refused with 403 and writes nothing, a PUT that merely omits it keeps the stored text and shows it, and a create with a readme leaves the repo without it and says so with 403.',
     because: 'v2 keeps the readme apart and guards it with a capability that no customer role has (facts §4.1, §13.6).',
     test: 'a readme is written by staff only',
   },

@@ -28,7 +28,7 @@ export function loadConfig({ flags, env }: ConfigSources): Loaded {
     const given = find(key, { flags, env }, file, path)
     if (!given) continue
     const read = SETTINGS[key].kind.schema.safeParse(given.value)
-    if (!read.success) return { problem: wrongValue(key, given) }
+    if (!read.success) return { problem: wrongValue(key, given, read.error.issues) }
     values[key] = read.data
   }
   return { config: configWith(values as Partial<Config>) }
@@ -49,6 +49,14 @@ function find(key: SettingKey, { flags, env }: ConfigSources, file: ReadonlyMap<
   return file.has(key) ? { value: file.get(key), source: `the file ${path}` } : undefined
 }
 
-function wrongValue(key: SettingKey, { value, source }: Given): string {
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** What is wrong deep inside a value is named by its place. */
+function wrongValue(key: SettingKey, { value, source }: Given, issues: readonly Issue[]): string {
+  const inside = issues.find(({ path }) => path.length > 0)
+  if (inside) return `${[key, ...inside.path].join('.')} in ${source} ${inside.message}.`
   return `${key} is ${JSON.stringify(value)} in ${source}, but it must be ${SETTINGS[key].kind.allowed}.`
 }

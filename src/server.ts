@@ -2,11 +2,15 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import type { Agent } from 'undici'
-import { differencesOf } from '../mappings/differences.ts'
+import { differences, differencesOf } from '../mappings/differences.ts'
+import { compatSettings, migrationSettings, poolSettings } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
 import { describeOperations } from './explain/describe.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
+import { createMigration, type Migration } from './modes/assemble.ts'
+import { NEEDS_V1 } from './modes/modes.ts'
+import { type ModeRules, needV1 } from './modes/rules.ts'
 import { createAdmin } from './routes/admin.ts'
 import { createApp, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
@@ -17,7 +21,9 @@ import { createMetrics } from './routes/metrics.ts'
 import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
 import { whyNotReady } from './routes/ready.ts'
 import { createRouter } from './translate/router.ts'
+import { createLegacyAsk } from './upstream/legacy-ask.ts'
 import { createPool } from './upstream/pool.ts'
+import { createReadOnce } from './upstream/read-once.ts'
 import { createSend } from './upstream/send.ts'
 
 /** The proxy with its admin endpoints. */
@@ -26,6 +32,10 @@ export interface Server {
   listen(): Promise<void>
   /** Stops accepting, lets requests finish for `limits.shutdownMs` milliseconds, and closes every connection. */
   close(): Promise<void>
+  /** Puts other rules in force for every request from now on, or tells in a sentence why it cannot. */
+  changeModes(rules: ModeRules, source: string): string | undefined
+  /** Resolves when no comparison waits or runs. */
+  idle(): Promise<void>
   /** Address of the proxy, without a trailing slash; known once it listens. */
   readonly url: string
   readonly adminUrl: string
@@ -38,16 +48,20 @@ export interface Server {
 export function createServer(config: Config, mappings: readonly Mapping[], log: Logger = createLog(config)): Server {
   const v2 = config['upstream.v2']
   if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
+  if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
   checkMappings(mappings)
   const pool = createPool(poolSettings(config))
+  const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
+  const migration = assembleMigration(config, v2, mappings, { pool, askPool, log })
   const metrics = createMetrics(pool)
   const passthrough = createPassthrough(v2)
-  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics) })
+  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics), migration })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
-  const admin = createAdmin({ metrics, operations: describeOperations(mappings, differencesOf), notReady })
+  const admin = createAdmin({ metrics, operations: describeOperations(mappings, differencesOf), notReady, ...migration })
   return {
     async listen() {
+      await migration.restore()
       await app.listen({ host: config['listen.host'], port: config['listen.port'] })
       await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
     },
@@ -57,8 +71,11 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       await drain(app, config['limits.shutdownMs'])
       await admin.close()
       passthrough.close()
-      await pool.destroy()
+      await migration.close()
+      await Promise.all([pool.destroy(), askPool.destroy()])
     },
+    changeModes: migration.modes.change,
+    idle: migration.idle,
     get url() {
       return urlOf(app)
     },
@@ -72,17 +89,23 @@ interface Carriers {
   readonly pool: Agent
   readonly passthrough: Passthrough
   readonly begin: Begin
+  readonly migration: Migration
 }
 
 /** The server for v1 and native requests, with everything that one of them may need. */
-function createProxy(config: Config, v2: string, mappings: readonly Mapping[], { pool, passthrough, begin }: Carriers): FastifyInstance {
+function createProxy(
+  config: Config,
+  v2: string,
+  mappings: readonly Mapping[],
+  { pool, passthrough, begin, migration }: Carriers,
+): FastifyInstance {
   const app = createApp((request, reply) => serve(request, reply))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
   const v1 = config['upstream.v1']
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
-  const compat = createCompat(router, sendFor, legacy, compatSettings(config))
+  const compat = createCompat({ router, sendFor, legacy, modes: migration.modes }, compatSettings(config))
   const serve = createServe(begin, createClassify(mappings), passthrough, compat)
   passthrough.carryUpgrades(app.server)
   return app
@@ -92,29 +115,33 @@ export function createLog(config: Config): Logger {
   return pino({ level: config['log.level'], base: null }, pino.destination({ dest: 2, sync: true }))
 }
 
-function poolSettings(config: Config) {
-  return {
-    connections: config['upstream.connections'],
-    connectTimeoutMs: config['limits.connectTimeoutMs'],
-    callTimeoutMs: config['limits.callTimeoutMs'],
-  }
+interface AskCarriers {
+  readonly pool: Agent
+  /** Connections of their own: a side that is only asked, and hangs, must not take those that clients wait for. */
+  readonly askPool: Agent
+  readonly log: Logger
 }
 
-function compatSettings(config: Config) {
-  return {
-    dialect: config['v1.dialect'],
-    maskCase: config['v2.maskCase'],
-    readmes: config['registry.readmes'],
-    notFound: config['errors.notFound'],
-    unknownParameters: config.unknownParameters,
-    limits: {
-      callsPerRequest: config['limits.callsPerRequest'],
-      parallelCalls: config['limits.parallelCalls'],
-      bufferedRows: config['limits.bufferedRows'],
-      requestBytes: config['limits.requestBytes'],
-      deadlineMs: config['limits.deadlineMs'],
-    },
-  }
+/** Modes and everything that compares. */
+function assembleMigration(config: Config, v2: string, mappings: readonly Mapping[], { pool, askPool, log }: AskCarriers): Migration {
+  const base = config['upstream.v1']
+  const settings = migrationSettings(config)
+  return createMigration({
+    ...settings,
+    operations: mappings.flatMap(({ operations }) => operations),
+    declarations: differences,
+    v1:
+      base === undefined
+        ? undefined
+        : {
+            ask: createLegacyAsk({ pool, base, answerMs: config['limits.deadlineMs'] }),
+            askForDiff: createLegacyAsk({ pool: askPool, base, answerMs: settings.answerMs }),
+          },
+    readOnce: createReadOnce({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
+    translate: compatSettings(config),
+    now: Date.now,
+    warn: (text) => log.warn(text),
+  })
 }
 
 /** Closes the app when its last request is over, or after `ms` milliseconds whatever is still under way. */

@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   upstream: ['mapping', 'errors'],
   diff: ['mapping', 'errors'],
   modes: ['diff', 'translate', 'upstream', 'mapping', 'errors'],
-  config: ['mapping'],
+  config: ['mapping', 'modes'],
   explain: ['translate', 'upstream', 'mapping', 'errors'],
   routes: ['explain', 'modes', 'diff', 'translate', 'upstream', 'mapping', 'errors'],
   server: ['config', 'routes', 'modes', 'diff', 'explain', 'translate', 'upstream', 'mapping', 'errors', 'mappings'],

@@ -1,5 +1,6 @@
 import { mappings } from '../../mappings/index.ts'
-import { SETTING_KEYS } from '../config/settings.ts'
+import { type Config, SETTING_KEYS } from '../config/settings.ts'
+import { ALL_V2 } from '../modes/rules.ts'
 import { type Sandbox, startSandbox } from '../sandbox/start.ts'
 import { createServer, type Server } from '../server.ts'
 import { type Command, MISUSED } from './command.ts'
@@ -21,7 +22,7 @@ export const demo: Command = {
     }
     const sandbox = await startSandbox({ ...read.options, v1Dialect: loaded.config['v1.dialect'] })
     try {
-      const server = createServer({ ...loaded.config, 'upstream.v2': sandbox.url }, mappings)
+      const server = createServer(withUpstreams(loaded.config, sandbox.url), mappings)
       await server.listen()
       for (const line of welcome(server, sandbox)) io.out(line)
       await io.untilStopped()
@@ -31,6 +32,12 @@ export const demo: Command = {
     }
     return 0
   },
+}
+
+/** The sandbox is v2; where modes are given, its native v1 is the v1 service too. */
+function withUpstreams(config: Config, sandbox: string): Config {
+  const v1 = config['upstream.v1'] ?? (config.modes === ALL_V2 ? undefined : sandbox)
+  return { ...config, 'upstream.v2': sandbox, 'upstream.v1': v1 }
 }
 
 /** Addresses, a token, the organization, and five lines to paste. */

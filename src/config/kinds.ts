@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asModeRules, type ModeRules, modesSchema } from '../modes/rules.ts'
 
 /** What values a setting takes. Flags and the environment give text, the file gives JSON; both are read by `schema`. */
 export interface Kind<T> {
@@ -25,6 +26,14 @@ export const flag: Kind<boolean> = {
 
 export function choiceOf<const T extends string>(...values: readonly T[]): Kind<T> {
   return { schema: z.enum(values as readonly [T, ...T[]]), allowed: `one of ${values.join(', ')}` }
+}
+
+export const file: Kind<string | undefined> = { schema: z.string().min(1), allowed: 'the path of a file' }
+
+/** The rules of `modes`; a mode alone, as a flag gives it, is the default of everything. */
+export const modes: Kind<ModeRules> = {
+  schema: z.preprocess(asModeRules, modesSchema) as z.ZodType<ModeRules>,
+  allowed: 'a mode (v1, v2, diff-v1, diff-v2) or an object {"default", "rules", "testers"}',
 }
 
 export const host: Kind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address' }

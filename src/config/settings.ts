@@ -1,5 +1,6 @@
 import { DIALECTS } from '../mapping/names.ts'
-import { choiceOf, flag, host, integer, type Kind, url } from './kinds.ts'
+import { ALL_V2, type ModeRules } from '../modes/rules.ts'
+import { choiceOf, file, flag, host, integer, type Kind, modes, url } from './kinds.ts'
 
 /** One setting. Parsing, `--help` and the README's table all come from this row. */
 interface Setting<T> {
@@ -35,6 +36,51 @@ export const SETTINGS = {
   unknownParameters: setting(choiceOf('drop', 'refuse'), 'UNKNOWN_PARAMETERS', 'drop', 'Query parameters that v1 did not know'),
   'v2.maskCase': setting(choiceOf('snake', 'camel'), 'MASK_CASE', 'snake', 'Spelling of field masks in a v2 query'),
   'registry.readmes': setting(flag, 'READMES', true, 'Show the readme of listed repos: one v2 call for each repo not yet known'),
+  modes: setting<ModeRules>(
+    modes,
+    'MODE',
+    ALL_V2,
+    'Which side answers which operation, and what is compared; read again when the file changes',
+  ),
+  'fallback.perMinute': setting(
+    integer(0, 1_000_000),
+    'FALLBACKS_PER_MINUTE',
+    600,
+    'Reads that v2 fails and v1 may answer instead; 0 = none',
+  ),
+  'diff.waiting': setting(integer(0, 1_000_000), 'DIFF_WAITING', 1000, 'Comparisons that may wait; further ones are dropped and counted'),
+  'diff.waitingBytes': setting(integer(0, 16_384 * MEBIBYTE), 'DIFF_WAITING_BYTES', 64 * MEBIBYTE, 'Memory that they may take together'),
+  'diff.parallel': setting(integer(1, 1000), 'DIFF_PARALLEL', 4, 'Comparisons under way at the same time'),
+  'diff.deadlineMs': setting(integer(1, HOUR), 'DIFF_DEADLINE_MS', 30_000, 'Time for the asked side to answer, in milliseconds'),
+  'diff.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'DIFF_ANSWER_BYTES', MEBIBYTE, 'Largest answer that is compared'),
+  'diff.learnEvery': setting(
+    integer(0, 1_000_000),
+    'DIFF_LEARN_EVERY',
+    100,
+    'One in so many reads asks v1 twice to learn what is noise; 0 = none',
+  ),
+  'diff.verifyWrites': setting(flag, 'DIFF_VERIFY_WRITES', true, 'Read a resource through both sides after it was written'),
+  'records.file': setting<string | undefined>(
+    file,
+    'RECORDS_FILE',
+    undefined,
+    'Where comparisons are appended as lines of JSON; memory alone without it',
+  ),
+  'records.bytes': setting(
+    integer(1, 1024 * MEBIBYTE),
+    'RECORDS_BYTES',
+    64 * MEBIBYTE,
+    'Size at which that file is set aside as .1, .2, …',
+  ),
+  'records.files': setting(integer(1, 1000), 'RECORDS_FILES', 4, 'Files set aside before the oldest is overwritten'),
+  'records.memory': setting(integer(1, 1_000_000), 'RECORDS_MEMORY', 1000, 'Comparisons kept for the admin port'),
+  'records.values': setting(
+    choiceOf('masked', 'shown'),
+    'RECORDS_VALUES',
+    'masked',
+    'Texts in records: as hashes, or readable without what looks like a secret',
+  ),
+  'records.subjects': setting(flag, 'RECORDS_SUBJECTS', false, "Show and record the subject of a client's token beside its hash"),
   'limits.callsPerRequest': setting(integer(1, 1_000_000), 'CALLS_PER_REQUEST', 10_000, 'v2 calls that one v1 request may cost'),
   'limits.parallelCalls': setting(integer(1, 1000), 'PARALLEL_CALLS', 8, 'v2 calls of one request under way at the same time'),
   'limits.bufferedRows': setting(integer(0, 1_000_000), 'BUFFERED_ROWS', 1000, 'Rows of a list kept back before it is streamed'),

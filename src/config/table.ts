@@ -8,6 +8,6 @@ export function settingsMarkdown(): string {
 
 function row(key: SettingKey): string {
   const { kind, help, default: value } = SETTINGS[key]
-  const fallback = value === undefined ? '' : `\`${value}\``
+  const fallback = value === undefined ? '' : `\`${typeof value === 'object' && 'default' in value ? value.default : value}\``
   return `| \`${key}\` | \`${envOf(key)}\` \`--${flagOf(key)}\` | ${kind.allowed} | ${fallback} | ${help} |`
 }

@@ -4,9 +4,10 @@ import { asApiError } from '../errors/to-v1.ts'
 import type { OperationRow } from '../explain/describe.ts'
 import { sendError } from './answer.ts'
 import type { Metrics } from './metrics.ts'
+import { addMigration, type MigrationSources } from './migration.ts'
 import { notFound } from './refusal.ts'
 
-export interface AdminSources {
+export interface AdminSources extends MigrationSources {
   readonly metrics: Metrics
   readonly operations: readonly OperationRow[]
   /** Undefined when requests can be served, else the reason why not. */
@@ -14,7 +15,7 @@ export interface AdminSources {
 }
 
 /** The admin endpoints, on a port of their own so that they are never exposed with the API. */
-export function createAdmin({ metrics, operations, notReady }: AdminSources): FastifyInstance {
+export function createAdmin({ metrics, operations, notReady, ...migration }: AdminSources): FastifyInstance {
   const app = Fastify({ frameworkErrors: (_, __, reply) => sendError(reply, notFound()) })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
@@ -26,7 +27,16 @@ export function createAdmin({ metrics, operations, notReady }: AdminSources): Fa
     return metrics.text()
   })
   app.get('/operations', async () => operations)
+  addMigration(app, migration)
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
-  app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
+  app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
   return app
+}
+
+/** A body that the admin port cannot read is the caller's mistake, as Fastify says by its status. */
+function refused(thrown: unknown): ApiError {
+  const { statusCode = 500, message } = thrown as { statusCode?: number; message?: string }
+  return statusCode < 500 && !(thrown instanceof ApiError)
+    ? new ApiError('INVALID_ARGUMENT', message ?? 'the request cannot be read')
+    : asApiError(thrown)
 }

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { ApiError } from '../errors/api-error.ts'
-import type { Answer } from '../translate/execute.ts'
+import type { Answer } from '../modes/backend.ts'
 import { errorText } from './refusal.ts'
 
 /** As v1 has it (facts §15); text instead of bytes would make Fastify add a charset. */
@@ -14,7 +14,7 @@ const JSON_TYPE = 'application/json'
  */
 export function sendAnswer(reply: FastifyReply, answer: Answer, signal: AbortSignal): FastifyReply {
   if ('stream' in answer) {
-    reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE)
+    reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(signal, Readable.from(answer.stream)))
   }
   return sendText(reply, answer.status, answer.headers, JSON.stringify(answer.body))

@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 
 /**
- * The whole body of a request as text. Whatever its Content-Type says (facts §12.5), it must be UTF-8 and of at most `limit` bytes;
- * otherwise INVALID_ARGUMENT. When `signal` fires, reading ends with its reason.
+ * The whole body of a request. Of more than `limit` bytes it is INVALID_ARGUMENT. When `signal` fires, reading ends with its reason.
  */
-export async function readBody(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<string> {
+export async function readBytes(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-  return utf8(await gather(request, limit, signal))
+  return gather(request, limit, signal)
 }
 
 function gather(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
@@ -30,7 +29,8 @@ function gather(request: IncomingMessage, limit: number, signal: AbortSignal): P
   })
 }
 
-function utf8(bytes: Buffer): string {
+/** A body as text. Whatever its Content-Type says (facts §12.5), it must be UTF-8; otherwise INVALID_ARGUMENT. */
+export function utf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

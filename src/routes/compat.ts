@@ -1,21 +1,21 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import type { Operation, V1Request } from '../mapping/operation.ts'
-import type { Answer } from '../translate/execute.ts'
+import type { Operation } from '../mapping/operation.ts'
+import type { Answer, Backend, Incoming } from '../modes/backend.ts'
+import { SERVED_BY } from '../modes/mode.ts'
+import type { Choice, Modes } from '../modes/modes.ts'
 import type { Router } from '../translate/router.ts'
 import { type TranslateSettings, translate, unknownParameters } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/send.ts'
 import { sendAnswer, sendError } from './answer.ts'
-import { readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
-import { parseJson } from './json-text.ts'
+import { isBodyWithin, readIncoming } from './incoming.ts'
 import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
-import { parseQuery, searchOf } from './query.ts'
 import { methodNotAllowed, notFound } from './refusal.ts'
-import { requestSignal } from './signal.ts'
+import { clientSignal, requestSignal } from './signal.ts'
 
 interface CompatSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number; readonly deadlineMs: number }
@@ -24,56 +24,90 @@ interface CompatSettings extends TranslateSettings {
 /** Serves one v1 request; `path` is decoded. */
 export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => Promise<FastifyReply>
 
-/** The v1 surface, top to bottom. `legacy` is undefined when no v1 upstream is configured. */
-export function createCompat(router: Router, sendFor: SendFor, legacy: Legacy | undefined, settings: CompatSettings): Compat {
+export interface CompatParts {
+  readonly router: Router
+  readonly sendFor: SendFor
+  /** Undefined when no v1 upstream is configured. */
+  readonly legacy: Legacy | undefined
+  readonly modes: Modes
+}
+
+/** The v1 surface, top to bottom. */
+export function createCompat({ router, sendFor, legacy, modes }: CompatParts, settings: CompatSettings): Compat {
   return async (request, reply, path, exchange) => {
     try {
       const routed = routeRequest(router, request.raw, path)
-      const operation = typeof routed.match === 'object' ? routed.match.operation : undefined
-      if (operation) exchange.operation = operation.id
-      if (!operation?.plan) {
-        if (!legacy) throw refusal(routed, operation)
-        exchange.mode = 'v1'
+      const match = typeof routed.match === 'object' ? routed.match : undefined
+      if (match) exchange.operation = match.operation.id
+      const choice = match?.operation.plan && modes.choose(match.operation, request.raw.url ?? '', request.raw.headers)
+      exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
+      if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw)
+      if (!match || !choice || passesOn(choice, request.raw)) {
+        if (!legacy) throw refusal(routed, match?.operation)
         return legacy(request, reply, path, exchange)
       }
-      const signal = requestSignal(reply.raw, settings.limits.deadlineMs)
-      return sendAnswer(reply, await serve(operation, routed, request.raw, signal, exchange), signal)
+      return await serve(match.operation, routed, choice, request.raw, reply, exchange)
     } catch (thrown) {
       exchange.error = asApiError(thrown)
       return sendError(reply, exchange.error)
     }
   }
 
-  async function serve(operation: Operation, routed: Routed, raw: IncomingMessage, signal: AbortSignal, exchange: Exchange) {
-    const v1Request = await readRequest(routed, raw, settings.limits.requestBytes, signal)
-    exchange.dropped = unknownParameters(operation, v1Request)
-    const onCall = () => {
-      exchange.calls += 1
-    }
-    const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall })
+  /** Counts the request when it is over, and tells its writes from then until then. */
+  function watch({ operation, params }: Exclude<Routed['match'], string | undefined>, choice: Choice, response: ServerResponse) {
+    const written = modes.writing(operation, params, choice.caller)
+    response.once('close', () => {
+      written()
+      if (response.statusCode !== UNAUTHENTICATED) modes.used(choice, operation.id, choice.mode)
+    })
+  }
+
+  /** v1 streams what nobody compares; also a body of unknown length, which may be more than could be compared. */
+  function passesOn({ mode }: Choice, raw: IncomingMessage): boolean {
+    return mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(raw, settings.limits.requestBytes))
+  }
+
+  async function serve(
+    operation: Operation,
+    routed: Routed,
+    choice: Choice,
+    raw: IncomingMessage,
+    reply: FastifyReply,
+    exchange: Exchange,
+  ) {
+    const signal = requestSignal(reply.raw, settings.limits.deadlineMs)
     const failed = (error: ApiError) => {
       exchange.error = error
     }
-    return watched(await translate(operation, v1Request, send, settings, failed), signal, failed)
+    const read = await readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
+    const incoming = { ...read, ...choice, operation, client: legacy ? clientSignal(reply.raw) : signal }
+    const { answer, by, failed: spared } = await modes.serve(choice.mode, incoming, translated(signal, exchange, failed))
+    if (spared) exchange.mode = 'fallback'
+    const ends = by === 'v1' ? incoming.client : signal
+    return sendAnswer(reply, watched(answer, ends, failed), ends)
+  }
+
+  /** Answers from v2. */
+  function translated(signal: AbortSignal, exchange: Exchange, failed: (error: ApiError) => void): Backend {
+    const onCall = () => {
+      exchange.calls += 1
+    }
+    return async ({ operation, raw, read }: Incoming) => {
+      const v1Request = read()
+      exchange.dropped = unknownParameters(operation, v1Request)
+      const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall })
+      return { answer: await translate(operation, v1Request, send, settings, failed), by: 'v2' }
+    }
   }
 }
+
+const UNAUTHENTICATED = 401
 
 /** What v1's gateway answered to such a path, or which setting would let a v1 service answer it. */
 function refusal({ match }: Routed, operation: Operation | undefined): ApiError {
   if (!operation) return match === 'other-method' ? methodNotAllowed() : notFound()
   const message = `${operation.id} needs a v1 service: ${operation.because}; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on`
   return new ApiError('UNIMPLEMENTED', message)
-}
-
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
-
-async function readRequest({ match, form }: Routed, raw: IncomingMessage, limit: number, signal: AbortSignal): Promise<V1Request> {
-  const { operation, params } = match as Exclude<Routed['match'], string | undefined>
-  const search = searchOf(raw.url ?? '')
-  if (form) return { params, query: parseQuery(search, await readBody(raw, limit, signal)), body: undefined }
-  const query = parseQuery(search)
-  const body = WITH_BODY.has(operation.method) ? parseJson(await readBody(raw, limit, signal)) : undefined
-  return { params, query, body }
 }
 
 /** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */

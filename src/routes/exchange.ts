@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
+import type { Mode } from '../modes/mode.ts'
 
-/** Who answers: the tables from v2, the v1 upstream, or v2 itself without a translation. */
-export type ServedBy = 'v2' | 'v1' | 'native'
+/** How a request is answered: in a mode, from v1 because v2 failed, or by v2 itself without a translation. */
+export type ServedBy = Mode | 'fallback' | 'native'
 
 /** What is learnt about one request while it is served; read once, when it is over. */
 export interface Exchange {

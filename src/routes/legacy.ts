@@ -2,10 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import replyFrom from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
-import { ApiError, invalidArgument } from '../errors/api-error.ts'
-import type { CodeName } from '../errors/codes.ts'
-import { fromTransport } from '../errors/from-v2.ts'
 import { endToEnd } from '../upstream/hop-by-hop.ts'
+import { fromV1Transport, refuseDotSegments } from '../upstream/legacy-ask.ts'
 import { sendError } from './answer.ts'
 import { pathOf } from './classify.ts'
 import type { Exchange } from './exchange.ts'
@@ -55,12 +53,6 @@ export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs
   }
 }
 
-/** reply-from refuses some of these with a text of its own and would normalize the others into another path. */
-function refuseDotSegments(path: string): void {
-  if (!path.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) return
-  throw invalidArgument({ field: 'path', description: 'must not contain the segments . and ..' })
-}
-
 function hasBody({ method, headers }: FastifyRequest): boolean {
   const framed = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   return framed && method !== 'GET' && method !== 'HEAD'
@@ -70,14 +62,4 @@ function hasBody({ method, headers }: FastifyRequest): boolean {
 function requestHeaders<T>(headers: Readonly<Record<string, T>>, id: string, withBody: boolean) {
   const { expect: _, ...kept } = { ...endToEnd(headers), 'x-request-id': id } as Record<string, T | string>
   return withBody ? kept : { ...kept, 'content-length': undefined }
-}
-
-const SENTENCES: Partial<Record<CodeName, string>> = {
-  DEADLINE_EXCEEDED: 'the v1 service did not answer in time',
-  UNAVAILABLE: 'the v1 service cannot be reached',
-}
-
-function fromV1Transport(cause: unknown): ApiError {
-  const { code, message } = fromTransport(cause)
-  return new ApiError(code, SENTENCES[code] ?? message, { cause })
 }

@@ -1,0 +1,55 @@
+import type { Config } from './settings.ts'
+
+/** The settings as the parts of the proxy want them. */
+export function poolSettings(config: Config) {
+  return {
+    connections: config['upstream.connections'],
+    connectTimeoutMs: config['limits.connectTimeoutMs'],
+    callTimeoutMs: config['limits.callTimeoutMs'],
+  }
+}
+
+export function compatSettings(config: Config) {
+  return {
+    dialect: config['v1.dialect'],
+    maskCase: config['v2.maskCase'],
+    readmes: config['registry.readmes'],
+    notFound: config['errors.notFound'],
+    unknownParameters: config.unknownParameters,
+    limits: {
+      callsPerRequest: config['limits.callsPerRequest'],
+      parallelCalls: config['limits.parallelCalls'],
+      bufferedRows: config['limits.bufferedRows'],
+      requestBytes: config['limits.requestBytes'],
+      deadlineMs: config['limits.deadlineMs'],
+    },
+  }
+}
+
+/** Answers of one comparison that may be asked for in turn: the other side, v1 to learn, and three more before a mismatch is believed. */
+const ANSWERS = 6
+
+export function migrationSettings(config: Config) {
+  const path = config['records.file']
+  return {
+    rules: config.modes,
+    dialect: config['v1.dialect'],
+    values: config['records.values'],
+    subjects: config['records.subjects'],
+    learnEvery: config['diff.learnEvery'],
+    verifyWrites: config['diff.verifyWrites'],
+    limit: config['diff.answerBytes'],
+    answerMs: config['diff.deadlineMs'],
+    fallbacksPerMinute: config['fallback.perMinute'],
+    queue: {
+      waiting: config['diff.waiting'],
+      characters: config['diff.waitingBytes'],
+      parallel: config['diff.parallel'],
+      deadlineMs: ANSWERS * config['diff.deadlineMs'],
+    },
+    records: {
+      memory: config['records.memory'],
+      ...(path !== undefined && { file: { path, bytes: config['records.bytes'], files: config['records.files'] } }),
+    },
+  }
+}

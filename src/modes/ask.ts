@@ -1,0 +1,76 @@
+import type { Seen } from '../diff/compare.ts'
+import { CODES } from '../errors/codes.ts'
+import { asApiError } from '../errors/to-v1.ts'
+import type { V1Request } from '../mapping/operation.ts'
+import { spellings } from '../mapping/query.ts'
+import { type TranslateSettings, translate } from '../translate/translated.ts'
+import type { LegacyAsk } from '../upstream/legacy-ask.ts'
+import type { SendFor } from '../upstream/send.ts'
+import type { Answer, Incoming } from './backend.ts'
+import { seenOf } from './captured.ts'
+import type { Side } from './mode.ts'
+import { drain } from './tee.ts'
+
+/** What one side said when it was asked, and how long that took. */
+export interface Answered {
+  readonly seen: Seen
+  readonly ms: number
+}
+
+/** A read as it is asked: the page token is that side's own, where there is one. */
+export interface Asking extends Pick<Incoming, 'operation' | 'raw' | 'read'> {
+  readonly token?: string | undefined
+}
+
+/** Asks one side for a read. Never throws: a failure is an answer of that side too. */
+export type Ask = (side: Side, asking: Asking, signal: AbortSignal) => Promise<Answered>
+
+export interface AskSettings {
+  readonly legacy: LegacyAsk
+  /** Reads of v2 that share nothing. */
+  readonly readOnce: SendFor
+  readonly translate: TranslateSettings
+  /** Milliseconds for one answer. */
+  readonly deadlineMs: number
+  /** Largest answer that is compared, in characters. */
+  readonly limit: number
+}
+
+export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, limit }: AskSettings): Ask {
+  const sides: Readonly<Record<Side, (asking: Asking, signal: AbortSignal) => Promise<Answer>>> = {
+    v1: ({ raw, token }, signal) => legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal),
+    async v2({ operation, raw, read, token }, signal) {
+      const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => {} })
+      const request = token === undefined ? read() : paged(read(), token)
+      return translate(operation, request, send, settings, () => {})
+    },
+  }
+  return async (side, asking, signal) => {
+    const began = performance.now()
+    const over = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
+    const answer = await sides[side](asking, over).catch(asAnswer)
+    const seen = await seenOf(await drain(answer, limit), limit)
+    return { seen, ms: Math.round(performance.now() - began) }
+  }
+}
+
+/** Nobody but us reads the answer: it need not be compressed. */
+function plain(raw: Incoming['raw']): Incoming['raw'] {
+  return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
+}
+
+function asAnswer(thrown: unknown): Answer {
+  const { http, code, message } = asApiError(thrown)
+  return { status: http, headers: {}, body: { code: CODES[code].number, message, details: [] } }
+}
+
+const TOKEN = 'page_token'
+
+function withToken(url: string, token: string): string {
+  return url.replace(/([?&](?:page_token|pageToken)=)[^&]*/, (_, name: string) => name + encodeURIComponent(token))
+}
+
+function paged(request: V1Request, token: string): V1Request {
+  const others = [...request.query].filter(([name]) => !spellings(TOKEN).includes(name))
+  return { ...request, query: new Map([...others, [TOKEN, [token]]]) }
+}

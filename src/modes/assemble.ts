@@ -1,0 +1,103 @@
+import type { Declaration } from '../diff/expected.ts'
+import { type ReadCount, readEntries } from '../diff/read-entries.ts'
+import { createRecordFile, type RecordFileSettings } from '../diff/record-file.ts'
+import { createRecorder } from '../diff/recorder.ts'
+import { restore } from '../diff/restore.ts'
+import type { TranslateSettings } from '../translate/translated.ts'
+import type { LegacyAsk } from '../upstream/legacy-ask.ts'
+import type { SendFor } from '../upstream/send.ts'
+import { createAsk } from './ask.ts'
+import { createBudget } from './budget.ts'
+import { createJournal, type JournalSettings } from './journal.ts'
+import { createModes, type Modes } from './modes.ts'
+import { createObserver, type ObserverSettings } from './observer.ts'
+import { createQueue, type QueueSettings } from './queue.ts'
+import { createReadingOf } from './reader.ts'
+import { createReport, type Report } from './report.ts'
+import type { ModeRules } from './rules.ts'
+
+export interface MigrationSettings
+  extends Omit<JournalSettings, 'recorder'>,
+    Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit'> {
+  readonly rules: ModeRules
+  /** The v1 side; without it v2 answers everything. */
+  readonly v1?: { readonly ask: LegacyAsk; readonly askForDiff: LegacyAsk } | undefined
+  /** Reads of v2 that share nothing with those of clients. */
+  readonly readOnce: SendFor
+  readonly translate: TranslateSettings
+  readonly declarations: readonly Declaration[]
+  readonly queue: QueueSettings
+  /** Milliseconds for one answer of an asked side. */
+  readonly answerMs: number
+  readonly fallbacksPerMinute: number
+  readonly records: { readonly memory: number; readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined }
+}
+
+/** Modes, and everything that is learnt in them. */
+export interface Migration {
+  readonly modes: Modes
+  readonly report: Report
+  /** Counts what earlier records tell; call it before the first request. */
+  restore(): Promise<void>
+  /** Resolves when no comparison waits or runs. */
+  idle(): Promise<void>
+  /** Gives up comparisons, and resolves when the records are written. */
+  close(): Promise<void>
+}
+
+/** Lines that may wait for the disk. */
+const WAITING_LINES = 10_000
+
+/** Milliseconds between two records of who called what. */
+const FLUSH_EVERY = 60_000
+
+export function createMigration(settings: MigrationSettings): Migration {
+  const { rules, v1, operations, records } = settings
+  const file = records.file && createRecordFile({ ...records.file, waiting: WAITING_LINES })
+  const recorder = createRecorder({ memory: records.memory, ...(file && { file }) })
+  const journal = createJournal({ ...settings, recorder })
+  const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
+  const budget = createBudget(settings.fallbacksPerMinute, settings.now)
+  const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
+  const modes = createModes(rules, { journal, v1: side, subjects: settings.subjects, now: settings.now })
+  const timer = setInterval(modes.flush, FLUSH_EVERY).unref()
+
+  function observerOf({ readOnce, translate, answerMs, limit, ...rest }: MigrationSettings, legacy: LegacyAsk) {
+    const ask = createAsk({ legacy, readOnce, translate, deadlineMs: answerMs, limit })
+    return createObserver({ ask, readOnce, env: translate, readingOf: createReadingOf(operations), limit, ...rest }, queue, journal)
+  }
+
+  return {
+    modes,
+    report: createReport({ journal, queue, skipped: side?.observer.skipped, budget }),
+    async restore() {
+      const count: ReadCount = { entries: 0, skipped: 0 }
+      for (const path of filesOf(records.file)) {
+        for await (const entry of readExisting(path, count)) restore(entry, journal)
+      }
+      if (count.entries > 0) journal.note('restart', `${count.entries} records were read back`)
+    },
+    idle: queue.idle,
+    async close() {
+      clearInterval(timer)
+      await queue.close()
+      modes.flush()
+      await recorder.close()
+    },
+  }
+}
+
+/** The record file and those set aside, oldest first. */
+function filesOf(file: MigrationSettings['records']['file']): readonly string[] {
+  if (!file) return []
+  return [...Array.from({ length: file.files }, (_, nth) => `${file.path}.${file.files - nth}`), file.path]
+}
+
+/** A file that is not there yet has no entries. */
+async function* readExisting(path: string, count: ReadCount) {
+  try {
+    yield* readEntries(path, count)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,44 @@
+import type { Operation, V1Request } from '../mapping/operation.ts'
+import type { RawRequest } from '../upstream/legacy-ask.ts'
+import type { Identity } from './identify.ts'
+import type { Side } from './mode.ts'
+
+type Headers = Readonly<Record<string, string | string[]>>
+
+/** An answer in v1 space: a value, or pieces of its bytes, whose failure must break the connection (design §4). */
+export type Answer =
+  | { readonly status: number; readonly headers: Headers; readonly body: unknown }
+  | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<string | Uint8Array> }
+
+/** One v1 request on its way to a backend. */
+export interface Incoming extends Identity {
+  /** Its operation has a plan: both sides can answer it. */
+  readonly operation: Operation
+  /** As it came: what the v1 service gets. */
+  readonly raw: RawRequest
+  /** As the tables read it: what is translated. Throws an ApiError when it cannot be read. */
+  readonly read: () => V1Request
+  /** Fires when the client went away. */
+  readonly client: AbortSignal
+}
+
+/** An answer, and who gave it. */
+export interface Served {
+  readonly answer: Answer
+  readonly by: Side
+  /** v2's answer that the client was spared. */
+  readonly failed?: Answer
+}
+
+/** Answers v1 requests. There are two, translated (v2) and legacy (v1); modes are made by combining them (design §1). */
+export type Backend = (incoming: Incoming) => Promise<Served>
+
+/** v1 has no read but GET; everything else may change something, and reaches exactly one side. */
+export function isRead({ method }: Operation): boolean {
+  return method === 'GET'
+}
+
+/** 501 says what v1 never had or what only v1 has: nothing failed. */
+export function hasFailed(status: number): boolean {
+  return status >= 500 && status !== 501
+}

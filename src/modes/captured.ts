@@ -1,0 +1,56 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { type Captured, createCapture } from '../diff/capture.ts'
+import type { Seen } from '../diff/compare.ts'
+import type { Answer } from './backend.ts'
+
+/** An answer that went past, whole or as far as it was kept. */
+export interface Kept {
+  readonly status: number
+  readonly headers: Answer['headers']
+  /** `value` was never text; of `pieces`, undefined are more than were to be kept. */
+  readonly body: { readonly value: unknown } | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
+  /** Bytes that it holds in memory; a value is counted by its text. */
+  readonly size: number
+}
+
+/** Turns what was kept into what can be compared; only now is anything decompressed, parsed, or copied. */
+export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<Seen> {
+  const type = headers['content-type'] ?? 'application/json'
+  return {
+    status,
+    headers: { 'content-type': String(type) },
+    body: await capturedOf(body, String(headers['content-encoding'] ?? ''), limit),
+  }
+}
+
+async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
+  const capture = createCapture(limit)
+  if ('value' in body) {
+    // The client gets the text of the value, so that the text is what is compared.
+    capture.add(JSON.stringify(body.value) ?? '')
+    return capture.end()
+  }
+  if (body.pieces === undefined) return { kind: 'too-large', limit }
+  if (body.broken) return { kind: 'broken' }
+  const bytes = await decoded(Buffer.concat(body.pieces), encoding, limit)
+  if (!(bytes instanceof Uint8Array)) return bytes
+  capture.add(bytes)
+  return capture.end()
+}
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+}
+
+async function decoded(bytes: Buffer, encoding: string, limit: number): Promise<Buffer | Captured> {
+  if (encoding === '' || encoding === 'identity') return bytes
+  try {
+    // A character takes up to four bytes.
+    return (await DECODERS[encoding.toLowerCase()]?.(bytes, { maxOutputLength: 4 * limit })) ?? { kind: 'not-json' }
+  } catch (error) {
+    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'too-large', limit } : { kind: 'not-json' }
+  }
+}

@@ -1,0 +1,41 @@
+import type { Answered, Ask } from './ask.ts'
+import { type ComparedRead, compareRead, type Judging } from './compare-read.ts'
+import type { Subject } from './journal.ts'
+import { brokenPromise } from './kept-promise.ts'
+import type { Watched } from './observer.ts'
+import type { Reading } from './reader.ts'
+
+/** A write that one side served, and how its resource is read. */
+export interface Write extends Watched {
+  readonly subject: Subject
+  readonly reading: Reading
+  /** The write's own answer. */
+  readonly answer: unknown
+}
+
+/** Reads a resource that was just written through both sides and compares: write once, verify twice (design §7). */
+export async function checkWrite(write: Write, ask: Ask, judging: Judging, signal: AbortSignal): Promise<ComparedRead> {
+  const { served } = write
+  const asking = askingOf(write)
+  const first = await ask('v1', asking, signal)
+  const read = { ...asking, by: 'v1' as const, first, wrote: () => false, learn: false }
+  const compared = await compareRead(read, ask, judging, signal)
+  if (served.by === 'v1' || compared.judgement.outcome === 'mismatch') return compared
+  const broken = promise(write, first)
+  // What was asked too soon after the write may not show it yet; a lost write never does.
+  const again = broken && (await ask('v1', asking, signal))
+  const judgement = again && promise(write, again)
+  return judgement ? { ...compared, judgement } : compared
+}
+
+/** The client's own credentials, in a GET of its own. */
+function askingOf({ incoming: { raw }, reading }: Write) {
+  const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = raw.headers
+  const get = { id: raw.id, method: 'GET', url: reading.url, headers }
+  return { operation: reading.operation, raw: get, read: () => reading.request }
+}
+
+function promise({ subject, reading, answer, mayBeGone }: Write, { seen }: Answered) {
+  if (seen.status !== 200 || seen.body.kind !== 'json') return undefined
+  return brokenPromise({ write: subject.operation, answer, reading: reading.operation, read: seen.body.value, mayBeGone })
+}

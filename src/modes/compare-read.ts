@@ -1,0 +1,68 @@
+import type { Compare } from '../diff/compare.ts'
+import type { Judge, Judgement } from '../diff/judge.ts'
+import type { Noise } from '../diff/noise.ts'
+import type { Settle } from '../diff/race.ts'
+import type { Answered, Ask, Asking } from './ask.ts'
+import { otherSide, type Side } from './mode.ts'
+
+/** What judges answers; all of it pure but for what noise learns. */
+export interface Judging {
+  readonly compare: Compare
+  readonly judge: Judge
+  readonly settle: Settle
+  readonly noise: Noise
+}
+
+/** A read whose first answer is there. */
+export interface Read extends Asking {
+  /** The side that gave it. */
+  readonly by: Side
+  readonly first: Answered
+  /** The other side's answer too, where it is known already: v2 failed, and v1 answered instead. */
+  readonly other?: Answered | undefined
+  /** The other side's own page token, for a page that is not the first. */
+  readonly otherToken?: string | undefined
+  /** Whether the caller wrote since the request came in. */
+  readonly wrote: () => boolean
+  /** Ask v1 once more, to learn what changes by itself. */
+  readonly learn: boolean
+}
+
+/** The answers of both sides and what comparing them came to. */
+export interface ComparedRead {
+  readonly judgement: Judgement
+  readonly v1: Answered
+  readonly v2: Answered
+}
+
+/** Asks the other side, compares, and asks again in the order v1–v2–v1 before it believes in a difference (design §7). */
+export async function compareRead(read: Read, ask: Ask, judging: Judging, signal: AbortSignal): Promise<ComparedRead> {
+  const asked = (side: Side) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken }, signal)
+  const other = read.other ?? (await asked(otherSide(read.by)))
+  const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
+  const { operation } = read
+  const judgement = judging.judge(operation, v1.seen, v2.seen)
+  if (read.learn) await learn(read, v1, asked, judging)
+  if (judgement.outcome !== 'mismatch') return { judgement, v1, v2 }
+  const again = { v1: (await asked('v1')).seen, v2: (await asked('v2')).seen, v1Again: (await asked('v1')).seen }
+  const settled = judging.settle(operation, { v1: v1.seen, v2: v2.seen, judgement }, again)
+  const gone = settled.outcome === 'mismatch' && judging.judge(operation, again.v1, again.v2).outcome !== 'mismatch'
+  return { judgement: (gone && excuse(read)) || settled, v1, v2 }
+}
+
+/**
+ * Why a difference that was gone when it was asked again may be no fault of v2. When v2 answered first, nobody can say what v1 would have
+ * answered at that time, so that only a difference that stays is held against v2.
+ */
+function excuse({ by, wrote }: Read): Judgement | undefined {
+  const race = (reason: string): Judgement => ({ outcome: 'race', findings: [], reason })
+  if (wrote()) return race('the caller wrote at the same time')
+  return by === 'v2' ? race('the two agreed when they were asked again, and v2 had been asked first') : undefined
+}
+
+async function learn({ operation }: Read, first: Answered, asked: (side: Side) => Promise<Answered>, judging: Judging): Promise<void> {
+  const { seen } = await asked('v1')
+  if (first.seen.status >= 400 || seen.status !== first.seen.status) return
+  const compared = judging.compare(operation, first.seen, seen)
+  if ('findings' in compared) judging.noise.learn(operation.id, compared.findings)
+}

@@ -1,0 +1,30 @@
+import type { Backend } from './backend.ts'
+import type { Deletions } from './deletions.ts'
+import type { Mode } from './mode.ts'
+import type { Observer } from './observer.ts'
+import type { OwnWrites } from './own-writes.ts'
+import { tee } from './tee.ts'
+
+/** What tells a race from a difference. */
+export interface Witnesses {
+  readonly ownWrites: OwnWrites
+  readonly deletions: Deletions
+}
+
+/**
+ * Serves from one side and shows the observer a copy of what the client got, once the client has it. Nothing in here waits for the other
+ * side, and nothing that happens there can reach the client (design §7).
+ */
+export function diff(serve: Backend, mode: Mode, observer: Observer, { ownWrites, deletions }: Witnesses): Backend {
+  return async (incoming) => {
+    const wrote = ownWrites.watch(incoming.caller)
+    const mayBeGone = deletions.watch()
+    const began = performance.now()
+    const served = await serve(incoming)
+    const answer = tee(served.answer, observer.limit, (kept) => {
+      if (!kept) observer.skipped.gone += 1
+      else observer.look({ incoming, mode, served, kept, ms: Math.round(performance.now() - began), wrote, mayBeGone })
+    })
+    return { ...served, answer }
+  }
+}

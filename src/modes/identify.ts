@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { isObject } from '../mapping/json.ts'
+import { credentialHash } from '../upstream/credential.ts'
+
+/** Who calls. */
+export interface Identity {
+  /** 16 hex digits: of the token's issuer and subject where it has them, so that it outlives the token; else of the credential. */
+  readonly caller: string
+  readonly subject: string | undefined
+}
+
+/** Callers come again and again with the same token. */
+const known = new LRUCache<string, Identity>({ max: 1000 })
+
+/**
+ * Names the caller of a request. The token is not verified here, since the service behind does that: whoever forges a subject is refused
+ * there, and refusals are neither counted nor compared.
+ */
+export function identify(authorization: string | undefined): Identity {
+  const found = known.get(authorization ?? '') ?? read(authorization)
+  known.set(authorization ?? '', found)
+  return found
+}
+
+function read(authorization: string | undefined): Identity {
+  const claims = claimsOf(authorization)
+  if (typeof claims?.sub !== 'string' || claims.sub === '') return { caller: credentialHash(authorization), subject: undefined }
+  const name = `${typeof claims.iss === 'string' ? claims.iss : ''} ${claims.sub}`
+  return { caller: createHash('sha256').update(name).digest('hex').slice(0, 16), subject: claims.sub }
+}
+
+/** The claims of a JSON Web Token. */
+function claimsOf(authorization: string | undefined) {
+  const [, payload] = /^bearer\s+[\w-]+\.([\w-]+)\.[\w-]*$/i.exec(authorization ?? '') ?? []
+  if (payload === undefined) return undefined
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
+    return isObject(claims) ? claims : undefined
+  } catch {
+    return undefined
+  }
+}

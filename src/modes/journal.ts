@@ -1,0 +1,128 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type Circuit, createCircuit } from '../diff/circuit.ts'
+import type { Compare } from '../diff/compare.ts'
+import { createCompare } from '../diff/compare.ts'
+import { createEvidence } from '../diff/evidence.ts'
+import { createExpected, type Declaration } from '../diff/expected.ts'
+import { createInventory } from '../diff/inventory.ts'
+import { createJudge, type Judgement, tally } from '../diff/judge.ts'
+import { createNoise } from '../diff/noise.ts'
+import { createSettle } from '../diff/race.ts'
+import type { Note, Side as RecordedSide } from '../diff/record.ts'
+import { comparisonOf, type Redacted, recordedCall, redactedFor } from '../diff/record-of.ts'
+import type { Recorder } from '../diff/recorder.ts'
+import { createRedactor, type Values } from '../diff/redact.ts'
+import type { Ledger } from '../diff/restore.ts'
+import { shapeOf } from '../diff/shape.ts'
+import { isObject } from '../mapping/json.ts'
+import type { Dialect } from '../mapping/names.ts'
+import type { Operation, V1Request } from '../mapping/operation.ts'
+import type { Call } from '../mapping/plan.ts'
+import type { Answered } from './ask.ts'
+import type { ComparedRead, Judging } from './compare-read.ts'
+import type { Identity } from './identify.ts'
+import type { Mode } from './mode.ts'
+
+/** One client request that was looked into. */
+export interface Subject extends Identity {
+  readonly operation: Operation
+  readonly request: V1Request
+  readonly mode: Mode
+}
+
+/** What is learnt of a migration while it runs: counted, recorded, and asked for by the admin port. */
+export interface Journal extends Ledger {
+  readonly circuit: Circuit
+  readonly judging: Judging
+  readonly recorder: Recorder
+  /** Counts one comparison, records it when it is a new observation. `read` is the operation that was read. */
+  compared(subject: Subject, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
+  wouldSend(subject: Subject, call: Call): void
+  /** Counts an answer of v2 that was compared with nothing. */
+  answered(operation: string, failed: boolean): void
+  note(what: Note['what'], text: string, operation?: string): void
+}
+
+export interface JournalSettings {
+  readonly operations: readonly Operation[]
+  readonly declarations: readonly Declaration[]
+  readonly dialect: Dialect
+  readonly values: Values
+  /** Subjects of tokens may be shown and recorded. */
+  readonly subjects: boolean
+  readonly recorder: Recorder
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Told what a person must know at once. */
+  readonly warn: (text: string) => void
+}
+
+export function createJournal(settings: JournalSettings): Journal {
+  const { operations, recorder, now } = settings
+  const evidence = createEvidence(now)
+  const inventory = createInventory(operations)
+  const circuit = createCircuit(now)
+  const expected = createExpected(settings.declarations)
+  const judging = createJudging(createCompare(settings.dialect), expected)
+  const redactor = createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') })
+  const redacted = remembered((operation) => redactedFor(operation, redactor))
+  const at = () => new Date(now()).toISOString()
+  const head = ({ operation, request, mode, ...who }: Subject) => {
+    return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects) }
+  }
+  const note: Journal['note'] = (what, text, operation) => {
+    recorder.record({ kind: 'note', at: at(), what, text, ...(operation !== undefined && { operation }) })
+  }
+  const observeCircuit = (operation: string, outcome: Judgement['outcome']) => {
+    const opened = circuit.observe(operation, outcome)
+    if (!opened) return
+    note('circuit', opened.reason, operation)
+    settings.warn(`the circuit of ${operation} is open, its canary share is 0: ${opened.reason}`)
+  }
+  return {
+    evidence,
+    inventory,
+    circuit,
+    expected,
+    judging,
+    recorder,
+    note,
+    compared(subject, check, read, { judgement, v1, v2 }) {
+      const sides = { v1: sideOf(v1), v2: sideOf(v2) }
+      const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
+      tally(expected, read.id, judgement)
+      observeCircuit(entry.operation, entry.outcome)
+      if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
+      if (evidence.observe(entry)) recorder.record(entry)
+    },
+    wouldSend(subject, call) {
+      recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
+    },
+    answered: (operation, failed) => observeCircuit(operation, failed ? 'error' : 'match'),
+  }
+}
+
+function createJudging(compare: Compare, expected: Ledger['expected']): Judging {
+  const noise = createNoise()
+  const judge = createJudge(compare, expected, noise)
+  return { compare, judge, noise, settle: createSettle(judge, compare, noise) }
+}
+
+/** The caller as records show it. */
+export function callerOf({ caller, subject }: Identity, subjects: boolean) {
+  return { caller, ...(subjects && subject !== undefined && { subject }) }
+}
+
+function sideOf({ seen: { status, body }, ms }: Answered): RecordedSide {
+  const code = status >= 400 && body.kind === 'json' && isObject(body.value) ? body.value.code : undefined
+  return { status, ...(typeof code === 'number' && { code }), ms }
+}
+
+function remembered(make: (operation: Operation) => Redacted): (operation: Operation) => Redacted {
+  const known = new Map<Operation, Redacted>()
+  return (operation) => {
+    const found = known.get(operation) ?? make(operation)
+    known.set(operation, found)
+    return found
+  }
+}

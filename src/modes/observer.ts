@@ -1,0 +1,155 @@
+import { type Cursors, createCursors } from '../diff/cursors.ts'
+import type { Env, Operation } from '../mapping/operation.ts'
+import type { SendFor } from '../upstream/send.ts'
+import type { Answered, Ask } from './ask.ts'
+import { type Incoming, isRead, type Served } from './backend.ts'
+import { type Kept, seenOf } from './captured.ts'
+import { checkWrite } from './check-write.ts'
+import { compareRead } from './compare-read.ts'
+import type { Journal, Subject } from './journal.ts'
+import type { Mode } from './mode.ts'
+import { pageTokenOf, tokensOf } from './page-token.ts'
+import type { Queue } from './queue.ts'
+import type { ReadingOf } from './reader.ts'
+import { wouldSend } from './would-send.ts'
+
+/** A request that was served in a diff mode, its answer kept. */
+export interface Watched {
+  readonly incoming: Incoming
+  readonly mode: Mode
+  readonly served: Pick<Served, 'by' | 'failed'>
+  readonly kept: Kept
+  /** Milliseconds until the client had the answer. */
+  readonly ms: number
+  /** Whether the caller wrote meanwhile. */
+  readonly wrote: () => boolean
+  /** Whether the resource with this uid may have been deleted meanwhile. */
+  readonly mayBeGone: (operation: Operation, uid: string) => boolean
+}
+
+/** Why a request in a diff mode was not compared. */
+export interface Skipped {
+  /** The client went away before it had its answer. */
+  gone: number
+  /** It goes on from a page token whose counterpart on the other side is not known. */
+  pageToken: number
+  /** A write that leaves nothing that could be read. */
+  unreadable: number
+}
+
+export interface ObserverSettings {
+  readonly ask: Ask
+  readonly readOnce: SendFor
+  readonly env: Env
+  readonly readingOf: ReadingOf
+  /** Of the compared reads, one in so many asks v1 twice to learn what changes by itself; 0 = none. */
+  readonly learnEvery: number
+  /** Read a resource through both sides after it was written. */
+  readonly verifyWrites: boolean
+  /** Largest answer that is compared, in characters. */
+  readonly limit: number
+}
+
+/** Looks into what was served, when there is time for it. No client waits for anything in here. */
+export interface Observer {
+  readonly limit: number
+  look(watched: Watched): void
+  readonly skipped: Skipped
+}
+
+export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
+  const skipped: Skipped = { gone: 0, pageToken: 0, unreadable: 0 }
+  const cursors = createCursors()
+  const learning = everyNth(settings.learnEvery)
+  return {
+    limit: settings.limit,
+    skipped,
+    look(watched) {
+      const { operation } = watched.incoming
+      const look = isRead(operation) ? lookAtRead : lookAtWrite
+      queue.offer((signal) => look(watched, { settings, journal, cursors, skipped, learning }, signal), sizeOf(watched))
+    },
+  }
+}
+
+interface Means {
+  readonly settings: ObserverSettings
+  readonly journal: Journal
+  readonly cursors: Cursors
+  readonly skipped: Skipped
+  readonly learning: (operation: string) => boolean
+}
+
+async function lookAtRead(watched: Watched, means: Means, signal: AbortSignal): Promise<void> {
+  const { incoming, served, wrote } = watched
+  const { settings, journal, cursors, skipped } = means
+  const { operation, caller, raw, read } = incoming
+  const token = pageTokenOf(operation, raw.url)
+  const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
+  if (token !== undefined && otherToken === undefined) {
+    skipped.pageToken += 1
+    return
+  }
+  const first: Answered = { seen: await seenOf(watched.kept, settings.limit), ms: watched.ms }
+  const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
+  const learn = means.learning(operation.id)
+  const question = { operation, raw, read, by: served.by, first, other: failed, otherToken, wrote, learn }
+  const compared = await compareRead(question, settings.ask, journal.judging, signal)
+  const [own, others] = tokensOf(compared, served.by)
+  if (own && others) cursors.learn(caller, operation.id, own, others)
+  const subject = subjectOf(watched)
+  if (subject) journal.compared(subject, 'read', operation, compared)
+}
+
+async function lookAtWrite(watched: Watched, means: Means, signal: AbortSignal): Promise<void> {
+  const { settings, journal, skipped } = means
+  const { incoming, served } = watched
+  const subject = subjectOf(watched)
+  if (!subject) return
+  if (served.by === 'v1') {
+    const send = settings.readOnce({ headers: incoming.raw.headers, requestId: incoming.raw.id, signal, onCall: () => {} })
+    const call = await wouldSend(subject.operation, subject.request, settings.env, send)
+    if (call) journal.wouldSend(subject, call)
+  }
+  const succeeded = watched.kept.status >= 200 && watched.kept.status < 300
+  if (!settings.verifyWrites || !succeeded) return
+  const { body } = await seenOf(watched.kept, settings.limit)
+  const answer = body.kind === 'json' ? body.value : undefined
+  const reading = settings.readingOf(subject.operation, subject.request, answer)
+  if (!reading) skipped.unreadable += 1
+  else {
+    const compared = await checkWrite({ ...watched, subject, reading, answer }, settings.ask, journal.judging, signal)
+    journal.compared(subject, 'after-write', reading.operation, compared)
+  }
+}
+
+/** What it holds in memory, in bytes. */
+function sizeOf({ kept, incoming }: Watched): number {
+  return kept.size + (incoming.raw.body?.length ?? 0)
+}
+
+/** undefined for a request that the tables cannot read: there is nothing to tell its shape by. */
+function subjectOf({ incoming, mode }: Watched): Subject | undefined {
+  const { operation, caller, subject, read } = incoming
+  try {
+    return { operation, caller, subject, mode, request: read() }
+  } catch {
+    return undefined
+  }
+}
+
+/** v2's failed answers are never streamed. */
+function wholeOf(answer: NonNullable<Served['failed']>): Kept {
+  const { status, headers } = answer
+  return { status, headers, body: { value: 'body' in answer ? answer.body : undefined }, size: 0 }
+}
+
+/** True for the first of every `nth` of each name. */
+function everyNth(nth: number): (name: string) => boolean {
+  const counts = new Map<string, number>()
+  return (name) => {
+    const count = counts.get(name) ?? 0
+    counts.set(name, count + 1)
+    return nth > 0 && count % nth === 0
+  }
+}

@@ -1,0 +1,62 @@
+import { isObject, type JsonObject } from '../mapping/json.ts'
+import type { Operation, V1Request } from '../mapping/operation.ts'
+import { variablesOf } from '../mapping/path.ts'
+
+/** How to read a resource that was just written. */
+export interface Reading {
+  readonly operation: Operation
+  readonly request: V1Request
+  /** The same as a v1 path and query. */
+  readonly url: string
+}
+
+/** The read that shows what a write did; undefined for actions that leave nothing to read. `body` is the write's answer. */
+export type ReadingOf = (write: Operation, request: V1Request, body: unknown) => Reading | undefined
+
+/** The parameters by which v1's lists find one resource (facts §11). */
+const KEYS = ['id', 'group']
+
+export function createReadingOf(operations: readonly Operation[]): ReadingOf {
+  const known = new Map(operations.map((operation) => [operation.id, operation]))
+  return (write, { params }, body) => {
+    const resource = write.id.slice(0, write.id.lastIndexOf('.'))
+    const list = known.get(`${resource}.list`)
+    const key = KEYS.find((name) => list?.ownParams.includes(name))
+    if (list?.plan && key) return byKey(list, key, keyOf(write, key, params, body))
+    const get = known.get(`${resource}.get`) ?? list
+    const [variable] = get?.plan ? variablesOf(get.template) : []
+    if (!get || variable === undefined) return undefined
+    return byPath(get, variable, keyOf(write, variable, params, body))
+  }
+}
+
+/** The uid of what was written: named in the path, or made by a create and named in its answer. */
+function keyOf({ method, template }: Operation, key: string, params: V1Request['params'], body: unknown): string | undefined {
+  const given = params[key] ?? params.id
+  if (given !== undefined) return given
+  const [variable = ''] = variablesOf(template)
+  if (method !== 'POST' || template.includes(':')) return params[variable]
+  return idIn(body) ?? idIn(firstRow(body))
+}
+
+function idIn(body: unknown): string | undefined {
+  return isObject(body) && typeof body.id === 'string' ? body.id : undefined
+}
+
+/** Of what a batch made, its first. */
+function firstRow(body: unknown): unknown {
+  const rows = isObject(body) ? Object.values(body as JsonObject).find(Array.isArray) : undefined
+  return rows?.[0]
+}
+
+function byKey(operation: Operation, key: string, value: string | undefined): Reading | undefined {
+  if (!value) return undefined
+  const request = { params: {}, query: new Map([[key, [value]]]), body: undefined }
+  return { operation, request, url: `${operation.template}?${key}=${encodeURIComponent(value)}` }
+}
+
+function byPath(operation: Operation, variable: string, value: string | undefined): Reading | undefined {
+  if (!value) return undefined
+  const url = operation.template.replace(/\{[^}]+\}/, value.split('/').map(encodeURIComponent).join('/'))
+  return { operation, request: { params: { [variable]: value }, query: new Map(), body: undefined }, url }
+}

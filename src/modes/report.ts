@@ -1,0 +1,69 @@
+import type { CircuitState } from '../diff/circuit.ts'
+import { TARGET } from '../diff/cutover.ts'
+import { moreNeeded, type OperationEvidence } from '../diff/evidence.ts'
+import type { DeclarationReport } from '../diff/expected.ts'
+import type { Client } from '../diff/inventory.ts'
+import type { NoisyMember } from '../diff/noise.ts'
+import type { Comparison } from '../diff/record.ts'
+import type { ComparisonQuery } from '../diff/recorder.ts'
+import type { Budget } from './budget.ts'
+import type { Journal } from './journal.ts'
+import type { Skipped } from './observer.ts'
+import type { Queue, QueueCounts } from './queue.ts'
+
+/** What is known of one operation, and how far it is from the usual target. */
+export interface OperationReport extends OperationEvidence {
+  /** Clean observations still needed. */
+  readonly needed: number
+  readonly circuit: CircuitState
+}
+
+/** Everything that was learnt so far; the admin port's `GET /evidence`. */
+export interface EvidenceReport {
+  readonly target: number
+  readonly operations: readonly OperationReport[]
+  /** v1 requests by operation id, compared or not. */
+  readonly traffic: Readonly<Record<string, number>>
+  readonly declarations: readonly DeclarationReport[]
+  readonly noise: readonly NoisyMember[]
+  readonly queue: QueueCounts
+  readonly skipped: Skipped
+  readonly fallbacks: Budget['counts']
+  readonly records: { readonly dropped: number; readonly problem?: string }
+}
+
+export interface Report {
+  evidence(): EvidenceReport
+  clients(): readonly Client[]
+  comparisons(query: ComparisonQuery): readonly Comparison[]
+}
+
+interface Sources {
+  readonly journal: Journal
+  readonly queue: Queue
+  readonly skipped: Skipped | undefined
+  readonly budget: Budget
+}
+
+export function createReport({ journal, queue, skipped, budget }: Sources): Report {
+  const { evidence, inventory, circuit, expected, judging, recorder } = journal
+  return {
+    evidence() {
+      const problem = recorder.problem()
+      const rows = evidence.all().map((one) => ({ ...one, needed: moreNeeded(one, TARGET), circuit: circuit.state(one.operation) }))
+      return {
+        target: TARGET,
+        operations: rows,
+        traffic: Object.fromEntries(inventory.traffic()),
+        declarations: expected.report(),
+        noise: judging.noise.members(),
+        queue: queue.counts(),
+        skipped: skipped ?? { gone: 0, pageToken: 0, unreadable: 0 },
+        fallbacks: budget.counts,
+        records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
+      }
+    },
+    clients: inventory.clients,
+    comparisons: recorder.comparisons,
+  }
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { isMode, MODES, SERVED_BY } from './mode.ts'
+
+const mode = z.enum(MODES, { error: `must be one of ${MODES.join(', ')}` })
+
+/** One pattern or several; `*` stands for any text. */
+const patterns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)], { error: 'must be a pattern or a list of patterns' })
+
+const rule = z.strictObject({
+  /** Operation ids: `registry.*`, `iam.groups.list`. */
+  operations: patterns.default('*'),
+  /** Hashes of callers as `crosswalk clients` shows them, or subjects of their tokens. */
+  clients: patterns.default('*'),
+  mode,
+  /** This share of the callers gets another mode instead. */
+  canary: z.strictObject({ percent: z.number().min(0).max(100), mode }).optional(),
+})
+
+/** The configuration of `modes`; also what the admin port's `GET /modes` and `PUT /modes` speak. */
+export const modesSchema = z.strictObject({
+  default: mode.default('v2'),
+  /** The first that fits wins. */
+  rules: z.array(rule).default([]),
+  /** Clients that may choose with the header `x-crosswalk-mode`. */
+  testers: z.array(z.string().min(1)).default([]),
+})
+
+export type ModeRule = z.infer<typeof rule>
+export type ModeRules = z.infer<typeof modesSchema>
+
+/** v2 answers everything. */
+export const ALL_V2: ModeRules = { default: 'v2', rules: [], testers: [] }
+
+/** A mode by its name alone, as flags and the environment give it, is the default of everything. */
+export function asModeRules(value: unknown): unknown {
+  if (isMode(value)) return { default: value }
+  if (typeof value !== 'string' || !value.startsWith('{')) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+/** Reads the rules, or says in one sentence what is wrong with them. */
+export function readModeRules(value: unknown): ModeRules | { readonly problem: string } {
+  const read = modesSchema.safeParse(value)
+  if (read.success) return read.data
+  const said = read.error.issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')} ${message}` : message))
+  return { problem: `The modes are wrong: ${said.join('; ')}.` }
+}
+
+/** Whether some request could be answered by v1, or be compared with it. */
+export function needV1({ default: byDefault, rules }: ModeRules): boolean {
+  const modes = [byDefault, ...rules.flatMap(({ mode: base, canary }) => (canary ? [base, canary.mode] : [base]))]
+  return modes.some((one) => one !== 'v2')
+}
+
+/** Whether a rule serves a share of its callers from v2 and the others from v1. */
+export function isV2Canary({ mode: base, canary }: ModeRule): boolean {
+  return canary !== undefined && SERVED_BY[canary.mode] === 'v2' && SERVED_BY[base] === 'v1'
+}
+
+/** The rules in one line, without the names of clients. */
+export function describeRules({ default: byDefault, rules }: ModeRules): string {
+  const lines = rules.map(({ operations, clients, mode: base, canary }) => {
+    const who = clients === '*' ? '' : ' for some clients'
+    return `${[operations].flat().join(' ')}${who} ${base}${canary ? `, ${canary.percent} % ${canary.mode}` : ''}`
+  })
+  return [...lines, `everything else ${byDefault}`].join('; ')
+}

@@ -1,0 +1,55 @@
+import { invalidArgument } from '../errors/api-error.ts'
+import { covers } from '../mapping/covers.ts'
+import type { Identity } from './identify.ts'
+import { isMode, MODES, type Mode } from './mode.ts'
+import { isV2Canary, type ModeRule, type ModeRules } from './rules.ts'
+import { isWithinShare } from './share.ts'
+
+/** The header with which a tester chooses the mode of one request. */
+export const MODE_HEADER = 'x-crosswalk-mode'
+
+export interface Question extends Identity {
+  /** Operation id. */
+  readonly operation: string
+  /** The value of `x-crosswalk-mode`, if any; heeded for testers only. */
+  readonly wish?: string | undefined
+  /** The circuit of the operation is open: no canary gets v2. */
+  readonly isOpen: boolean
+}
+
+/** The mode of one request. A tester's wish that names no mode is INVALID_ARGUMENT. */
+export type Select = (question: Question) => Mode
+
+/** Compiles the rules: operations are matched once each. */
+export function createSelect({ default: byDefault, rules, testers }: ModeRules): Select {
+  const known = new Map<string, readonly ModeRule[]>()
+  const rulesFor = (operation: string) => {
+    const found = known.get(operation) ?? rules.filter(({ operations }) => fits(operations, operation))
+    known.set(operation, found)
+    return found
+  }
+  return (question) => {
+    if (question.wish !== undefined && isClient(testers, question)) return wished(question.wish)
+    const rule = rulesFor(question.operation).find(({ clients }) => isClient(clients, question))
+    return rule ? modeOf(rule, question) : byDefault
+  }
+}
+
+function modeOf(rule: ModeRule, { caller, isOpen }: Question): Mode {
+  const { mode, canary } = rule
+  if (!canary || !isWithinShare(caller, isOpen && isV2Canary(rule) ? 0 : canary.percent)) return mode
+  return canary.mode
+}
+
+function wished(wish: string): Mode {
+  if (isMode(wish)) return wish
+  throw invalidArgument({ field: MODE_HEADER, description: `must be one of ${MODES.join(', ')}` })
+}
+
+function isClient(patterns: string | readonly string[], { caller, subject }: Identity): boolean {
+  return fits(patterns, caller) || (subject !== undefined && fits(patterns, subject))
+}
+
+function fits(patterns: string | readonly string[], text: string): boolean {
+  return (typeof patterns === 'string' ? [patterns] : patterns).some((pattern) => covers(pattern, text))
+}

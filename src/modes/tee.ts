@@ -1,0 +1,60 @@
+import { isObject } from '../mapping/json.ts'
+import { ROWS } from '../mapping/plan.ts'
+import type { Answer } from './backend.ts'
+import type { Kept } from './captured.ts'
+
+/**
+ * The same answer, of which a copy is kept on the way to the client: of a streamed one at most `limit` bytes. `done` is told when the
+ * client has it all; when the client goes away before that, or its connection breaks, `undefined` is told.
+ */
+export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
+  const { status, headers } = answer
+  if ('stream' in answer)
+    return { status, headers, stream: watched(answer.stream, limit, (body) => done(body && { status, headers, ...body })) }
+  done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })
+  return answer
+}
+
+type Body = Pick<Kept, 'body' | 'size'>
+
+async function* watched(stream: AsyncIterable<string | Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
+  let pieces: Uint8Array[] | undefined = []
+  let size = 0
+  let whole = false
+  try {
+    for await (const piece of stream) {
+      size += piece.length
+      if (size > limit) pieces = undefined
+      else pieces?.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
+      yield piece
+    }
+    whole = true
+  } finally {
+    done(whole ? { body: { pieces, broken: false }, size: pieces ? size : 0 } : undefined)
+  }
+}
+
+/** About what a row of a list takes in memory, in bytes; a whole list is not written to text just to weigh it. */
+const ROW = 1024
+
+function weightOf(body: unknown): number {
+  const rows = isObject(body) ? body[ROWS] : undefined
+  return ROW * (Array.isArray(rows) ? rows.length + 1 : 1)
+}
+
+/** Reads an answer that no client gets, at most `limit` bytes of it; one that breaks off is kept as broken. */
+export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
+  if (!('stream' in rest)) return { status, headers, body: { value: rest.body }, size: 0 }
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of rest.stream) {
+      size += piece.length
+      if (size > limit) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
+      pieces.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
+    }
+  } catch {
+    return { status, headers, body: { pieces: [], broken: true }, size: 0 }
+  }
+  return { status, headers, body: { pieces, broken: false }, size }
+}

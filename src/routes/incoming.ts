@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import type { V1Request } from '../mapping/operation.ts'
+import type { RawRequest } from '../upstream/legacy-ask.ts'
+import { readBytes, utf8 } from './body.ts'
+import { parseJson } from './json-text.ts'
+import type { Routed } from './match.ts'
+import { parseQuery, searchOf } from './query.ts'
+
+/** A request as it came, and as the tables read it. */
+interface ReadRequest {
+  readonly raw: RawRequest
+  /** Parses it, once. Throws an ApiError when it cannot be read. */
+  readonly read: () => V1Request
+}
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Takes a request with its body, of at most `limit` bytes, from the connection; what they mean is asked later. */
+export async function readIncoming(
+  routed: Routed,
+  request: IncomingMessage,
+  id: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<ReadRequest> {
+  const { method = '', url = '', headers } = request
+  const body = routed.form || WITH_BODY.has(operationOf(routed).method) ? await readBytes(request, limit, signal) : undefined
+  let known: V1Request | undefined
+  const read = () => {
+    known ??= parse(routed, url, body)
+    return known
+  }
+  return { raw: { id, method, url, headers, body }, read }
+}
+
+/** Whether the body is known to fit; one of unknown length may not. */
+export function isBodyWithin({ headers }: IncomingMessage, limit: number): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= limit
+}
+
+function parse(routed: Routed, url: string, body: Buffer | undefined): V1Request {
+  const { params } = matchOf(routed)
+  const text = body && utf8(body)
+  if (routed.form) return { params, query: parseQuery(searchOf(url), text ?? ''), body: undefined }
+  return { params, query: parseQuery(searchOf(url)), body: text === undefined ? undefined : parseJson(text) }
+}
+
+function operationOf(routed: Routed) {
+  return matchOf(routed).operation
+}
+
+function matchOf({ match }: Routed) {
+  return match as Exclude<Routed['match'], string | undefined>
+}

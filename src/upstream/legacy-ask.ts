@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Agent } from 'undici'
+import { ApiError, invalidArgument } from '../errors/api-error.ts'
+import type { CodeName } from '../errors/codes.ts'
+import { fromTransport } from '../errors/from-v2.ts'
+import { endToEnd } from './hop-by-hop.ts'
+
+/** A v1 request as it came in. */
+export interface RawRequest {
+  readonly id: string
+  readonly method: string
+  /** Path and query, still encoded. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body?: Buffer | undefined
+}
+
+/** An answer of the v1 service, its bytes not read yet. */
+export interface LegacyAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly stream: AsyncIterable<Uint8Array>
+}
+
+export interface LegacySettings {
+  readonly pool: Agent
+  /** Origin of the v1 service, with an optional path prefix. */
+  readonly base: string
+  /** Milliseconds until the v1 service must begin to answer; its body may take as long as it likes. */
+  readonly answerMs: number
+}
+
+/** Gives a request to the v1 service, once. Rejects with an ApiError when no answer comes. */
+export type LegacyAsk = (request: RawRequest, signal: AbortSignal) => Promise<LegacyAnswer>
+
+export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): LegacyAsk {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname.replace(/\/$/, '')
+  return async ({ id, method, url, headers, body }, signal) => {
+    refuseDotSegments(decodeURIComponent(url.split('?', 1)[0] ?? ''))
+    try {
+      const answer = await pool.request({
+        origin,
+        path: prefix + url,
+        method: method as 'GET',
+        headers: requestHeaders(headers, id),
+        body: body ?? null,
+        signal,
+        headersTimeout: answerMs,
+        bodyTimeout: 0,
+      })
+      return { status: answer.statusCode, headers: endToEnd(answer.headers) as LegacyAnswer['headers'], stream: answer.body }
+    } catch (error) {
+      throw fromV1Transport(signal.aborted ? signal.reason : error)
+    }
+  }
+}
+
+/** What the connection to v1 says for itself stays behind, and so does what is between the client and us. */
+const OURS = new Set(['host', 'content-length', 'expect', 'x-crosswalk-mode'])
+
+function requestHeaders(headers: IncomingHttpHeaders, id: string): Record<string, string | string[]> {
+  const kept = Object.entries(endToEnd(headers)).filter(([name, value]) => value !== undefined && !OURS.has(name))
+  return { ...(Object.fromEntries(kept) as Record<string, string | string[]>), 'x-request-id': id }
+}
+
+/** Some carriers refuse such segments of a decoded path with a text of their own, others normalize them into another path. */
+export function refuseDotSegments(path: string): void {
+  if (!path.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) return
+  throw invalidArgument({ field: 'path', description: 'must not contain the segments . and ..' })
+}
+
+const SENTENCES: Partial<Record<CodeName, string>> = {
+  DEADLINE_EXCEEDED: 'the v1 service did not answer in time',
+  UNAVAILABLE: 'the v1 service cannot be reached',
+}
+
+/** A call to v1 that got no answer. */
+export function fromV1Transport(cause: unknown): ApiError {
+  const { code, message } = fromTransport(cause)
+  return new ApiError(code, SENTENCES[code] ?? message, { cause })
+}

@@ -1,0 +1,100 @@
+import pino from 'pino'
+import { mappings } from '../../mappings/index.ts'
+import type { Config } from '../../src/config/settings.ts'
+import { configWith } from '../../src/config.ts'
+import type { EvidenceReport } from '../../src/modes/report.ts'
+import type { ModeRules } from '../../src/modes/rules.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
+import { createServer, type Server } from '../../src/server.ts'
+
+/** The sandbox as v1 and v2, and the proxy in front of it. */
+export interface Stage {
+  readonly sandbox: Sandbox
+  readonly server: Server
+  /** Every log line. */
+  readonly log: readonly string[]
+  /** One v1 request through the proxy. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Reply>
+  evidence(): Promise<EvidenceReport>
+  setModes(rules: Partial<ModeRules>): Promise<void>
+  fault(fault: object): Promise<void>
+  clearFaults(): Promise<void>
+  journal(): Promise<readonly Entry[]>
+  clearJournal(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RequestOptions {
+  readonly token?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Reply {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a decoded JSON answer, looked into by the tests
+  readonly body: any
+  readonly headers: Headers
+}
+
+/** What the sandbox received. */
+export interface Entry {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export async function startStage(values: Partial<Config> = {}, options: SandboxOptions = {}): Promise<Stage> {
+  const sandbox = await startSandbox({ port: 0, v1Dialect: values['v1.dialect'], ...options })
+  const config = configWith({
+    'upstream.v1': sandbox.url,
+    'upstream.v2': sandbox.url,
+    'listen.port': 0,
+    'admin.port': 0,
+    ...values,
+  })
+  const log: string[] = []
+  const server = createServer(config, mappings, pino({ base: null }, { write: (line) => void log.push(line) }))
+  await server.listen()
+  const control = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${sandbox.url}/-/${path}`, { method, ...(body && { body: JSON.stringify(body) }) })
+    if (!answer.ok) throw new Error(await answer.text())
+    return answer.json()
+  }
+  return {
+    sandbox,
+    server,
+    log,
+    async request(method, path, { token = sandbox.tokens.owner, body, headers = {} } = {}) {
+      const answer = await fetch(server.url + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await answer.text()
+      return { status: answer.status, body: decode(text), headers: answer.headers }
+    },
+    evidence: async () => (await fetch(`${server.adminUrl}/evidence`)).json() as Promise<EvidenceReport>,
+    async setModes(rules) {
+      const problem = server.changeModes({ default: 'v2', rules: [], testers: [], ...rules }, 'test')
+      if (problem !== undefined) throw new Error(problem)
+    },
+    fault: async (fault) => void (await control('POST', 'faults', fault)),
+    clearFaults: async () => void (await control('DELETE', 'faults')),
+    journal: () => control('GET', 'journal') as Promise<readonly Entry[]>,
+    clearJournal: async () => void (await control('DELETE', 'journal')),
+    async close() {
+      await server.close()
+      await sandbox.close()
+    },
+  }
+}
+
+function decode(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

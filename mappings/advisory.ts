@@ -2,8 +2,10 @@ import { enumMap, prefixed } from '../src/mapping/enums.ts'
 import { choice, type Fields, int, long, object, objects, oneof, optional, text, texts, time } from '../src/mapping/field.ts'
 import type { Mapping } from '../src/mapping/operation.ts'
 import { action, list } from '../src/mapping/operations.ts'
-import { textsParam, timeParam } from '../src/mapping/query.ts'
+import { ask } from '../src/mapping/plan.ts'
+import { textsParam, timeParam, v2Query } from '../src/mapping/query.ts'
 import { message, resource } from '../src/mapping/resource.ts'
+import { wholeList } from '../src/mapping/whole-list.ts'
 import { detection, FALSE_POSITIVE_TYPES } from './vulnerabilities/advisory-event.ts'
 
 const falsePositiveType = enumMap('FalsePositiveDetermination.Type of the feed', [
@@ -78,14 +80,20 @@ const metadata = resource('vulnerability metadata', {
   },
 })
 
+const DOCUMENTS = '/advisory/v2/documents'
+const documentFilters = { id: 'id', cves: textsParam('cves') }
+
 export const advisory: Mapping = {
   domain: 'advisory',
   operations: [
-    action('advisory.documents.list', 'GET /advisory/v1/documents', {
-      v2: 'GET /advisory/v2/documents',
-      params: { id: 'id', cves: textsParam('cves') },
-      answer: message('documents', { items: objects('documents', document) }),
-      missing: 'empty',
+    wholeList('advisory.documents.list', 'GET /advisory/v1/documents', {
+      calls: [`GET ${DOCUMENTS}`],
+      params: documentFilters,
+      row: message('document', document),
+      byId: true,
+      *read({ query }) {
+        return { rows: (yield* ask({ method: 'GET', path: DOCUMENTS, query: v2Query(documentFilters, query) })).documents }
+      },
     }),
     action('advisory.resolved_vulns.list', 'GET /advisory/v1/images/resolved_vulns', {
       v2: 'GET /advisory/v2/images/resolvedVulns',
@@ -95,6 +103,7 @@ export const advisory: Mapping = {
       missing: 'empty',
     }),
     list('advisory.vulnerability_metadata.list', 'GET /advisory/v1/metadata', metadata, {
+      pages: true,
       query: { id: 'id', ids: textsParam('ids') },
       envelope: message('vulnerability metadata', {
         next_page_token: text('nextPageToken'),

@@ -60,6 +60,7 @@ export const artifactOperations: readonly Operation[] = [
   list('libraries.artifacts.list', 'GET /libraries/v1/artifacts', artifact, {
     query: { ...ecosystems, query: 'query', cuda_version: 'cuda_version', remediated: flagParam('remediated'), ...includeUpstream },
     more: { params: [], query: everyEcosystem },
+    pages: true,
     envelope: message('artifacts', { next_page_token: text('nextPageToken'), total_artifacts: int('totalCount'), skipped: int('skipped') }),
   }),
   list('libraries.artifacts.list_versions', 'GET /libraries/v1/artifacts/{id}/versions', version, { query: includeUpstream }),

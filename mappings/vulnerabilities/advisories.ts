@@ -1,14 +1,14 @@
+import { ApiError } from '../../src/errors/api-error.ts'
 import { enumMap, identical } from '../../src/mapping/enums.ts'
-import { long, objects, optional, parentOf, readOnly, text, texts, time } from '../../src/mapping/field.ts'
-import { isObject } from '../../src/mapping/json.ts'
-import { items } from '../../src/mapping/list.ts'
-import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
-import { list, operation } from '../../src/mapping/operations.ts'
-import { ask, emit, type Plan, ROWS } from '../../src/mapping/plan.ts'
+import { firstOf, long, objects, optional, parentOf, readOnly, text, texts, time } from '../../src/mapping/field.ts'
+import { isObject, type JsonObject } from '../../src/mapping/json.ts'
+import type { Operation, V1Request } from '../../src/mapping/operation.ts'
+import { list } from '../../src/mapping/operations.ts'
+import { ask, type Plan } from '../../src/mapping/plan.ts'
 import { choiceParam, choicesParam, scope, textsParam } from '../../src/mapping/query.ts'
 import { message, resource } from '../../src/mapping/resource.ts'
-import { uidInPath } from '../../src/mapping/uid.ts'
-import { readWindow, WINDOW_PARAMETERS } from '../../src/mapping/window.ts'
+import { parentUid, uidInPath } from '../../src/mapping/uid.ts'
+import { type Read, wholeList } from '../../src/mapping/whole-list.ts'
 import { advisoryEvent, reviewStatus } from './advisory-event.ts'
 
 const EVENT_TYPES = [
@@ -66,7 +66,6 @@ const advisory = resource('advisory', {
 })
 
 const event = message('advisory event', advisoryEvent)
-const eventsEnvelope = message('advisory events', { parent_id: text(parentOf('uid')) })
 
 export const advisoryOperations: readonly Operation[] = [
   list('vulnerabilities.advisories.list', 'GET /vulnerabilities/v1/advisories', advisory, {
@@ -91,31 +90,38 @@ export const advisoryOperations: readonly Operation[] = [
     },
     byId: 'id',
     orders: orderBy,
+    pages: true,
+    // The parent of what is listed, or of what was asked for when there is nothing (facts §5.1).
     envelope: message('advisories', {
-      id: text(parentOf('first.uid')),
+      id: text(firstOf(parentOf('first.uid'), 'scope')),
       next_page_token: text('nextPageToken'),
       total_count: optional(long('totalCount')),
     }),
   }),
-  operation('vulnerabilities.advisory_events.list', 'GET /vulnerabilities/v1/advisories/{parent_id=**}/events', {
+  wholeList('vulnerabilities.advisory_events.list', 'GET /vulnerabilities/v1/advisories/{parent_id=**}/events', {
     kind: 'emulated',
     because: 'v2 keeps the events inside the advisory; component_location_changed events arrive without a type (facts §5.2)',
     calls: [`GET ${advisory.v2}/{parent_id}`],
-    ownParams: WINDOW_PARAMETERS,
-    answer: event,
-    rows: true,
-    envelope: eventsEnvelope,
-    missing: 'empty',
-    empty: (dialect) => ({ [ROWS]: [], ...eventsEnvelope.show[dialect]({}) }),
-    plan: eventsOf,
+    row: event,
+    envelope: message('advisory events', { parent_id: text(parentOf('uid')) }),
+    read: eventsOf,
   }),
 ]
 
-/** A window of the events as of any v1 list; they are few, and v2 sends them all. */
-function* eventsOf({ params, query }: V1Request, env: Env): Plan {
-  const { skip, take } = readWindow(query)
-  const found = yield* ask({ method: 'GET', path: `${advisory.v2}/${uidInPath(params.parent_id ?? '', 'parent_id')}`, query: [] })
-  const events = Array.isArray(found.events) ? found.events.filter(isObject) : []
-  yield* emit(events.slice(skip, take === undefined ? undefined : skip + take).map(event.show[env.dialect]))
-  return items(eventsEnvelope.show[env.dialect](found))
+/** The events of an advisory. v1 also took the uid of one event, which is its advisory's with one part more (facts §5.2, §17). */
+function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<Read> {
+  const parent = parentUid(uid)
+  try {
+    const found = yield* get(uid)
+    return { rows: found.events, envelope: found }
+  } catch (error) {
+    if (parent === undefined || !(error instanceof ApiError) || error.code !== 'NOT_FOUND') throw error
+  }
+  const found = yield* get(parent)
+  const named = Array.isArray(found.events) ? found.events.filter((one) => isObject(one) && one.uid === uid) : []
+  return { rows: named, envelope: named.length > 0 ? found : {} }
+}
+
+function* get(uid: string): Plan<JsonObject> {
+  return yield* ask({ method: 'GET', path: `${advisory.v2}/${uidInPath(uid, 'parent_id')}`, query: [] })
 }

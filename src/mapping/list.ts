@@ -9,8 +9,8 @@ import { asParam, count, type Params, type Query, single, v2Query } from './quer
 import { passes } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
-import { eachPage, type Walked } from './walk.ts'
-import { readWindow, type Window } from './window.ts'
+import { eachPage, PAGE_SIZE, type Walked } from './walk.ts'
+import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
 
 /**
  * Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. `origin` tells whether the rows come
@@ -31,6 +31,8 @@ export interface ListOptions {
   readonly more?: { readonly params: readonly string[]; readonly query: (request: V1Request) => Filters }
   /** A list that v1 paged by token itself, and what it answers beside its rows: a table over `Walked` (facts §10.2). */
   readonly envelope?: Message
+  /** v1 answered a page when nobody asked for one, and never more than the largest page of v2 (facts §20). */
+  readonly pages?: true
   /** The list is an approximation of what v1 had; what it cannot know. */
   readonly emulated?: string
   /** v1's enum of sort orders, where it has one. */
@@ -56,7 +58,7 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   const { query } = request
   const filters = merge(options.query ?? {}, [...v2Query(options.query ?? {}, query), ...(options.more?.query(request) ?? [])])
   const order = sortable(resource, readOrder(query, options.orders))
-  const window = options.envelope ? tokenWindow(query) : readWindow(query)
+  const window = options.envelope ? tokenWindow(query, options) : readWindow(query)
   const uid = options.byId ? single(query, options.byId) : undefined
   const show = resource.show[env.dialect]
   const origin = uid ? 'get' : 'list'
@@ -64,7 +66,7 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
     const complete = options.enrich ? yield* options.enrich(rows, env, origin) : rows
     yield* emit(complete.map(show))
   }
-  const reply = (walked: Partial<Walked>) => items(options.envelope?.show[env.dialect](walked))
+  const reply = (walked: Partial<Walked>) => items(options.envelope?.show[env.dialect]({ ...walked, scope: scopeOf(query) }))
   if (!filters) return reply({})
   if (uid) {
     const rows = (yield* byId(resource, uid, options.byId ?? '')).filter((row) => passes(row, filters))
@@ -76,12 +78,17 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   return reply(yield* eachPage({ path, plural: resource.plural, order: order ?? resource.order, query: ordered }, window, send))
 }
 
-/** The window of a list that v1 paged by token: `page_size` rows from there, or everything behind it. */
-function tokenWindow(query: Query): Window {
+/** The window of a list that v1 paged by token: `page_size` rows from there, or a page of the usual size, or everything behind it. */
+function tokenWindow(query: Query, { pages }: ListOptions): Window {
   const token = single(query, TOKEN_PARAMETERS.token) || undefined
   const skip = count(query, TOKEN_PARAMETERS.skip)
-  const window = token ? { skip: 0, take: count(query, 'page_size') } : readWindow(query)
-  return { ...window, ...(skip !== undefined && { skip }), token }
+  const { take, ...window } = token ? { skip: 0, take: count(query, 'page_size') } : readWindow(query)
+  return { ...window, ...(skip !== undefined && { skip }), take: pages ? Math.min(take ?? DEFAULT_PAGE, PAGE_SIZE) : take, token }
+}
+
+/** The resource that a list was asked to look below, if any. */
+function scopeOf(query: Query): string | undefined {
+  return single(query, 'uidp.children_of') || single(query, 'uidp.descendants_of') || undefined
 }
 
 /** The v1 envelope; the rows that the plan emitted become its `items`. */

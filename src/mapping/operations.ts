@@ -121,7 +121,8 @@ export function action(id: string, route: string, options: Action): Operation {
   })
 }
 
-interface Composed extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls' | 'plan'>> {
+/** What an operation with a plan of its own says. */
+export interface Composed extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls' | 'plan'>> {
   readonly kind?: Kind
   readonly calls: readonly string[]
   readonly plan: MakePlan

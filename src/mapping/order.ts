@@ -1,6 +1,6 @@
 import { invalidArgument } from '../errors/api-error.ts'
 import type { EnumMap } from './enums.ts'
-import { type Query, single } from './query.ts'
+import { type Query, readChoice, single } from './query.ts'
 
 export const ORDER_PARAMETER = 'order_by'
 
@@ -24,9 +24,8 @@ const SORT_FIELDS: Readonly<Record<string, string>> = {
 /** The v2 `order_by` of a v1 query, or undefined for the default order. `orders` holds v1's enum of orders where it has one. */
 export function readOrder(query: Query, orders?: EnumMap): string | undefined {
   const value = single(query, ORDER_PARAMETER)
-  const named = value === undefined ? undefined : (orders?.toV2.get(value) ?? orders?.toV2.get(Number(value)))
-  if (named !== undefined) return named || undefined
   if (value === undefined || value.trim() === '') return undefined
+  if (orders) return readChoice(ORDER_PARAMETER, value, orders) || undefined
   const [name = '', direction = 'asc', ...rest] = value.trim().split(/\s+/)
   const field = Object.hasOwn(SORT_FIELDS, name) ? SORT_FIELDS[name] : undefined
   const way = direction.toLowerCase()

@@ -100,6 +100,13 @@ export function spellings(name: string): readonly string[] {
   return both
 }
 
+/** The v2 name of a v1 enum value, given by name or number. */
+export function readChoice(name: string, value: string, of: EnumMap | undefined): string {
+  const v2 = of?.toV2.get(value) ?? of?.toV2.get(Number(value))
+  if (v2 === undefined) throw unparsable(name, `${JSON.stringify(value)} is not a valid value`)
+  return v2
+}
+
 const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, param: Param) => string>> = {
   text: (_, value) => value,
   flag: (name, value) => String(readFlag(name, value)),
@@ -108,11 +115,7 @@ const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, para
     if (!isTimestamp(value)) throw unparsable(name, `${JSON.stringify(value)} is not an RFC 3339 time`)
     return value
   },
-  choice: (name, value, { of }) => {
-    const v2 = of?.toV2.get(value) ?? of?.toV2.get(Number(value))
-    if (v2 === undefined) throw unparsable(name, `${JSON.stringify(value)} is not a valid value`)
-    return v2
-  },
+  choice: (name, value, { of }) => readChoice(name, value, of),
 }
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])

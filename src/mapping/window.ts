@@ -22,7 +22,7 @@ const FAMILIES = [
 export const WINDOW_PARAMETERS: readonly string[] = FAMILIES.flatMap(({ start, size }) => [start, size])
 
 /** Rows of a page whose size the client did not say: v2's own default (specification §8). */
-const DEFAULT_PAGE = 50
+export const DEFAULT_PAGE = 50
 
 /** The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. */
 export function readWindow(query: Query): Window {

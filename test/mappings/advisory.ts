@@ -103,6 +103,25 @@ export const advisory: readonly Transcript[] = [
     published: published(documents),
   },
   {
+    title: 'a window of them, the other way round',
+    operation: 'advisory.documents.list',
+    request: 'GET /advisory/v1/documents?order_by=id desc&offset=1&limit=1',
+    calls: [{ call: 'GET /advisory/v2/documents', answer: { documents: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] } }],
+    reply: { items: [{ id: 'b', advisories: [] }] },
+  },
+  {
+    title: 'in an order that documents do not know',
+    operation: 'advisory.documents.list',
+    request: 'GET /advisory/v1/documents?order_by=name',
+    calls: [{ call: 'GET /advisory/v2/documents', answer: { documents: [{ id: 'a' }, { id: 'b' }] } }],
+    reply: {
+      items: [
+        { id: 'a', advisories: [] },
+        { id: 'b', advisories: [] },
+      ],
+    },
+  },
+  {
     title: 'no document',
     operation: 'advisory.documents.list',
     request: 'GET /advisory/v1/documents',
@@ -184,7 +203,7 @@ export const advisory: readonly Transcript[] = [
     title: 'by id; a total that v2 does not say is absent',
     operation: 'advisory.vulnerability_metadata.list',
     request: 'GET /advisory/v1/metadata?id=CVE-3',
-    calls: [{ call: 'GET /advisory/v2/metadata?id=CVE-3&page_size=200', answer: { vulnerabilityMetadata: [{ id: 'CVE-3' }] } }],
+    calls: [{ call: 'GET /advisory/v2/metadata?id=CVE-3&page_size=50', answer: { vulnerabilityMetadata: [{ id: 'CVE-3' }] } }],
     reply: { items: metadata.items.slice(2), next_page_token: '', skipped: 0 },
     published: { items: metadata.items.slice(2), nextPageToken: '', skipped: 0 },
   },

@@ -84,7 +84,7 @@ export const libraries: readonly Transcript[] = [
     request: 'GET /libraries/v1/artifacts?ecosystems=1&query=req&cudaVersion=12.4&remediated=t&include_upstream=false&pageToken=here',
     calls: [
       {
-        call: 'GET /libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=req&cuda_version=12.4&remediated=true&page_size=200&page_token=here',
+        call: 'GET /libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=req&cuda_version=12.4&remediated=true&page_size=50&page_token=here',
         answer: {},
       },
     ],

@@ -167,14 +167,17 @@ const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
   ...EVENT_TYPES.map((name, at) => [`latest_event_type=${at}`, `latest_event_type=EVENT_TYPE_FILTER_${name}`] as const),
 ]
 
+/** The envelope names what was asked for when nothing is there (facts §5.1). */
+const asked = (query: string) => /^uidp\.(?:children_of|descendants_of)=(.*)$/.exec(query)?.[1] ?? ''
+
 const filtered = FILTERS.map(
   ([v1, v2]): Transcript => ({
     title: `filtered by ${v1}`,
     operation: 'vulnerabilities.advisories.list',
     request: `GET /vulnerabilities/v1/advisories?${v1}`,
-    calls: [{ call: `${LIST}?${v2}&page_size=200`, answer: {} }],
-    reply: none,
-    published: published(none),
+    calls: [{ call: `${LIST}?${v2}&page_size=50`, answer: {} }],
+    reply: { ...none, id: asked(v1) },
+    published: published({ ...none, id: asked(v1) }),
   }),
 )
 
@@ -198,7 +201,7 @@ const ordered = ORDERS.flatMap(([v1, v2], at) =>
       title: `in order ${order}`,
       operation: 'vulnerabilities.advisories.list',
       request: `GET /vulnerabilities/v1/advisories?orderBy=${order}`,
-      calls: [{ call: `${LIST}?order_by=${v2}&page_size=200`, answer: {} }],
+      calls: [{ call: `${LIST}?order_by=${v2}&page_size=50`, answer: {} }],
       reply: none,
       published: published(none),
     }),
@@ -212,7 +215,7 @@ export const vulnerabilities: readonly Transcript[] = [
     request: 'GET /vulnerabilities/v1/advisories?uidp.childrenOf=org',
     calls: [
       {
-        call: `${LIST}?uidp.children_of=org&page_size=200`,
+        call: `${LIST}?uidp.children_of=org&page_size=50`,
         answer: { advisories: [v2Advisory, { uid: 'org/bare' }], totalCount: '2', nextPageToken: '' },
       },
     ],
@@ -225,7 +228,7 @@ export const vulnerabilities: readonly Transcript[] = [
     title: 'an unspecified order is no order',
     operation: 'vulnerabilities.advisories.list',
     request: 'GET /vulnerabilities/v1/advisories?order_by=ORDER_BY_UNSPECIFIED',
-    calls: [{ call: `${LIST}?page_size=200`, answer: {} }],
+    calls: [{ call: `${LIST}?page_size=50`, answer: {} }],
     reply: none,
     published: published(none),
   },
@@ -236,6 +239,22 @@ export const vulnerabilities: readonly Transcript[] = [
     calls: [{ call: `${LIST}?page_size=1&page_token=before`, answer: { advisories: [{ uid: 'org/bare' }], nextPageToken: 'next' } }],
     reply: { id: 'org', items: [bare], next_page_token: 'next' },
     published: published({ id: 'org', items: [bare], next_page_token: 'next' }),
+  },
+  {
+    title: 'a page is no larger than v2 makes one',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?page_size=1000',
+    calls: [{ call: `${LIST}?page_size=200`, answer: {} }],
+    reply: none,
+    published: published(none),
+  },
+  {
+    title: 'an order that is none of its own',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?order_by=uid desc',
+    calls: [],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', 'parsing field "order_by": "uid desc" is not a valid value'),
   },
   {
     title: 'an event type that v2 does not know',
@@ -286,10 +305,35 @@ export const vulnerabilities: readonly Transcript[] = [
     published: published({ items: events.slice(1, 3), parent_id: 'org' }),
   },
   {
+    title: 'one event by its own uid',
+    operation: 'vulnerabilities.advisory_events.list',
+    request: 'GET /vulnerabilities/v1/advisories/org/adv/3/events',
+    calls: [
+      { call: `${LIST}/org/adv/3`, answer: 'NOT_FOUND' },
+      { call: `${LIST}/org/adv`, answer: v2Advisory },
+    ],
+    reply: { items: events.slice(3, 4), parent_id: 'org' },
+    published: published({ items: events.slice(3, 4), parent_id: 'org' }),
+  },
+  {
+    title: 'an event that its advisory does not have',
+    operation: 'vulnerabilities.advisory_events.list',
+    request: 'GET /vulnerabilities/v1/advisories/org/adv/none/events',
+    calls: [
+      { call: `${LIST}/org/adv/none`, answer: 'NOT_FOUND' },
+      { call: `${LIST}/org/adv`, answer: v2Advisory },
+    ],
+    reply: { ...(items() as object), parent_id: '' },
+    published: { items: [], parentId: '' },
+  },
+  {
     title: 'the events of nothing',
     operation: 'vulnerabilities.advisory_events.list',
     request: 'GET /vulnerabilities/v1/advisories/org/none/events',
-    calls: [{ call: `${LIST}/org/none`, answer: 'NOT_FOUND' }],
+    calls: [
+      { call: `${LIST}/org/none`, answer: 'NOT_FOUND' },
+      { call: `${LIST}/org`, answer: 'NOT_FOUND' },
+    ],
     reply: { ...(items() as object), parent_id: '' },
     published: { items: [], parentId: '' },
   },

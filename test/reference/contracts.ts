@@ -68,8 +68,9 @@ export function compareWithV2(contract: OpenApi, mappings: readonly Mapping[]): 
 }
 
 /** v2 query parameters that an operation sends; `updateMask` belongs to the gateway and stands in no contract. */
-function sentBy({ params, rows, calls }: Operation): readonly string[] {
+function sentBy({ params, rows, answer }: Operation): readonly string[] {
   const filters = Object.values(params).map((row) => asParam(row).v2)
-  const listed = rows && calls.some((call) => call.startsWith('GET ') && !/\}$/.test(call))
+  // The rows of a list that v2 pages are a resource; a message is a row of what v2 answers at once.
+  const listed = rows && answer !== undefined && 'plural' in answer
   return [...filters.filter((name) => name !== ''), ...(listed ? PAGING : [])]
 }

@@ -101,11 +101,7 @@ const ROWS: readonly Row[] = [
     neverSet(artifactVersion, 'source_type', 'malware_scanned', 'malware_malicious', 'upstream_published_date'),
   ],
   ['libraries.artifacts.count', 'answer', artifactCount, view.totals],
-  [
-    'advisory.documents.list',
-    'answer',
-    native.message('documents', [native.list(native.object(document)('items', { from: 'documents' }))]),
-  ],
+  ['advisory.documents.list', 'answer', document],
   ['advisory.vulnerability_metadata.list', 'answer', rowOf(vulnerabilityMetadataList)],
   ['advisory.vulnerability_metadata.list', 'envelope', envelopeOf(vulnerabilityMetadataList)],
   ['events.subscriptions.list', 'answer', subscription],

@@ -15,6 +15,7 @@ import { advisoriesList } from '../messages/advisories.ts'
 import { advisoryEventList } from '../messages/advisory-events.ts'
 import type { Operation } from '../operation.ts'
 import { ownPaging } from '../own-paging.ts'
+import { readWindow } from '../window.ts'
 import { orderOf, readV1Wish } from './advisory-query.ts'
 
 const path = '/vulnerabilities/v1/advisories'
@@ -55,7 +56,7 @@ const eventsAt = ({ advisories: table }: Store, uid: string): { readonly of: str
   return { of: found?.uid ?? uid, items: named ? items : items.filter((event) => event.uid === uid) }
 }
 
-/** The events of an advisory; one that is not there has none (facts §5.2). */
+/** The events of an advisory, all or a window of them; one that is not there has none (facts §5.2, specification §9.5). */
 const listEvents: Operation = {
   method: 'GET',
   template: `${path}/{parent_id=**}/events`,
@@ -63,7 +64,9 @@ const listEvents: Operation = {
     const uid = uidParam(ask, 'parent_id')
     requireCapability(world, callerOf(ask), 'advisories.list', uid)
     const { of, items } = eventsAt(world.store, uid)
-    return encode(items.length === 0 ? {} : { parentId: parentOf(of), items }, advisoryEventList, world.options.v1Dialect)
+    const { from, to } = readWindow(ask.query)
+    const shown = items.slice(from, to)
+    return encode(items.length === 0 ? {} : { parentId: parentOf(of), items: shown }, advisoryEventList, world.options.v1Dialect)
   },
 }
 

@@ -1,3 +1,4 @@
+import { contradiction } from './config/contradiction.ts'
 import { readConfigFile } from './config/file.ts'
 import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
 
@@ -31,7 +32,9 @@ export function loadConfig({ flags, env }: ConfigSources): Loaded {
     if (!read.success) return { problem: wrongValue(key, given, read.error.issues) }
     values[key] = read.data
   }
-  return { config: configWith(values as Partial<Config>) }
+  const config = configWith(values as Partial<Config>)
+  const problem = contradiction(config)
+  return problem === undefined ? { config } : { problem }
 }
 
 /** The defaults, with these values instead of some of them. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import type { Agent } from 'undici'
 import { differences, differencesOf } from '../mappings/differences.ts'
-import { compatSettings, migrationSettings, poolSettings } from './config/parts.ts'
+import { announcement, compatSettings, forwardedSettings, migrationSettings, poolSettings, retirement } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
 import { describeOperations } from './explain/describe.ts'
 import { checkMappings } from './mapping/check.ts'
@@ -12,14 +12,17 @@ import { createMigration, type Migration } from './modes/assemble.ts'
 import { NEEDS_V1 } from './modes/modes.ts'
 import { type ModeRules, needV1 } from './modes/rules.ts'
 import { createAdmin } from './routes/admin.ts'
+import { createAnnounce } from './routes/announce.ts'
 import { createApp, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
+import { createForwarded } from './routes/forwarded.ts'
 import { createLegacy } from './routes/legacy.ts'
 import { createMetrics } from './routes/metrics.ts'
 import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
 import { whyNotReady } from './routes/ready.ts'
+import { retire } from './routes/retire.ts'
 import { createRouter } from './translate/router.ts'
 import { createLegacyAsk } from './upstream/legacy-ask.ts'
 import { createPool } from './upstream/pool.ts'
@@ -30,7 +33,7 @@ import { createSend } from './upstream/send.ts'
 export interface Server {
   /** Begins to listen; rejects when a port is taken. */
   listen(): Promise<void>
-  /** Stops accepting, lets requests finish for `limits.shutdownMs` milliseconds, and closes every connection. */
+  /** Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, closes every connection. */
   close(): Promise<void>
   /** Puts other rules in force for every request from now on, or tells in a sentence why it cannot. */
   changeModes(rules: ModeRules, source: string): string | undefined
@@ -54,8 +57,9 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const migration = assembleMigration(config, v2, mappings, { pool, askPool, log })
   const metrics = createMetrics(pool)
-  const passthrough = createPassthrough(v2)
-  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics), migration })
+  const forwarded = createForwarded(forwardedSettings(config))
+  const passthrough = createPassthrough(v2, forwarded)
+  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics, forwarded), migration })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({ metrics, operations: describeOperations(mappings, differencesOf), notReady, ...migration })
@@ -67,8 +71,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     },
     async close() {
       closing = true
-      passthrough.endUpgrades()
-      await drain(app, config['limits.shutdownMs'])
+      await retire(app, passthrough.endUpgrades, retirement(config))
       await admin.close()
       passthrough.close()
       await migration.close()
@@ -106,7 +109,7 @@ function createProxy(
   const v1 = config['upstream.v1']
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
   const compat = createCompat({ router, sendFor, legacy, modes: migration.modes }, compatSettings(config))
-  const serve = createServe(begin, createClassify(mappings), passthrough, compat)
+  const serve = createServe(begin, createClassify(mappings), passthrough, createAnnounce(app, announcement(config)), compat)
   passthrough.carryUpgrades(app.server)
   return app
 }
@@ -142,15 +145,6 @@ function assembleMigration(config: Config, v2: string, mappings: readonly Mappin
     now: Date.now,
     warn: (text) => log.warn(text),
   })
-}
-
-/** Closes the app when its last request is over, or after `ms` milliseconds whatever is still under way. */
-async function drain(app: FastifyInstance, ms: number): Promise<void> {
-  const tidy = setInterval(() => app.server.closeIdleConnections(), 50)
-  const force = setTimeout(() => app.server.closeAllConnections(), ms)
-  await app.close()
-  clearInterval(tidy)
-  clearTimeout(force)
 }
 
 function urlOf(app: FastifyInstance): string {

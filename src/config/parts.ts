@@ -1,3 +1,4 @@
+import { listOf } from './addresses.ts'
 import type { Config } from './settings.ts'
 
 /** The settings as the parts of the proxy want them. */
@@ -52,4 +53,16 @@ export function migrationSettings(config: Config) {
       ...(path !== undefined && { file: { path, bytes: config['records.bytes'], files: config['records.files'] } }),
     },
   }
+}
+
+export function forwardedSettings(config: Config) {
+  return { trusted: listOf(config['forwarded.trusted']), header: config['forwarded.header'] }
+}
+
+export function announcement(config: Config) {
+  return { deprecation: config['v1.deprecation'], sunset: config['v1.sunset'], successor: config['v1.successor'] }
+}
+
+export function retirement(config: Config) {
+  return { drainMs: config['limits.drainMs'], lingerMs: config['limits.lingerMs'], shutdownMs: config['limits.shutdownMs'] }
 }

@@ -1,5 +1,7 @@
 import { DIALECTS } from '../mapping/names.ts'
 import { ALL_V2, type ModeRules } from '../modes/rules.ts'
+import { addresses } from './addresses.ts'
+import { link, moment } from './announcements.ts'
 import { choiceOf, file, flag, host, integer, type Kind, modes, url } from './kinds.ts'
 
 /** One setting. Parsing, `--help` and the README's table all come from this row. */
@@ -26,11 +28,36 @@ export const SETTINGS = {
   'listen.port': setting(integer(0, 65_535), 'PORT', 8080, 'Port the proxy listens on; 0 = any'),
   'admin.host': setting(host, 'ADMIN_HOST', '127.0.0.1', 'Address of the admin endpoints'),
   'admin.port': setting(integer(0, 65_535), 'ADMIN_PORT', 8081, 'Port of the admin endpoints; 0 = any'),
+  'forwarded.trusted': setting<string | undefined>(
+    addresses,
+    'TRUSTED_PROXIES',
+    undefined,
+    'Proxies in front that are believed about the client; without it the headers of everybody are replaced',
+  ),
+  'forwarded.header': setting(
+    choiceOf('x-forwarded', 'forwarded'),
+    'FORWARDED_HEADER',
+    'x-forwarded',
+    'What those proxies write and v2 and v1 are sent: X-Forwarded-For, -Proto and -Host, or Forwarded',
+  ),
   'v1.dialect': setting(
     choiceOf(...DIALECTS),
     'DIALECT',
     'specification',
     'Spelling of v1 answers: snake_case, or the published JSON names',
+  ),
+  'v1.deprecation': setting<number | undefined>(
+    moment,
+    'V1_DEPRECATION',
+    undefined,
+    'v1 answers say Deprecation: since, or from, this moment',
+  ),
+  'v1.sunset': setting<number | undefined>(moment, 'V1_SUNSET', undefined, 'v1 answers say Sunset: the moment v1 ends'),
+  'v1.successor': setting<string | undefined>(
+    link,
+    'V1_SUCCESSOR',
+    undefined,
+    'v1 answers link to this address as their successor version',
   ),
   'errors.notFound': setting(choiceOf('empty', 'error'), 'NOT_FOUND', 'empty', 'A missing resource: as v1 had it, or always 404'),
   unknownParameters: setting(choiceOf('drop', 'refuse'), 'UNKNOWN_PARAMETERS', 'drop', 'Query parameters that v1 did not know'),
@@ -90,6 +117,13 @@ export const SETTINGS = {
   'limits.connectTimeoutMs': setting(integer(1, HOUR), 'CONNECT_TIMEOUT_MS', 3000, 'Time for a connection to stand, in milliseconds'),
   'limits.deadlineMs': setting(integer(1, HOUR), 'DEADLINE_MS', MINUTE, 'Time for one translated request, in milliseconds'),
   'limits.shutdownMs': setting(integer(0, HOUR), 'SHUTDOWN_MS', 10_000, 'Time for requests to finish after SIGTERM, in milliseconds'),
+  'limits.drainMs': setting(integer(0, HOUR), 'DRAIN_MS', 0, 'After SIGTERM: time not ready but serving, for balancers that ask /readyz'),
+  'limits.lingerMs': setting(
+    integer(0, HOUR),
+    'LINGER_MS',
+    0,
+    'Then: time serving open connections only, for balancers that are refused (nginx)',
+  ),
   'keep.entries': setting(integer(1, 1_000_000), 'KEEP_ENTRIES', 10_000, 'v2 answers kept for their callers (readmes, look-ups)'),
   'keep.ttlMs': setting(integer(1, HOUR), 'KEEP_TTL_MS', MINUTE, 'How long they are kept at most, in milliseconds'),
   'log.level': setting(choiceOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'LOG_LEVEL', 'info', 'Least level of log lines'),

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
+import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
 import type { Classify } from './classify.ts'
 import type { Compat } from './compat.ts'
@@ -37,12 +38,13 @@ export function createApp(serve: Serve): FastifyInstance {
 }
 
 /** One request: whose it is, and then to its carrier. */
-export function createServe(begin: Begin, classify: Classify, passthrough: Passthrough, compat: Compat): Serve {
+export function createServe(begin: Begin, classify: Classify, passthrough: Passthrough, announce: Announce, compat: Compat): Serve {
   return (request, reply) => {
     const exchange = begin(request.raw, reply.raw, request.id)
     const target = classify(request.raw.url ?? '')
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
     reply.header('x-request-id', exchange.id)
+    announce(reply)
     if (target.kind === 'v1') return compat(request, reply, target.path, exchange)
     exchange.error = new ApiError('INVALID_ARGUMENT', 'the request target is not a well-formed path')
     return sendError(reply, exchange.error)

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { credentialHash } from '../upstream/credential.ts'
 import { pathOf } from './classify.ts'
 import { type Exchange, newExchange } from './exchange.ts'
+import type { Forwarded } from './forwarded.ts'
 import type { Metrics } from './metrics.ts'
 import { hasFailed } from './outcome.ts'
 
@@ -13,9 +14,10 @@ export type Begin = (request: IncomingMessage, response: ServerResponse, id: str
  * One log line a request. It never holds a header, a body or a query, because those carry tokens; the caller is named by the hash of the
  * credential. The response's `close` is watched because it comes for finished, broken and passed-through answers alike.
  */
-export function createEdge(log: Logger, metrics: Metrics): Begin {
+export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): Begin {
   return (request, response, id) => {
     const exchange = newExchange(id)
+    const client = forwarded(request)
     const started = performance.now()
     metrics.begin()
     response.once('close', () => {
@@ -32,6 +34,7 @@ export function createEdge(log: Logger, metrics: Metrics): Begin {
         ...(exchange.dropped.length > 0 && { dropped: exchange.dropped }),
         status,
         ms: Math.round(ms * 10) / 10,
+        client,
         caller: credentialHash(request.headers.authorization),
         ...(exchange.error && { error: described(exchange.error) }),
       }

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { createNative, isUnframable } from '../upstream/native.ts'
 import type { Exchange } from './exchange.ts'
+import type { Forwarded } from './forwarded.ts'
 import { refuse, refuseSocket } from './refusal.ts'
 
 const LENGTH_REQUIRED = 411
@@ -19,7 +20,7 @@ export interface Passthrough {
   close(): void
 }
 
-export function createPassthrough(base: string): Passthrough {
+export function createPassthrough(base: string, forwarded: Forwarded): Passthrough {
   const exchanges = new WeakMap<ServerResponse, Exchange>()
   const fail = failing(exchanges)
   const native = createNative(base, (error, _, target) => ('writeHead' in target ? fail(target, error) : refuseSocket(target, error)))
@@ -38,6 +39,7 @@ export function createPassthrough(base: string): Passthrough {
         if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreOffer(server, request, socket, head)
         open.add(socket)
         socket.once('close', () => open.delete(socket))
+        forwarded(request)
         native.upgrade(request, socket, head)
       })
     },

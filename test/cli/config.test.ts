@@ -72,6 +72,43 @@ describe('values', () => {
     expect(load(flags as Record<string, string>, env as Record<string, string>)).toEqual({ problem })
   })
 
+  it.each([
+    ['trusted-proxies', '10.0.0.0/8, ::1', { 'forwarded.trusted': '10.0.0.0/8,::1' }],
+    ['v1-deprecation', '2027-03-01', { 'v1.deprecation': 1_803_859_200 }],
+    ['v1-sunset', '2027-03-01T01:00:00+01:00', { 'v1.sunset': 1_803_859_200 }],
+    ['v1-successor', 'https://docs.example.com/a b>', { 'v1.successor': 'https://docs.example.com/a%20b%3E' }],
+  ])('of --%s %j are understood', (flag, value, config) => expect(load({ [flag]: value })).toMatchObject({ config }))
+
+  it('of trusted proxies may be an array in the file', () => {
+    expect(load({}, {}, { forwarded: { trusted: ['10.0.0.0/8', '::1'] } })).toMatchObject({
+      config: { 'forwarded.trusted': '10.0.0.0/8,::1' },
+    })
+  })
+
+  it.each(['all', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', '::/129', '10.0.0.1,', 'fe80::1%eth0', 'localhost'])(
+    'no proxy to trust: %j',
+    (text) => {
+      const problem = `forwarded.trusted is ${JSON.stringify(text)} in the flag --trusted-proxies, but it must be addresses or networks with commas between them, such as 10.0.0.0/8,::1.`
+      expect(load({ 'trusted-proxies': text })).toEqual({ problem })
+    },
+  )
+
+  it.each(['tomorrow', '2027-02-30', '1803859200', '2027-03-01T00:00:00'])('no moment: %j', (text) => {
+    const problem = `v1.sunset is ${JSON.stringify(text)} in the flag --v1-sunset, but it must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z.`
+    expect(load({ 'v1-sunset': text })).toEqual({ problem })
+  })
+
+  it.each(['docs', 'ftp://x', 'https://user:pass@x'])('no link: %j', (text) => {
+    expect(load({ 'v1-successor': text })).toHaveProperty('problem', expect.stringMatching(/^v1\.successor is .* an address such as/))
+  })
+
+  it('that contradict each other are refused together', () => {
+    expect(load({ 'v1-deprecation': '2027-03-01', 'v1-sunset': '2027-02-01' })).toEqual({
+      problem:
+        'v1.sunset (2027-02-01T00:00:00.000Z) is before v1.deprecation (2027-03-01T00:00:00.000Z), but nothing ends before it is deprecated (RFC 9745 §4).',
+    })
+  })
+
   it.each(['api.example.com', 'ftp://x', 'https://user:pass@x', 'https://x?y', 'https://x#y', ''])('no address: %j', (url) => {
     expect(load({ 'upstream-v2': url })).toHaveProperty('problem', expect.stringMatching(/^upstream\.v2 is .* an address such as/))
   })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { settingsMarkdown } from '../../src/config/table.ts'
 import { coverageTable, withSection } from './coverage-table.ts'
 import { differencesPage } from './differences-page.ts'
 
@@ -12,7 +13,7 @@ it('docs/differences.md is made from the list of differences', async () => {
   await expect(differencesPage(differences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
 })
 
-it('the coverage table of README.md is made from the tables', async () => {
+it('the tables of README.md are made from the tables of operations and settings', async () => {
   const readme = withSection(readFileSync(README, 'utf8'), 'coverage', coverageTable(mappings))
-  await expect(readme).toMatchFileSnapshot('../../README.md')
+  await expect(withSection(readme, 'settings', settingsMarkdown())).toMatchFileSnapshot('../../README.md')
 })

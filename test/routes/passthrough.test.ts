@@ -83,7 +83,15 @@ describe('a native request', () => {
       'GET /x HTTP/1.1\r\nhost: x\r\nconnection: close, x-mine\r\nx-mine: 1\r\nx-kept: 2\r\nte: trailers\r\nproxy-authorization: secret\r\nx-request-id: 7\r\n\r\n',
     )
     const { host } = new URL(v2.url)
-    expect(v2.seen[0]?.headers).toEqual({ host, 'x-kept': '2', 'x-request-id': '7', connection: 'keep-alive' })
+    expect(v2.seen[0]?.headers).toEqual({
+      host,
+      'x-kept': '2',
+      'x-request-id': '7',
+      connection: 'keep-alive',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': 'x',
+    })
   })
 
   it('carries large bodies, with a length and in chunks', async () => {

@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { startProxy, startUpstream, type Upstream } from './support.ts'
 
 let v2: Upstream | undefined
@@ -44,4 +44,54 @@ it('connections that are kept alive do not hold it up', async () => {
   })
   await proxy.close()
   agent.destroy()
+})
+
+describe('behind a balancer', () => {
+  const get = (url: string, agent: http.Agent) =>
+    new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
+      const request = http.get(url, { agent }, (answer) => {
+        answer.resume().once('end', () => resolve({ status: answer.statusCode, connection: answer.headers.connection }))
+      })
+      request.once('error', reject)
+    })
+
+  it('that asks whether it is ready, it first says no, and serves while the balancer takes it out', async () => {
+    v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.drainMs': 500 })
+    const kept = new http.Agent({ keepAlive: true })
+    expect(await get(`${proxy.url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'keep-alive' })
+    const closed = proxy.close()
+    const ready = await fetch(`${proxy.adminUrl}/readyz`)
+    expect([ready.status, await ready.json()]).toEqual([503, { code: 14, message: 'the proxy is shutting down', details: [] }])
+    for (const agent of [kept, new http.Agent()]) {
+      for (const path of ['/iam/v1/groups', '/iam/v2/groups']) {
+        expect(await get(proxy.url + path, agent)).toEqual({ status: 200, connection: 'close' })
+      }
+    }
+    await closed
+    await expect(fetch(`${proxy.url}/iam/v1/groups`)).rejects.toThrow()
+    kept.destroy()
+  })
+
+  it('that learns from a refused connection, it refuses new ones and serves those that are open', async () => {
+    v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 60_000 })
+    const kept = new http.Agent({ keepAlive: true })
+    await get(`${proxy.url}/iam/v1/groups`, kept)
+    const closed = proxy.close()
+    await expect(get(`${proxy.url}/iam/v1/groups`, new http.Agent())).rejects.toThrow('ECONNREFUSED')
+    expect(await get(`${proxy.url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'close' })
+    // With its last connection gone there is nothing left to wait for.
+    await closed
+    kept.destroy()
+  })
+
+  it('idle connections end with the time to linger', async () => {
+    v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 50, 'limits.shutdownMs': 60_000 })
+    const kept = new http.Agent({ keepAlive: true })
+    await get(`${proxy.url}/iam/v1/groups`, kept)
+    await proxy.close()
+    kept.destroy()
+  })
 })

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import type { Kind } from './kinds.ts'
+
+/** A moment, read from a date (its first second in UTC) or a date with a time; whole seconds since the epoch. */
+export const moment: Kind<number | undefined> = {
+  schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => Math.floor(Date.parse(text) / 1000)),
+  allowed: 'a date such as 2027-03-01 or 2027-03-01T12:00:00Z',
+}
+
+/** An address for a `Link` header, written so that nothing in it can end the header or the link. */
+export const link: Kind<string | undefined> = {
+  schema: z
+    .string()
+    .refine(isLink)
+    .transform((text) => new URL(text).href),
+  allowed: 'an address such as https://docs.example.com/v2, without credentials',
+}
+
+function isLink(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username + password === ''
+}

@@ -1,0 +1,11 @@
+import type { Config } from './settings.ts'
+
+/** One sentence about values that are each allowed but make no sense together; undefined when there are none. */
+export function contradiction({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
+  if (deprecation === undefined || sunset === undefined || sunset >= deprecation) return undefined
+  return `v1.sunset (${day(sunset)}) is before v1.deprecation (${day(deprecation)}), but nothing ends before it is deprecated (RFC 9745 §4).`
+}
+
+function day(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { elementText, parseForwarded } from './forwarded-header.ts'
+import { peerOf, vouchedHops } from './hops.ts'
+import { createTrust } from './trust.ts'
+
+export interface ForwardedSettings {
+  /** Addresses and networks of the proxies in front of us that are believed. */
+  readonly trusted: readonly string[]
+  /** Which headers those proxies write. They pass the other ones on as the client wrote them, so only these are read. */
+  readonly header: 'x-forwarded' | 'forwarded'
+}
+
+/**
+ * Makes the forwarding headers of a request true, in place, before any carrier copies them: what an untrusted peer claims is replaced by
+ * what we see, what a trusted one says is kept and added to. Returns the address of the client.
+ */
+export type Forwarded = (request: IncomingMessage) => string
+
+export function createForwarded({ trusted, header }: ForwardedSettings): Forwarded {
+  const isTrusted = createTrust(trusted)
+  const { read, write } = FAMILIES[header]
+  return ({ headers, socket }) => {
+    const peer = peerOf(socket.remoteAddress)
+    const claim = isTrusted(peer) ? read(headers) : NO_CLAIM
+    const hops = vouchedHops(peer, claim.hops, isTrusted)
+    const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
+    const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
+    const host = said(claim.hosts, HOST) ?? headers.host
+    drop(headers)
+    Object.assign(headers, write(hops, proto.toLowerCase(), host))
+    return hops[0] ?? peer
+  }
+}
+
+const PROTO = /^(https?|wss?)$/i
+const HOST = /^[\w.~:[\]-]{1,255}$/
+
+/** What the proxies in front say, in the order they said it. */
+interface Claim {
+  readonly hops: readonly string[]
+  readonly protos: readonly string[]
+  readonly hosts: readonly string[]
+}
+
+const NO_CLAIM: Claim = { hops: [], protos: [], hosts: [] }
+
+/** The value said by the proxy that talked to the client: as far from the right as the client is, or the only one there is. */
+function vouchedValue(values: readonly string[], depth: number, valid: RegExp): string | undefined {
+  const value = depth > 0 ? values.at(-Math.min(depth, values.length)) : undefined
+  return value !== undefined && valid.test(value) ? value : undefined
+}
+
+interface Family {
+  read(headers: IncomingHttpHeaders): Claim
+  write(hops: readonly string[], proto: string, host: string | undefined): Record<string, string>
+}
+
+const FAMILIES: Readonly<Record<ForwardedSettings['header'], Family>> = {
+  'x-forwarded': {
+    read: (headers) => ({
+      hops: list(headers['x-forwarded-for']),
+      protos: list(headers['x-forwarded-proto']),
+      hosts: list(headers['x-forwarded-host']),
+    }),
+    write: (hops, proto, host) => ({
+      'x-forwarded-for': hops.join(', '),
+      'x-forwarded-proto': proto,
+      ...(host !== undefined && { 'x-forwarded-host': host }),
+    }),
+  },
+  forwarded: {
+    read(headers) {
+      const elements = parseForwarded(headers.forwarded ?? '')
+      const all = (name: string) => elements.map((element) => element.get(name) ?? '')
+      return { hops: all('for'), protos: all('proto'), hosts: all('host') }
+    },
+    write: ([client = '', ...others], proto, host) => ({
+      forwarded: [elementText({ for: nodeOf(client), ...(host !== undefined && { host }), proto })]
+        .concat(others.map((hop) => elementText({ for: nodeOf(hop) })))
+        .join(', '),
+    }),
+  },
+}
+
+/** Node joins repeated headers with commas; types allow arrays. */
+function list(value: string | readonly string[] | undefined): readonly string[] {
+  const text = typeof value === 'string' ? value : (value ?? []).join(',')
+  return text === '' ? [] : text.split(',').map((part) => part.trim())
+}
+
+function nodeOf(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}
+
+function drop(headers: IncomingHttpHeaders): void {
+  for (const name of Object.keys(headers)) {
+    if (name === 'forwarded' || name === 'x-real-ip' || name.startsWith('x-forwarded-')) delete headers[name]
+  }
+}

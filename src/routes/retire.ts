@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+
+/** How a server leaves the balancer in front of it; all in milliseconds. */
+export interface Retirement {
+  /** Everything is still accepted: for a balancer that asks `/readyz` and needs time to notice. */
+  readonly drainMs: number
+  /** New connections are refused, open ones are served: for a balancer that learns from a refused connection, as nginx does. */
+  readonly lingerMs: number
+  /** What is under way may finish. */
+  readonly shutdownMs: number
+}
+
+/**
+ * Takes a server out of service without losing a request. A connection must never be closed while the balancer may be about to use it:
+ * so every answer says `connection: close` from the start, and idle connections are closed only when both times are over.
+ * `endUpgrades` ends WebSockets, which have no end of their own.
+ */
+export async function retire(app: FastifyInstance, endUpgrades: () => void, { drainMs, lingerMs, shutdownMs }: Retirement): Promise<void> {
+  if (drainMs + lingerMs > 0) app.server.prependListener('request', lastOfItsConnection)
+  if (drainMs > 0) await delay(drainMs)
+  endUpgrades()
+  if (lingerMs > 0) await linger(app, lingerMs)
+  await finish(app, shutdownMs)
+}
+
+function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('connection', 'close')
+}
+
+/** An HTTP server's own `close` would end idle connections too; the one below it only stops listening. */
+async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
+  const over = new AbortController()
+  net.Server.prototype.close.call(server, () => over.abort())
+  await delay(ms, undefined, { signal: over.signal }).catch(() => {})
+}
+
+/** Closes the app when its last request is over, or after `ms` milliseconds whatever is still under way. */
+async function finish(app: FastifyInstance, ms: number): Promise<void> {
+  const tidy = setInterval(() => app.server.closeIdleConnections(), 50)
+  const force = setTimeout(() => app.server.closeAllConnections(), ms)
+  await app.close()
+  clearInterval(tidy)
+  clearTimeout(force)
+}

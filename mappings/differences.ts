@@ -156,14 +156,14 @@ export const differences: readonly Difference[] = [
   {
     code: 'eol-approximated',
     operations: ['registry.eol_tags.list'],
-    seen: 'Package name and version, grace status and expiry are unset; tag_status is TAG_INACTIVE for deprecated tags and TAG_ACTIVE for all others, superseded builds and tags in grace included.',
+    seen: 'Package name and version, grace status and expiry are unset; tag_status is TAG_INACTIVE for deprecated tags, also those that are built or in grace, and TAG_ACTIVE for all others, superseded builds and tags in grace included.',
     because: 'v2 knows only the flag deprecated (specification §4.6, facts §4.4).',
     test: 'end-of-life tags without package, grace and superseded builds',
     signs: [
       { at: ['/items/*/main_package_name'], kinds: ['value'], v2: '' },
       { at: ['/items/*/main_package_version', '/items/*/grace_period_expiry_date'], kinds: ['type'], v2: null },
       { at: ['/items/*/grace_status'], kinds: ['value'], v2: 'GRACE_NOT_ELIGIBLE' },
-      { at: ['/items/*/tag_status'], kinds: ['value'], v2: 'TAG_ACTIVE' },
+      { at: ['/items/*/tag_status'], kinds: ['value'] },
       { at: ['/items/*/tag_status'], kinds: ['value'], v1: 'TAG_IN_GRACE' },
     ],
   },

@@ -6,6 +6,7 @@ import { createServer, type Server } from '../server.ts'
 import { type Command, MISUSED } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 import { sandboxFlags, sandboxOptions } from './sandbox-flags.ts'
+import { watchConfig } from './watch-config.ts'
 
 /** Sandbox and proxy in one process: the shortest way to see v1 served from v2. */
 export const demo: Command = {
@@ -25,7 +26,9 @@ export const demo: Command = {
       const server = createServer(withUpstreams(loaded.config, sandbox.url), mappings)
       await server.listen()
       for (const line of welcome(server, sandbox)) io.out(line)
+      const unwatch = watchConfig(flags, io, server, loaded.config)
       await io.untilStopped()
+      unwatch()
       await server.close()
     } finally {
       await sandbox.close()

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { nearest } from '../config/nearest.ts'
+import { clients } from './clients.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED } from './command.ts'
+import { cutover } from './cutover.ts'
 import { demo } from './demo.ts'
 import { explain } from './explain.ts'
 import { failure } from './failure.ts'
@@ -11,7 +13,7 @@ import { sandbox } from './sandbox.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { serve } from './serve.ts'
 
-const COMMANDS: readonly Command[] = [demo, serve, sandbox, sandboxToken, operations, explain]
+const COMMANDS: readonly Command[] = [demo, serve, sandbox, sandboxToken, operations, explain, clients, cutover]
 
 /** Runs the command that `argv` (without node and script) names; returns the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

@@ -2,6 +2,7 @@ import { mappings } from '../../mappings/index.ts'
 import { createServer } from '../server.ts'
 import { type Command, MISUSED } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
+import { watchConfig } from './watch-config.ts'
 
 /** The proxy alone, in front of a v2 service. */
 export const serve: Command = {
@@ -22,7 +23,9 @@ export const serve: Command = {
     const server = createServer(config, mappings)
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
+    const unwatch = watchConfig(flags, io, server, config)
     await io.untilStopped()
+    unwatch()
     await server.close()
     return 0
   },

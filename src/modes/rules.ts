@@ -6,6 +6,9 @@ const mode = z.enum(MODES, { error: `must be one of ${MODES.join(', ')}` })
 /** One pattern or several; `*` stands for any text. */
 const patterns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)], { error: 'must be a pattern or a list of patterns' })
 
+const WRONG_PERCENT = 'must be a number from 0 to 100'
+const percent = z.number({ error: WRONG_PERCENT }).min(0, WRONG_PERCENT).max(100, WRONG_PERCENT)
+
 const rule = z.strictObject({
   /** Operation ids: `registry.*`, `iam.groups.list`. */
   operations: patterns.default('*'),
@@ -13,7 +16,7 @@ const rule = z.strictObject({
   clients: patterns.default('*'),
   mode,
   /** This share of the callers gets another mode instead. */
-  canary: z.strictObject({ percent: z.number().min(0).max(100), mode }).optional(),
+  canary: z.strictObject({ percent, mode }).optional(),
 })
 
 /** The configuration of `modes`; also what the admin port's `GET /modes` and `PUT /modes` speak. */

@@ -1,0 +1,41 @@
+import { clientsCsv, clientsJson } from '../diff/clients-report.ts'
+import type { Client } from '../diff/inventory.ts'
+import { adminFlag, askAdmin } from './admin-port.ts'
+import { type Command, FAILED, MISUSED } from './command.ts'
+
+/** Who still calls v1, and what keeps them there. */
+export const clients: Command = {
+  usage: 'clients',
+  summary: 'Lists every client with the v1 operations it calls, and whether it could call v2 itself today.',
+  flags: {
+    csv: { help: 'One line for each client and operation, RFC 4180', switch: true },
+    json: { help: 'One JSON array', switch: true },
+    ...adminFlag,
+  },
+  async run(flags, _, io) {
+    if (flags.csv && flags.json) {
+      io.err('Choose one of --csv and --json.')
+      return MISUSED
+    }
+    const known = await askAdmin<readonly Client[]>('/clients', flags, io)
+    if ('problem' in known) {
+      io.err(known.problem)
+      return FAILED
+    }
+    if (flags.json) io.out(JSON.stringify(clientsJson(known), null, 2))
+    else if (flags.csv) io.out(clientsCsv(known).trimEnd())
+    else for (const line of known.flatMap(linesOf)) io.out(line)
+    return 0
+  },
+}
+
+function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, couldMove, blockers, cautions }: Client): readonly string[] {
+  const who = subject === undefined ? caller : `${caller} ${subject}`
+  const verdict = couldMove ? 'could call v2 itself' : 'needs v1'
+  return [
+    `${who}  ${verdict}  ${calls} calls, ${mismatches} mismatches, last seen ${new Date(lastSeen).toISOString()}`,
+    ...operations.map(({ operation, calls: times, modes }) => `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}`),
+    ...blockers.map((blocker) => `  blocked by ${blocker}`),
+    ...cautions.map((caution) => `  look at ${caution}`),
+  ]
+}

@@ -1,0 +1,49 @@
+import { mappings } from '../../mappings/index.ts'
+import { type CutoverVerdict, judgeCutover, TARGET } from '../diff/cutover.ts'
+import type { EvidenceReport } from '../modes/report.ts'
+import { adminFlag, askAdmin } from './admin-port.ts'
+import { type Command, FAILED, type Flags, MISUSED, textOf } from './command.ts'
+
+/** Whether all traffic may be moved to v2: the question that a migration ends with. */
+export const cutover: Command = {
+  usage: 'cutover',
+  summary: 'Exits with 0 when every operation with traffic is proven at the target, else with 1 and the reasons.',
+  flags: {
+    target: { help: `Share of wrong answers that is acceptable, more than 0 and less than 1 (${TARGET})` },
+    json: { help: 'One JSON object', switch: true },
+    ...adminFlag,
+  },
+  async run(flags, _, io) {
+    const target = targetOf(flags)
+    if (target === undefined) {
+      io.err(`target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
+      return MISUSED
+    }
+    const report = await askAdmin<EvidenceReport>('/evidence', flags, io)
+    if ('problem' in report) {
+      io.err(report.problem)
+      return FAILED
+    }
+    const verdict = judgeCutover({ ...questionOf(report), target })
+    if (flags.json) io.out(JSON.stringify(verdict, null, 2))
+    else for (const line of linesOf(verdict)) io.out(line)
+    return verdict.ready ? 0 : FAILED
+  },
+}
+
+function targetOf(flags: Flags): number | undefined {
+  const text = textOf(flags, 'target')
+  const target = text === undefined ? TARGET : Number(text)
+  return target > 0 && target < 1 ? target : undefined
+}
+
+function questionOf({ operations: evidence, traffic }: EvidenceReport) {
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  return { evidence, traffic: new Map(Object.entries(traffic)), operations }
+}
+
+function linesOf({ ready, reasons, operations }: CutoverVerdict): readonly string[] {
+  const inside = operations.filter(({ standing }) => standing === 'inside').map(({ reason }) => `  ok   ${reason}`)
+  if (ready) return [...inside, ...reasons]
+  return [...inside, ...reasons.map((reason) => `  no   ${reason}`), `Not ready: ${reasons.length} in the way.`]
+}

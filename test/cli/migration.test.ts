@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { watchConfig } from '../../src/cli/watch-config.ts'
+import { configWith } from '../../src/config.ts'
+import { type Stage, startStage } from '../modes/proxied.ts'
+import { runCommand } from './support.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'crosswalk-modes-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+describe('commands that ask the admin port', () => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage({ modes: { default: 'diff-v1', rules: [], testers: [] } })
+  })
+  afterEach(() => stage.close())
+  const ask = (...argv: string[]) => runCommand([...argv, '--admin', stage.server.adminUrl])
+
+  it('cutover says that nothing is known yet', async () => {
+    expect(await ask('cutover')).toEqual({
+      code: 1,
+      out: '  no   No v1 request was seen yet: nothing is known.\nNot ready: 1 in the way.',
+      err: '',
+    })
+  })
+
+  it('cutover names what is missing, what is wrong and what v2 cannot do', async () => {
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
+    await stage.request('GET', '/registry/v1/repos')
+    await stage.request('GET', '/registry/v1/vuln_reports')
+    await stage.server.idle()
+    const { code, out } = await ask('cutover')
+    expect(code).toBe(1)
+    expect(out).toMatch(/^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation .* more clean requests until ≤ 0\.1 %\.$/m)
+    expect(out).toMatch(/^ {2}no {3}registry\.repos\.list: 1 mismatch and 0 errors in 1 observation; mend them/m)
+    expect(out).toMatch(/^ {2}no {3}registry\.vuln_reports\.list needs a v1 service: /m)
+  })
+
+  it('cutover is ready once there is enough clean evidence for the target', async () => {
+    const paths = [
+      '/iam/v1/groups',
+      '/iam/v1/groups?limit=1',
+      '/iam/v1/groups?offset=1&limit=2',
+      '/iam/v1/groups?id=x',
+      '/iam/v1/groups?order_by=name',
+    ]
+    for (const token of Object.values(stage.sandbox.tokens)) for (const path of paths) await stage.request('GET', path, { token })
+    await stage.server.idle()
+    expect(await ask('cutover', '--target', '0.15')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('All 1 operations with traffic have a bound of 15 % or less.'),
+    })
+    expect((await ask('cutover', '--target', '0.001')).code).toBe(1)
+    const verdict = JSON.parse((await ask('cutover', '--json')).out)
+    expect(verdict).toMatchObject({ ready: false, target: 0.001, operations: [{ operation: 'iam.groups.list', standing: 'inconclusive' }] })
+  })
+
+  it.each(['0', '1', '-1', 'x'])('cutover --target %s is misused', async (target) => {
+    const err = `target is "${target}" in the flag --target, but it must be a number between 0 and 1.`
+    expect(await ask('cutover', `--target=${target}`)).toEqual({ code: 2, out: '', err })
+  })
+
+  it('clients are listed for people, as CSV and as JSON, and told what holds them', async () => {
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.request('GET', '/registry/v1/vuln_reports')
+    await stage.request('GET', '/iam/v1/groups', { token: stage.sandbox.tokens.viewer })
+    const text = (await ask('clients')).out
+    expect(text).toMatch(/^[0-9a-f]{16} {2}needs v1 {2}2 calls, 0 mismatches, last seen \d{4}-/m)
+    expect(text).toMatch(/^ {2}blocked by registry\.vuln_reports\.list: /m)
+    expect(text).toMatch(/^[0-9a-f]{16} {2}could call v2 itself {2}1 calls/m)
+    const [head, ...lines] = (await ask('clients', '--csv')).out.split('\r\n')
+    expect(head).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions')
+    expect(lines).toHaveLength(3)
+    expect(JSON.parse((await ask('clients', '--json')).out)).toMatchObject([
+      { calls: 2, couldMove: false },
+      { calls: 1, couldMove: true },
+    ])
+    expect((await ask('clients', '--json', '--csv')).code).toBe(2)
+  })
+})
+
+it.each(['cutover', 'clients'])('%s needs a proxy that runs', async (command) => {
+  expect(await runCommand([command], { CROSSWALK_ADMIN_PORT: '1' })).toEqual({
+    code: 1,
+    out: '',
+    err: 'No proxy answers on http://127.0.0.1:1; start one with crosswalk demo or crosswalk serve, or give its admin address with --admin.',
+  })
+})
+
+describe('modes in the configuration', () => {
+  it('may be one mode, given as a flag; demo then has a v1 service too', async () => {
+    const lines: string[] = []
+    let stop = () => {}
+    const started = new Promise<void>((resolve) => {
+      const out = (line: string) => {
+        lines.push(line)
+        if (line.startsWith('curl -sS') && lines.filter((one) => one.startsWith('curl')).length === 5) resolve()
+      }
+      const untilStopped = () =>
+        new Promise<void>((done) => {
+          stop = done
+        })
+      const argv = ['demo', '--mode', 'diff-v1', '--port', '0', '--admin-port', '0', '--sandbox-port', '0', '--log-level', 'silent']
+      void run(argv, { out, err: out, env: {}, stdin: async () => '', untilStopped })
+    })
+    await started
+    const admin = /admin +(\S+)/.exec(lines.join('\n'))?.[1]
+    expect(await (await fetch(`${admin}/modes`)).json()).toEqual({ default: 'diff-v1', rules: [], testers: [] })
+    stop()
+  })
+
+  it.each([
+    [['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'diff-v1'], 1, 'The modes need a v1 service: set upstream.v1'],
+    [
+      ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'v3'],
+      2,
+      'modes is "v3" in the flag --mode, but it must be a mode (v1, v2, diff-v1, diff-v2)',
+    ],
+    [
+      ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', '{"rules":[{"mode":"v2","canary":{"percent":101,"mode":"v1"}}]}'],
+      2,
+      'modes.rules.0.canary.percent in the flag --mode must be a number from 0 to 100.',
+    ],
+  ])('%j is refused', async (argv, code, err) => {
+    expect(await runCommand(argv as string[])).toEqual({ code, out: '', err: expect.stringContaining(err as string) })
+  })
+})
+
+describe('the configuration file while the proxy runs', () => {
+  const path = join(directory, 'config.json')
+
+  /** What was written next; resolves as soon as there is a line. */
+  function output() {
+    let told = (_: string) => {}
+    const next = () =>
+      new Promise<string>((resolve) => {
+        told = resolve
+      })
+    return { next, line: (line: string) => told(line) }
+  }
+
+  it('changes the modes, keeps them when it is wrong and says why, and names what waits for a restart', async () => {
+    writeFileSync(path, '{}')
+    const changed: string[] = []
+    const { next, line } = output()
+    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {} }
+    const changeModes = (rules: object, source: string) => {
+      changed.push(`${source} ${JSON.stringify(rules)}`)
+      return undefined
+    }
+    const unwatch = watchConfig({ config: path }, io, { changeModes }, configWith({}))
+    const afterWriting = async (content: string) => {
+      const line = next()
+      writeFileSync(path, content)
+      return line
+    }
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}}')).toBe('The modes are now: everything else diff-v1.')
+    expect(changed).toEqual([`file ${path} {"default":"diff-v1","rules":[],"testers":[]}`])
+    expect(await afterWriting('{"modes": {"default": "v9"}}')).toBe(
+      `The configuration stays as it was. modes.default in the file ${path} must be one of v1, v2, diff-v1, diff-v2.`,
+    )
+    expect(await afterWriting('{')).toContain('The configuration stays as it was. The configuration file')
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe('Changed at the next start only: log.level.')
+    expect(changed).toHaveLength(1)
+    unwatch()
+  })
+
+  it('that asks for v1 where there is none changes nothing', async () => {
+    writeFileSync(path, '{"modes": "v2"}')
+    const { next, line } = output()
+    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {} }
+    const unwatch = watchConfig({ config: path }, io, { changeModes: () => 'The modes need a v1 service.' }, configWith({}))
+    const said = next()
+    writeFileSync(path, '{"modes": "v1"}')
+    expect(await said).toBe('The modes stay as they were. The modes need a v1 service.')
+    unwatch()
+  })
+})

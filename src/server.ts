@@ -3,7 +3,16 @@ import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import type { Agent } from 'undici'
 import { differences, differencesOf } from '../mappings/differences.ts'
-import { announcement, compatSettings, forwardedSettings, migrationSettings, poolSettings, retirement } from './config/parts.ts'
+import {
+  admissionLimits,
+  announcement,
+  appLimits,
+  compatSettings,
+  forwardedSettings,
+  migrationSettings,
+  poolSettings,
+  retirement,
+} from './config/parts.ts'
 import type { Config } from './config/settings.ts'
 import { describeOperations } from './explain/describe.ts'
 import { checkMappings } from './mapping/check.ts'
@@ -12,8 +21,9 @@ import { createMigration, type Migration } from './modes/assemble.ts'
 import { NEEDS_V1 } from './modes/modes.ts'
 import { type ModeRules, needV1 } from './modes/rules.ts'
 import { createAdmin } from './routes/admin.ts'
+import { type Admit, createAdmission } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
-import { createApp, createServe } from './routes/app.ts'
+import { createApp, createBounded, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
@@ -59,7 +69,8 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const metrics = createMetrics(pool)
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough(v2, forwarded)
-  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics, forwarded), migration })
+  const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
+  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics, forwarded), admit, migration })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({ metrics, operations: describeOperations(mappings, differencesOf), notReady, ...migration })
@@ -92,6 +103,7 @@ interface Carriers {
   readonly pool: Agent
   readonly passthrough: Passthrough
   readonly begin: Begin
+  readonly admit: Admit
   readonly migration: Migration
 }
 
@@ -100,16 +112,17 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, begin, migration }: Carriers,
+  { pool, passthrough, begin, admit, migration }: Carriers,
 ): FastifyInstance {
-  const app = createApp((request, reply) => serve(request, reply))
+  const app = createApp((request, reply) => serve(request, reply), appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
   const v1 = config['upstream.v1']
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
   const compat = createCompat({ router, sendFor, legacy, modes: migration.modes }, compatSettings(config))
-  const serve = createServe(begin, createClassify(mappings), passthrough, createAnnounce(app, announcement(config)), compat)
+  const announce = createAnnounce(app, announcement(config))
+  const serve = createBounded(admit, createServe(begin, createClassify(mappings), passthrough, announce, compat))
   passthrough.carryUpgrades(app.server)
   return app
 }

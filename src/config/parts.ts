@@ -10,6 +10,22 @@ export function poolSettings(config: Config) {
   }
 }
 
+export function appLimits(config: Config) {
+  return {
+    headerBytes: config['limits.headerBytes'],
+    headersTimeoutMs: config['limits.headersTimeoutMs'],
+    idleTimeoutMs: config['limits.idleTimeoutMs'],
+  }
+}
+
+export function admissionLimits(config: Config) {
+  return {
+    requestsInFlight: config['limits.requestsInFlight'],
+    callerInFlight: config['limits.callerInFlight'],
+    callerPerSecond: config['limits.callerPerSecond'],
+  }
+}
+
 export function compatSettings(config: Config) {
   return {
     dialect: config['v1.dialect'],
@@ -20,6 +36,7 @@ export function compatSettings(config: Config) {
     limits: {
       callsPerRequest: config['limits.callsPerRequest'],
       parallelCalls: config['limits.parallelCalls'],
+      rowsPerRequest: config['limits.rowsPerRequest'],
       bufferedRows: config['limits.bufferedRows'],
       requestBytes: config['limits.requestBytes'],
       deadlineMs: config['limits.deadlineMs'],

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors/api-error.ts'
 import type { Answer } from '../modes/backend.ts'
 import { errorText } from './refusal.ts'
 
@@ -17,7 +17,16 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, signal: AbortSig
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(signal, Readable.from(answer.stream)))
   }
-  return sendText(reply, answer.status, answer.headers, JSON.stringify(answer.body))
+  return sendText(reply, answer.status, answer.headers, textOf(answer.body))
+}
+
+/** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */
+function textOf(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch (cause) {
+    throw new ApiError('INTERNAL', 'the v2 service sent an answer that is nested too deeply', { cause })
+  }
 }
 
 /** Writes head and body at once, as text: Node then needs one write for both, which is what a small answer costs most. */

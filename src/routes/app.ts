@@ -1,8 +1,9 @@
-import { METHODS } from 'node:http'
+import { METHODS, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
+import type { Admit } from './admission.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
 import type { Classify } from './classify.ts'
@@ -10,10 +11,17 @@ import type { Compat } from './compat.ts'
 import type { Begin } from './edge.ts'
 import { requestId } from './exchange.ts'
 import type { Passthrough } from './passthrough.ts'
-import { refuseSocket } from './refusal.ts'
+import { refuse, refuseExpectation, refuseSocket } from './refusal.ts'
 
-/** Bytes of request line and headers; room for a list of many uids in a query. */
-const MAX_HEADER_SIZE = 64 * 1024
+/** Bounds of a connection; the names are those of the configuration. */
+export interface AppLimits {
+  /** Bytes of request line and headers; a list of many uids in a query needs room. */
+  readonly headerBytes: number
+  /** Milliseconds for the headers of a request to arrive. */
+  readonly headersTimeoutMs: number
+  /** Milliseconds without a byte in either direction after which a connection is closed, even when a request is under way. */
+  readonly idleTimeoutMs: number
+}
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
@@ -21,20 +29,33 @@ type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
  * The HTTP server of the proxy, before it knows what to serve. Every request reaches `serve`, also one that Fastify could not route, and
  * no text of Fastify's own can reach a client. Bodies are never touched here: each carrier reads its own.
  */
-export function createApp(serve: Serve): FastifyInstance {
+export function createApp(serve: Serve, limits: AppLimits): FastifyInstance {
   const app = Fastify({
     genReqId: requestId,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    http: { maxHeaderSize: MAX_HEADER_SIZE },
+    connectionTimeout: limits.idleTimeoutMs,
+    http: httpOptions(limits),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => refuseClient(error, socket as Socket),
+    clientErrorHandler: (error, socket) => refuseClient(error, socket as Socket, limits),
   })
+  app.server.maxHeadersCount = 0
+  app.server.on('checkExpectation', refuseExpectation)
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
   app.setNotFoundHandler(serve)
   app.all('/*', serve)
   return app
+}
+
+/** What the limits let in; the rest is answered before it costs anything, a log line included: it is counted. */
+export function createBounded(admit: Admit, serve: Serve): Serve {
+  return (request, reply) => {
+    const refused = admit(request.raw, reply.raw)
+    if (!refused) return serve(request, reply)
+    reply.hijack()
+    refuse(reply.raw, refused)
+  }
 }
 
 /** One request: whose it is, and then to its carrier. */
@@ -51,14 +72,26 @@ export function createServe(begin: Begin, classify: Classify, passthrough: Passt
   }
 }
 
-const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', `the request line and headers are larger than ${MAX_HEADER_SIZE} bytes`],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request headers did not arrive in time'],
+/** Node looks for late headers from time to time only; four times within the limit, so that it is kept. */
+function httpOptions({ headerBytes, headersTimeoutMs }: AppLimits): ServerOptions {
+  const connectionsCheckingInterval = Math.max(10, Math.min(1000, headersTimeoutMs / 4))
+  return { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval }
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: (limits: AppLimits) => string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    ({ headerBytes }) => `the request line and headers are larger than limits.headerBytes (${headerBytes}) allows`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    ({ headersTimeoutMs }) => `the request headers did not arrive within limits.headersTimeoutMs (${headersTimeoutMs})`,
+  ],
 }
 
 /** What came in is not HTTP; there is no request to answer, only a connection to close. */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: AppLimits): void {
   if (error.code === 'ECONNRESET') return void socket.destroy()
-  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', 'the request is not well-formed HTTP']
-  refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message), status)
+  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', () => 'the request is not well-formed HTTP']
+  refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status)
 }

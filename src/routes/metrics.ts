@@ -1,11 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Agent } from 'undici'
+import type { Refused } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { outcomeOf } from './outcome.ts'
 
 export interface Metrics {
   begin(): void
   end(exchange: Exchange, status: number, seconds: number): void
+  /** A request that was not let in. */
+  refused(why: Refused): void
   /** The Prometheus text format. */
   text(): Promise<string>
 }
@@ -13,7 +16,7 @@ export interface Metrics {
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
 export function createMetrics(pool: Agent): Metrics {
   const registry = new Registry()
-  const { requests, duration, calls, dropped, inFlight } = createInstruments([registry])
+  const { requests, duration, calls, dropped, inFlight, refused } = createInstruments([registry])
   watchPool(pool, [registry])
   return {
     begin: () => inFlight.inc(),
@@ -24,6 +27,7 @@ export function createMetrics(pool: Agent): Metrics {
       if (exchange.calls > 0) calls.inc({ operation }, exchange.calls)
       if (exchange.dropped.length > 0) dropped.inc({ operation }, exchange.dropped.length)
     },
+    refused: (reason) => refused.inc({ reason }),
     text: () => registry.metrics(),
   }
 }
@@ -52,6 +56,12 @@ function createInstruments(registers: Registry[]) {
       name: 'crosswalk_unknown_parameters_total',
       help: 'Query parameters that were dropped because the operation does not know them',
       labelNames,
+      registers,
+    }),
+    refused: new Counter({
+      name: 'crosswalk_refused_total',
+      help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate)',
+      labelNames: ['reason'],
       registers,
     }),
     inFlight: new Gauge({ name: 'crosswalk_requests_in_flight', help: 'Requests being served', registers }),

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
 import { CODES } from '../errors/codes.ts'
@@ -28,6 +28,12 @@ export function refuseSocket(socket: Socket, error: ApiError, status = `${error.
   const text = errorText(error)
   const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`
   socket.end(head + text)
+}
+
+/** An `Expect` header that asks for anything but 100-continue (RFC 9110 §10.1.1). */
+export function refuseExpectation(_: IncomingMessage, response: ServerResponse): void {
+  const message = 'the expect header can only be 100-continue'
+  refuse(response, new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } }), 417)
 }
 
 /** What v1's gateway says to a path it does not know, and to a known path with another method (facts §15). */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../mapping/json.ts'
 import { type Outcome, type Plan, type Reply, ROWS } from '../mapping/plan.ts'
 import { type CallLimits, createCalls, type Send } from './calls.ts'
@@ -7,6 +8,8 @@ import { type CallLimits, createCalls, type Send } from './calls.ts'
 export interface PlanLimits extends CallLimits {
   /** Rows kept back so that an error can still change the status; a longer list is streamed. */
   readonly bufferedRows: number
+  /** Rows that one list may hold. */
+  readonly rowsPerRequest: number
 }
 
 /** A v1 answer ready to be written: whole, or as pieces of JSON text whose failure must break the connection (design §4). */
@@ -24,7 +27,7 @@ export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promi
   for (;;) {
     const step = await next()
     if ('reply' in step) return whole(step.reply, held)
-    held.push(...step.rows)
+    for (const row of step.rows) held.push(row)
     if (held.length > limits.bufferedRows) return { status: 200, headers: {}, stream: streamed(held, next) }
   }
 }
@@ -33,15 +36,25 @@ export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promi
 function run(plan: Plan, send: Send, limits: PlanLimits): Next {
   const make = createCalls(send, limits)
   let outcomes: readonly Outcome[] = []
+  let rows = 0
   return async () => {
     for (;;) {
       const step = plan.next(outcomes)
       if (step.done) return { reply: step.value }
       outcomes = []
-      if (step.value.kind === 'rows') return step.value
+      if (step.value.kind === 'rows') {
+        rows += step.value.rows.length
+        if (rows > limits.rowsPerRequest) throw tooManyRows(limits.rowsPerRequest)
+        return step.value
+      }
       outcomes = await make(step.value)
     }
   }
+}
+
+function tooManyRows(limit: number): ApiError {
+  const message = `this list holds more rows than limits.rowsPerRequest (${limit}) allows; narrow its filter or raise the limit`
+  return new ApiError('FAILED_PRECONDITION', message)
 }
 
 function whole({ status, headers = {}, body, rows }: Reply, held: readonly JsonObject[]): Answer {

@@ -38,7 +38,7 @@ const SETTINGS: Omit<TranslateSettings, 'dialect'> = {
   readmes: true,
   notFound: 'empty',
   unknownParameters: 'drop',
-  limits: { callsPerRequest: 1000, parallelCalls: 8, bufferedRows: 1000 },
+  limits: { callsPerRequest: 1000, parallelCalls: 8, bufferedRows: 1000, rowsPerRequest: 1_000_000 },
 }
 
 export interface Played {

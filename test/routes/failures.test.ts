@@ -55,6 +55,16 @@ describe('v2', () => {
     expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 500, body: { code: 13, details: [] } })
   })
 
+  it('v2 nesting its answer deeper than can be written is an error of v2', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const claims = `{"groups":[{"uid":"a","name":"b","resourceLimits":{"deep":${deep}}}]}`
+    const { proxy } = await setUp((_, response) => void response.end(claims))
+    expect(await statusOf(proxy.url + GROUPS)).toEqual({
+      status: 500,
+      body: { code: 13, message: 'the v2 service sent an answer that is nested too deeply', details: [] },
+    })
+  })
+
   it('cutting a read off is asked once more', async () => {
     let asked = 0
     const { proxy } = await setUp((request, response) => {

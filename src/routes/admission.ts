@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../errors/api-error.ts'
+import { credentialHash } from '../upstream/credential.ts'
+
+/** Bounds of what is let in; 0 = none. The names are those of the configuration. */
+export interface AdmissionLimits {
+  /** Requests under way, of all callers together. */
+  readonly requestsInFlight: number
+  /** Requests under way of one caller. */
+  readonly callerInFlight: number
+  /** Requests that one caller may begin in a second, and at once after a pause. */
+  readonly callerPerSecond: number
+}
+
+/** Why a request was not let in, for counting. */
+export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate'
+
+/** Lets a request in until its answer is over, or gives the error to answer with. */
+export type Admit = (request: IncomingMessage, response: ServerResponse) => ApiError | undefined
+
+interface Caller {
+  inFlight: number
+  /** Requests that may begin now; grows by `callerPerSecond` a second up to that number (a token bucket). */
+  tokens: number
+  /** Milliseconds of `now` when `tokens` was right. */
+  at: number
+}
+
+/** Callers whose pace is remembered; one that was forgotten begins with a full bucket. */
+const REMEMBERED = 10_000
+
+/**
+ * Refuses at once what would only wait: beyond a bound on the requests under way, more of them make every answer later and none of them
+ * sooner. It is a count and not a measured delay of the event loop, because a measurement is a sample: it lets everything or nothing in
+ * until the next one. `now` is a monotonic clock in milliseconds; jumps of the time of day change nothing.
+ */
+export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
+  const { requestsInFlight, callerInFlight, callerPerSecond } = limits
+  const admitCaller = callerInFlight > 0 || callerPerSecond > 0 ? createCallers(limits, now) : undefined
+  let inFlight = 0
+  return (request, response) => {
+    if (requestsInFlight > 0 && inFlight >= requestsInFlight) return refuse('overload', OVERLOAD(requestsInFlight), 1)
+    const caller = admitCaller?.(credentialHash(request.headers.authorization))
+    if (caller && 'why' in caller) return refuse(caller.why, caller.message, caller.seconds)
+    inFlight += 1
+    response.once('close', () => {
+      inFlight -= 1
+      caller?.leave()
+    })
+    return undefined
+  }
+
+  function refuse(why: Refused, message: string, seconds: number): ApiError {
+    refused(why)
+    const code = why === 'overload' ? 'UNAVAILABLE' : 'RESOURCE_EXHAUSTED'
+    return new ApiError(code, message, { headers: { 'retry-after': String(seconds) } })
+  }
+}
+
+const OVERLOAD = (limit: number) => `more than limits.requestsInFlight (${limit}) requests are under way; ask again later`
+
+type Admitted = { readonly leave: () => void } | { readonly why: Refused; readonly message: string; readonly seconds: number }
+
+/** The bounds of single callers; a caller is known by the hash of its credential, and all without one are the same. */
+function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now: () => number): (hash: string) => Admitted {
+  const callers = new LRUCache<string, Caller>({ max: REMEMBERED })
+  return (hash) => {
+    const caller = callers.get(hash) ?? { inFlight: 0, tokens: callerPerSecond, at: now() }
+    callers.set(hash, caller)
+    if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
+      const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way; ask again later`
+      return { why: 'caller-in-flight', message, seconds: 1 }
+    }
+    if (callerPerSecond > 0) {
+      refill(caller, callerPerSecond, now())
+      if (caller.tokens < 1) {
+        const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second; ask again later`
+        return { why: 'caller-rate', message, seconds: Math.ceil((1 - caller.tokens) / callerPerSecond) }
+      }
+      caller.tokens -= 1
+    }
+    caller.inFlight += 1
+    const leave = () => {
+      caller.inFlight -= 1
+    }
+    return { leave }
+  }
+}
+
+function refill(caller: Caller, perSecond: number, now: number): void {
+  caller.tokens = Math.min(perSecond, caller.tokens + ((now - caller.at) / 1000) * perSecond)
+  caller.at = now
+}

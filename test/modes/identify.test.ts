@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { identify } from '../../src/modes/identify.ts'
+import { credentialHash } from '../../src/upstream/credential.ts'
+
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const token = (claims: unknown, signature = 'c2ln') => `Bearer ${part({ alg: 'RS256' })}.${part(claims)}.${signature}`
+
+it('a caller is its subject, whatever token it comes with', () => {
+  const first = identify(token({ iss: 'https://issuer', sub: 'alice', exp: 1 }))
+  const renewed = identify(token({ iss: 'https://issuer', sub: 'alice', exp: 2 }, 'b3RoZXI'))
+  expect(first).toEqual({ caller: expect.stringMatching(/^[0-9a-f]{16}$/), subject: 'alice' })
+  expect(renewed).toEqual(first)
+})
+
+it('subjects of two issuers are two callers', () => {
+  expect(identify(token({ iss: 'https://a', sub: 'alice' })).caller).not.toBe(identify(token({ iss: 'https://b', sub: 'alice' })).caller)
+})
+
+it.each([
+  'Bearer opaque',
+  'Basic YWxpY2U6c2VjcmV0',
+  'Bearer a.b.c',
+  'Bearer ..',
+  token({ iss: 'https://issuer' }),
+  token({ sub: '' }),
+  token({ sub: 5 }),
+  token(null),
+  token('text'),
+])('%s names its caller by the credential', (authorization) => {
+  expect(identify(authorization)).toEqual({ caller: credentialHash(authorization), subject: undefined })
+})
+
+it('nobody is anonymous', () => {
+  expect(identify(undefined)).toEqual({ caller: 'anonymous', subject: undefined })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { createBudget } from '../../src/modes/budget.ts'
+import { createQueue, type Job } from '../../src/modes/queue.ts'
+
+const settings = { waiting: 2, characters: 100, parallel: 1, deadlineMs: 60_000 }
+
+/** A job that ends when it is told to, or when it is given up. */
+function held() {
+  let end = () => {}
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const job: Job = (signal) =>
+    new Promise((resolve) => {
+      begin()
+      end = resolve
+      signal.addEventListener('abort', () => resolve())
+    })
+  return { job, begun, end: () => end() }
+}
+
+describe('the queue', () => {
+  it('drops what does not fit by number, and says so', async () => {
+    const queue = createQueue(settings, () => {})
+    const first = held()
+    expect(queue.offer(first.job, 0)).toBe(true)
+    await first.begun
+    expect([1, 2, 3].map(() => queue.offer(async () => {}, 0))).toEqual([true, true, false])
+    expect(queue.counts()).toEqual({ waiting: 2, running: 1, done: 0, dropped: 1, failed: 0 })
+    first.end()
+    await queue.idle()
+    expect(queue.counts()).toEqual({ waiting: 0, running: 0, done: 3, dropped: 1, failed: 0 })
+  })
+
+  it('drops what does not fit by size, also while the big one runs', async () => {
+    const queue = createQueue(settings, () => {})
+    const first = held()
+    queue.offer(first.job, 99)
+    await first.begun
+    expect([queue.offer(async () => {}, 2), queue.offer(async () => {}, 1)]).toEqual([false, true])
+    first.end()
+    await queue.idle()
+    expect(queue.offer(async () => {}, 100)).toBe(true)
+  })
+
+  it('gives a job up at its deadline and goes on', async () => {
+    const queue = createQueue({ ...settings, deadlineMs: 5 }, () => {})
+    queue.offer(held().job, 0)
+    await queue.idle()
+    expect(queue.counts()).toMatchObject({ done: 1, running: 0 })
+  })
+
+  it('survives a job that throws', async () => {
+    const told: unknown[] = []
+    const queue = createQueue(settings, (error) => told.push(error))
+    queue.offer(async () => {
+      throw new Error('ours')
+    }, 0)
+    queue.offer(async () => {}, 0)
+    await queue.idle()
+    expect(queue.counts()).toMatchObject({ done: 1, failed: 1 })
+    expect(told).toEqual([new Error('ours')])
+  })
+
+  it('begins nothing before the caller has gone on', () => {
+    const queue = createQueue(settings, () => {})
+    let begun = false
+    queue.offer(async () => {
+      begun = true
+    }, 0)
+    expect(begun).toBe(false)
+  })
+
+  it('that is closed gives up what runs and drops what waits', async () => {
+    const queue = createQueue(settings, () => {})
+    const first = held()
+    queue.offer(first.job, 0)
+    await first.begun
+    queue.offer(async () => {}, 0)
+    await queue.close()
+    expect(queue.offer(async () => {}, 0)).toBe(false)
+    expect(queue.counts()).toMatchObject({ waiting: 0, running: 0, dropped: 2 })
+  })
+})
+
+it('a budget lasts for so many a minute and fills evenly', () => {
+  let now = 0
+  const budget = createBudget(2, () => now)
+  expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false])
+  now = 30_000
+  expect([budget.take(), budget.take()]).toEqual([true, false])
+  now = 3_600_000
+  expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false])
+  expect(budget.counts).toEqual({ taken: 5, refused: 3 })
+  expect(createBudget(0, () => now).take()).toBe(false)
+})

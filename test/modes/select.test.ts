@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import type { Mode } from '../../src/modes/mode.ts'
+import { type ModeRules, readModeRules } from '../../src/modes/rules.ts'
+import { createSelect, type Question } from '../../src/modes/select.ts'
+
+const rules = (given: object) => {
+  const read = readModeRules(given)
+  if ('problem' in read) throw new Error(read.problem)
+  return read
+}
+
+const question = (values: Partial<Question>): Question => ({
+  caller: '0000000000000000',
+  subject: undefined,
+  operation: 'registry.repos.list',
+  isOpen: false,
+  ...values,
+})
+
+const callers = Array.from({ length: 2000 }, (_, nth) => (nth * 2654435761).toString(16).padStart(16, '0').slice(-16))
+const hashes = callers.map((text) => text.slice(-8) + text.slice(0, 8))
+
+const canary = (percent: number): ModeRules => rules({ default: 'v1', rules: [{ mode: 'v1', canary: { percent, mode: 'v2' } }] })
+const onV2 = (given: ModeRules, isOpen = false) => {
+  const select = createSelect(given)
+  return hashes.filter((caller) => select(question({ caller, isOpen })) === 'v2')
+}
+
+describe('a mode', () => {
+  const select = createSelect(
+    rules({
+      default: 'v1',
+      rules: [
+        { operations: 'registry.*', clients: ['0000000000000001', 'ci-*'], mode: 'v2' },
+        { operations: ['registry.repos.list', 'iam.groups.list'], mode: 'diff-v1' },
+        { operations: 'iam.*', mode: 'diff-v2' },
+      ],
+    }),
+  )
+
+  it.each<[Partial<Question>, Mode]>([
+    [{}, 'diff-v1'],
+    [{ caller: '0000000000000001' }, 'v2'],
+    [{ subject: 'ci-7' }, 'v2'],
+    [{ subject: 'aci-7' }, 'diff-v1'],
+    [{ operation: 'iam.groups.list', subject: 'ci-7' }, 'diff-v1'],
+    [{ operation: 'iam.groups.create' }, 'diff-v2'],
+    [{ operation: 'registry.tags.list' }, 'v1'],
+  ])('of %j is that of the first rule that fits: %s', (values, mode) => {
+    expect(select(question(values))).toBe(mode)
+  })
+
+  it('takes a pattern for what it says, and nothing in it for an expression', () => {
+    const dotted = createSelect(rules({ rules: [{ clients: 'a.b+c(d', mode: 'v1' }] }))
+    expect(dotted(question({ subject: 'a.b+c(d' }))).toBe('v1')
+    expect(dotted(question({ subject: 'axb+c(d' }))).toBe('v2')
+  })
+})
+
+describe('a canary share', () => {
+  it('holds about so many callers', () => {
+    for (const percent of [1, 10, 50]) expect(onV2(canary(percent)).length / hashes.length).toBeCloseTo(percent / 100, 1)
+    expect(onV2(canary(0))).toHaveLength(0)
+    expect(onV2(canary(100))).toHaveLength(hashes.length)
+  })
+
+  it('that is raised moves nobody back, and asks nobody anew', () => {
+    let before = new Set<string>()
+    for (const percent of [1, 5, 10, 25, 50, 75, 100]) {
+      const now = new Set(onV2(canary(percent)))
+      expect([...before].filter((caller) => !now.has(caller))).toEqual([])
+      expect([...now]).toEqual(onV2(canary(percent)))
+      before = now
+    }
+  })
+
+  it('is nobody while the circuit is open', () => {
+    expect(onV2(canary(50), true)).toEqual([])
+  })
+
+  it('that compares on v2 stays as it is when the circuit is open', () => {
+    const nets = rules({ rules: [{ mode: 'v2', canary: { percent: 50, mode: 'diff-v2' } }] })
+    const select = createSelect(nets)
+    expect(hashes.some((caller) => select(question({ caller, isOpen: true })) === 'diff-v2')).toBe(true)
+  })
+})
+
+describe('x-crosswalk-mode', () => {
+  const select = createSelect(rules({ default: 'v1', testers: ['qa@example.com'] }))
+
+  it('is heeded for testers alone', () => {
+    expect(select(question({ subject: 'qa@example.com', wish: 'diff-v2' }))).toBe('diff-v2')
+    expect(select(question({ subject: 'somebody', wish: 'diff-v2' }))).toBe('v1')
+    expect(select(question({ wish: 'nonsense' }))).toBe('v1')
+  })
+
+  it('that names no mode is refused', () => {
+    expect(() => select(question({ subject: 'qa@example.com', wish: 'v3' }))).toThrow(
+      'Invalid argument: x-crosswalk-mode: must be one of v1, v2, diff-v1, diff-v2',
+    )
+  })
+})
+
+it.each([
+  [{ default: 'v3' }, 'The modes are wrong: default must be one of v1, v2, diff-v1, diff-v2.'],
+  [{ rules: [{ mode: 'v1', colour: 'red' }] }, 'The modes are wrong: rules.0 Unrecognized key: "colour".'],
+  [{ rules: [{ operations: 5, mode: 'v1' }] }, 'The modes are wrong: rules.0.operations must be a pattern or a list of patterns.'],
+  ['v1', 'The modes are wrong: Invalid input: expected object, received string.'],
+])('%j is refused', (given, problem) => {
+  expect(readModeRules(given)).toEqual({ problem })
+})

@@ -26,6 +26,8 @@ export interface Command {
   readonly summary: string
   /** Names of required arguments. */
   readonly args?: readonly string[]
+  /** The last argument may be given several times. */
+  readonly more?: true
   readonly flags: Readonly<Record<string, Flag>>
   /** Returns the exit code: 0 done, 1 failed, 2 wrongly called. */
   readonly run: (flags: Flags, args: readonly string[], io: Io) => Promise<number>

@@ -9,11 +9,12 @@ import { explain } from './explain.ts'
 import { failure } from './failure.ts'
 import { helpFor, overview } from './help.ts'
 import { operations } from './operations.ts'
+import { report } from './report.ts'
 import { sandbox } from './sandbox.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { serve } from './serve.ts'
 
-const COMMANDS: readonly Command[] = [demo, serve, sandbox, sandboxToken, operations, explain, clients, cutover]
+const COMMANDS: readonly Command[] = [demo, serve, sandbox, sandboxToken, operations, explain, clients, cutover, report]
 
 /** Runs the command that `argv` (without node and script) names; returns the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -25,7 +26,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const parsed = parse(command, argv.slice(wordsOf(command).length))
   if ('problem' in parsed) return misused(io, parsed.problem)
   if (parsed.flags.help) return say(io, helpFor(command))
-  if (parsed.args.length !== (command.args ?? []).length) return misused(io, `Usage: crosswalk ${command.usage}`)
+  if (!takes(command, parsed.args.length)) return misused(io, `Usage: crosswalk ${command.usage}`)
   try {
     return await command.run(parsed.flags, parsed.args, io)
   } catch (error) {
@@ -38,6 +39,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 function find(argv: readonly string[]): Command | undefined {
   const fits = (command: Command) => wordsOf(command).every((word, at) => argv[at] === word)
   return COMMANDS.filter(fits).sort((a, b) => wordsOf(b).length - wordsOf(a).length)[0]
+}
+
+function takes({ args = [], more }: Command, given: number): boolean {
+  return more ? given >= args.length : given === args.length
 }
 
 function wordsOf({ usage }: Command): readonly string[] {

@@ -11,15 +11,19 @@ export interface Ledger {
   readonly expected: Expected
 }
 
-/** Counts one recorded entry as it was counted when it was made. Entries come in the order of their times. */
-export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): void {
+/**
+ * Counts one recorded entry as it was counted when it was made. Entries come in the order of their times. False for a comparison that
+ * the evidence had counted already, and for an entry without a time.
+ */
+export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
   const at = Date.parse(entry.at)
-  if (Number.isNaN(at)) return
+  if (Number.isNaN(at)) return false
   if (entry.kind === 'traffic') inventory.use({ ...entry, at })
-  if (entry.kind !== 'comparison') return
-  evidence.observe(entry, at)
+  if (entry.kind !== 'comparison') return true
+  const counted = evidence.observe(entry, at)
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
   if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
+  return counted
 }
 
 function codesOf({ totals }: Comparison): readonly string[] {

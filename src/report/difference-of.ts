@@ -1,0 +1,56 @@
+import type { Comparison, Total } from '../diff/record.ts'
+import type { Difference, DifferenceState, ExampleReport } from './report.ts'
+
+/** What one comparison adds to one difference. */
+export interface Sighting extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code' | 'findings'> {
+  readonly example?: ExampleReport
+}
+
+/** The differences that a comparison shows; a comparison without findings that is no match shows one by its reason. */
+export function sightingsOf(comparison: Comparison): readonly Sighting[] {
+  const { outcome, reason = 'no reason was recorded', totals } = comparison
+  if (totals.length > 0) return totals.map((total) => sightingOf(comparison, total))
+  if (outcome !== 'error' && outcome !== 'race' && outcome !== 'inconclusive') return []
+  const state = outcome === 'error' ? 'failed' : outcome === 'race' ? 'race' : 'open'
+  return [{ key: `${state} ${outcome} ${reason}`, state, kind: outcome, where: reason, findings: 1, example: exampleOf(comparison) }]
+}
+
+function sightingOf(comparison: Comparison, total: Total): Sighting {
+  const { kind, where, code, count } = total
+  const state = stateOf(comparison, total)
+  const example = comparison.examples.find((one) => one.kind === kind && one.where === where && one.code === code)
+  return {
+    key: [state, kind, where, ...(code === undefined ? [] : [code])].join(' '),
+    state,
+    kind,
+    where,
+    ...(code !== undefined && { code }),
+    findings: count,
+    ...(example && { example: exampleOf(comparison, example) }),
+  }
+}
+
+function stateOf({ outcome }: Comparison, { code, noise }: Total): DifferenceState {
+  if (outcome === 'race') return 'race'
+  if (code !== undefined) return 'declared'
+  return noise ? 'noise' : 'unexplained'
+}
+
+function exampleOf(comparison: Comparison, example?: Comparison['examples'][number]): ExampleReport {
+  const { id, at, caller, subject, mode, shape, check, reason, v1, v2 } = comparison
+  return {
+    id,
+    at: Date.parse(at),
+    caller,
+    ...(subject !== undefined && { subject }),
+    mode,
+    shape,
+    check,
+    ...(example && { pointer: example.at }),
+    ...(example && Object.hasOwn(example, 'v1') && { v1: example.v1 }),
+    ...(example && Object.hasOwn(example, 'v2') && { v2: example.v2 }),
+    v1Side: v1,
+    v2Side: v2,
+    ...(reason !== undefined && { reason }),
+  }
+}

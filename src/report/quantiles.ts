@@ -1,0 +1,27 @@
+import type { Quantiles } from './report.ts'
+
+/** Milliseconds seen, the last so many of them. */
+export interface Durations {
+  add(ms: number): void
+  /** undefined when none was seen. */
+  quantiles(): Quantiles | undefined
+}
+
+const KEPT = 1_000
+
+export function createDurations(): Durations {
+  const kept: number[] = []
+  let next = 0
+  return {
+    add(ms) {
+      kept[next] = ms
+      next = (next + 1) % KEPT
+    },
+    quantiles() {
+      const sorted = kept.toSorted((a, b) => a - b)
+      const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+      const [p50, p95] = [at(0.5), at(0.95)]
+      return p50 === undefined || p95 === undefined ? undefined : { p50, p95 }
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import type { Standing } from '../diff/cutover.ts'
+import type { OperationEvidence } from '../diff/evidence.ts'
+import type { DeclarationState } from '../diff/expected.ts'
+import type { Client } from '../diff/inventory.ts'
+import type { Outcome } from '../diff/judge.ts'
+import type { Example, Note, Side, WouldSend } from '../diff/record.ts'
+import type { Kind as OperationKind } from '../mapping/operation.ts'
+
+/** Everything that the page shows and `--json` prints. Times are milliseconds since 1970, shares 0–1; all of it was redacted when recorded. */
+export interface Report {
+  readonly format: typeof FORMAT
+  readonly generatedAt: number
+  /** Share of wrong answers that is acceptable. */
+  readonly target: number
+  readonly ready: boolean
+  readonly reasons: readonly string[]
+  /** Times of the first and the last entry; absent when there was none. */
+  readonly span?: { readonly from: number; readonly to: number }
+  readonly read: ReadSummary
+  readonly operations: readonly OperationReport[]
+  readonly declarations: readonly DeclarationRow[]
+  readonly clients: readonly Client[]
+  /** Calls of clients that came after the ones that are kept apart. */
+  readonly uncounted: number
+  readonly timeline: Timeline
+  /** The report that this one is held against. */
+  readonly against?: Against
+}
+
+export const FORMAT = 'crosswalk-report-1'
+
+/** What the report was made of. */
+export interface ReadSummary {
+  readonly entries: number
+  /** Lines that were no entries. */
+  readonly skipped: number
+}
+
+export interface OperationReport extends OperationEvidence {
+  readonly kind: OperationKind | 'unknown'
+  /** Requests of clients, compared or not. */
+  readonly calls: number
+  readonly standing: Standing
+  readonly reason: string
+  /** Clean observations until the bound is the target; absent for what v2 cannot answer. */
+  readonly needed?: number
+  /** Modes that served it. */
+  readonly modes: readonly string[]
+  /** The bound as it stood at the end of each step of time. */
+  readonly trend: readonly TrendPoint[]
+  /** Outcomes in each step of time. */
+  readonly steps: readonly TimeStep[]
+  readonly latency?: { readonly v1: Quantiles; readonly v2: Quantiles }
+  readonly differences: readonly Difference[]
+  /** Differences that came after as many others as are kept apart. */
+  readonly furtherDifferences: number
+  /** The last calls of v2 that a write would have made. */
+  readonly wouldSend: readonly Pick<WouldSend, 'at' | 'mode' | 'shape' | 'call'>[]
+  readonly writes: number
+  /** How it stood in the report that this one is held against. */
+  readonly before?: Before
+}
+
+export interface TrendPoint {
+  readonly at: number
+  readonly n: number
+  readonly bad: number
+  readonly bound: number
+}
+
+/** Outcomes from `at` on for as long as a step of the timeline lasts. Those that did not occur are left out. */
+export interface TimeStep {
+  readonly at: number
+  readonly outcomes: Partial<Readonly<Record<Outcome, number>>>
+}
+
+/** Milliseconds. */
+export interface Quantiles {
+  readonly p50: number
+  readonly p95: number
+}
+
+/** `failed` has no place: v2 gave an error where v1 did not. `open`: nothing could be said. */
+export type DifferenceState = 'unexplained' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
+
+/** Findings of one kind at one place of one operation's answers. */
+export interface Difference {
+  /** Unique within its operation, and the same in the next report. */
+  readonly key: string
+  readonly state: DifferenceState
+  readonly kind: Example['kind'] | 'error' | 'race' | 'inconclusive'
+  /** JSON Pointer with `*` for indices and map keys; for what has no place, the reason in words. */
+  readonly where: string
+  readonly code?: string
+  readonly findings: number
+  readonly comparisons: number
+  readonly callers: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** Comparisons in each step of time. */
+  readonly steps: readonly (readonly [at: number, comparisons: number])[]
+  /** Newest first; not more than are kept. */
+  readonly examples: readonly ExampleReport[]
+  /** It was not in the report that this one is held against. */
+  readonly isNew?: true
+}
+
+/** One comparison that shows a difference. */
+export interface ExampleReport {
+  readonly id: string
+  readonly at: number
+  readonly caller: string
+  readonly subject?: string
+  readonly mode: string
+  readonly shape: string
+  readonly check: 'read' | 'after-write'
+  /** Exact JSON Pointer, where there is one. */
+  readonly pointer?: string
+  /** Absent where that side had nothing there. */
+  readonly v1?: unknown
+  readonly v2?: unknown
+  readonly v1Side: Side
+  readonly v2Side: Side
+  readonly reason?: string
+}
+
+export interface DeclarationRow {
+  readonly code: string
+  readonly state: DeclarationState
+  readonly findings: number
+  readonly comparisons: number
+  /** What a client sees, and why. */
+  readonly seen: string
+  readonly because: string
+}
+
+export interface Timeline {
+  /** Length of one step in milliseconds. */
+  readonly stepMs: number
+  readonly steps: readonly TimeStep[]
+  /** Oldest first. */
+  readonly notes: readonly (Omit<Note, 'at' | 'kind'> & { readonly at: number })[]
+}
+
+export type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'errors'>
+
+export interface Against {
+  readonly generatedAt: number
+  readonly target: number
+  readonly ready: boolean
+  /** Differences that are not seen any more. */
+  readonly gone: readonly (Pick<Difference, 'state' | 'kind' | 'where' | 'code' | 'findings'> & { readonly operation: string })[]
+}

@@ -1,0 +1,123 @@
+import { judgeCutover, type OperationVerdict, type Standing } from '../diff/cutover.ts'
+import type { OperationEvidence } from '../diff/evidence.ts'
+import type { Client } from '../diff/inventory.ts'
+import type { Entry } from '../diff/record.ts'
+import type { Ledger } from '../diff/restore.ts'
+import type { Operation } from '../mapping/operation.ts'
+import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
+import { createSeen, type Seen } from './seen.ts'
+
+/** What the report says about a declared difference beside its counts. */
+export type Describe = (code: string) => Pick<DeclarationRow, 'seen' | 'because'>
+
+export interface ReporterSources {
+  /** Told of every entry by whoever owns it; the reporter only reads it. */
+  readonly ledger: Ledger
+  readonly operations: readonly Operation[]
+  readonly describe: Describe
+}
+
+export interface ReportQuestion {
+  /** Share of wrong answers that is acceptable, 0 < target < 1. */
+  readonly target: number
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Lines that were no entries. */
+  readonly skipped?: number
+}
+
+/** Gathers what a report needs beyond the ledger: times, examples, notes. Its memory is bounded, whatever comes. */
+export interface Reporter {
+  /** Takes one entry that the ledger counted as new. */
+  add(entry: Entry): void
+  report(question: ReportQuestion): Report
+}
+
+export function createReporter({ ledger, operations, describe }: ReporterSources): Reporter {
+  const kinds = new Map(operations.map(({ id, kind }) => [id, kind]))
+  const seen = createSeen()
+  const times = createSpan()
+  let entries = 0
+  return {
+    add(entry) {
+      const at = Date.parse(entry.at)
+      if (Number.isNaN(at)) return
+      entries += 1
+      times.add(at)
+      if (entry.kind === 'comparison') seen.comparison(entry, at)
+      if (entry.kind === 'would-send') seen.unsent(entry)
+      if (entry.kind === 'note') seen.note(entry, at)
+    },
+    report({ target, now, skipped = 0 }) {
+      const { evidence, inventory, expected } = ledger
+      const traffic = inventory.traffic()
+      const verdict = judgeCutover({ target, evidence: evidence.all(), traffic, operations })
+      const clients = inventory.clients()
+      const modes = modesByOperation(clients)
+      const rows = verdict.operations.map((one): OperationReport => {
+        const known = { kind: kinds.get(one.operation) ?? 'unknown', calls: traffic.get(one.operation) ?? 0 } as const
+        return operationReport(one, evidence.of(one.operation), { ...known, modes: modes.get(one.operation) ?? [] }, seen)
+      })
+      return {
+        format: FORMAT,
+        generatedAt: now,
+        target,
+        ready: verdict.ready,
+        reasons: verdict.reasons,
+        ...times.span(),
+        read: { entries, skipped },
+        operations: rows.sort(worstFirst),
+        declarations: expected.report().map((row) => ({ ...row, ...describe(row.code) })),
+        clients,
+        uncounted: inventory.uncounted(),
+        timeline: seen.timeline(),
+      }
+    },
+  }
+}
+
+/** Times of the first and the last entry. */
+function createSpan() {
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  return {
+    add(at: number) {
+      from = Math.min(from, at)
+      to = Math.max(to, at)
+    },
+    span: (): Pick<Report, 'span'> => (from > to ? {} : { span: { from, to } }),
+  }
+}
+
+type Known = Pick<OperationReport, 'kind' | 'calls' | 'modes'>
+
+function operationReport(verdict: OperationVerdict, evidence: OperationEvidence | undefined, known: Known, seen: Seen): OperationReport {
+  const { operation, standing, reason, needed } = verdict
+  return {
+    ...(evidence ?? nothingOf(operation)),
+    ...known,
+    standing,
+    reason,
+    ...(needed !== undefined && { needed }),
+    ...seen.of(operation),
+  }
+}
+
+function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>()
+  for (const { operation, modes } of clients.flatMap(({ operations }) => operations)) {
+    found.set(operation, [...new Set([...(found.get(operation) ?? []), ...modes])].sort())
+  }
+  return found
+}
+
+/** An operation that had traffic and was never compared. */
+function nothingOf(operation: string): OperationEvidence {
+  const counts = { matches: 0, expected: 0, noise: 0, races: 0, mismatches: 0, errors: 0, inconclusive: 0 }
+  return { operation, requests: 0, n: 0, ...counts, callers: 0, shapes: 0, bound: 1, firstAt: 0, lastAt: 0 }
+}
+
+const RANKS: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']
+
+function worstFirst(a: OperationReport, b: OperationReport): number {
+  return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.requests - (a.calls + a.requests)
+}

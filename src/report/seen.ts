@@ -1,0 +1,107 @@
+import { upperBound } from '../diff/bound.ts'
+import type { Outcome } from '../diff/judge.ts'
+import { WEIGHTS } from '../diff/observation.ts'
+import type { Comparison, Note, WouldSend } from '../diff/record.ts'
+import { createDifferences } from './differences.ts'
+import { createDurations, type Durations } from './quantiles.ts'
+import type { OperationReport, Timeline, TimeStep, TrendPoint } from './report.ts'
+import { createSteps, type Step } from './steps.ts'
+
+/** What a report shows of an operation beyond its evidence. */
+export type OperationSeen = Pick<
+  OperationReport,
+  'trend' | 'steps' | 'latency' | 'differences' | 'furtherDifferences' | 'wouldSend' | 'writes'
+>
+
+/** Times, examples and notes, gathered as they come. `at` is in milliseconds since 1970. */
+export interface Seen {
+  comparison(comparison: Comparison, at: number): void
+  unsent(entry: WouldSend): void
+  note(note: Note, at: number): void
+  of(operation: string): OperationSeen
+  timeline(): Timeline
+}
+
+/** The last so many notes, and unsent calls of one operation, are shown. */
+const NOTES = 500
+const UNSENT = 5
+
+/** The series of all operations together; no operation has this name. */
+const ALL = ''
+
+interface Times {
+  readonly v1: Durations
+  readonly v2: Durations
+  readonly wouldSend: OperationReport['wouldSend'][number][]
+  writes: number
+}
+
+const noTimes = (): Times => ({ v1: createDurations(), v2: createDurations(), wouldSend: [], writes: 0 })
+
+export function createSeen(): Seen {
+  const steps = createSteps<Outcome>()
+  const differences = createDifferences()
+  const operations = new Map<string, Times>()
+  const notes: Timeline['notes'][number][] = []
+  const timesOf = (operation: string) => {
+    const known = operations.get(operation) ?? noTimes()
+    operations.set(operation, known)
+    return known
+  }
+  return {
+    comparison(comparison, at) {
+      const { operation, outcome, v1, v2 } = comparison
+      for (const series of [ALL, operation]) steps.count(series, at, outcome)
+      differences.add(comparison, at)
+      const times = timesOf(operation)
+      if (v1.ms !== undefined) times.v1.add(v1.ms)
+      if (v2.ms !== undefined) times.v2.add(v2.ms)
+    },
+    unsent({ operation, at, mode, shape, call }) {
+      const times = timesOf(operation)
+      times.writes += 1
+      push(times.wouldSend, { at, mode, shape, call }, UNSENT)
+    },
+    note: ({ what, text, operation }, at) => push(notes, { at, what, text, ...(operation !== undefined && { operation }) }, NOTES),
+    of: (operation) => ({
+      ...timed(operations.get(operation) ?? noTimes()),
+      ...stepped(steps.of(operation)),
+      ...found(differences.of(operation)),
+    }),
+    timeline: () => ({ stepMs: steps.stepMs(), steps: steps.of(ALL).map(timeStep), notes: notes.toSorted((a, b) => a.at - b.at) }),
+  }
+}
+
+function timed({ v1, v2, wouldSend, writes }: Times) {
+  const [old, young] = [v1.quantiles(), v2.quantiles()]
+  return { ...(old && young && { latency: { v1: old, v2: young } }), wouldSend: [...wouldSend].reverse(), writes }
+}
+
+function stepped(steps: readonly Step<Outcome>[]) {
+  return { trend: trendOf(steps), steps: steps.map(timeStep) }
+}
+
+function found({ differences, further }: ReturnType<ReturnType<typeof createDifferences>['of']>) {
+  return { differences, furtherDifferences: further }
+}
+
+function push<T>(list: T[], item: T, most: number): void {
+  list.push(item)
+  if (list.length > most) list.shift()
+}
+
+function timeStep({ at, counts }: Step<Outcome>): TimeStep {
+  return { at, outcomes: counts }
+}
+
+/** The bound after each step, over everything up to there: what a person who looked then would have seen. */
+function trendOf(steps: readonly Step<Outcome>[]): readonly TrendPoint[] {
+  let [n, bad] = [0, 0]
+  return steps.map(({ at, counts }) => {
+    for (const [outcome, count] of Object.entries(counts) as [Outcome, number][]) {
+      if (WEIGHTS[outcome] !== 'nothing') n += count
+      if (WEIGHTS[outcome] === 'bad') bad += count
+    }
+    return { at, n, bad, bound: upperBound({ n, bad }) }
+  })
+}

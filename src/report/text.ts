@@ -1,0 +1,34 @@
+import { percent } from '../diff/percent.ts'
+import type { OperationReport, Report } from './report.ts'
+
+/** The report as lines for a terminal: the verdict, and one line for each operation and difference to mend. */
+export function reportLines({ operations, target, ready, read, against }: Report): readonly string[] {
+  const inside = operations.filter(({ standing }) => standing === 'inside').length
+  const width = Math.max(0, ...operations.map(({ operation }) => operation.length))
+  const was = against ? `; the older report was ${against.ready ? 'ready' : 'not ready'}` : ''
+  const gone = against?.gone ?? []
+  return [
+    `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${operations.length} operations inside ${percent(target)}${was} (${read.entries} records${skipped(read.skipped)})`,
+    ...operations.flatMap((one) => [rowOf(one, width), ...toMend(one)]),
+    ...gone.map(
+      ({ operation, kind, where, code }) => `gone          ${operation}  ${kind} ${where}${code === undefined ? '' : ` (${code})`}`,
+    ),
+  ]
+}
+
+function skipped(lines: number): string {
+  return lines === 0 ? '' : `, ${lines} lines skipped`
+}
+
+function rowOf({ operation, standing, n, mismatches, errors, bound, needed, before }: OperationReport, width: number): string {
+  const was = before ? ` (was ${percent(before.bound)})` : ''
+  const more = needed === undefined || needed === 0 ? '' : `  ${needed} to go`
+  const evidence = n === 0 ? '' : `  n ${n}  wrong ${mismatches + errors}  bound ${percent(bound)}${was}`
+  return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}`.trimEnd()
+}
+
+function toMend({ differences }: OperationReport): readonly string[] {
+  return differences
+    .filter(({ state }) => state === 'unexplained' || state === 'failed')
+    .map(({ kind, where, comparisons, isNew }) => `              ${kind} ${where}  ${comparisons}×${isNew ? '  new' : ''}`)
+}

@@ -1,0 +1,174 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Report } from '../report.ts'
+import { Clients } from './clients.tsx'
+import { Declared } from './declared.tsx'
+import { DifferenceView } from './difference.tsx'
+import { count, many, time } from './format.ts'
+import { OperationView } from './operation.tsx'
+import { Operations } from './operations.tsx'
+import { hashOf, parseRoute, type Route } from './route.ts'
+import { TimelineView } from './timeline.tsx'
+import { placeOf } from './words.ts'
+
+interface Props {
+  readonly first: Report
+  /** Where a running proxy answers this report anew; a file has no such address. */
+  readonly live: string | undefined
+}
+
+/** The page: header, navigation, and the view that the address names. */
+export function App({ first, live }: Props) {
+  const [report, setReport] = useState(first)
+  const route = useRoute()
+  const title = titleOf(route, report)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const arrived = useRef(false)
+  useEffect(() => {
+    document.title = `${title} – Crosswalk report`
+    if (arrived.current) {
+      heading.current?.focus()
+      window.scrollTo(0, 0)
+    }
+    arrived.current = true
+  }, [title])
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => heading.current?.focus()}>
+        Skip to the content
+      </button>
+      <header>
+        <div class="top">
+          <p class="brand">
+            <Mark /> Crosswalk <span>report</span>
+          </p>
+          <Navigation route={route} report={report} />
+          {live !== undefined && <Refresh live={live} report={report} onReport={setReport} />}
+        </div>
+      </header>
+      <main id="main">
+        <Crumbs route={route} />
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <View route={route} report={report} />
+      </main>
+      <footer>
+        Made {time(report.generatedAt)} from {many(report.read.entries, 'record')}
+        {report.read.skipped > 0 && ` (${many(report.read.skipped, 'line')} could not be read)`}. All times are UTC. Values were redacted
+        when they were recorded.
+      </footer>
+    </>
+  )
+}
+
+function View({ route, report }: { readonly route: Route; readonly report: Report }) {
+  if (route.view !== 'operation' && route.view !== 'difference') {
+    const Plain = PLAIN[route.view]
+    return <Plain report={report} />
+  }
+  const operation = report.operations.find((one) => one.operation === route.operation)
+  if (!operation) return <p>This report knows no such operation.</p>
+  if (route.view === 'operation') return <OperationView operation={operation} report={report} />
+  const difference = operation.differences.find((one) => one.key === route.difference)
+  if (!difference) return <p>This report knows no such difference.</p>
+  return <DifferenceView key={difference.key} difference={difference} operation={operation} report={report} />
+}
+
+const PLAIN = { operations: Operations, clients: Clients, timeline: TimelineView, declared: Declared }
+
+function titleOf(route: Route, report: Report): string {
+  if (route.view === 'operation') return route.operation
+  if (route.view !== 'difference') return TITLES[route.view]
+  const operation = report.operations.find((one) => one.operation === route.operation)
+  const difference = operation?.differences.find(({ key }) => key === route.difference)
+  return difference ? `${difference.kind}: ${placeOf(difference)}` : 'Difference'
+}
+
+const TITLES = { operations: 'Operations', clients: 'Clients', timeline: 'Timeline', declared: 'Declared differences' }
+
+/** The address may change by a link, by the back button, or by hand. */
+function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = () => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return parseRoute(hash)
+}
+
+function Navigation({ route, report }: { readonly route: Route; readonly report: Report }) {
+  const here = route.view === 'operation' || route.view === 'difference' ? 'operations' : route.view
+  const items = [
+    { view: 'operations', name: 'Operations', n: report.operations.length },
+    { view: 'clients', name: 'Clients', n: report.clients.length },
+    { view: 'timeline', name: 'Timeline', n: report.timeline.notes.length },
+    { view: 'declared', name: 'Declared', n: report.declarations.length },
+  ] as const
+  return (
+    <nav aria-label="Report">
+      <ul>
+        {items.map(({ view, name, n }) => (
+          <li key={view}>
+            <a href={hashOf({ view })} aria-current={here === view ? 'page' : undefined}>
+              {name} <span class="badge">{count(n)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+function Crumbs({ route }: { readonly route: Route }) {
+  if (route.view !== 'operation' && route.view !== 'difference') return null
+  const { operation } = route
+  return (
+    <nav class="crumbs" aria-label="Back">
+      <a href={hashOf({ view: 'operations' })}>Operations</a>
+      {route.view === 'difference' && (
+        <>
+          <span aria-hidden="true"> › </span>
+          <a href={hashOf({ view: 'operation', operation })}>{operation}</a>
+        </>
+      )}
+    </nav>
+  )
+}
+
+interface RefreshProps {
+  readonly live: string
+  readonly report: Report
+  readonly onReport: (report: Report) => void
+}
+
+function Refresh({ live, report, onReport }: RefreshProps) {
+  const [said, say] = useState('')
+  const refresh = async () => {
+    try {
+      const answer = await fetch(live, { cache: 'no-store' })
+      if (!answer.ok) throw new Error(`the proxy answered ${answer.status}`)
+      onReport((await answer.json()) as Report)
+      say('')
+    } catch (error) {
+      say(`Not refreshed: ${(error as Error).message}`)
+    }
+  }
+  return (
+    <p class="refresh">
+      <span role="status">{said || `As of ${time(report.generatedAt).slice(11)}`}</span>
+      <button type="button" onClick={() => void refresh()}>
+        Refresh
+      </button>
+    </p>
+  )
+}
+
+/** Two ways that become one. */
+function Mark() {
+  return (
+    <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+      <path d="M3 6H9C13 6 12 18 16 18H21M3 18H8M16 6H21" />
+    </svg>
+  )
+}

@@ -1,0 +1,55 @@
+import { percent } from '../../diff/percent.ts'
+import type { Before, OperationReport } from '../report.ts'
+import { SHARE_TICKS, shareAt } from './scale.ts'
+
+const HEIGHT = 34
+const MIDDLE = HEIGHT / 2
+const WIDTH = 300
+const x = (share: number) => Math.round((6 + shareAt(share) * (WIDTH - 12)) * 10) / 10
+
+/**
+ * Where an operation stands: from the share that was wrong to the 95 % bound (the dot), on a logarithmic axis that all rows share; the
+ * target is the dashed line, and a hollow dot is where the bound was in the report that this one is held against.
+ */
+export function RangePlot({ operation, target }: { readonly operation: OperationReport; readonly target: number }) {
+  const { n, mismatches, errors, bound, standing, before } = operation
+  if (standing === 'v1-only' || n === 0) return <span class="quiet">{standing === 'v1-only' ? 'not comparable' : 'not compared yet'}</span>
+  const rate = (mismatches + errors) / n
+  return (
+    <svg class={`range is-${standing}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence(rate, bound, target, before)}>
+      <rect class="inside-zone" x="0" y="0" width={x(target)} height={HEIGHT} />
+      {SHARE_TICKS.map((share) => (
+        <line key={share} class="grid" x1={x(share)} x2={x(share)} y1="0" y2={HEIGHT} />
+      ))}
+      <line class="target" x1={x(target)} x2={x(target)} y1="0" y2={HEIGHT} />
+      <line class="span" x1={x(rate)} x2={x(bound)} y1={MIDDLE} y2={MIDDLE} />
+      {rate > 0 && <line class="rate" x1={x(rate)} x2={x(rate)} y1={MIDDLE - 5} y2={MIDDLE + 5} />}
+      {before && <circle class="before" cx={x(before.bound)} cy={MIDDLE} r="4.5" />}
+      <circle class="bound" cx={x(bound)} cy={MIDDLE} r="5" />
+      <text class="value" x={x(bound) + (bound > 0.05 ? -10 : 10)} y={MIDDLE - 7} text-anchor={bound > 0.05 ? 'end' : 'start'}>
+        {percent(bound)}
+      </text>
+    </svg>
+  )
+}
+
+function sentence(rate: number, bound: number, target: number, before: Before | undefined): string {
+  const was = before ? `, was ${percent(before.bound)}` : ''
+  return `wrong ${percent(rate)}, bound ${percent(bound)}${was}, target ${percent(target)}`
+}
+
+/** The axis above the rows. */
+export function RangeAxis({ target }: { readonly target: number }) {
+  return (
+    <svg class="range axis" viewBox={`0 0 ${WIDTH} 30`} aria-hidden="true">
+      {SHARE_TICKS.map((share) => (
+        <text key={share} x={x(share)} y="26" text-anchor={share === 1 ? 'end' : 'middle'}>
+          {percent(share)}
+        </text>
+      ))}
+      <text class="target-label" x={x(target)} y="11" text-anchor="middle">
+        target {percent(target)}
+      </text>
+    </svg>
+  )
+}

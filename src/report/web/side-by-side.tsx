@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact'
+import type { Side } from '../../diff/record.ts'
+import type { ExampleReport } from '../report.ts'
+import { milliseconds, time } from './format.ts'
+import { jsonLines, type Line } from './json-lines.ts'
+
+/** One example: what was asked, and what each side had at the place of the difference. */
+export function SideBySide({ example }: { readonly example: ExampleReport }) {
+  const { pointer, reason, v1Side, v2Side } = example
+  const has = (side: 'v1' | 'v2') => Object.hasOwn(example, side)
+  const [left, right] = jsonLines(example.v1, example.v2)
+  return (
+    <div class="example">
+      <dl class="facts">
+        <Fact name="Request" wide>
+          <code>{example.shape}</code>
+          {example.check === 'after-write' && ' (read after a write)'}
+        </Fact>
+        <Fact name="When">{time(example.at)} UTC</Fact>
+        <Fact name="Client">
+          <code>{example.subject ?? example.caller}</code>
+        </Fact>
+        <Fact name="Mode">{example.mode}</Fact>
+        {pointer !== undefined && (
+          <Fact name="Place">
+            <code>{pointer === '' ? 'the whole answer' : pointer}</code>
+          </Fact>
+        )}
+        {reason !== undefined && (
+          <Fact name="Remark" wide>
+            {reason}
+          </Fact>
+        )}
+      </dl>
+      <div class="sides">
+        <Answer name="v1" side={v1Side} lines={has('v1') ? left : undefined} sign="−" />
+        <Answer name="v2" side={v2Side} lines={has('v2') ? right : undefined} sign="+" />
+      </div>
+    </div>
+  )
+}
+
+interface FactProps {
+  readonly name: string
+  readonly wide?: boolean
+  readonly children: ComponentChildren
+}
+
+function Fact({ name, wide = false, children }: FactProps) {
+  return (
+    <div class={wide ? 'is-wide' : ''}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+interface AnswerProps {
+  readonly name: 'v1' | 'v2'
+  readonly side: Side
+  readonly lines: readonly Line[] | undefined
+  /** What stands before a line that the other side does not have. */
+  readonly sign: string
+}
+
+function Answer({ name, side, lines, sign }: AnswerProps) {
+  return (
+    <section class={`answer is-${name}`} aria-label={`${name} answered`}>
+      <h3>
+        {name} <span class="quiet">HTTP {side.status}</span>
+        {side.code !== undefined && <span class="quiet"> code {side.code}</span>}
+        {side.ms !== undefined && <span class="quiet"> {milliseconds(side.ms)}</span>}
+      </h3>
+      {lines ? (
+        <pre>
+          {lines.map(({ text, mark }, at) => (
+            <span key={at} class={`line is-${mark}`}>
+              <span class="sign" aria-hidden="true">
+                {mark === 'same' ? ' ' : sign}
+              </span>
+              {text}
+              {'\n'}
+            </span>
+          ))}
+        </pre>
+      ) : (
+        <p class="nothing">nothing there</p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vite'
+
+/** One classic script and one style sheet, which `page.ts` puts into the page: it loads nothing. */
+const built = {
+  outDir: '../../../dist/web',
+  emptyOutDir: true,
+  target: 'es2022',
+  cssCodeSplit: false,
+  lib: { entry: 'main.tsx', formats: ['iife' as const], name: 'crosswalkReport', fileName: () => 'page.js', cssFileName: 'page' },
+}
+
+export default defineConfig({ root: import.meta.dirname, logLevel: 'warn', build: built })

@@ -1,0 +1,183 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Config } from '../../src/config/settings.ts'
+import type { Mode } from '../../src/modes/mode.ts'
+import type { EvidenceReport } from '../../src/modes/report.ts'
+import { ALL_V2 } from '../../src/modes/rules.ts'
+import { answering, bearer, startProxy, startUpstream, type TestProxy } from '../routes/support.ts'
+
+const GROUP = { name: 'a', description: '' }
+const V1 = { items: [{ id: 'a'.repeat(40), ...GROUP }] }
+const V2 = { groups: [{ uid: 'a'.repeat(40), ...GROUP }], nextPageToken: '', totalCount: '1' }
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+type Handler = Parameters<typeof startUpstream>[0]
+
+/** A v1 and a v2 service of one's own, and a proxy before them. */
+async function stage(mode: Mode, handlers: { v1?: Handler; v2?: Handler }, values: Partial<Config> = {}) {
+  const v1 = await startUpstream(handlers.v1 ?? answering(V1))
+  const v2 = await startUpstream(handlers.v2 ?? answering(V2))
+  const upstreams = { 'upstream.v1': v1.url, 'upstream.v2': v2.url }
+  const proxy = await startProxy({ ...upstreams, modes: { ...ALL_V2, default: mode }, 'diff.learnEvery': 0, ...values })
+  open.push(proxy, v1, v2)
+  return { v1, v2, proxy }
+}
+
+const halfAnAnswer: Handler = (_, response) => {
+  response.writeHead(200, { 'content-length': 100 })
+  response.write('{"items":')
+  setImmediate(() => response.destroy())
+}
+
+/** A service that leaves its first answers open; `arrived` resolves with the first of them. */
+function hanging() {
+  let tell = (_: ServerResponse) => {}
+  const arrived = new Promise<ServerResponse>((resolve) => {
+    tell = resolve
+  })
+  const handler: Handler = (_, response) => tell(response)
+  return { arrived, handler }
+}
+
+const evidence = async (proxy: TestProxy) => (await fetch(`${proxy.adminUrl}/evidence`)).json() as Promise<EvidenceReport>
+
+/** Resolves when the queue has done so many comparisons. */
+async function compared(proxy: TestProxy, done: number): Promise<EvidenceReport> {
+  for (;;) {
+    const report = await evidence(proxy)
+    if (report.queue.done >= done) return report
+  }
+}
+
+const list = (proxy: TestProxy) => fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('t') })
+
+describe.each([
+  ['diff-v1', 'v2'],
+  ['diff-v2', 'v1'],
+] as const)('in mode %s a client never waits for %s', (mode, asked) => {
+  it('that hangs: its answer is there while the other side is still asked', async () => {
+    const { arrived, handler } = hanging()
+    const { proxy } = await stage(mode, { [asked]: handler })
+    const answer = await list(proxy)
+    expect([answer.status, ((await answer.json()) as typeof V1).items[0]?.name]).toEqual([200, 'a'])
+    const pending = await arrived
+    expect(pending.writableEnded).toBe(false)
+    expect((await evidence(proxy)).queue).toMatchObject({ running: 1, done: 0 })
+    for (let more = 0; more < 20; more += 1) expect((await list(proxy)).status).toBe(200)
+    expect((await evidence(proxy)).operations).toEqual([])
+  })
+
+  it('that hangs for all connections it has: the clients have others', async () => {
+    const { handler } = hanging()
+    const { proxy } = await stage(mode, { [asked]: handler }, { 'upstream.connections': 1, 'diff.parallel': 8 })
+    for (let nth = 0; nth < 20; nth += 1) expect((await list(proxy)).status).toBe(200)
+    expect((await evidence(proxy)).queue.running).toBe(8)
+  })
+
+  it.each<[string, Handler]>([
+    ['500', answering({ code: 13, message: 'no', details: [] }, 500)],
+    ['a page of HTML', (_, response) => void response.end('<html>')],
+    ['a cut connection', (_, response) => void response.destroy()],
+    ['half an answer', halfAnAnswer],
+  ])('that fails with %s', async (_, handler) => {
+    const { proxy } = await stage(mode, { [asked]: handler })
+    const answer = await list(proxy)
+    expect([answer.status, ((await answer.json()) as typeof V1).items[0]?.name]).toEqual([200, 'a'])
+    const [operation] = (await compared(proxy, 1)).operations
+    // A v2 that fails is an error; a v1 that fails says nothing about v2.
+    expect(operation).toMatchObject(asked === 'v2' ? { errors: 1, matches: 0 } : { errors: 0, inconclusive: 1, matches: 0 })
+  })
+
+  it('that is slower than the deadline: it is given up', async () => {
+    const { handler } = hanging()
+    const { proxy } = await stage(mode, { [asked]: handler }, { 'diff.deadlineMs': 20 })
+    await list(proxy)
+    const [operation] = (await compared(proxy, 1)).operations
+    expect(operation).toMatchObject(asked === 'v2' ? { errors: 1 } : { inconclusive: 1 })
+  })
+
+  it('and what does not fit into the queue is dropped and counted', async () => {
+    const { arrived, handler } = hanging()
+    const { proxy } = await stage(mode, { [asked]: handler }, { 'diff.waiting': 2, 'diff.parallel': 1 })
+    await list(proxy)
+    await arrived
+    for (let nth = 0; nth < 5; nth += 1) await list(proxy)
+    expect((await evidence(proxy)).queue).toMatchObject({ running: 1, waiting: 2, dropped: 3 })
+  })
+})
+
+describe('the answer of v1 in mode diff-v1', () => {
+  it('is v1 itself: status, headers and bytes', async () => {
+    const odd: Handler = (_, response) => {
+      response.writeHead(203, { 'content-type': 'application/json; charset=utf-8', 'x-v1': 'yes', 'set-cookie': ['a=1', 'b=2'] })
+      response.end('{ "items" : [ 1.0 ] }')
+    }
+    const { proxy, v1 } = await stage('diff-v1', { v1: odd })
+    const answer = await fetch(`${proxy.url}/iam/v1/groups?x=%20+&x=2`, { headers: { ...bearer('t'), 'x-crosswalk-mode': 'v2' } })
+    expect([answer.status, await answer.text()]).toEqual([203, '{ "items" : [ 1.0 ] }'])
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+    expect(v1.seen[0]).toMatchObject({ url: '/iam/v1/groups?x=%20+&x=2', headers: { authorization: 'Bearer t' } })
+    expect(v1.seen[0]?.headers).not.toHaveProperty('x-crosswalk-mode')
+  })
+
+  it('may be compressed, and is compared all the same', async () => {
+    const { gzipSync } = await import('node:zlib')
+    const zipped: Handler = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      response.end(gzipSync(JSON.stringify({ items: [] })))
+    }
+    const { proxy } = await stage('diff-v1', { v1: zipped, v2: answering({ groups: [], nextPageToken: '' }) })
+    expect(await (await list(proxy)).json()).toEqual({ items: [] })
+    expect((await compared(proxy, 1)).operations).toMatchObject([{ matches: 1 }])
+  })
+
+  it('that fails is what the client gets, and no evidence', async () => {
+    const { proxy } = await stage('diff-v1', { v1: answering({ code: 14, message: 'down', details: [] }, 503) })
+    const answer = await list(proxy)
+    expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'down', details: [] }])
+    expect((await compared(proxy, 1)).operations).toMatchObject([{ inconclusive: 1, matches: 0, n: 0 }])
+  })
+
+  it('that never comes is 503 in v1 shape', async () => {
+    const { proxy } = await stage('diff-v1', {}, { 'upstream.v1': 'http://127.0.0.1:1' })
+    const answer = await list(proxy)
+    expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'the v1 service cannot be reached', details: [] }])
+  })
+
+  it('that breaks off breaks off for the client too', async () => {
+    const { proxy } = await stage('diff-v1', { v1: halfAnAnswer })
+    await expect((await list(proxy)).text()).rejects.toThrow()
+    expect((await evidence(proxy)).skipped.gone).toBe(1)
+  })
+})
+
+describe('a long list', () => {
+  const rows = Array.from({ length: 500 }, (_, nth) => ({ uid: nth.toString(16).padStart(40, '0'), name: `group ${nth}`, description: '' }))
+  const paged: Handler = (request, response) => {
+    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page_token') ?? 0)
+    const next = at + 100 < rows.length ? String(at + 100) : ''
+    response.end(JSON.stringify({ groups: rows.slice(at, at + 100), nextPageToken: next, totalCount: String(rows.length) }))
+  }
+
+  it('is streamed from v2, and inconclusive beyond what is compared', async () => {
+    const { proxy } = await stage(
+      'diff-v2',
+      { v2: paged, v1: answering({ items: [] }) },
+      { 'limits.bufferedRows': 100, 'diff.answerBytes': 1000 },
+    )
+    const answer = (await (await list(proxy)).json()) as typeof V1
+    expect(answer.items).toHaveLength(500)
+    expect((await compared(proxy, 1)).operations).toMatchObject([{ inconclusive: 1, matches: 0, mismatches: 0 }])
+  })
+
+  it('is compared while it is streamed, within that', async () => {
+    const { proxy } = await stage('diff-v2', { v2: paged, v1: answering({ items: [] }) }, { 'limits.bufferedRows': 100 })
+    await (await list(proxy)).text()
+    expect((await compared(proxy, 1)).operations).toMatchObject([{ mismatches: 1 }])
+  })
+})

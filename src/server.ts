@@ -14,12 +14,16 @@ import {
   retirement,
 } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
+import { TARGET } from './diff/cutover.ts'
 import { describeOperations } from './explain/describe.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
 import { createMigration, type Migration } from './modes/assemble.ts'
 import { NEEDS_V1 } from './modes/modes.ts'
 import { type ModeRules, needV1 } from './modes/rules.ts'
+import { describeWith } from './report/describe.ts'
+import type { Report } from './report/report.ts'
+import { createReporter } from './report/reporter.ts'
 import { createAdmin } from './routes/admin.ts'
 import { type Admit, createAdmission } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
@@ -73,7 +77,13 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics, forwarded), admit, migration })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
-  const admin = createAdmin({ metrics, operations: describeOperations(mappings, differencesOf), notReady, ...migration })
+  const admin = createAdmin({
+    metrics,
+    operations: describeOperations(mappings, differencesOf),
+    notReady,
+    reportNow: reportOf(migration, mappings),
+    ...migration,
+  })
   return {
     async listen() {
       await migration.restore()
@@ -158,6 +168,14 @@ function assembleMigration(config: Config, v2: string, mappings: readonly Mappin
     now: Date.now,
     warn: (text) => log.warn(text),
   })
+}
+
+/** Gathers what the page of the report shows, from every entry that is recorded. */
+function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): () => Report {
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const reporter = createReporter({ ledger, operations, describe: describeWith(differences) })
+  follow(reporter.add)
+  return () => reporter.report({ target: TARGET, now: Date.now() })
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -14,12 +14,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   translate: ['mapping', 'errors'],
   upstream: ['mapping', 'errors'],
   diff: ['mapping', 'errors'],
+  report: ['diff', 'mapping', 'errors'],
   modes: ['diff', 'translate', 'upstream', 'mapping', 'errors'],
+  replay: ['explain', 'diff', 'modes', 'translate', 'upstream', 'mapping', 'errors'],
   config: ['mapping', 'modes'],
   explain: ['translate', 'upstream', 'mapping', 'errors'],
-  routes: ['explain', 'modes', 'diff', 'translate', 'upstream', 'mapping', 'errors'],
-  server: ['config', 'routes', 'modes', 'diff', 'explain', 'translate', 'upstream', 'mapping', 'errors', 'mappings'],
-  cli: ['server', 'config', 'routes', 'modes', 'diff', 'explain', 'translate', 'upstream', 'mapping', 'errors', 'mappings', 'sandbox'],
+  routes: ['explain', 'modes', 'report', 'diff', 'translate', 'upstream', 'mapping', 'errors'],
+  server: ['config', 'routes', 'modes', 'report', 'diff', 'explain', 'translate', 'upstream', 'mapping', 'errors', 'mappings'],
+  cli: [
+    ...['server', 'config', 'routes', 'modes', 'report', 'replay', 'diff', 'explain', 'translate', 'upstream', 'mapping', 'errors'],
+    ...['mappings', 'sandbox'],
+  ],
 }
 
 /** Packages that only one layer knows. */
@@ -45,7 +50,7 @@ const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('(
 
 const sources: readonly Source[] = ['src', 'mappings'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /[.]tsx?$/.test(name))
     .map((name) => {
       const path = join(root, name)
       const text = readFileSync(path, 'utf8')
@@ -100,7 +105,7 @@ describe('layers', () => {
 })
 
 describe('files', () => {
-  it('import with the extension .ts, and only files that are there', () => {
+  it('import with the extension .ts or .tsx, and only files that are there', () => {
     const known = new Set(sources.map(({ path }) => path))
     expect(sources.flatMap(local).filter((target) => !known.has(target))).toEqual([])
   })

@@ -1,8 +1,9 @@
 import type { Declaration } from '../diff/expected.ts'
 import { type ReadCount, readEntries } from '../diff/read-entries.ts'
+import type { Entry } from '../diff/record.ts'
 import { createRecordFile, type RecordFileSettings } from '../diff/record-file.ts'
-import { createRecorder } from '../diff/recorder.ts'
-import { restore } from '../diff/restore.ts'
+import { createRecorder, type Recorder } from '../diff/recorder.ts'
+import { type Ledger, restore } from '../diff/restore.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import type { SendFor } from '../upstream/send.ts'
@@ -33,10 +34,15 @@ export interface MigrationSettings
   readonly records: { readonly memory: number; readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined }
 }
 
+type Listener = (entry: Entry) => void
+
 /** Modes, and everything that is learnt in them. */
 export interface Migration {
   readonly modes: Modes
   readonly report: Report
+  readonly ledger: Ledger
+  /** Tells every entry to somebody else too: what is recorded from now on, and what `restore` reads back. */
+  follow(listener: Listener): void
   /** Counts what earlier records tell; call it before the first request. */
   restore(): Promise<void>
   /** Resolves when no comparison waits or runs. */
@@ -54,7 +60,11 @@ const FLUSH_EVERY = 60_000
 export function createMigration(settings: MigrationSettings): Migration {
   const { rules, v1, operations, records } = settings
   const file = records.file && createRecordFile({ ...records.file, waiting: WAITING_LINES })
-  const recorder = createRecorder({ memory: records.memory, ...(file && { file }) })
+  const listeners: Listener[] = []
+  const tell: Listener = (entry) => {
+    for (const listener of listeners) listener(entry)
+  }
+  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), tell)
   const journal = createJournal({ ...settings, recorder })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
@@ -70,10 +80,12 @@ export function createMigration(settings: MigrationSettings): Migration {
   return {
     modes,
     report: createReport({ journal, queue, skipped: side?.observer.skipped, budget }),
+    ledger: journal,
+    follow: (listener) => void listeners.push(listener),
     async restore() {
       const count: ReadCount = { entries: 0, skipped: 0 }
       for (const path of filesOf(records.file)) {
-        for await (const entry of readExisting(path, count)) restore(entry, journal)
+        for await (const entry of readExisting(path, count)) if (restore(entry, journal)) tell(entry)
       }
       if (count.entries > 0) journal.note('restart', `${count.entries} records were read back`)
     },
@@ -83,6 +95,17 @@ export function createMigration(settings: MigrationSettings): Migration {
       await queue.close()
       modes.flush()
       await recorder.close()
+    },
+  }
+}
+
+/** The same recorder, which tells what it is given. */
+function followed(recorder: Recorder, tell: Listener): Recorder {
+  return {
+    ...recorder,
+    record(entry) {
+      recorder.record(entry)
+      tell(entry)
     },
   }
 }

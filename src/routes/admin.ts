@@ -6,8 +6,9 @@ import { sendError } from './answer.ts'
 import type { Metrics } from './metrics.ts'
 import { addMigration, type MigrationSources } from './migration.ts'
 import { notFound } from './refusal.ts'
+import { addReport, type ReportSources } from './report-page.ts'
 
-export interface AdminSources extends MigrationSources {
+export interface AdminSources extends MigrationSources, ReportSources {
   readonly metrics: Metrics
   readonly operations: readonly OperationRow[]
   /** Undefined when requests can be served, else the reason why not. */
@@ -15,7 +16,7 @@ export interface AdminSources extends MigrationSources {
 }
 
 /** The admin endpoints, on a port of their own so that they are never exposed with the API. */
-export function createAdmin({ metrics, operations, notReady, ...migration }: AdminSources): FastifyInstance {
+export function createAdmin({ metrics, operations, notReady, reportNow, ...migration }: AdminSources): FastifyInstance {
   const app = Fastify({ frameworkErrors: (_, __, reply) => sendError(reply, notFound()) })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
@@ -28,6 +29,7 @@ export function createAdmin({ metrics, operations, notReady, ...migration }: Adm
   })
   app.get('/operations', async () => operations)
   addMigration(app, migration)
+  addReport(app, { reportNow })
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
   return app

@@ -6,7 +6,7 @@ const built = {
   emptyOutDir: true,
   target: 'es2022',
   cssCodeSplit: false,
-  lib: { entry: 'main.tsx', formats: ['iife' as const], name: 'crosswalkReport', fileName: () => 'page.js', cssFileName: 'page' },
+  lib: { entry: 'main.tsx', formats: ['iife'], name: 'crosswalkReport', fileName: () => 'page.js', cssFileName: 'page' },
 }
 
 export default defineConfig({ root: import.meta.dirname, logLevel: 'warn', build: built })

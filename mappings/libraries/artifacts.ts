@@ -53,7 +53,7 @@ const version = resource('artifact version', {
   },
 })
 
-const ecosystems = { ecosystems: choicesParam('ecosystems', ecosystem) }
+const ecosystems = { ecosystems: { ...choicesParam('ecosystems', ecosystem), zeroIsNone: true as const } }
 const includeUpstream = { include_upstream: refusedFlag('v2 has no upstream packages') }
 
 export const artifactOperations: readonly Operation[] = [

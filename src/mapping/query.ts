@@ -15,6 +15,8 @@ export interface Param {
   /** v2 turned the meaning and the default round: send `not v1`, always (facts §4.2). */
   readonly negate?: boolean
   readonly of?: EnumMap
+  /** The zero value asks for nothing: it is not sent. */
+  readonly zeroIsNone?: true
   /** Why v2 cannot honour a flag: true is INVALID_ARGUMENT, false is what v2 does anyway. */
   readonly refused?: string
 }
@@ -53,10 +55,10 @@ export function v2Query(params: Params, query: Query): [string, string][] {
 
 function valuesOf(param: Param, name: string, query: Query): readonly string[] {
   const parse = (value: string) => PARSERS[param.kind](name, value, param)
-  if (param.many)
-    return occurrences(query, name)
-      .filter((value) => value !== '')
-      .map(parse)
+  if (param.many) {
+    const given = occurrences(query, name).filter((value) => value !== '')
+    return given.map(parse).filter((value) => !(param.zeroIsNone && value === param.of?.zero[1]))
+  }
   const value = single(query, name)
   if (param.refused) {
     if (value !== undefined && readFlag(name, value)) throw invalidArgument({ field: name, description: param.refused })

@@ -46,6 +46,9 @@ export const mapping = (api: Api, providerId: string, externalGroup: string, rol
     scope: api.organization,
   })
 
+export const subscription = (api: Api, parent: string, fields: Fields = {}): Promise<Body> =>
+  made(api, '/events/v1/subscriptions', parent, { sink: 'https://localhost:9/hook', ...fields })
+
 export async function association(api: Api, groupId: string, fields: Fields = {}): Promise<Body> {
   const path = `/iam/v1/account_associations/${groupId}`
   const answer = ok(api, await api.post(path, { name: 'cloud', amazon: { account: '123456789012' }, ...fields }), anything)

@@ -23,6 +23,8 @@ export const text = matcher('a text', (value) => typeof value === 'string' && va
 export const uid = matcher('a uid', matching(UID))
 export const time = matcher('an RFC 3339 UTC time', matching(TIME))
 
+export const list = matcher('a list', Array.isArray)
+
 /** A uid directly below another. */
 export function below(parent: string): Matcher {
   const child = (value: unknown) => typeof value === 'string' && value.slice(0, value.lastIndexOf('/')) === parent && UID.test(value)

@@ -155,3 +155,7 @@ export const tag = (repoId: string, members: Members = {}) =>
     },
     { updated_at: time },
   )
+
+/** facts §8 */
+export const subscription = (parent: string, members: Members = {}) =>
+  extra({ id: below(parent), sink: anything, ...members }, { group_id: parent })

@@ -92,6 +92,14 @@ export const libraries: readonly Transcript[] = [
     published: published(nothing),
   },
   {
+    title: 'an unknown ecosystem is none',
+    operation: 'libraries.artifacts.list',
+    request: 'GET /libraries/v1/artifacts?ecosystems=UNKNOWN&ecosystems=0',
+    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=50`, answer: {} }],
+    reply: nothing,
+    published: published(nothing),
+  },
+  {
     title: 'an ecosystem that v2 lacks',
     operation: 'libraries.artifacts.list',
     request: 'GET /libraries/v1/artifacts?ecosystems=JAVASCRIPT',
@@ -174,7 +182,7 @@ export const libraries: readonly Transcript[] = [
   {
     title: 'the counts of some ecosystems',
     operation: 'libraries.artifacts.count',
-    request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON&ecosystems=JAVA',
+    request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON&ecosystems=UNKNOWN&ecosystems=JAVA',
     calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA', answer: {} }],
     reply: { counts: [] },
   },

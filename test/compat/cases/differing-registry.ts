@@ -134,7 +134,12 @@ export const differingRegistry: readonly Case[] = [
   {
     name: 'a list that v1 paged by token takes windows and orders too',
     difference: 'token-lists-take-windows',
-    operations: ['registry.eol_tags.list'],
+    operations: [
+      'registry.eol_tags.list',
+      'vulnerabilities.advisories.list',
+      'libraries.artifacts.list',
+      'advisory.vulnerability_metadata.list',
+    ],
     run: async (api) => {
       const repo = (await make.repo(api, (await make.folder(api)).id)).id
       for (const name of ['a', 'b', 'c']) await make.tag(api, repo, { name })
@@ -143,6 +148,13 @@ export const differingRegistry: readonly Case[] = [
         column(await api.unrecorded.get('/registry/v1/eoltags', { ...scope, ...query }), 'name')
       same((await rows({ limit: 1 })).length, api.here({ native: 3, proxied: 1 }), 'rows of a window')
       if (api.side === 'proxied') same(await rows({ order_by: 'name desc' }), ['c', 'b', 'a'], 'order')
+      for (const path of ['/vulnerabilities/v1/advisories', '/libraries/v1/artifacts', '/advisory/v1/metadata']) {
+        const all = items(await api.unrecorded.get(path)).length
+        same(items(await api.unrecorded.get(path, { limit: 1 })).length, api.here({ native: all, proxied: 1 }), `${path} of one`)
+        const wrong = await api.get(path, { offset: -1 })
+        if (api.side === 'native') same(wrong.status, 200, 'status')
+        else refused(wrong, 3, /^Invalid argument: offset: /)
+      }
       const unknown = await api.get('/registry/v1/eoltags', { ...scope, order_by: 'colour' })
       if (api.side === 'native') same(unknown.status, 200, 'status')
       else refused(unknown, 3, /^Invalid argument: order_by: /)

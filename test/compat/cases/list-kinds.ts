@@ -23,8 +23,8 @@ export interface ListKind {
   /** The row called `a`. */
   readonly row: (rows: Rows) => unknown
   readonly named: boolean
-  /** A sort field that tells the order in which rows were made. */
-  readonly made: 'created_at' | 'last_updated'
+  /** A sort field that tells the order in which rows were made, where one does. */
+  readonly made?: 'created_at' | 'last_updated'
   readonly newestFirst?: true
 }
 
@@ -164,5 +164,14 @@ export const listKinds: readonly ListKind[] = [
     path: '/registry/v1/tags',
     make: tagRows,
     row: ({ parent }) => shape.tag(parent, { name: 'a' }),
+  },
+  {
+    byId: 'id',
+    uidp: true,
+    named: false,
+    operation: 'events.subscriptions.list',
+    path: '/events/v1/subscriptions',
+    make: below((api, parent, name) => make.subscription(api, parent, { sink: `https://localhost:9/${name}` })),
+    row: ({ parent }) => shape.subscription(parent, { sink: 'https://localhost:9/a' }),
   },
 ]

@@ -32,7 +32,7 @@ describe('commands that ask the admin port', () => {
     await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
     await stage.request('GET', '/registry/v1/repos')
     await stage.request('GET', '/registry/v1/vuln_reports')
-    await stage.server.idle()
+    await stage.settled()
     const { code, out } = await ask('cutover')
     expect(code).toBe(1)
     expect(out).toMatch(/^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation .* more clean requests until ≤ 0\.1 %\.$/m)
@@ -49,7 +49,7 @@ describe('commands that ask the admin port', () => {
       '/iam/v1/groups?order_by=name',
     ]
     for (const token of Object.values(stage.sandbox.tokens)) for (const path of paths) await stage.request('GET', path, { token })
-    await stage.server.idle()
+    await stage.settled()
     expect(await ask('cutover', '--target', '0.15')).toMatchObject({
       code: 0,
       out: expect.stringContaining('All 1 operations with traffic have a bound of 15 % or less.'),
@@ -164,7 +164,9 @@ describe('the configuration file while the proxy runs', () => {
       `The configuration stays as it was. modes.default in the file ${path} must be one of v1, v2, diff-v1, diff-v2.`,
     )
     expect(await afterWriting('{')).toContain('The configuration stays as it was. The configuration file')
-    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe('Changed at the next start only: log.level.')
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe(
+      'Changed at the next start only: log.level.',
+    )
     expect(changed).toHaveLength(1)
     unwatch()
   })

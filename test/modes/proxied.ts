@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import pino from 'pino'
 import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
@@ -13,6 +14,8 @@ export interface Stage {
   readonly server: Server
   /** Every log line. */
   readonly log: readonly string[]
+  /** Resolves when every answer is over and compared: a client may have the last byte before the proxy knows. */
+  settled(): Promise<void>
   /** One v1 request through the proxy. */
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>
   evidence(): Promise<EvidenceReport>
@@ -55,6 +58,7 @@ export async function startStage(values: Partial<Config> = {}, options: SandboxO
     ...values,
   })
   const log: string[] = []
+  let sent = 0
   const server = createServer(config, mappings, pino({ base: null }, { write: (line) => void log.push(line) }))
   await server.listen()
   const control = async (method: string, path: string, body?: object) => {
@@ -66,7 +70,12 @@ export async function startStage(values: Partial<Config> = {}, options: SandboxO
     sandbox,
     server,
     log,
+    async settled() {
+      while (log.filter((line) => line.includes('"msg":"request"')).length < sent) await setImmediate()
+      await server.idle()
+    },
     async request(method, path, { token = sandbox.tokens.owner, body, headers = {} } = {}) {
+      sent += 1
       const answer = await fetch(server.url + path, {
         method,
         headers: { authorization: `Bearer ${token}`, ...headers },

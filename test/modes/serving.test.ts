@@ -14,7 +14,7 @@ describe('a read', () => {
     await stage.setModes({ default: mode })
     const { status, body } = await stage.request('GET', REPOS)
     expect([status, body]).toEqual([200, before.body])
-    await stage.server.idle()
+    await stage.settled()
     const sides = new Set((await stage.journal()).map(({ path }) => path.split('/')[2]))
     const asked = { v1: ['v1'], v2: ['v2'], 'diff-v1': ['v1', 'v2'], 'diff-v2': ['v1', 'v2'] }[mode]
     expect([...sides].sort()).toEqual(asked)

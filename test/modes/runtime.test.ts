@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ALL_V2, type ModeRules } from '../../src/modes/rules.ts'
+import { bearer, startProxy, startUpstream } from '../routes/support.ts'
+import { type Stage, startStage } from './proxied.ts'
+
+describe('the admin port', () => {
+  let stage: Stage
+  afterEach(() => stage.close())
+  const put = async (body: string, type = 'application/json') => {
+    const answer = await fetch(`${stage.server.adminUrl}/modes`, { method: 'PUT', body, headers: { 'content-type': type } })
+    return { status: answer.status, body: (await answer.json()) as { message?: string } }
+  }
+  const served = async () => {
+    await stage.clearJournal()
+    await stage.request('GET', '/registry/v1/repos?limit=1')
+    return (await stage.journal())[0]?.path.split('/')[2]
+  }
+
+  it('shows the modes and changes them; the next request obeys', async () => {
+    stage = await startStage()
+    expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual(ALL_V2)
+    expect(await served()).toBe('v2')
+    const rules: ModeRules = { default: 'v2', rules: [{ operations: 'registry.*', clients: '*', mode: 'v1' }], testers: [] }
+    expect(await put(JSON.stringify(rules))).toEqual({ status: 200, body: rules })
+    expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual(rules)
+    expect(await served()).toBe('v1')
+  })
+
+  it.each([
+    ['{"default":"v3"}', 'The modes are wrong: default must be one of v1, v2, diff-v1, diff-v2.'],
+    ['[]', 'The modes are wrong: Invalid input: expected object, received array.'],
+    ['{', "Body is not valid JSON but content-type is set to 'application/json'"],
+  ])('refuses %s and keeps what was', async (body, message) => {
+    stage = await startStage()
+    expect(await put(body)).toEqual({ status: 400, body: { code: 3, message, details: [] } })
+    expect(await served()).toBe('v2')
+  })
+
+  it('refuses modes that need a v1 service where there is none', async () => {
+    stage = await startStage({ 'upstream.v1': undefined })
+    expect((await put('{"default":"diff-v1"}')).body.message).toMatch(/^The modes need a v1 service: /)
+  })
+
+  it('shows comparisons by operation, as many as asked for', async () => {
+    stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+    await stage.fault({ match: 'GET /registry/v2/repos', drop: '/repos/0' })
+    await stage.request('GET', '/registry/v1/repos')
+    await stage.request('GET', '/registry/v1/repos?limit=5')
+    await stage.settled()
+    const comparisons = async (query: string) => (await fetch(`${stage.server.adminUrl}/comparisons?${query}`)).json()
+    expect(await comparisons('operation=registry.repos.list')).toMatchObject([
+      { outcome: 'mismatch', shape: 'registry.repos.list?limit=small', totals: [{ kind: 'missing', where: '/items/*', count: 1 }] },
+      { outcome: 'mismatch', shape: 'registry.repos.list' },
+    ])
+    expect(await comparisons('limit=1')).toHaveLength(1)
+    expect(await comparisons('operation=iam.groups.list')).toEqual([])
+    expect(await comparisons('limit=0')).toMatchObject({ code: 3, message: expect.stringContaining('limit: ') })
+  })
+})
+
+describe('a tester', () => {
+  let stage: Stage
+  afterEach(() => stage.close())
+
+  it('chooses the mode of a request, nobody else does', async () => {
+    stage = await startStage()
+    await stage.request('GET', '/iam/v1/groups')
+    const [{ caller }] = (await (await fetch(`${stage.server.adminUrl}/clients`)).json()) as [{ caller: string }]
+    await stage.setModes({ testers: [caller] })
+    const side = async (token: string, mode: string) => {
+      await stage.clearJournal()
+      const { status } = await stage.request('GET', '/iam/v1/groups', { token, headers: { 'x-crosswalk-mode': mode } })
+      return status === 200 ? (await stage.journal())[0]?.path.split('/')[2] : status
+    }
+    const { owner, viewer } = stage.sandbox.tokens
+    expect([await side(owner, 'v1'), await side(viewer, 'v1'), await side(owner, 'v3'), await side(viewer, 'v3')]).toEqual([
+      'v1',
+      'v2',
+      400,
+      'v2',
+    ])
+  })
+})
+
+it('a change of modes leaves requests under way alone', async () => {
+  let answer = () => {}
+  let tell = () => {}
+  const arrived = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const v2 = await startUpstream((_, response) => {
+    answer = () => void response.end('{"groups":[],"nextPageToken":""}')
+    tell()
+  })
+  const v1 = await startUpstream((_, response) => void response.end('{"items":[],"from":"v1"}'))
+  const proxy = await startProxy({ 'upstream.v1': v1.url, 'upstream.v2': v2.url })
+  const get = async () => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('t') })).json()
+  const before = get()
+  await arrived
+  await fetch(`${proxy.adminUrl}/modes`, { method: 'PUT', body: '{"default":"v1"}', headers: { 'content-type': 'application/json' } })
+  expect(await get()).toEqual({ items: [], from: 'v1' })
+  answer()
+  expect(await before).toEqual({ items: [] })
+  await proxy.close()
+  await Promise.all([v1.close(), v2.close()])
+})

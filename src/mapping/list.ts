@@ -114,6 +114,7 @@ function* byId(resource: Resource, uid: string, field: string): Plan<readonly Js
  * v2 would refuse the pair.
  */
 function merge(params: Params, filters: Filters): Filters | undefined {
+  if (new Set(filters.map(([name]) => name)).size === filters.length) return filters
   const repeated = new Set(
     Object.values(params)
       .map(asParam)

@@ -47,16 +47,28 @@ export function asParam(row: Param | string): Param {
 
 /** The v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
 export function v2Query(params: Params, query: Query): [string, string][] {
-  return Object.entries(params).flatMap(([name, row]) => {
-    const param = asParam(row)
-    return valuesOf(param, name, query).map((value): [string, string] => [param.v2, value])
-  })
+  const pairs: [string, string][] = []
+  for (const [name, param] of rowsOf(params)) for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
+  return pairs
+}
+
+/** Tables do not change, and every request goes through the rows of one. */
+const tables = new WeakMap<Params, readonly (readonly [string, Param])[]>()
+
+function rowsOf(params: Params): readonly (readonly [string, Param])[] {
+  let rows = tables.get(params)
+  if (!rows) {
+    rows = Object.entries(params).map(([name, row]) => [name, asParam(row)])
+    tables.set(params, rows)
+  }
+  return rows
 }
 
 function valuesOf(param: Param, name: string, query: Query): readonly string[] {
   const parse = (value: string) => PARSERS[param.kind](name, value, param)
   if (param.many) {
     const given = occurrences(query, name).filter((value) => value !== '')
+    if (given.length === 0) return NONE
     return given.map(parse).filter((value) => !(param.zeroIsNone && value === param.of?.zero[1]))
   }
   const value = single(query, name)
@@ -65,7 +77,7 @@ function valuesOf(param: Param, name: string, query: Query): readonly string[] {
     return []
   }
   if (param.negate) return [String(!(value !== undefined && readFlag(name, value)))]
-  return value === undefined || (value === '' && param.kind === 'text') ? [] : [parse(value)]
+  return value === undefined || (value === '' && param.kind === 'text') ? NONE : [parse(value)]
 }
 
 /** The one value of a singular parameter in either spelling; given twice it is INVALID_ARGUMENT, as the gateway has it (facts §12.6). */
@@ -75,9 +87,16 @@ export function single(query: Query, name: string): string | undefined {
   return values[0]
 }
 
+const NONE: readonly string[] = []
+
 function occurrences(query: Query, name: string): readonly string[] {
-  if (query.size === 0) return []
-  return spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
+  let found = NONE
+  if (query.size === 0) return found
+  for (const spelling of spellings(name)) {
+    const values = query.get(spelling)
+    if (values) found = found === NONE ? values : [...found, ...values]
+  }
+  return found
 }
 
 /** A non-negative 32-bit integer parameter; absent and 0 both mean unset (proto3). */

@@ -63,10 +63,17 @@ function isOfType(event: JsonObject, filter: string): boolean {
 
 /** True when the row passes every v2 filter of the query. */
 export function passes(row: JsonObject, query: readonly (readonly [string, string])[]): boolean {
-  const grouped = new Map<string, string[]>()
-  for (const [name, value] of query) grouped.set(name, [...(grouped.get(name) ?? []), value])
-  return [...grouped].every(([name, values]) => {
-    const check = CHECKS[name]
-    return check ? check(row, values) : values.includes(String(row[camelCase(name)]))
+  return query.every(([name], at) => {
+    const repeated = query.findIndex(([other]) => other === name) < at
+    return repeated || passesOne(row, name, valuesOf(query, name))
   })
+}
+
+function valuesOf(query: readonly (readonly [string, string])[], name: string): readonly string[] {
+  return query.filter(([other]) => other === name).map(([, value]) => value)
+}
+
+function passesOne(row: JsonObject, name: string, values: readonly string[]): boolean {
+  const check = CHECKS[name]
+  return check ? check(row, values) : values.includes(String(row[camelCase(name)]))
 }

@@ -1,5 +1,6 @@
 import type { Operation, V1Request } from '../mapping/operation.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
+import type { Signal } from '../upstream/signal.ts'
 import type { Identity } from './identify.ts'
 import type { Side } from './mode.ts'
 
@@ -19,7 +20,7 @@ export interface Incoming extends Identity {
   /** As the tables read it: what is translated. Throws an ApiError when it cannot be read. */
   readonly read: () => V1Request
   /** Fires when the client went away. */
-  readonly client: AbortSignal
+  readonly client: Signal
 }
 
 /** An answer, and who gave it. */

@@ -3,6 +3,7 @@ import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import type { Answer } from '../modes/backend.ts'
+import { abortSignalOf, type Signal } from '../upstream/signal.ts'
 import { errorText } from './refusal.ts'
 
 /** As v1 has it (facts §15); text instead of bytes would make Fastify add a charset. */
@@ -12,10 +13,10 @@ const JSON_TYPE = 'application/json'
  * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
-export function sendAnswer(reply: FastifyReply, answer: Answer, signal: AbortSignal): FastifyReply {
+export function sendAnswer(reply: FastifyReply, answer: Answer, signal: Signal): FastifyReply {
   if ('stream' in answer) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
-    return reply.send(addAbortSignal(signal, Readable.from(answer.stream)))
+    return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
   return sendText(reply, answer.status, answer.headers, textOf(answer.body))
 }

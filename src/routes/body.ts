@@ -1,21 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
+import type { Signal } from '../upstream/signal.ts'
 
 /**
  * The whole body of a request. Of more than `limit` bytes it is INVALID_ARGUMENT. When `signal` fires, reading ends with its reason.
  */
-export async function readBytes(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, limit: number, signal: Signal): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
   return gather(request, limit, signal)
 }
 
-function gather(request: IncomingMessage, limit: number, signal: AbortSignal): Promise<Buffer> {
+function gather(request: IncomingMessage, limit: number, signal: Signal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
     const give = () => reject(signal.reason)
     if (signal.aborted) return give()
-    signal.addEventListener('abort', give, { once: true })
+    signal.addEventListener('abort', give)
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > limit) reject(tooLarge(limit))

@@ -9,6 +9,7 @@ import type { Choice, Modes } from '../modes/modes.ts'
 import type { Router } from '../translate/router.ts'
 import { type TranslateSettings, translate, unknownParameters } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/send.ts'
+import type { Signal } from '../upstream/signal.ts'
 import { sendAnswer, sendError } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { isBodyWithin, readIncoming } from './incoming.ts'
@@ -88,7 +89,7 @@ export function createCompat({ router, sendFor, legacy, modes }: CompatParts, se
   }
 
   /** Answers from v2. */
-  function translated(signal: AbortSignal, exchange: Exchange, failed: (error: ApiError) => void): Backend {
+  function translated(signal: Signal, exchange: Exchange, failed: (error: ApiError) => void): Backend {
     const onCall = () => {
       exchange.calls += 1
     }
@@ -111,7 +112,7 @@ function refusal({ match }: Routed, operation: Operation | undefined): ApiError 
 }
 
 /** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
-function watched(answer: Answer, signal: AbortSignal, failed: (error: ApiError) => void): Answer {
+function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
   if (!('stream' in answer)) return answer
   const { stream } = answer
   async function* observed() {

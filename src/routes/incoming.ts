@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { V1Request } from '../mapping/operation.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
+import type { Signal } from '../upstream/signal.ts'
 import { readBytes, utf8 } from './body.ts'
 import { parseJson } from './json-text.ts'
 import type { Routed } from './match.ts'
@@ -21,7 +22,7 @@ export async function readIncoming(
   request: IncomingMessage,
   id: string,
   limit: number,
-  signal: AbortSignal,
+  signal: Signal,
 ): Promise<ReadRequest> {
   const { method = '', url = '', headers } = request
   const body = routed.form || WITH_BODY.has(operationOf(routed).method) ? await readBytes(request, limit, signal) : undefined

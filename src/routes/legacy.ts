@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
 import { endToEnd } from '../upstream/hop-by-hop.ts'
 import { fromV1Transport, refuseDotSegments } from '../upstream/legacy-ask.ts'
+import { abortSignalOf } from '../upstream/signal.ts'
 import { sendError } from './answer.ts'
 import { pathOf } from './classify.ts'
 import type { Exchange } from './exchange.ts'
@@ -38,7 +39,7 @@ export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs
     refuseDotSegments(path)
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
-    client.run(clientSignal(reply.raw), () =>
+    client.run(abortSignalOf(clientSignal(reply.raw)), () =>
       reply.from(prefix + pathOf(request.raw.url ?? ''), {
         retryDelay: () => null,
         rewriteRequestHeaders: (_, headers) => requestHeaders(headers, exchange.id, withBody),

@@ -1,4 +1,3 @@
-import pLimit, { type LimitFunction } from 'p-limit'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { JsonObject } from '../mapping/json.ts'
@@ -24,15 +23,24 @@ type Ask = Extract<Step, { kind: 'ask' }>
  */
 export function createCalls(send: Send, { callsPerRequest, parallelCalls }: CallLimits): (ask: Ask) => Promise<readonly Outcome[]> {
   const begun = new Map<Call, Promise<Outcome>>()
-  let limit: LimitFunction | undefined
+  const waiting: (() => void)[] = []
+  let underWay = 0
   let ahead: readonly Call[] = []
   let next = 0
   let made = 0
 
+  const over = (outcome: Outcome): Outcome => {
+    underWay -= 1
+    waiting.shift()?.()
+    return outcome
+  }
+  const go = (call: Call): Promise<Outcome> => {
+    underWay += 1
+    return outcomeOf(send, call).then(over)
+  }
   const begin = (call: Call): Promise<Outcome> => {
     made += 1
-    limit ??= pLimit(parallelCalls)
-    return limit(() => outcomeOf(send, call))
+    return underWay < parallelCalls ? go(call) : new Promise((resolve) => waiting.push(() => resolve(go(call))))
   }
   const make = (call: Call): Promise<Outcome> => {
     const outcome = begun.get(call)

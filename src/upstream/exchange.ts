@@ -31,7 +31,7 @@ const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND
  * One request and its whole answer. A read is made once more when its connection failed; a write never is (design §6). It gathers the
  * answer in a handler of its own: undici's `request` would put a stream, and an abort signal, around every answer.
  */
-export function exchange(pool: Agent, { answerBytes, ...request }: Exchange): Underway<RawAnswer> {
+export function exchange(pool: Agent, request: Exchange): Underway<RawAnswer> {
   let given: Error | undefined
   let connection: Dispatcher.DispatchController | undefined
   let refuse = (_: unknown) => {}
@@ -41,7 +41,7 @@ export function exchange(pool: Agent, { answerBytes, ...request }: Exchange): Un
   }
   const done = new Promise<RawAnswer>((resolve, reject) => {
     refuse = (error) => reject(fromTransport(error))
-    const attempt = (failed: (error: Error) => void) => pool.dispatch(request, gather(answerBytes, begin, resolve, failed))
+    const attempt = (failed: (error: Error) => void) => pool.dispatch(request, gather(request.answerBytes, begin, resolve, failed))
     attempt((error) => {
       if (request.method === 'GET' && isConnectionFailure(error) && !given) attempt(refuse)
       else refuse(error)

@@ -4,6 +4,7 @@ import { ApiError, invalidArgument } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
 import { fromTransport } from '../errors/from-v2.ts'
 import { endToEnd } from './hop-by-hop.ts'
+import { abortSignalOf, type Signal } from './signal.ts'
 
 /** A v1 request as it came in. */
 export interface RawRequest {
@@ -31,7 +32,7 @@ export interface LegacySettings {
 }
 
 /** Gives a request to the v1 service, once. Rejects with an ApiError when no answer comes. */
-export type LegacyAsk = (request: RawRequest, signal: AbortSignal) => Promise<LegacyAnswer>
+export type LegacyAsk = (request: RawRequest, signal: Signal) => Promise<LegacyAnswer>
 
 export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): LegacyAsk {
   const { origin, pathname } = new URL(base)
@@ -45,7 +46,7 @@ export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): Legac
         method: method as 'GET',
         headers: requestHeaders(headers, id),
         body: body ?? null,
-        signal,
+        signal: abortSignalOf(signal),
         headersTimeout: answerMs,
         bodyTimeout: 0,
       })

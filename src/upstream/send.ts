@@ -8,6 +8,7 @@ import { createCoalescer } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
 import { exchange, type RawAnswer, type Underway } from './exchange.ts'
 import { callHeaders } from './headers.ts'
+import type { Signal } from './signal.ts'
 
 export interface SendSettings {
   readonly pool: Agent
@@ -24,7 +25,7 @@ export interface CallContext {
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
   /** Fires when the client went away (AbortError) or the request's deadline passed (TimeoutError). */
-  readonly signal: AbortSignal
+  readonly signal: Signal
   /** Told of every call that really went out. */
   readonly onCall: (call: Call) => void
 }
@@ -78,8 +79,8 @@ export function createSend(settings: SendSettings): SendFor {
 }
 
 /** The result of work that ends when the signal fires. */
-export async function cancelledBy<T>(signal: AbortSignal, { done, cancel }: Underway<T>): Promise<T> {
-  const give = () => cancel(signal.reason)
+export async function cancelledBy<T>(signal: Signal, { done, cancel }: Underway<T>): Promise<T> {
+  const give = () => cancel(signal.reason as Error)
   if (signal.aborted) give()
   signal.addEventListener('abort', give)
   try {

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { abortSignalOf, createSignal } from '../../src/upstream/signal.ts'
+
+describe('a signal', () => {
+  it('tells each listener once, and not those that left', () => {
+    const { signal, abort } = createSignal()
+    const told: unknown[] = []
+    const left = () => told.push('left')
+    signal.addEventListener('abort', () => told.push(signal.reason))
+    signal.addEventListener('abort', left)
+    signal.removeEventListener('abort', left)
+    abort(new Error('first'))
+    abort(new Error('second'))
+    expect([signal.aborted, told]).toEqual([true, [new Error('first')]])
+  })
+
+  it('can be had as an AbortSignal, before it fires and after', () => {
+    const { signal, abort } = createSignal()
+    const before = abortSignalOf(signal)
+    expect(before.aborted).toBe(false)
+    abort(new Error('gone'))
+    expect([before.reason, abortSignalOf(signal).reason]).toEqual([new Error('gone'), new Error('gone')])
+  })
+
+  it('that is an AbortSignal stays what it is', () => {
+    const { signal } = new AbortController()
+    expect(abortSignalOf(signal)).toBe(signal)
+  })
+})

@@ -157,6 +157,7 @@ function surroundings(random: () => number, length: number): readonly Entry[] {
   return [
     ...use,
     wouldSend,
+    traffic('client-1', 'registry.repos.update', 1, START + day),
     note(START, 'restart', 'Crosswalk started.'),
     note(START + HOUR, 'modes', 'Default mode diff-v1.'),
     note(

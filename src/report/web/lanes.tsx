@@ -18,6 +18,9 @@ const LANE = 56
 const EDGE = { left: 16, right: 16, top: 28, bottom: 26 }
 const LABEL = 20
 
+/** A short span has few steps; bars stay bars. */
+const WIDEST = 40
+
 interface Props {
   readonly caption: string
   readonly lanes: readonly Lane[]
@@ -31,7 +34,7 @@ export function Lanes({ caption, lanes, report, notes }: Props) {
   const span = wholeSteps(report.span ?? { from: 0, to: 1 }, stepMs)
   const across = timeScale(span)
   const x = (width: number) => (at: number) => EDGE.left + across(at) * (width - EDGE.left - EDGE.right)
-  const bar = (width: number) => Math.max(1.5, (stepMs / (span.to - span.from)) * (width - EDGE.left - EDGE.right) - 1)
+  const bar = (width: number) => Math.min(WIDEST, Math.max(1.5, (stepMs / (span.to - span.from)) * (width - EDGE.left - EDGE.right) - 1))
   const times = [...new Set(lanes.flatMap(({ counts }) => [...counts.keys()]))].sort((a, b) => a - b)
   const cursor = useCursor(times.length)
   const here = cursor.at === undefined ? undefined : times[cursor.at]

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { build } from 'vite'
+import { onTestFinished } from 'vitest'
+import type { PageAssets } from '../../src/report/assets.ts'
+import { pageOf } from '../../src/report/page.ts'
+import type { Report } from '../../src/report/report.ts'
+import { folder } from './given.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+
+/** False, with a printed reason, where there is no browser. */
+export function hasChromium(): boolean {
+  if (existsSync(CHROMIUM)) return true
+  console.warn('SKIPPED: chromium is not installed')
+  return false
+}
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+}
+
+/** The page's script and style as they are in the sources now. */
+export async function builtAssets(path: string): Promise<PageAssets> {
+  await build({ root: 'src/report/web', configFile: 'src/report/web/vite.config.js', build: { outDir: path }, logLevel: 'error' })
+  return { script: readFileSync(join(path, 'page.js'), 'utf8'), style: readFileSync(join(path, 'page.css'), 'utf8') }
+}
+
+/** A page that is looked at, and everything that it should not have done. */
+export interface Opened {
+  readonly page: Page
+  /** Console messages and errors. */
+  readonly said: readonly string[]
+  /** Addresses that it asked for, beside its own. */
+  readonly asked: readonly string[]
+}
+
+/** Opens an address; the page is closed after the test. */
+export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const [said, asked]: [string[], string[]] = [[], []]
+  page.on('console', (message) => said.push(message.text()))
+  page.on('pageerror', (error) => said.push(String(error)))
+  page.on('request', (request) => {
+    if (request.url() !== url && !request.url().startsWith('data:')) asked.push(request.url())
+  })
+  await page.goto(url)
+  return { page, said, asked }
+}
+
+/** The report as a file, opened. */
+export async function openFile(browser: Browser, report: Report, assets: PageAssets, options?: BrowserContextOptions): Promise<Opened> {
+  const path = join(await folder(), 'report.html')
+  await writeFile(path, pageOf(report, assets).html)
+  return open(browser, pathToFileURL(path).href, options)
+}

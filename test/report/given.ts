@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { differences } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { configWith } from '../../src/config.ts'
+import type { Entry } from '../../src/diff/record.ts'
+import { describeWith } from '../../src/report/describe.ts'
+import { type ReadSources, readReport } from '../../src/report/read.ts'
+import type { Report } from '../../src/report/report.ts'
+import { startSandbox } from '../../src/sandbox/start.ts'
+import { createServer } from '../../src/server.ts'
+import { HOUR, lines, START } from './entries.ts'
+
+export const sources: ReadSources = {
+  operations: mappings.flatMap((mapping) => mapping.operations),
+  declarations: differences,
+  describe: describeWith(differences),
+  target: 0.001,
+  now: START + 8 * 24 * HOUR,
+}
+
+/** A folder that is gone after the test. */
+export async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'report-'))
+  onTestFinished(() => rm(path, { recursive: true }))
+  return path
+}
+
+/** A proxy that compares everything, with the sandbox as v1 and as v2; it is gone after the test. */
+export async function proxy() {
+  const sandbox = await startSandbox({ port: 0 })
+  const upstreams = {
+    'upstream.v1': sandbox.url,
+    'upstream.v2': sandbox.url,
+    modes: { default: 'diff-v1' as const, rules: [], testers: [] },
+  }
+  const server = createServer(configWith({ 'listen.port': 0, 'admin.port': 0, 'log.level': 'silent', ...upstreams }), mappings)
+  await server.listen()
+  onTestFinished(async () => {
+    await server.close()
+    await sandbox.close()
+  })
+  return {
+    adminUrl: server.adminUrl,
+    /** Sends a read, and waits until it was compared. */
+    async ask(path: string) {
+      await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${sandbox.tokens.owner}` } })
+      await server.idle()
+    },
+  }
+}
+
+/** The report of these entries. */
+export async function reportOf(entries: readonly Entry[], members: Partial<ReadSources> = {}): Promise<Report> {
+  const path = join(await folder(), 'records.ndjson')
+  await writeFile(path, lines(entries))
+  return readReport([path], { ...sources, ...members })
+}

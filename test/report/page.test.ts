@@ -1,0 +1,189 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PageAssets } from '../../src/report/assets.ts'
+import type { Report } from '../../src/report/report.ts'
+import { builtAssets, hasChromium, open, openBrowser, openFile } from './browser.ts'
+import { comparison, shows, week } from './entries.ts'
+import { proxy, reportOf } from './given.ts'
+
+const RECORDS = 10_000
+
+describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
+  let browser: Browser
+  let assets: PageAssets
+  let path = ''
+  let report: Report
+
+  beforeAll(async () => {
+    path = await mkdtemp(join(tmpdir(), 'page-'))
+    assets = await builtAssets(path)
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await rm(path, { recursive: true })
+  })
+
+  const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+
+  it('shows every operation of 10,000 records at a glance, and asks nobody for anything', async () => {
+    report = await reportOf(week(RECORDS))
+    const { page, said, asked } = await openFile(browser, report, assets)
+    await page.getByRole('heading', { name: 'Not ready to cut over' }).waitFor()
+    expect(await page.locator('table.operations tbody tr').count()).toBe(report.operations.length)
+    expect(await page.getByRole('img', { name: /^wrong .*bound .*target 0\.1 %$/ }).count()).toBe(
+      report.operations.filter(({ n }) => n > 0).length,
+    )
+    expect(await page.title()).toBe('Operations – Crosswalk report')
+    expect({ said, asked }).toEqual({ said: [], asked: [] })
+  })
+
+  it('leads with clicks from an operation to a difference to its examples side by side, and back', async () => {
+    const { page, said } = await openFile(browser, await reportOf(week(2_000)), assets)
+    await page.getByRole('link', { name: 'registry.repos.list' }).click()
+    await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
+    await heading(page, 'value: /items/*/catalog_tier').waitFor()
+    expect(await page.getByRole('region', { name: 'v1 answered' }).textContent()).toContain('"APPLICATION"')
+    expect(await page.getByRole('region', { name: 'v2 answered' }).textContent()).toContain('"BASE"')
+    const second = page.getByRole('option').nth(1)
+    await second.click()
+    expect(await second.getAttribute('aria-selected')).toBe('true')
+    await page.goBack()
+    await heading(page, 'registry.repos.list').waitFor()
+    await page.getByRole('navigation', { name: 'Report' }).getByRole('link', { name: 'Clients' }).click()
+    await page.getByRole('option').nth(3).click()
+    await page.getByRole('region', { name: 'The chosen client' }).getByRole('link').first().click()
+    await heading(page, /^(iam|registry)\./).waitFor()
+    expect(said).toEqual([])
+  })
+
+  it('can be used with the keyboard alone, and says where one is', async () => {
+    const { page } = await openFile(browser, await reportOf(week(2_000)), assets)
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await focused()).toBe('Operations')
+    for (let nth = 0; (await focused()) !== 'registry.repos.list' && nth < 20; nth++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.locator('h1:focus', { hasText: 'registry.repos.list' }).waitFor()
+    for (let nth = 0; (await focused()) !== '/items/*/catalog_tier' && nth < 5; nth++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.locator('h1:focus', { hasText: 'catalog_tier' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    const chosen = page.locator('[role=option][aria-selected=true]')
+    expect(await chosen.getAttribute('aria-posinset')).toBe('3')
+    await page.keyboard.press('End')
+    expect(await chosen.getAttribute('aria-posinset')).toBe(await chosen.getAttribute('aria-setsize'))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowRight')
+    expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/comparisons that show it \d+/)
+  })
+
+  it('says what to do when nothing was recorded', async () => {
+    const { page, said, asked } = await openFile(browser, await reportOf([]), assets)
+    await page.getByRole('heading', { name: 'Nothing was recorded yet' }).waitFor()
+    await page.getByRole('link', { name: /Clients/ }).click()
+    await page.getByText('No client was recorded yet.').waitFor()
+    await page.getByRole('link', { name: /Timeline/ }).click()
+    await page.getByText('No mode was changed').waitFor()
+    expect({ said, asked }).toEqual({ said: [], asked: [] })
+  })
+
+  it('draws of 10,000 examples only what is seen', async () => {
+    const tier = { kind: 'value', at: '/items/3/catalog_tier', where: '/items/*/catalog_tier', v1: 'a', v2: 'b' } as const
+    const entries = Array.from({ length: RECORDS }, (_, nth) => comparison(nth, { outcome: 'mismatch', ...shows(tier) }))
+    const { page } = await openFile(browser, await reportOf(entries), assets)
+    await page.getByRole('link', { name: 'registry.repos.list' }).click()
+    await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
+    const list = page.getByRole('listbox')
+    expect(await list.getByRole('option').first().getAttribute('aria-setsize')).toBe(String(RECORDS))
+    expect(await list.getByRole('option').count()).toBeLessThan(40)
+    await list.press('End')
+    expect(await page.locator('[role=option][aria-selected=true]').getAttribute('aria-posinset')).toBe(String(RECORDS))
+    expect(await list.getByRole('option').count()).toBeLessThan(40)
+    const milliseconds = await page.evaluate<number>(`(async () => {
+      const list = document.querySelector('[role=listbox]')
+      const started = performance.now()
+      for (let nth = 0; nth < 60; nth++) {
+        list.scrollTop = nth * 8000
+        await new Promise(requestAnimationFrame)
+      }
+      return (performance.now() - started) / 60
+    })()`)
+    expect(milliseconds).toBeLessThan(100)
+  })
+
+  it.each(['light', 'dark'] as const)('is readable in %s colours', async (colorScheme) => {
+    const { page } = await openFile(browser, await reportOf(week(500)), assets, { colorScheme })
+    const colours = await page.evaluate<
+      { text: string; below: string }[]
+    >(`[...document.querySelectorAll('body, .chip, .quiet, a')].map((element) => {
+      let below = element
+      while (getComputedStyle(below).backgroundColor === 'rgba(0, 0, 0, 0)' && below.parentElement) below = below.parentElement
+      return { text: getComputedStyle(element).color, below: getComputedStyle(below).backgroundColor }
+    })`)
+    expect(colours.length).toBeGreaterThan(20)
+    expect(colours.filter(({ text, below }) => contrast(text, below) < 4.5)).toEqual([])
+    expect((await page.screenshot({ fullPage: true })).length).toBeGreaterThan(50_000)
+  })
+
+  it('fits a narrow window and paper', async () => {
+    const { page } = await openFile(browser, await reportOf(week(500)), assets, { viewport: { width: 390, height: 800 } })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByRole('navigation', { name: 'Report' }).isVisible()).toBe(false)
+    expect(await page.getByRole('heading', { name: 'State of every operation' }).isVisible()).toBe(true)
+  })
+
+  it('is served by a running proxy, and refreshed without leaving the place', async () => {
+    const { adminUrl, ask } = await proxy()
+    await ask('/iam/v1/groups')
+    const { page, said, asked } = await open(browser, `${adminUrl}/report`)
+    await page.getByRole('link', { name: 'iam.groups.list' }).click()
+    await ask('/iam/v1/groups?limit=1')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.locator('.figures div', { hasText: 'kinds of request' }).getByText('2', { exact: true }).waitFor()
+    await heading(page, 'iam.groups.list').waitFor()
+    expect({ said, asked }).toEqual({ said: [], asked: [`${adminUrl}/report.json`] })
+  })
+
+  it('shows hostile records as text', async () => {
+    const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+    const where = `/items/*/${hostile.replaceAll('/', '~1')}`
+    const example = { kind: 'value', at: where, where, v1: hostile, v2: { [hostile]: hostile } } as const
+    const { page, said, asked } = await openFile(
+      browser,
+      await reportOf([
+        comparison(1, { outcome: 'mismatch', ...shows(example), shape: hostile, reason: hostile, caller: hostile, subject: hostile }),
+      ]),
+      assets,
+    )
+    await page.getByRole('link', { name: 'registry.repos.list' }).click()
+    await page.locator('table.differences a').click()
+    await page.getByRole('region', { name: 'v2 answered' }).waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
+    expect(await page.title()).toContain('<img src=x')
+    expect({ said, asked }).toEqual({ said: [], asked: [] })
+  })
+})
+
+/** WCAG 2.2 contrast of two colours that Chromium computed, `rgb(…)` or `color(srgb …)`. */
+function contrast(a: string, b: string): number {
+  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function luminance(colour: string): number {
+  const scale = colour.startsWith('rgb') ? 255 : 1
+  const [r = 0, g = 0, b = 0] = (colour.match(/[\d.]+/g) ?? []).map((part) => {
+    const value = Number(part) / scale
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}

@@ -1,0 +1,186 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { heldAgainst, readOlderReport } from '../../src/report/against.ts'
+import { createExamples } from '../../src/report/examples.ts'
+import { pageOf } from '../../src/report/page.ts'
+import { readReport } from '../../src/report/read.ts'
+import type { ExampleReport, Report } from '../../src/report/report.ts'
+import { createSteps } from '../../src/report/steps.ts'
+import { comparison, HOUR, lines, note, START, shows, traffic, week } from './entries.ts'
+import { folder, reportOf, sources } from './given.ts'
+
+const TIER = { kind: 'value', at: '/items/3/catalog_tier', where: '/items/*/catalog_tier', v1: 'APPLICATION', v2: 'BASE' } as const
+
+function operation({ operations }: Report, id = 'registry.repos.list') {
+  const found = operations.find((one) => one.operation === id)
+  if (!found) throw new Error(`no ${id} in the report`)
+  return found
+}
+
+describe('a report', () => {
+  it('of nothing says that nothing is known', async () => {
+    expect(await reportOf([])).toMatchObject({
+      ready: false,
+      operations: [],
+      clients: [],
+      read: { entries: 0, skipped: 0 },
+      timeline: { steps: [], notes: [] },
+    })
+  })
+
+  it('has every operation with traffic, its counts, and its bound over time', async () => {
+    const bad = comparison(3, { outcome: 'mismatch', ...shows(TIER, 7) })
+    const report = await reportOf([traffic('a', 'iam.groups.list', 5), comparison(1), comparison(2), bad])
+    expect(report).toMatchObject({ ready: false, span: { from: START, to: START + 3_000 }, read: { entries: 4 } })
+    expect(operation(report)).toMatchObject({
+      standing: 'outside',
+      n: 3,
+      matches: 2,
+      mismatches: 1,
+      kind: 'composed',
+      callers: 3,
+      shapes: 1,
+    })
+    expect(operation(report).trend.map(({ n, bad: wrong }) => [n, wrong])).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 1],
+    ])
+    expect(operation(report).trend.at(-1)?.bound).toBe(operation(report).bound)
+    expect(operation(report, 'iam.groups.list')).toMatchObject({ standing: 'inconclusive', n: 0, calls: 5, modes: ['diff-v1'], trend: [] })
+  })
+
+  it('is ready when every operation is inside, and only then', async () => {
+    const clean = Array.from({ length: 3_400 }, (_, nth) => comparison(nth))
+    expect((await reportOf(clean)).ready).toBe(true)
+    expect((await reportOf([...clean, traffic('a', 'iam.groups.list', 1)])).ready).toBe(false)
+    expect((await reportOf(clean, { target: 0.0001 })).ready).toBe(false)
+  })
+
+  it('counts thousands of identical requests once', async () => {
+    const polls = Array.from({ length: 500 }, (_, nth) => comparison(nth, { caller: 'one' }))
+    expect(operation(await reportOf(polls))).toMatchObject({ requests: 500, n: 1, trend: [{ n: 1 }] })
+  })
+
+  it('gathers what differs by state, kind and place, the worst first, with both sides of each example', async () => {
+    const details = { kind: 'value', at: '/details', where: '/details', code: 'error-details', v1: [], v2: ['more'] } as const
+    const report = await reportOf([
+      comparison(1, { outcome: 'expected', ...shows(details) }),
+      comparison(2, { outcome: 'race', reason: 'v1 changed', ...shows({ kind: 'extra', at: '/items/1', where: '/items/*', v2: {} }) }),
+      comparison(3, { outcome: 'mismatch', ...shows(TIER, 2) }),
+      comparison(4, { outcome: 'mismatch', ...shows({ ...TIER, at: '/items/9/catalog_tier' }) }),
+      comparison(5, { outcome: 'error', reason: 'v2 answered HTTP 503 where v1 answered 200', v2: { status: 503, code: 14 } }),
+      comparison(6, { outcome: 'inconclusive', reason: 'v1 itself answered HTTP 500' }),
+    ])
+    const { differences } = operation(report)
+    expect(differences.map(({ state, kind, where, findings, comparisons }) => [state, kind, where, findings, comparisons])).toEqual([
+      ['unexplained', 'value', '/items/*/catalog_tier', 3, 2],
+      ['failed', 'error', 'v2 answered HTTP 503 where v1 answered 200', 1, 1],
+      ['open', 'inconclusive', 'v1 itself answered HTTP 500', 1, 1],
+      ['race', 'extra', '/items/*', 1, 1],
+      ['declared', 'value', '/details', 1, 1],
+    ])
+    expect(differences[0]?.examples).toMatchObject([
+      { id: 'c4', pointer: '/items/9/catalog_tier', v1: 'APPLICATION', v2: 'BASE' },
+      { id: 'c3', pointer: '/items/3/catalog_tier' },
+    ])
+    expect(differences[3]?.examples[0]).not.toHaveProperty('v1')
+    expect(report.declarations.find(({ code }) => code === 'error-details')).toMatchObject({
+      state: 'matched',
+      findings: 1,
+      seen: expect.any(String),
+    })
+  })
+
+  it('shows the calls that were not sent, the clients, and what happened', async () => {
+    const report = await reportOf(week(500))
+    expect(operation(report, 'registry.repos.update')).toMatchObject({ writes: 1, wouldSend: [{ call: { method: 'PATCH' } }] })
+    expect(report.clients).toHaveLength(40)
+    expect(report.clients.filter(({ couldMove }) => !couldMove)).toHaveLength(6)
+    expect(report.timeline.notes.map(({ what }) => what)).toEqual(['restart', 'modes', 'circuit', 'modes', 'modes'])
+    expect(report.timeline.steps.length).toBeLessThanOrEqual(96)
+    expect(operation(report, 'registry.vuln_reports.list').standing).toBe('v1-only')
+  })
+
+  it('leaves lines out that are no entries, and says so', async () => {
+    const path = join(await folder(), 'torn.ndjson')
+    await writeFile(path, `${lines([comparison(1)])}{"kind":"compar\n${lines([comparison(2)])}`)
+    expect(await readReport([path], sources)).toMatchObject({ read: { entries: 2, skipped: 1 } })
+  })
+
+  it('reads a folder oldest file first, those that were set aside too', async () => {
+    const path = await folder()
+    await writeFile(join(path, 'records.ndjson'), lines([comparison(100_000), note(START + 200 * HOUR, 'modes', 'last')]))
+    await writeFile(join(path, 'records.ndjson.1'), lines([comparison(1), note(START, 'modes', 'first')]))
+    await writeFile(join(path, 'other.txt'), 'not ours')
+    const report = await readReport([path], sources)
+    expect(report.read).toEqual({ entries: 4, skipped: 0 })
+    expect(operation(report).trend.map(({ n }) => n)).toEqual([1, 2])
+  })
+})
+
+describe('against an older report', () => {
+  it('tells what was better or worse, what is new and what is gone', async () => {
+    const older = await reportOf([comparison(1), comparison(2, { outcome: 'mismatch', ...shows(TIER) })])
+    const read = readOlderReport(JSON.stringify(older))
+    if ('problem' in read) throw new Error(read.problem)
+    const name = { kind: 'missing', at: '/items/0/name', where: '/items/*/name', v1: 'a' } as const
+    const held = heldAgainst(await reportOf([comparison(1), comparison(3, { outcome: 'mismatch', ...shows(name) })]), read)
+    expect(operation(held)).toMatchObject({
+      before: { standing: 'outside', n: 2, mismatches: 1 },
+      differences: [{ kind: 'missing', isNew: true }],
+    })
+    expect(held.against).toMatchObject({
+      ready: false,
+      gone: [{ operation: 'registry.repos.list', kind: 'value', where: '/items/*/catalog_tier' }],
+    })
+  })
+
+  it('refuses what is no report', () => {
+    expect(readOlderReport('{"format":"other"}')).toHaveProperty('problem')
+    expect(readOlderReport('{')).toHaveProperty('problem')
+  })
+})
+
+describe('bounds', () => {
+  it('steps of time grow with the span, and no count is lost', () => {
+    const steps = createSteps<'x'>()
+    for (let nth = 0; nth < 5_000; nth++) steps.count('a', START + nth * 60_000, 'x')
+    const counted = steps.of('a')
+    expect(counted.length).toBeLessThanOrEqual(96)
+    expect(counted.reduce((sum, { counts }) => sum + (counts.x ?? 0), 0)).toBe(5_000)
+  })
+
+  it('a frequent difference pushes no rare one out', () => {
+    const examples = createExamples(100)
+    const example = (id: number) => ({ id: String(id) }) as ExampleReport
+    examples.add('rare', example(0))
+    for (let nth = 1; nth < 1_000; nth++) examples.add('frequent', example(nth))
+    expect(examples.of('rare')).toHaveLength(1)
+    expect(examples.of('frequent')).toHaveLength(99)
+    expect(examples.of('frequent')[0]?.id).toBe('999')
+  })
+})
+
+describe('the page', () => {
+  const assets = { script: 'run()', style: 'a{}' }
+
+  it('lets no record end its element or become one', async () => {
+    const hostile = '</script><script>alert(1)</script><!--'
+    const report = await reportOf([comparison(1, { outcome: 'mismatch', ...shows({ ...TIER, v2: hostile }), shape: hostile })])
+    const { html } = pageOf(report, assets)
+    expect(html.match(/<script/g)).toHaveLength(2)
+    expect(html).not.toContain('alert(1)</script')
+    expect(html).not.toContain('<!--')
+    const data = /<script type="application\/json" id="report">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
+    expect(JSON.parse(data)).toEqual(JSON.parse(JSON.stringify(report)))
+  })
+
+  it('allows its own script and style by their hashes, and the network only to a running proxy', async () => {
+    const report = await reportOf([])
+    expect(pageOf(report, assets).policy).toMatch(/^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'/)
+    expect(pageOf(report, assets).policy).not.toContain('connect-src')
+    expect(pageOf(report, assets, '/report.json').policy).toContain("connect-src 'self'")
+  })
+})

@@ -11,7 +11,7 @@ import { spellings } from '../mapping/query.ts'
 export type Vocabulary = ReadonlySet<string>
 
 /** Words that every answer or call may hold. */
-const COMMON = [ROWS, 'code', 'message', 'details', '@type', 'updateMask', 'page_size', 'page_token', 'skip', 'order_by']
+const COMMON = [ROWS, 'code', 'message', 'details', '@type', 'updateMask', '*', 'page_size', 'page_token', 'skip', 'order_by']
 
 export function vocabularyOf(operation: Operation): Vocabulary {
   const { template, calls, params, ownParams, request, answer, envelope } = operation

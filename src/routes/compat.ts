@@ -95,7 +95,7 @@ export function createCompat({ router, sendFor, legacy, modes }: CompatParts, se
     }
     return async ({ operation, raw, read }: Incoming) => {
       const v1Request = read()
-      exchange.dropped = unknownParameters(operation, v1Request)
+      exchange.dropped = unknownParameters(operation, v1Request).map(nameForLog)
       const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall })
       return { answer: await translate(operation, v1Request, send, settings, failed), by: 'v2' }
     }
@@ -109,6 +109,11 @@ function refusal({ match }: Routed, operation: Operation | undefined): ApiError 
   if (!operation) return match === 'other-method' ? methodNotAllowed() : notFound()
   const message = `${operation.id} needs a v1 service: ${operation.because}; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on`
   return new ApiError('UNIMPLEMENTED', message)
+}
+
+/** A parameter that no table knows may be anything, a pasted token too; what looks like a name is told. */
+function nameForLog(name: string): string {
+  return /^[A-Za-z][\w.]{0,39}$/.test(name) ? name : '(no name)'
 }
 
 /** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */

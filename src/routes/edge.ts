@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import type { CodeName } from '../errors/codes.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { pathOf } from './classify.ts'
 import { type Exchange, newExchange } from './exchange.ts'
@@ -50,6 +51,16 @@ function statusOf(response: ServerResponse, { error }: Exchange): number {
   return error?.http ?? 499
 }
 
+/** Refusals that quote the request, which may hold a secret: their messages stay out of the log. */
+const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
+  'INVALID_ARGUMENT',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'OUT_OF_RANGE',
+])
+
 function described({ code, message, cause }: NonNullable<Exchange['error']>) {
+  if (QUOTING.has(code)) return { code }
   return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }
 }

@@ -16,14 +16,14 @@ const START = Date.UTC(2026, 4, 1, 12)
 
 /** Starts both sides on free ports. Their clocks stand still but for one second before each request, so that both tell the same time. */
 export async function startSides(dialect: Dialect): Promise<Sides> {
-  const [native, nativeClock] = await sandbox(dialect)
-  const [behind, proxiedClock] = await sandbox(dialect)
+  const native = await sandbox(dialect)
+  const behind = await sandbox(dialect)
   const config = configWith({ 'upstream.v2': behind.url, 'listen.port': 0, 'admin.port': 0, 'v1.dialect': dialect, 'log.level': 'error' })
   const proxy = createServer(config, mappings)
   await proxy.listen()
   return {
-    native: target(native.url, 'native', dialect, native, nativeClock),
-    proxied: target(proxy.url, 'proxied', dialect, behind, proxiedClock),
+    native: target(native.url, 'native', dialect, native),
+    proxied: target(proxy.url, 'proxied', dialect, behind),
     close: async () => {
       await proxy.close()
       await Promise.all([native.close(), behind.close()])
@@ -35,13 +35,35 @@ interface Clock {
   now: number
 }
 
-async function sandbox(dialect: Dialect): Promise<[Sandbox, Clock]> {
+/** A token of an exchange is good for an hour. */
+const LATER = 2 * 60 * 60 * 1000
+
+/** A sandbox at which the owner's exchanged token has just expired. */
+async function sandbox(dialect: Dialect): Promise<Started> {
   const clock = { now: START }
-  return [await startSandbox({ port: 0, v1Dialect: dialect, now: () => clock.now }), clock]
+  const started = await startSandbox({ port: 0, v1Dialect: dialect, now: () => clock.now })
+  const expired = await exchanged(started)
+  clock.now += LATER
+  return { ...started, clock, expired }
 }
 
-function target(url: string, side: Side, dialect: Dialect, { organization, tokens }: Sandbox, clock: Clock): Target {
-  const token = (role: Role) => (role === 'nobody' ? undefined : role === 'stranger' ? 'no-such-token' : tokens[role])
+interface Started extends Sandbox {
+  readonly clock: Clock
+  readonly expired: string
+}
+
+async function exchanged({ url, tokens }: Sandbox): Promise<string> {
+  const answer = await fetch(`${url}/sts/exchange?aud=contract`, { method: 'POST', headers: { authorization: `Bearer ${tokens.owner}` } })
+  return ((await answer.json()) as { token: string }).token
+}
+
+function target(url: string, side: Side, dialect: Dialect, { organization, tokens, clock, expired }: Started): Target {
+  const others: Readonly<Record<Exclude<Role, keyof typeof tokens>, string | undefined>> = {
+    nobody: undefined,
+    stranger: 'no-such-token',
+    expired,
+  }
+  const token = (role: Role) => (role in others ? others[role as keyof typeof others] : tokens[role as keyof typeof tokens])
   const tick = () => {
     clock.now += 1000
   }

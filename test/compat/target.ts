@@ -1,7 +1,7 @@
 import type { Dialect } from './spell.ts'
 
-/** Whose token a request carries: `nobody` sends none, `stranger` one that no service knows. */
-export type Role = 'owner' | 'editor' | 'viewer' | 'outsider' | 'admin' | 'nobody' | 'stranger'
+/** Whose token a request carries: `nobody` sends none, `stranger` one that no service knows, `expired` one that the owner had. */
+export type Role = 'owner' | 'editor' | 'viewer' | 'outsider' | 'admin' | 'nobody' | 'stranger' | 'expired'
 
 /** `native` = a v1 service itself; `proxied` = v1 served from v2. */
 export type Side = 'native' | 'proxied'

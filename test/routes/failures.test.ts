@@ -37,6 +37,20 @@ describe('v2', () => {
     expect(await statusOf(proxy.url + GROUPS, POST)).toEqual(refused)
   })
 
+  it.each([
+    ['GET', undefined],
+    ['POST', '{"name":"x"}'],
+  ])('that has had enough says so to the client of a %s: 429 in v1 shape, with its Retry-After, and asked once', async (method, body) => {
+    const { v2, proxy } = await setUp((_, response) => {
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
+      response.end('{"code":8,"message":"slow down","details":[]}')
+    })
+    const answer = await fetch(proxy.url + GROUPS, { method, ...(body !== undefined && { body }) })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '7'])
+    expect(await answer.json()).toEqual({ code: 8, message: 'slow down', details: [] })
+    expect(v2.seen).toHaveLength(1)
+  })
+
   it('slow is 504, by the limit of one call', async () => {
     const { proxy } = await setUp(() => {}, { 'limits.callTimeoutMs': 100 })
     expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 504, body: { code: 4, details: [] } })

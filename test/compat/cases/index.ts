@@ -9,6 +9,7 @@ import { differingRegistry } from './differing-registry.ts'
 import { eolTags } from './eol-tags.ts'
 import { feed } from './feed.ts'
 import { groups } from './groups.ts'
+import { habits } from './habits.ts'
 import { identities } from './identities.ts'
 import { images } from './images.ts'
 import { invites } from './invites.ts'
@@ -30,6 +31,7 @@ import { visible } from './visible.ts'
 export const cases: readonly Case[] = [
   ...manners,
   ...bodies,
+  ...habits,
   ...lists,
   ...groups,
   ...identities,

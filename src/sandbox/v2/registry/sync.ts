@@ -53,9 +53,9 @@ const uninherited = (row: Repo): Repo => ({ ...row, catalogTier: 'CATALOG_TIER_U
 const sourceUid = ({ source }: SyncConfig, { store }: World): string => resolveSource(store, source) ?? source
 
 /** A repo that starts to be synced: source as a uid, inherited members and description from the source, an expiry. */
-const startSync = (row: Repo, sync: SyncConfig, world: World): Repo => {
+const startSync = (row: Repo, sync: SyncConfig, world: World, now: Date): Repo => {
   const source = sourceUid(sync, world)
-  const expirationTime = sync.expirationTime ?? formatTimestamp(world.clock.now().getTime() + EXPIRES_AFTER_MS)
+  const expirationTime = sync.expirationTime ?? formatTimestamp(now.getTime() + EXPIRES_AFTER_MS)
   const synced = { ...row, sync_config: { ...sync, source, expirationTime } }
   return withDefaults(synced, world.store.repos.get(source), [...INHERITED, 'description'])
 }
@@ -67,12 +67,12 @@ const keepSync = (row: Repo, sync: SyncConfig, previous: SyncConfig, world: Worl
   return source === previous.source ? kept : withDefaults(uninherited(kept), world.store.repos.get(source), INHERITED)
 }
 
-/** The repo to store for what a request asks; `previous` is undefined for a create. */
-export const settleSync = (row: Repo, previous: Repo | undefined, world: World): Repo => {
+/** The repo to store for what a request asks at a moment; `previous` is undefined for a create. */
+export const settleSync = (row: Repo, previous: Repo | undefined, world: World, now = world.clock.now()): Repo => {
   if (!row.sync_config) return row
   if (previous?.sync_config) return keepSync(row, row.sync_config, previous.sync_config, world)
   // A repo that had a tier of its own takes over the source's; only a create can ask for another one, and is refused below.
-  return startSync(previous ? uninherited(row) : row, row.sync_config, world)
+  return startSync(previous ? uninherited(row) : row, row.sync_config, world, now)
 }
 
 const changed = <T extends object>(
@@ -86,11 +86,11 @@ const changed = <T extends object>(
     .map((name) => ({ field: prefix + snakeCase(name), description: 'may only be changed by Chainguard' }))
 
 /** What the repo would be if the request had left everything to the service. */
-const baseline = (row: Repo, previous: Repo | undefined, world: World): Repo => {
+const baseline = (row: Repo, previous: Repo | undefined, world: World, now: Date): Repo => {
   if (previous?.sync_config || !row.sync_config) return previous ?? row
   const { source, google, amazon, azure } = row.sync_config
   const sync: SyncConfig = { source, google, amazon, azure, uniqueTags: false, apkoOverlay: '', gracePeriod: false }
-  return startSync(uninherited(row), sync, world)
+  return startSync(uninherited(row), sync, world, now)
 }
 
 /**
@@ -98,9 +98,11 @@ const baseline = (row: Repo, previous: Repo | undefined, world: World): Repo => 
  * as they were pass (semantics §3.10).
  */
 export const inheritedViolations = (row: Repo, previous: Repo | undefined, act: Act, scope: string): readonly FieldViolation[] => {
-  const before = baseline(row, previous, act.world)
+  // One moment for both, or an expiry would seem to be asked for whenever the clock ticks between them.
+  const now = act.world.clock.now()
+  const before = baseline(row, previous, act.world, now)
   if (!before.sync_config || hasCapability(act.world, act.caller, 'repo.internal.admin', scope)) return []
-  const after = settleSync(row, previous, act.world)
+  const after = settleSync(row, previous, act.world, now)
   // Another source brings its own tier, bundles, aliases and active tags along.
   const moves = after.sync_config && previous?.sync_config && after.sync_config.source !== previous.sync_config.source
   return [

@@ -18,6 +18,8 @@ export interface Target {
   readonly run: string
   /** Called before each request: a test that owns the clock moves it here. */
   readonly tick?: () => void
+  /** Told of each request before it is sent. */
+  readonly announce?: (role: Role, request: Request) => void
 }
 
 export interface Request {
@@ -36,8 +38,10 @@ export interface Answer {
 }
 
 /** Sends one request as a role and decodes the answer; a body that is not JSON stays text. */
-export async function send(target: Target, role: Role, { method, path, headers = {}, text }: Request): Promise<Answer> {
+export async function send(target: Target, role: Role, request: Request): Promise<Answer> {
+  const { method, path, headers = {}, text } = request
   target.tick?.()
+  target.announce?.(role, request)
   const token = target.token(role)
   const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const body = text === undefined ? {} : { body: text }

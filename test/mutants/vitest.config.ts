@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { defineConfig } from 'vitest/config'
+import { ownArguments } from '../own-arguments.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -7,9 +8,9 @@ declare module 'vitest' {
   }
 }
 
-/** `npm run mutants -- --sample SECONDS --seed N`: what stands behind the `--` of the script is ours, not vitest's. */
+/** `npm run mutants -- --sample SECONDS --seed N` */
 const { values } = parseArgs({
-  args: process.argv.includes('--') ? process.argv.slice(process.argv.indexOf('--') + 1) : [],
+  args: ownArguments(),
   options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' } },
 })
 const seconds = values.sample === undefined ? undefined : number('sample', values.sample)

@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util'
+import type { Dialect } from '../spell.ts'
+import type { Role, Side } from '../target.ts'
+
+/** Where the contract is played, and as whom. */
+export interface Flags {
+  readonly target: string
+  readonly dialect: Dialect
+  readonly side: Side
+  readonly organization: string | undefined
+  readonly readOnly: boolean
+  readonly tokens: Readonly<Partial<Record<Role, string>>>
+}
+
+const USAGE =
+  'usage: npm run contract -- --target URL --token OWNER [--as ROLE=TOKEN]... [--organization UID] [--dialect specification|published] [--side proxied|native] [--read-only]'
+
+const ROLES: readonly string[] = ['editor', 'viewer', 'outsider', 'admin', 'expired'] satisfies readonly Role[]
+
+/** Reads the arguments of `npm run contract`; throws a sentence and the usage when they are not whole. */
+export function readFlags(args: readonly string[]): Flags {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      target: { type: 'string' },
+      token: { type: 'string' },
+      as: { type: 'string', multiple: true, default: [] },
+      organization: { type: 'string' },
+      dialect: { type: 'string', default: 'specification' },
+      side: { type: 'string', default: 'proxied' },
+      'read-only': { type: 'boolean', default: false },
+    },
+  })
+  const { target, token, organization } = values
+  if (!target || !token) throw new Error(`--target and --token are needed\n${USAGE}`)
+  return {
+    target: target.replace(/\/+$/, ''),
+    dialect: oneOf('dialect', values.dialect, ['specification', 'published']),
+    side: oneOf('side', values.side, ['proxied', 'native']),
+    organization,
+    readOnly: values['read-only'],
+    tokens: { owner: token, ...Object.fromEntries(values.as.map(roleAndToken)) },
+  }
+}
+
+function roleAndToken(text: string): [string, string] {
+  const [role = '', ...token] = text.split('=')
+  return [oneOf('as', role, ROLES), token.join('=')]
+}
+
+function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value)
+  if (found === undefined) throw new Error(`--${flag} takes ${allowed.join(', ')}, not "${value}"\n${USAGE}`)
+  return found
+}

@@ -12,7 +12,7 @@ const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
 
 /**
  * A failed v2 answer as an ApiError. A google.rpc.Status body keeps its code, message and details; anything else (the HTML page of
- * a load balancer, a truncated body) is INTERNAL, or what its HTTP status plainly says (401, 403, 429, 502, 503, 504).
+ * a load balancer, a truncated body) is INTERNAL, or what its HTTP status plainly says: who may ask, how much, how often, and what is down.
  */
 export function fromV2({ status, headers, text }: V2Failure): ApiError {
   const kept: Record<string, string> = {}
@@ -30,7 +30,10 @@ export function fromV2({ status, headers, text }: V2Failure): ApiError {
 const PLAIN_STATUS: Readonly<Record<number, keyof typeof CODES>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',
+  413: 'INVALID_ARGUMENT',
+  414: 'INVALID_ARGUMENT',
   429: 'RESOURCE_EXHAUSTED',
+  431: 'INVALID_ARGUMENT',
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',

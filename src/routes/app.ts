@@ -1,4 +1,4 @@
-import { METHODS, type ServerOptions } from 'node:http'
+import { type IncomingMessage, METHODS, type ServerOptions, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
@@ -30,6 +30,7 @@ type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
  * no text of Fastify's own can reach a client. Bodies are never touched here: each carrier reads its own.
  */
 export function createApp(serve: Serve, limits: AppLimits): FastifyInstance {
+  const last = new WeakMap<Socket, ServerResponse>()
   const app = Fastify({
     genReqId: requestId,
     exposeHeadRoutes: false,
@@ -37,10 +38,11 @@ export function createApp(serve: Serve, limits: AppLimits): FastifyInstance {
     connectionTimeout: limits.idleTimeoutMs,
     http: httpOptions(limits),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => refuseClient(error, socket as Socket, limits),
+    clientErrorHandler: (error, socket) => refuseClient(error, socket as Socket, limits, last.get(socket as Socket)),
   })
   app.server.maxHeadersCount = 0
   app.server.on('checkExpectation', refuseExpectation)
+  app.server.prependListener('request', ({ socket }, response) => last.set(socket, response))
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
   app.setNotFoundHandler(serve)
@@ -62,20 +64,29 @@ export function createBounded(admit: Admit, serve: Serve): Serve {
 export function createServe(begin: Begin, classify: Classify, passthrough: Passthrough, announce: Announce, compat: Compat): Serve {
   return (request, reply) => {
     const exchange = begin(request.raw, reply.raw, request.id)
-    const target = classify(request.raw.url ?? '')
+    const target = classify(hasHost(request.raw) ? (request.raw.url ?? '') : '')
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
     reply.header('x-request-id', exchange.id)
     announce(reply)
     if (target.kind === 'v1') return compat(request, reply, target.path, exchange)
-    exchange.error = new ApiError('INVALID_ARGUMENT', 'the request target is not a well-formed path')
+    const message = hasHost(request.raw) ? 'the request target is not a well-formed path' : 'the request has no host header'
+    exchange.error = new ApiError('INVALID_ARGUMENT', message)
     return sendError(reply, exchange.error)
   }
 }
 
-/** Node looks for late headers from time to time only; four times within the limit, so that it is kept. */
+/** Required since HTTP/1.1 (RFC 9112 §3.2). */
+function hasHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host !== undefined || httpVersion === '1.0'
+}
+
+/**
+ * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
+ * a Host in words of its own; `createServe` does.
+ */
 function httpOptions({ headerBytes, headersTimeoutMs }: AppLimits): ServerOptions {
   const connectionsCheckingInterval = Math.max(10, Math.min(1000, headersTimeoutMs / 4))
-  return { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval }
+  return { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval, requireHostHeader: false }
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: (limits: AppLimits) => string]>> = {
@@ -89,9 +100,14 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: 
   ],
 }
 
-/** What came in is not HTTP; there is no request to answer, only a connection to close. */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: AppLimits): void {
+/**
+ * What came in is not HTTP; there is no request to answer, only a connection to close. A request before it on the same connection gets its
+ * answer first: it may be a write that was done, and the client would take the refusal for its answer.
+ */
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: AppLimits, before: ServerResponse | undefined): void {
   if (error.code === 'ECONNRESET') return void socket.destroy()
   const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', () => 'the request is not well-formed HTTP']
-  refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status)
+  const answer = () => refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status)
+  if (before?.req.complete && !before.closed) before.once('close', answer)
+  else answer()
 }

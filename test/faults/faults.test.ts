@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest'
+import { clientFaults } from './client/faults.ts'
+import { observe } from './fault.ts'
+import { upstreamFaults } from './upstream/faults.ts'
+
+describe.each([
+  ['upstream', upstreamFaults],
+  ['client', clientFaults],
+])('%s', (group, faults) => {
+  it.each(faults.filter(({ full }) => !full).map((fault) => [fault.name, fault] as const))('%s', async (_, fault) => {
+    const row = await observe(group, fault)
+    expect(row.holds ? row.expected : row.seen).toBe(row.expected)
+  })
+})

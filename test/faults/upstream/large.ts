@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import type { Fault } from '../fault.ts'
+import { messageIn, say } from '../say.ts'
+import { talk } from '../wire.ts'
+import { inWorld } from '../world.ts'
+
+const MEBIBYTE = 2 ** 20
+const BYTES = 100 * MEBIBYTE
+
+/** 100 MB of JSON, no faster than the reader reads. */
+const behaviour = (_: unknown, response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(BYTES) })
+  const pieces = Array<Buffer>(BYTES / MEBIBYTE).fill(Buffer.alloc(MEBIBYTE, ' '))
+  pipeline(Readable.from(pieces), response, () => {})
+}
+
+export const largeFaults: readonly Fault[] = [
+  {
+    name: 'a body of 100 MB, read by a table',
+    expected: '500/13: the v2 service sent an answer of more than limits.answerBytes (67108864)',
+    see: () =>
+      inWorld(behaviour, {}, async ({ proxy }) => {
+        const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+        return `${say(answers[0])}: ${answers[0] && messageIn(answers[0])}`
+      }),
+  },
+  ...['/iam/v2/groups', '/registry/v1/vuln_reports'].map(
+    (path): Fault => ({
+      name: `a body of 100 MB, passed on from ${path}`,
+      expected: `200, ${BYTES} bytes; 48 MB more memory at most`,
+      see: () =>
+        inWorld(behaviour, {}, async ({ proxy }) => {
+          const before = process.memoryUsage().rss
+          let most = 0
+          let bytes = 0
+          const answer = await fetch(proxy.url + path)
+          for await (const chunk of answer.body ?? []) {
+            bytes += chunk.length
+            most = Math.max(most, process.memoryUsage().rss - before)
+          }
+          const within = most < 48 * MEBIBYTE ? '48 MB more memory at most' : `${Math.round(most / MEBIBYTE)} MB more memory`
+          return `${answer.status}, ${bytes} bytes; ${within}`
+        }),
+    }),
+  ),
+]

@@ -1,0 +1,96 @@
+import net, { type Socket } from 'node:net'
+
+/** One answer as it stood on the wire. */
+export interface WireAnswer {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  /** The connection ended before the answer did. */
+  readonly broken: boolean
+}
+
+/** What came back on a connection. */
+export interface Talk {
+  readonly answers: readonly WireAnswer[]
+  /** The server closed the connection. */
+  readonly closed: boolean
+}
+
+/** Writes to a connection; `send` resolves when the bytes are handed over. */
+export type Speak = (socket: Socket) => void
+
+/**
+ * Sends bytes that no HTTP client would send, on a connection of its own, and reads answers until the server closes it or there are
+ * `enough` of them. `heads` names the answers (from 0) that belong to a HEAD and have no body.
+ */
+export function talk(url: string, speak: string | Speak, enough = Number.POSITIVE_INFINITY, heads: readonly number[] = []): Promise<Talk> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port), hostname)
+    let received = ''
+    const done = (closed: boolean) => {
+      socket.destroy()
+      resolve({ answers: readAnswers(received, closed, heads), closed })
+    }
+    socket.setEncoding('latin1')
+    socket.once('connect', () => (typeof speak === 'string' ? socket.write(speak, 'latin1') : speak(socket)))
+    socket.on('data', (chunk: string) => {
+      received += chunk
+      if (readAnswers(received, false, heads).filter(({ broken, status }) => !broken && status >= 200).length >= enough) done(false)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => done(true))
+  })
+}
+
+/** The answers in a piece of wire; the last one is `broken` when it is not complete. */
+function readAnswers(wire: string, closed: boolean, heads: readonly number[]): WireAnswer[] {
+  const answers: WireAnswer[] = []
+  let rest = wire
+  while (rest !== '') {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end < 0) return [...answers, { status: 0, headers: new Map(), body: rest, broken: true }]
+    const [start = '', ...lines] = rest.slice(0, end).split('\r\n')
+    const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(start)?.[1] ?? 0)
+    const bodyless = status < 200 || status === 204 || status === 304 || heads.includes(answers.filter((one) => one.status >= 200).length)
+    const { body, broken, length } = bodyless ? NOTHING : readBody(headers, rest.slice(end + 4), closed)
+    answers.push({ status, headers, body, broken })
+    rest = rest.slice(end + 4 + length)
+  }
+  return answers
+}
+
+interface WireBody {
+  readonly body: string
+  readonly broken: boolean
+  /** Bytes that it took. */
+  readonly length: number
+}
+
+const NOTHING: WireBody = { body: '', broken: false, length: 0 }
+
+function readBody(headers: ReadonlyMap<string, string>, rest: string, closed: boolean): WireBody {
+  const declared = headers.get('content-length')
+  if (declared !== undefined) {
+    const length = Math.min(Number(declared), rest.length)
+    return { body: rest.slice(0, length), broken: length < Number(declared), length }
+  }
+  if (headers.get('transfer-encoding') === 'chunked') return readChunks(rest)
+  return { body: rest, broken: !closed, length: rest.length }
+}
+
+function readChunks(rest: string): WireBody {
+  let body = ''
+  let at = 0
+  for (;;) {
+    const line = /^([0-9a-f]+)[^\r\n]*\r\n/i.exec(rest.slice(at))
+    if (!line) return { body, broken: true, length: rest.length }
+    const size = Number.parseInt(line[1] ?? '', 16)
+    const from = at + line[0].length
+    if (rest.length < from + size + 2) return { body, broken: true, length: rest.length }
+    body += rest.slice(from, from + size)
+    at = from + size + 2
+    if (size === 0) return { body, broken: false, length: at }
+  }
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Config } from '../../src/config/settings.ts'
+import { startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+
+/** What a server behind the proxy does with a request whose body it has read. */
+export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+export interface World {
+  /** Stands for v2 and for v1. */
+  readonly upstream: Upstream
+  readonly proxy: TestProxy
+}
+
+/** The proxy before one upstream that plays both services, while `use` runs. */
+export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>, use: (world: World) => Promise<T>): Promise<T> {
+  const upstream = await startUpstream(behaviour)
+  const proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, 'fallback.perMinute': 0, ...settings })
+  try {
+    return await use({ upstream, proxy })
+  } finally {
+    await proxy.close()
+    await upstream.close()
+  }
+}
+
+/** Answers with rows, whatever is asked. */
+export const serving =
+  (rows: number): Behaviour =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(listOf(rows))
+  }
+
+/** A v2 list as text; the same text is a v1 error nowhere. */
+export function listOf(rows: number, nextPageToken = ''): string {
+  const groups = Array.from({ length: rows }, (_, at) => ({ uid: String(at).padStart(40, '0'), name: `g${at}` }))
+  return JSON.stringify({ groups, nextPageToken })
+}

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Seen } from '../diff/compare.ts'
 import { CODES } from '../errors/codes.ts'
 import { asApiError } from '../errors/to-v1.ts'
@@ -48,6 +49,8 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
   return async (side, asking, signal) => {
     const began = performance.now()
     const over = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
+    // Every call of a plan listens while it is under way.
+    setMaxListeners(0, over)
     const answer = await sides[side](asking, over).catch(asAnswer)
     const seen = await seenOf(await drain(answer, limit), limit)
     return { seen, ms: Math.round(performance.now() - began) }

@@ -41,11 +41,14 @@ export async function compareRead(read: Read, ask: Ask, judging: Judging, signal
   const other = read.other ?? (await asked(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const { operation } = read
-  const judgement = judging.judge(operation, v1.seen, v2.seen)
   if (read.learn) await learn(read, v1, asked, judging)
+  const judgement = judging.judge(operation, v1.seen, v2.seen)
   if (judgement.outcome !== 'mismatch') return { judgement, v1, v2 }
   const again = { v1: (await asked('v1')).seen, v2: (await asked('v2')).seen, v1Again: (await asked('v1')).seen }
   const settled = judging.settle(operation, { v1: v1.seen, v2: v2.seen, judgement }, again)
+  // Another comparison may have learnt meanwhile that it is noise.
+  const now = judging.judge(operation, v1.seen, v2.seen)
+  if (now.outcome !== 'mismatch') return { judgement: now, v1, v2 }
   const gone = settled.outcome === 'mismatch' && judging.judge(operation, again.v1, again.v2).outcome !== 'mismatch'
   return { judgement: (gone && excuse(read)) || settled, v1, v2 }
 }

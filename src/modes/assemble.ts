@@ -1,7 +1,7 @@
 import type { Declaration } from '../diff/expected.ts'
 import { type ReadCount, readEntries } from '../diff/read-entries.ts'
 import type { Entry } from '../diff/record.ts'
-import { createRecordFile, type RecordFileSettings } from '../diff/record-file.ts'
+import { createRecordFile, RECORD_FILE, type RecordFileSettings } from '../diff/record-file.ts'
 import { createRecorder, type Recorder } from '../diff/recorder.ts'
 import { type Ledger, restore } from '../diff/restore.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
@@ -51,15 +51,12 @@ export interface Migration {
   close(): Promise<void>
 }
 
-/** Lines that may wait for the disk. */
-const WAITING_LINES = 10_000
-
 /** Milliseconds between two records of who called what. */
 const FLUSH_EVERY = 60_000
 
 export function createMigration(settings: MigrationSettings): Migration {
   const { rules, v1, operations, records } = settings
-  const file = records.file && createRecordFile({ ...records.file, waiting: WAITING_LINES })
+  const file = records.file && createRecordFile({ ...records.file, waiting: RECORD_FILE.waiting })
   const listeners: Listener[] = []
   const tell: Listener = (entry) => {
     for (const listener of listeners) listener(entry)

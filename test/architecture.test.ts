@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   diff: ['mapping', 'errors'],
   report: ['diff', 'mapping', 'errors'],
   modes: ['diff', 'translate', 'upstream', 'mapping', 'errors'],
-  replay: ['explain', 'diff', 'modes', 'translate', 'upstream', 'mapping', 'errors'],
+  replay: ['routes', 'explain', 'diff', 'modes', 'translate', 'upstream', 'mapping', 'errors'],
   config: ['mapping', 'modes'],
   explain: ['translate', 'upstream', 'mapping', 'errors'],
   routes: ['explain', 'modes', 'report', 'diff', 'translate', 'upstream', 'mapping', 'errors'],

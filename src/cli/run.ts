@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { nearest } from '../config/nearest.ts'
+import { mismatchCase } from './case.ts'
 import { clients } from './clients.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED } from './command.ts'
 import { cutover } from './cutover.ts'
@@ -9,12 +10,25 @@ import { explain } from './explain.ts'
 import { failure } from './failure.ts'
 import { helpFor, overview } from './help.ts'
 import { operations } from './operations.ts'
+import { replay } from './replay.ts'
 import { report } from './report.ts'
 import { sandbox } from './sandbox.ts'
 import { sandboxToken } from './sandbox-token.ts'
 import { serve } from './serve.ts'
 
-const COMMANDS: readonly Command[] = [demo, serve, sandbox, sandboxToken, operations, explain, clients, cutover, report]
+const COMMANDS: readonly Command[] = [
+  demo,
+  serve,
+  sandbox,
+  sandboxToken,
+  operations,
+  explain,
+  clients,
+  cutover,
+  mismatchCase,
+  report,
+  replay,
+]
 
 /** Runs the command that `argv` (without node and script) names; returns the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

@@ -51,7 +51,8 @@ export function trace(subject: Subject, scenario: Scenario = {}): Trace {
   }
 }
 
-function follow(plan: Plan, answer: (call: Call) => Outcome, goOn: () => boolean): void {
+/** Runs a plan to its end, or until `goOn` says no; each call gets its answer at once. Throws what the plan throws. */
+export function follow(plan: Plan, answer: (call: Call) => Outcome, goOn: () => boolean): void {
   let outcomes: readonly Outcome[] = []
   while (goOn()) {
     const step = plan.next(outcomes)

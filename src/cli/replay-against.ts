@@ -1,0 +1,94 @@
+import { differences } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { url } from '../config/kinds.ts'
+import { compatSettings, poolSettings } from '../config/parts.ts'
+import type { Config } from '../config/settings.ts'
+import { createRecordFile, RECORD_FILE } from '../diff/record-file.ts'
+import { createRecorder } from '../diff/recorder.ts'
+import { createAsk } from '../modes/ask.ts'
+import { createJournal } from '../modes/journal.ts'
+import { type Against, replayAgainst } from '../replay/against.ts'
+import { againstLines, isClean } from '../replay/against-text.ts'
+import { readTraffic } from '../replay/read-traffic.ts'
+import type { Traffic } from '../replay/traffic.ts'
+import { createLegacyAsk } from '../upstream/legacy-ask.ts'
+import { createPool } from '../upstream/pool.ts'
+import { createReadOnce } from '../upstream/read-once.ts'
+import { FAILED, type Flags, type Io, MISUSED, textOf } from './command.ts'
+
+interface Target {
+  readonly v1: string
+  readonly v2: string
+  readonly token: string
+  readonly most: number
+  readonly perSecond: number
+}
+
+/** Sends the reads of recorded traffic to both sides. Exit code 0: something was compared, and nothing was wrong. */
+export async function sendReads(path: string, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const target = targetOf(v1, config, flags, io)
+  if ('problem' in target) {
+    io.err(target.problem)
+    return MISUSED
+  }
+  const traffic = await readTraffic(path)
+  if (traffic.format === 'records') {
+    io.err(`${path} holds records, which keep no values: they can be told, but not sent again.`)
+    return FAILED
+  }
+  const against = await compare(traffic, target, config, flags, io)
+  if (flags.json) io.out(JSON.stringify(against, null, 2))
+  else for (const line of againstLines(against)) io.out(line)
+  return isClean(against) ? 0 : FAILED
+}
+
+function targetOf(given: string, config: Config, flags: Flags, io: Io): Target | { readonly problem: string } {
+  const v1 = url.schema.safeParse(given)
+  const v2 = config['upstream.v2']
+  const { TOKEN: token } = io.env
+  const most = Number(textOf(flags, 'max') ?? 200)
+  const perSecond = Number(textOf(flags, 'rate') ?? 5)
+  if (!v1.success || v1.data === undefined) return { problem: `--against must be ${url.allowed}.` }
+  if (v2 === undefined) return { problem: 'upstream.v2 is not set: give the v2 service to compare with, with --upstream-v2.' }
+  if (!token) return { problem: 'TOKEN is not set: put the bearer token to read with into the environment, not on the command line.' }
+  if (!(Number.isInteger(most) && most > 0)) return { problem: '--max must be a whole number above 0.' }
+  if (!(perSecond > 0 && perSecond <= 1000)) return { problem: '--rate must be a number above 0 and up to 1000.' }
+  return { v1: v1.data, v2, token, most, perSecond }
+}
+
+async function compare(traffic: Traffic, target: Target, config: Config, flags: Flags, io: Io): Promise<Against> {
+  const pool = createPool(poolSettings(config))
+  const file = textOf(flags, 'records')
+  const recorder = createRecorder({
+    memory: 1,
+    ...(file !== undefined && { file: createRecordFile({ ...RECORD_FILE, path: file }) }),
+  })
+  const journal = createJournal({
+    operations: mappings.flatMap(({ operations }) => operations),
+    declarations: differences,
+    dialect: config['v1.dialect'],
+    values: config['records.values'],
+    subjects: false,
+    recorder,
+    now: Date.now,
+    warn: () => {},
+  })
+  const answerMs = config['limits.deadlineMs']
+  const ask = createAsk({
+    legacy: createLegacyAsk({ pool, base: target.v1, answerMs }),
+    readOnce: createReadOnce({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
+    translate: compatSettings(config),
+    deadlineMs: answerMs,
+    limit: config['limits.answerBytes'],
+  })
+  const stop = new AbortController()
+  void io.untilStopped().then(() => stop.abort())
+  try {
+    return await replayAgainst(traffic, { ...target, mappings, ask, journal, signal: stop.signal })
+  } finally {
+    await recorder.close()
+    const problem = recorder.problem()
+    if (problem !== undefined) io.err(`The records were not written: ${problem}.`)
+    await pool.destroy()
+  }
+}

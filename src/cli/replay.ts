@@ -1,0 +1,53 @@
+import { differences, differencesOf } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { compatSettings } from '../config/parts.ts'
+import type { Config } from '../config/settings.ts'
+import { readTraffic } from '../replay/read-traffic.ts'
+import { replay as replayTraffic } from '../replay/replay.ts'
+import { replayLines } from '../replay/text.ts'
+import { type Command, type Flags, type Io, MISUSED, textOf } from './command.ts'
+import { configFlags, configFrom } from './config-flags.ts'
+import { sendReads } from './replay-against.ts'
+
+/** Rows that a list is supposed to hold. */
+const ROWS = 50
+
+/** A rehearsal with traffic of yesterday. */
+export const replay: Command = {
+  usage: 'replay FILE',
+  summary: 'Tells what recorded traffic (HAR, combined access log, records) would meet and cost; --against really sends its reads.',
+  args: ['FILE'],
+  flags: {
+    json: { help: 'One JSON object', switch: true },
+    rows: { help: `Rows that every list is supposed to hold (${ROWS})` },
+    against: {
+      help: 'Address of a v1 service: send every different read there and to --upstream-v2 with the token in $TOKEN, and compare',
+    },
+    max: { help: 'Reads that are sent at most (200)' },
+    rate: { help: 'Reads that are sent in a second (5)' },
+    records: { help: 'Append what was compared to this file, for crosswalk report' },
+    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'registry.readmes', 'records.values']),
+  },
+  async run(flags, [path = ''], io) {
+    const loaded = configFrom(flags, io)
+    const rows = Number(textOf(flags, 'rows') ?? ROWS)
+    const problem = 'problem' in loaded ? loaded.problem : Number.isInteger(rows) && rows >= 0 && rows <= 100_000 ? undefined : WRONG_ROWS
+    if (problem !== undefined || 'problem' in loaded) {
+      io.err(problem ?? '')
+      return MISUSED
+    }
+    const against = textOf(flags, 'against')
+    return against === undefined ? tell(path, rows, loaded.config, flags, io) : sendReads(path, against, loaded.config, flags, io)
+  },
+}
+
+const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
+
+async function tell(path: string, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
+  const seen = new Map(differences.map((one) => [one.code, one.seen]))
+  const seenOf = (code: string) => seen.get(code) ?? ''
+  const replayed = await replayTraffic(await readTraffic(path), { mappings, env: compatSettings(config), rows, differencesOf, seenOf })
+  if (flags.json) io.out(JSON.stringify(replayed, null, 2))
+  else for (const line of replayLines(replayed)) io.out(line)
+  return 0
+}

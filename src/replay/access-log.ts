@@ -1,0 +1,35 @@
+import type { Sent } from './traffic.ts'
+
+/** Apache's and nginx's `combined`, and `common`, which only lacks its end. A quote within quotes is written `\"`. */
+const LINE = /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) /
+
+const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)$/
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** The request of one line; undefined for a line of another format, and for a connection that never sent one. */
+export function readLogLine(line: string): Sent | undefined {
+  const [, address = '', user = '', time = '', request = ''] = LINE.exec(line) ?? []
+  const [method = '', url = '', ...rest] = request.split(' ')
+  if (rest.length > 1 || !/^[A-Z]+$/.test(method)) return undefined
+  const target = targetOf(url)
+  if (target === undefined) return undefined
+  const at = timeOf(time)
+  return { method, url: target, client: user === '-' ? address : user, ...(at !== undefined && { at }) }
+}
+
+/** A path; of an absolute address the path alone. */
+function targetOf(url: string): string | undefined {
+  if (url.startsWith('/')) return url
+  if (!URL.canParse(url)) return undefined
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+/** `10/Oct/2026:13:55:36 +0200` in milliseconds since 1970. */
+function timeOf(text: string): number | undefined {
+  const [, day, month = '', year, clock, hours, minutes] = TIME.exec(text) ?? []
+  const number = String(MONTHS.indexOf(month) + 1).padStart(2, '0')
+  const at = Date.parse(`${year}-${number}-${day}T${clock}${hours}:${minutes}`)
+  return Number.isNaN(at) ? undefined : at
+}

@@ -1,0 +1,82 @@
+import type { ApiError } from '../errors/api-error.ts'
+import { asApiError } from '../errors/to-v1.ts'
+import { ordinary } from '../explain/guards.ts'
+import { follow, type Subject } from '../explain/trace.ts'
+import type { JsonObject } from '../mapping/json.ts'
+import type { Operation, V1Request } from '../mapping/operation.ts'
+import type { Call, Outcome } from '../mapping/plan.ts'
+import { PAGE_SIZE } from '../mapping/walk.ts'
+
+/** What one v1 request costs v2. */
+export interface Cost {
+  readonly calls: number
+  /** Of them, those whose answers the proxy keeps for a caller, so that they are not made again at once. */
+  readonly kept: number
+  /** The request is refused before v2 is asked. */
+  readonly refused?: ApiError
+}
+
+/** The cost of one request of an operation. */
+export type CostOf = (operation: Operation, request: V1Request) => Cost
+
+/** Where a plan that never ends is cut off. */
+const MOST_CALLS = 100_000
+
+/**
+ * Counts the v2 calls of a request by running its plan against an imagined v2: every call succeeds, every list that the request is about
+ * holds `rows` rows and is served page by page, every other list holds one. Nothing is sent.
+ */
+export function costOf(subject: Subject, rows: number): Cost {
+  const { operation, request, env } = subject
+  if (!operation.plan) return { calls: 0, kept: 0 }
+  const values = ordinary(subject).base.values ?? new Map<string, string>()
+  const answer = imagined(subject, operation.rows ? rows : 1, values)
+  const made: Call[] = []
+  const failed = attempt(() => {
+    const take = (call: Call) => {
+      made.push(call)
+      return answer(call, made.length)
+    }
+    if (operation.plan) follow(operation.plan(request, env), take, () => made.length < MOST_CALLS)
+  })
+  const kept = made.filter(({ keep }) => keep?.scope === 'caller').length
+  return { calls: made.length, kept, ...(failed && made.length === 0 && { refused: failed }) }
+}
+
+function attempt(action: () => void): ApiError | undefined {
+  try {
+    action()
+    return undefined
+  } catch (thrown) {
+    return asApiError(thrown)
+  }
+}
+
+type AnswerCall = (call: Call, number: number) => Outcome
+
+function imagined({ operation, shapeOf }: Subject, rows: number, values: ReadonlyMap<string, string>): AnswerCall {
+  const known = (form: JsonObject) => (values.size === 0 ? form : withValues(form, values))
+  return (call, number) => {
+    const { plural, body } = shapeOf(operation, call)
+    if (plural === undefined) return { ok: true, body: known(body(number, 0)) }
+    const from = Math.min(rows, Number(parameter(call, 'page_token') ?? parameter(call, 'skip') ?? 0))
+    const to = Math.min(rows, from + Number(parameter(call, 'page_size') ?? PAGE_SIZE))
+    const page = Array.from({ length: to - from }, (_, nth) => identified(known(body(number, nth + 1)), from + nth))
+    return { ok: true, body: { [plural]: page, nextPageToken: to < rows ? String(to) : '', totalCount: String(rows) } }
+  }
+}
+
+function parameter({ query }: Call, name: string): string | undefined {
+  return query.find(([given]) => given === name)?.[1]
+}
+
+/** Rows have uids that rise, as a list in the order of its uids has them. */
+function identified(row: JsonObject, nth: number): JsonObject {
+  const uid = `${'0'.repeat(40)}/${nth.toString(16).padStart(16, '0')}`
+  return { ...row, uid, id: uid }
+}
+
+/** The form with known texts in the place of their markers. */
+function withValues(form: JsonObject, values: ReadonlyMap<string, string>): JsonObject {
+  return JSON.parse(JSON.stringify(form), (_, value) => (typeof value === 'string' ? (values.get(value) ?? value) : value)) as JsonObject
+}

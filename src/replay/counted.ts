@@ -1,0 +1,66 @@
+import type { Mapping, Operation } from '../mapping/operation.ts'
+import type { CostOf } from './cost.ts'
+import { sampleOf } from './sample.ts'
+import type { Tally } from './tally.ts'
+import type { Counted } from './traffic.ts'
+
+/** Gathers what records and logs of the proxy tell, until all of it is known. */
+export interface CountedItems {
+  add(item: Counted): void
+  /** Hands everything over to the tally. */
+  finish(): void
+}
+
+interface Uses {
+  /** Requests by client, from sums of traffic or from log lines. */
+  readonly summed: Map<string, number>
+  /** Requests by client that were recorded one by one; they are part of the sums, where there are any. */
+  readonly single: Map<string, number>
+  readonly shapes: Map<string, number>
+}
+
+export function createCounted(mappings: readonly Mapping[], cost: CostOf, tally: Tally): CountedItems {
+  const known = new Map(mappings.flatMap(({ operations }) => operations).map((operation) => [operation.id, operation]))
+  const uses = new Map<string, Uses>()
+  return {
+    add({ operation, shape, times, client = '', at }) {
+      tally.seenAt(at)
+      const own = uses.get(operation) ?? { summed: new Map(), single: new Map(), shapes: new Map() }
+      uses.set(operation, own)
+      if (times > 0) own.summed.set(client, (own.summed.get(client) ?? 0) + times)
+      else own.single.set(client, (own.single.get(client) ?? 0) + 1)
+      if (shape !== undefined) own.shapes.set(shape, (own.shapes.get(shape) ?? 0) + 1)
+    },
+    finish() {
+      for (const [id, { summed, single, shapes }] of uses) {
+        const operation = known.get(id)
+        const mean = operation && meanCost(operation, shapes, cost)
+        for (const [client, times] of summed.size > 0 ? summed : single) {
+          const use = { times, client: client === '' ? undefined : client }
+          if (id === 'native') tally.native(use)
+          else if (operation && mean) tally.operation({ ...use, operation, cost: mean })
+          else tally.unknown(use, '', `(${id === 'unknown' ? 'not recorded' : id})`, 'no operation')
+        }
+      }
+    },
+  }
+}
+
+/** What the recorded shapes cost on average; without any, what the plainest request of the operation costs. */
+function meanCost(operation: Operation, shapes: ReadonlyMap<string, number>, cost: CostOf) {
+  const weighed = shapes.size > 0 ? [...shapes] : [[operation.id, 1] as const]
+  const sum = { calls: 0, kept: 0, times: 0 }
+  for (const [shape, times] of weighed) {
+    const { calls, kept } = costOfShape(operation, shape, cost)
+    sum.calls += times * calls
+    sum.kept += times * kept
+    sum.times += times
+  }
+  return { calls: sum.calls / sum.times, kept: sum.kept / sum.times }
+}
+
+/** A sample of a shape may be refused where the real request was not, because it was put together from classes of values. */
+function costOfShape(operation: Operation, shape: string, cost: CostOf) {
+  const own = cost(operation, sampleOf(operation, shape))
+  return own.refused ? cost(operation, sampleOf(operation)) : own
+}

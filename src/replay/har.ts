@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { identify } from '../modes/identify.ts'
+import type { Sent } from './traffic.ts'
+
+const header = z.object({ name: z.string(), value: z.string() })
+
+/** What is read of an entry; cookies, other headers and answers are not even looked at. */
+const entry = z.object({
+  startedDateTime: z.string().optional(),
+  request: z.object({
+    method: z.string(),
+    url: z.string(),
+    headers: z.array(header).default([]),
+    postData: z.object({ text: z.string().optional() }).optional(),
+  }),
+})
+
+const archive = z.object({ log: z.object({ entries: z.array(z.unknown()) }) })
+
+/**
+ * The requests of an HTTP archive (HAR 1.2). Their hosts are not looked at: whatever address v1 was called by, its paths are the same. Of
+ * credentials only the hash stays, which names the client as records name it.
+ */
+export function readHar(text: string): { readonly items: readonly Sent[]; readonly unreadable: number } {
+  const { log } = archive.parse(JSON.parse(text))
+  const items = log.entries.flatMap(sentOf)
+  return { items, unreadable: log.entries.length - items.length }
+}
+
+function sentOf(value: unknown): readonly Sent[] {
+  const read = entry.safeParse(value)
+  if (!read.success || !URL.canParse(read.data.request.url)) return []
+  const { startedDateTime, request } = read.data
+  const url = new URL(request.url)
+  const at = Date.parse(startedDateTime ?? '')
+  const authorization = request.headers.find(({ name }) => name.toLowerCase() === 'authorization')?.value
+  const body = request.postData?.text
+  return [
+    {
+      method: request.method.toUpperCase(),
+      url: url.pathname + url.search,
+      client: identify(authorization).caller,
+      ...(!Number.isNaN(at) && { at }),
+      ...(body !== undefined && { body }),
+    },
+  ]
+}

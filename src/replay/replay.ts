@@ -1,0 +1,90 @@
+import { LRUCache } from 'lru-cache'
+import { isSecretName, withoutSecrets } from '../diff/secrets.ts'
+import { shapeOf } from '../diff/shape.ts'
+import { droppedMembers } from '../explain/dropped.ts'
+import { createShapes } from '../explain/placeholder.ts'
+import type { Env, Mapping, Operation, V1Request } from '../mapping/operation.ts'
+import { PAGE_SIZE } from '../mapping/walk.ts'
+import { unknownParameters } from '../translate/translated.ts'
+import { type Cost, type CostOf, costOf } from './cost.ts'
+import { createCounted } from './counted.ts'
+import { createPlaces } from './place.ts'
+import type { Replayed } from './replayed.ts'
+import { createTally, type Tally, type TallySettings } from './tally.ts'
+import type { Item, Sent, Traffic } from './traffic.ts'
+
+export interface ReplaySettings extends TallySettings {
+  readonly mappings: readonly Mapping[]
+  readonly env: Env
+  /** Rows that every list is supposed to hold. */
+  readonly rows: number
+}
+
+/** Costs of different requests that are remembered. */
+const COSTS = 10_000
+
+/** What recorded traffic would meet if it came today: found out without sending anything. */
+export async function replay(traffic: Traffic, settings: ReplaySettings): Promise<Replayed> {
+  const tally = createTally(settings)
+  const cost = createCostOf(settings)
+  const placeOf = createPlaces(settings.mappings)
+  const counted = createCounted(settings.mappings, cost, tally)
+  const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, tally))
+  for await (const item of traffic.items) take(item)
+  counted.finish()
+  return {
+    format: traffic.format,
+    unreadable: traffic.unreadable(),
+    assumptions: assumptionsOf(settings.rows, traffic.format === 'records'),
+    ...tally.result(),
+  }
+}
+
+function addSent(item: Sent, placeOf: ReturnType<typeof createPlaces>, cost: CostOf, tally: Tally): void {
+  const place = placeOf(item)
+  const use = { times: 1, client: item.client, at: item.at }
+  if (place.kind === 'native') tally.native(use)
+  else if (place.kind === 'unknown') tally.unknown(use, item.method, place.path, place.why)
+  else if (place.kind === 'refused')
+    tally.operation({ ...use, operation: place.operation, cost: { calls: 0, kept: 0, refused: place.error } })
+  else tally.operation({ ...use, operation: place.operation, cost: cost(place.operation, place.request), ...dropped(place) })
+}
+
+function dropped({ operation, request }: { readonly operation: Operation; readonly request: V1Request }) {
+  if (!operation.plan) return {}
+  return {
+    droppedParameters: unknownParameters(operation, request).map(nameToShow),
+    droppedMembers: droppedMembers(operation, request.body).map(shown),
+  }
+}
+
+/** A name that no table knows may be anything, a pasted token too. */
+function nameToShow(name: string): string {
+  return /^[A-Za-z][\w.[\]]{0,39}$/.test(name) && !isSecretName(name) && withoutSecrets(name) === name ? name : '(no name)'
+}
+
+function shown<T extends { readonly member: string }>(member: T): T {
+  const parts = member.member.split('.').map((part) => (part === '' ? part : nameToShow(part)))
+  return { ...member, member: parts.join('.') }
+}
+
+/** The cost of a request, worked out once for all that are alike: of one shape, and with the same numbers (a limit, a page size). */
+function createCostOf({ mappings, env, rows }: ReplaySettings): CostOf {
+  const shapes = createShapes(mappings)
+  const known = new LRUCache<string, Cost>({ max: COSTS })
+  return (operation, request) => {
+    const numbers = [...request.query].filter(([, values]) => values.every((value) => /^\d{1,9}$/.test(value)))
+    const key = JSON.stringify([shapeOf(operation, request), numbers])
+    const cost = known.get(key) ?? costOf({ operation, request, env, shapeOf: shapes }, rows)
+    known.set(key, cost)
+    return cost
+  }
+}
+
+function assumptionsOf(rows: number, ofShapes: boolean): readonly string[] {
+  return [
+    `Every list holds ${rows} rows and is read in pages of ${PAGE_SIZE}; a request that asks for fewer gets fewer.`,
+    'Every v2 call succeeds, and nothing is known from an earlier request.',
+    ...(ofShapes ? ['Records keep shapes of requests and no values: an operation costs what its recorded shapes cost on average.'] : []),
+  ]
+}

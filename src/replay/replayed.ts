@@ -1,0 +1,78 @@
+import type { Kind } from '../mapping/operation.ts'
+import type { Format } from './traffic.ts'
+
+/** What recorded traffic would meet; requests are counted, times are milliseconds since 1970. */
+export interface Replayed {
+  readonly format: Format
+  readonly requests: number
+  /** Lines or entries that could not be read. */
+  readonly unreadable: number
+  readonly span?: { readonly from: number; readonly to: number }
+  readonly coverage: Coverage
+  readonly assumptions: readonly string[]
+  readonly v2: V2Cost
+  readonly operations: readonly OperationRow[]
+  readonly differences: readonly DifferenceRow[]
+  readonly unknown: readonly UnknownRow[]
+  readonly clients: readonly ClientRow[]
+  /** Requests of clients that came after the ones that are kept apart. */
+  readonly uncounted: number
+}
+
+export interface Coverage {
+  /** v2 answers it. */
+  readonly served: number
+  /** It needs a v1 service. */
+  readonly v1Only: number
+  /** v1 itself knows no such operation. */
+  readonly unknown: number
+  /** No v1 request: it goes to v2 as it is. */
+  readonly native: number
+}
+
+export interface V2Cost {
+  readonly calls: number
+  /** Of them, those that are spared while an answer is kept. */
+  readonly kept: number
+  /** The minute with the most calls; absent when the traffic has no times. */
+  readonly peak?: { readonly at: number; readonly requests: number; readonly calls: number }
+}
+
+export interface OperationRow {
+  readonly operation: string
+  readonly kind: Kind
+  readonly requests: number
+  readonly v2Calls: number
+  /** Refused before v2 is asked: the query or the body is wrong. */
+  readonly refused: number
+  /** Query parameters that v1 ignored too, by name. */
+  readonly droppedParameters: Readonly<Record<string, number>>
+  /** Members of bodies that v2 never sees, with the reason. */
+  readonly droppedMembers: Readonly<Record<string, number>>
+  readonly differences: readonly string[]
+  readonly because?: string
+}
+
+export interface DifferenceRow {
+  readonly code: string
+  /** Requests of operations that may show it. */
+  readonly requests: number
+  readonly seen: string
+}
+
+export interface UnknownRow {
+  readonly method: string
+  readonly path: string
+  readonly why: string
+  readonly requests: number
+}
+
+export interface ClientRow {
+  readonly client: string
+  readonly requests: number
+  readonly served: number
+  readonly v1Only: number
+  readonly v2Calls: number
+  /** v1-only operations that it uses. */
+  readonly blockers: readonly string[]
+}

@@ -1,0 +1,83 @@
+import type { ClientRow, OperationRow, Replayed } from './replayed.ts'
+
+/** What recorded traffic would meet, as lines for a terminal. */
+export function replayLines(replayed: Replayed): readonly string[] {
+  const { operations, differences, unknown, clients, uncounted, assumptions } = replayed
+  return [
+    ...head(replayed),
+    ...section('operations', table(operations.map(operationCells))),
+    ...section('dropped by v1 and v2 alike', operations.flatMap(droppedLines)),
+    ...section(
+      'differences to expect',
+      differences.map(({ code, requests, seen }) => `${code}  ${many(requests, 'request')}  ${seen}`),
+    ),
+    ...section(
+      'unknown to v1',
+      unknown.map(({ method, path, why, requests }) => `${`${method} ${path}`.trim()}  ${many(requests, 'request')}  ${why}`),
+    ),
+    ...section('clients', [
+      ...table(clients.map(clientCells)),
+      ...(uncounted > 0 ? [`${many(uncounted, 'request')} of further clients`] : []),
+    ]),
+    ...section('assumed', assumptions),
+  ]
+}
+
+function head({ requests, unreadable, span, coverage, v2 }: Replayed): readonly string[] {
+  const { served, v1Only, unknown, native } = coverage
+  const when = span ? `, ${time(span.from)} to ${time(span.to)}` : ''
+  const lost = unreadable > 0 ? `, ${many(unreadable, 'line')} not readable` : ''
+  const kept = v2.kept > 0 ? `, ${v2.kept} of them spared while an answer is kept` : ''
+  const peak = v2.peak
+    ? [`peak      ${many(v2.peak.calls, 'v2 call')} for ${many(v2.peak.requests, 'request')} in the minute of ${time(v2.peak.at)}`]
+    : []
+  return [
+    `${many(requests, 'request')}${when}${lost}`,
+    `coverage  ${served} served from v2 (${share(served, requests)}), ${v1Only} v1-only, ${unknown} unknown, ${native} not v1`,
+    `cost      ${many(v2.calls, 'v2 call')}${kept}`,
+    ...peak,
+  ]
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
+}
+
+function operationCells({ operation, kind, requests, v2Calls, refused, because }: OperationRow): readonly string[] {
+  const cost = kind === 'v1-only' ? `needs v1: ${because ?? ''}` : `${many(v2Calls, 'v2 call')} (${each(v2Calls, requests)} each)`
+  return [operation, kind, many(requests, 'request'), refused > 0 ? `${cost}, ${refused} refused` : cost]
+}
+
+function droppedLines({ operation, droppedParameters, droppedMembers }: OperationRow): readonly string[] {
+  const lines = (of: Readonly<Record<string, number>>, what: string) =>
+    Object.entries(of).map(([name, requests]) => `${operation}  ${what} ${name}  ${many(requests, 'request')}`)
+  return [...lines(droppedParameters, 'parameter'), ...lines(droppedMembers, 'member')]
+}
+
+function clientCells({ client, requests, served, v1Only, v2Calls, blockers }: ClientRow): readonly string[] {
+  const move = blockers.length === 0 ? 'could move to v2' : `needs v1 for ${blockers.join(', ')}`
+  return [client, many(requests, 'request'), `${served} served, ${v1Only} v1-only`, many(v2Calls, 'v2 call'), move]
+}
+
+/** Columns side by side; the last one is not padded. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
+  return rows.map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '))
+}
+
+function many(n: number, one: string): string {
+  return `${n} ${one}${n === 1 ? '' : 's'}`
+}
+
+function each(calls: number, requests: number): number {
+  return Math.round((10 * calls) / requests) / 10
+}
+
+function share(part: number, whole: number): string {
+  return `${whole === 0 ? 0 : Math.round((1000 * part) / whole) / 10} %`
+}
+
+/** RFC 3339 without the fraction. */
+function time(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`
+}

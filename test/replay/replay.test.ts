@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import { identify } from '../../src/modes/identify.ts'
+import type { Replayed } from '../../src/replay/replayed.ts'
+import { runCommand } from '../cli/support.ts'
+import { comparison, lines, traffic } from '../report/entries.ts'
+import { file, har, logLine, ORG, REPO } from './files.ts'
+
+async function replayed(path: string, ...flags: string[]): Promise<Replayed> {
+  const { code, out, err } = await runCommand(['replay', path, '--json', ...flags])
+  expect([code, err]).toEqual([0, ''])
+  return JSON.parse(out)
+}
+
+const ACCESS_LOG = [
+  logLine(1, 'ci', `GET /iam/v1/groups?uidp.descendants_of=${ORG} HTTP/1.1`),
+  logLine(2, 'ci', `GET /iam/v1/groups?id=${ORG} HTTP/1.1`),
+  logLine(3, '-', `GET /registry/v1/repos?uidp.children_of=${ORG}&limit=10&trace=on HTTP/1.1`),
+  logLine(4, '-', `GET /registry/v1/vuln_reports?parent_id=${REPO} HTTP/1.1`),
+  logLine(5, 'ci', `DELETE /iam/v1/groups/${ORG}/00df03e05eba2b78 HTTP/1.1`),
+  logLine(6, 'ci', 'GET /iam/v1/gruops HTTP/1.1', 404),
+  logLine(7, 'ci', 'PATCH /iam/v1/groups HTTP/1.1', 501),
+  logLine(8, '-', 'GET /v2/nginx/manifests/latest HTTP/1.1'),
+  logLine(9, '-', 'GET /iam/v1/groups?limit=ten HTTP/1.1', 400),
+  logLine(10, '-', '\\x16\\x03\\x01', 400),
+].join('\n')
+
+describe('an access log of known content', () => {
+  it('is told as it is', async () => {
+    const told = await replayed(await file('access.log', ACCESS_LOG))
+    expect(told).toMatchObject({
+      format: 'access-log',
+      requests: 9,
+      unreadable: 1,
+      span: { from: Date.UTC(2026, 9, 10, 13, 55, 1), to: Date.UTC(2026, 9, 10, 13, 55, 9) },
+      coverage: { served: 5, v1Only: 1, unknown: 2, native: 1 },
+    })
+    const rows = told.operations.map(({ operation, requests, v2Calls, refused }) => [operation, requests, v2Calls, refused])
+    expect(rows).toEqual([
+      // One page, one Get, and a window that is refused before v2 is asked.
+      ['iam.groups.list', 3, 2, 1],
+      // One page of ten repos, and the readme of each.
+      ['registry.repos.list', 1, 11, 0],
+      ['registry.vuln_reports.list', 1, 0, 0],
+      ['iam.groups.delete', 1, 1, 0],
+    ])
+    expect(told.v2).toEqual({ calls: 14, kept: 10, peak: { at: Date.UTC(2026, 9, 10, 13, 55), requests: 8, calls: 14 } })
+    expect(told.operations[1]).toMatchObject({ droppedParameters: { trace: 1 } })
+    expect(told.unknown).toEqual([
+      { method: 'GET', path: '/iam/v1/gruops', why: 'no operation', requests: 1 },
+      { method: 'PATCH', path: '/iam/v1/groups', why: 'another method', requests: 1 },
+    ])
+    expect(told.clients).toEqual([
+      { client: 'ci', requests: 5, served: 3, v1Only: 0, v2Calls: 3, blockers: [] },
+      { client: '192.0.2.7', requests: 4, served: 2, v1Only: 1, v2Calls: 11, blockers: ['registry.vuln_reports.list'] },
+    ])
+    expect(told.differences.find(({ code }) => code === 'v1-only')).toMatchObject({ requests: 1 })
+  })
+
+  it('is told to people too', async () => {
+    const { out } = await runCommand(['replay', await file('access.log', ACCESS_LOG)])
+    expect(out.split('\n').slice(0, 5)).toEqual([
+      '9 requests, 2026-10-10T13:55:01Z to 2026-10-10T13:55:09Z, 1 line not readable',
+      'coverage  5 served from v2 (55.6 %), 1 v1-only, 2 unknown, 1 not v1',
+      'cost      14 v2 calls, 10 of them spared while an answer is kept',
+      'peak      14 v2 calls for 8 requests in the minute of 2026-10-10T13:55:00Z',
+      '',
+    ])
+    expect(out).toContain('registry.repos.list  parameter trace  1 request')
+    expect(out).toContain('Every list holds 50 rows and is read in pages of 200')
+  })
+
+  it('costs what the rows of a list cost', async () => {
+    const path = await file('access.log', logLine(1, '-', `GET /iam/v1/groups?uidp.descendants_of=${ORG} HTTP/1.1`))
+    const calls = async (rows: string) => (await replayed(path, '--rows', rows)).v2.calls
+    expect(await Promise.all(['0', '1', '200', '201', '1000'].map(calls))).toEqual([1, 1, 1, 2, 5])
+  })
+})
+
+describe('an HTTP archive of known content', () => {
+  const SECRET = 'planted-secret-4711'
+
+  it('is told as it is, with what bodies lose, by client', async () => {
+    const body = JSON.stringify({ name: 'text', description: 'a', color: 'red', create_time: '2026-01-01T00:00:00Z' })
+    const archive = har([
+      { path: `/registry/v1/tags?uidp.children_of=${REPO}&limit=500`, token: 'a' },
+      { path: `/registry/v1/repos/${ORG}`, method: 'POST', body, token: 'b' },
+      { path: '/favicon.ico', token: 'b' },
+    ])
+    const told = await replayed(await file('traffic.har', archive), '--rows', '450')
+    expect(told).toMatchObject({ format: 'har', requests: 3, unreadable: 0, coverage: { served: 2, v1Only: 0, unknown: 0, native: 1 } })
+    // 450 tags are three pages of 200, 200 and 50.
+    expect(told.operations.find(({ operation }) => operation === 'registry.tags.list')).toMatchObject({ v2Calls: 3 })
+    expect(told.operations.find(({ operation }) => operation === 'registry.repos.create')?.droppedMembers).toMatchObject({
+      'color (v1 does not know it)': 1,
+    })
+    expect(told.clients.map(({ client }) => client).sort()).toEqual([identify('Bearer a').caller, identify('Bearer b').caller].sort())
+  })
+
+  it('tells no token, cookie, value or odd name', async () => {
+    const body = JSON.stringify({ name: SECRET, [SECRET]: SECRET, client_secret: SECRET })
+    const archive = har([
+      { path: `/registry/v1/repos?name=${SECRET}&${SECRET}=1&token=${SECRET}`, token: SECRET },
+      { path: `/registry/v1/${SECRET}/x?access_token=${SECRET}`, token: SECRET },
+      { path: `/registry/v1/repos/${ORG}`, method: 'POST', body, token: SECRET },
+      { path: `/registry/v1/repos/${ORG}`, method: 'POST', body: `{"broken": "${SECRET}`, token: SECRET },
+    ])
+    const path = await file('secret.har', archive)
+    const [told, shown] = [await runCommand(['replay', path, '--json']), await runCommand(['replay', path])]
+    expect(told.out + told.err + shown.out + shown.err).not.toContain(SECRET)
+    expect(JSON.parse(told.out)).toMatchObject({ requests: 4, unknown: [{ path: '/registry/v1/…/x' }] })
+    const torn = await runCommand(['replay', await file('torn.har', archive.slice(0, -3))])
+    expect(torn).toMatchObject({ code: 1, out: '', err: expect.stringContaining('not a complete HTTP archive') })
+    expect(torn.err).not.toContain(SECRET)
+  })
+})
+
+describe('records of known content', () => {
+  it('count requests by the sums of traffic, and cost what their shapes cost', async () => {
+    const entries = [
+      traffic('ci', 'iam.groups.list', 900),
+      traffic('web', 'iam.groups.list', 100),
+      traffic('web', 'registry.vuln_reports.list', 5),
+      comparison(1, { operation: 'iam.groups.list', shape: 'iam.groups.list?uidp.descendants_of=root' }),
+      comparison(2, { operation: 'iam.groups.list', shape: 'iam.groups.list?id=root' }),
+      comparison(3, { operation: 'iam.groups.list', shape: 'iam.groups.list?limit=large' }),
+    ]
+    const told = await replayed(await file('records.ndjson', `${lines(entries)}{"torn":`), '--rows', '500')
+    expect(told).toMatchObject({ format: 'records', requests: 1_005, unreadable: 1, coverage: { served: 1_000, v1Only: 5 } })
+    // Three pages, one Get, three pages: 7 calls for 3 requests on average.
+    expect(told.operations[0]).toMatchObject({ operation: 'iam.groups.list', requests: 1_000, v2Calls: 2_333 })
+    expect(told.clients).toMatchObject([
+      { client: 'ci', requests: 900, v2Calls: 2_100 },
+      { client: 'web', requests: 105, v2Calls: 233, blockers: ['registry.vuln_reports.list'] },
+    ])
+  })
+
+  it('without sums are counted one by one, and so are lines of the proxy’s own log', async () => {
+    const single = await replayed(await file('records.ndjson', lines([comparison(1), comparison(2)])), '--rows', '3')
+    expect(single).toMatchObject({ requests: 2, operations: [{ operation: 'registry.repos.list', requests: 2, v2Calls: 8 }] })
+    const line = (operation: string) => JSON.stringify({ level: 30, time: 1, reqId: 'x', operation, caller: 'ci', msg: 'request' })
+    const log = [line('iam.groups.list'), line('native'), line('unknown'), JSON.stringify({ level: 30, msg: 'started' })].join('\n')
+    expect(await replayed(await file('crosswalk.log', log))).toMatchObject({
+      requests: 3,
+      unreadable: 0,
+      coverage: { served: 1, native: 1, unknown: 1 },
+    })
+  })
+})
+
+describe('crosswalk replay', () => {
+  it('refuses what is no traffic, and what cannot be read', async () => {
+    expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({ code: 1, err: expect.stringContaining('neither') })
+    expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere.har') })
+    expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })
+  })
+})

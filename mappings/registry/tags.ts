@@ -3,12 +3,12 @@ import { flag, readOnly, text, texts, time } from '../../src/mapping/field.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import { list, ok, operation, remove } from '../../src/mapping/operations.ts'
+import { readPage } from '../../src/mapping/page.ts'
 import { fillPath } from '../../src/mapping/path.ts'
 import { ask, type Plan } from '../../src/mapping/plan.ts'
 import { negated, scope, timeParam } from '../../src/mapping/query.ts'
 import { resource } from '../../src/mapping/resource.ts'
 import { parentUid, uidInPath } from '../../src/mapping/uid.ts'
-import { readPage } from '../../src/mapping/walk.ts'
 
 export const tag = resource('tag', {
   v2: '/registry/v2/tags',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/mapping/json.ts'
+import type { Listing } from '../../src/mapping/page.ts'
 import { emit } from '../../src/mapping/plan.ts'
-import { eachPage, type Listing } from '../../src/mapping/walk.ts'
+import { eachPage } from '../../src/mapping/walk.ts'
 import { run } from './run.ts'
 
 const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', query: [['name', 'x']] }

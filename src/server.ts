@@ -9,6 +9,8 @@ import {
   appLimits,
   compatSettings,
   forwardedSettings,
+  grpcSettings,
+  listenerSettings,
   migrationSettings,
   poolSettings,
   retirement,
@@ -16,6 +18,7 @@ import {
 import type { Config } from './config/settings.ts'
 import { TARGET } from './diff/cutover.ts'
 import { describeOperations } from './explain/describe.ts'
+import { createListener, type Listener } from './listen/listener.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
 import { createMigration, type Migration } from './modes/assemble.ts'
@@ -32,12 +35,14 @@ import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
 import { createForwarded } from './routes/forwarded.ts'
+import { createGrpcRoute } from './routes/grpc.ts'
 import { createLegacy } from './routes/legacy.ts'
 import { createMetrics } from './routes/metrics.ts'
 import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
 import { whyNotReady } from './routes/ready.ts'
 import { retire } from './routes/retire.ts'
 import { createRouter } from './translate/router.ts'
+import { createGrpc } from './upstream/grpc/relay.ts'
 import { createLegacyAsk } from './upstream/legacy-ask.ts'
 import { createPool } from './upstream/pool.ts'
 import { createReadOnce } from './upstream/read-once.ts'
@@ -74,7 +79,10 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough(v2, forwarded)
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
-  const app = createProxy(config, v2, mappings, { pool, passthrough, begin: createEdge(log, metrics, forwarded), admit, migration })
+  const grpc = createGrpc(v2, grpcSettings(config))
+  const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), listenerSettings(config))
+  const begin = createEdge(log, metrics, forwarded)
+  const app = createProxy(config, v2, mappings, { pool, passthrough, listener, begin, admit, migration })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({
@@ -92,19 +100,24 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     },
     async close() {
       closing = true
-      await retire(app, passthrough.endUpgrades, retirement(config))
+      const leave = () => {
+        passthrough.endUpgrades()
+        listener.leave()
+      }
+      await retire(app, { leave, cut: listener.cut }, retirement(config))
       await admin.close()
       passthrough.close()
+      grpc.close()
       await migration.close()
       await Promise.all([pool.destroy(), askPool.destroy()])
     },
     changeModes: migration.modes.change,
     idle: migration.idle,
     get url() {
-      return urlOf(app)
+      return urlOf(app, listener.protocol)
     },
     get adminUrl() {
-      return urlOf(admin)
+      return urlOf(admin, 'http')
     },
   }
 }
@@ -112,6 +125,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
 interface Carriers {
   readonly pool: Agent
   readonly passthrough: Passthrough
+  readonly listener: Listener
   readonly begin: Begin
   readonly admit: Admit
   readonly migration: Migration
@@ -122,9 +136,9 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, begin, admit, migration }: Carriers,
+  { pool, passthrough, listener, begin, admit, migration }: Carriers,
 ): FastifyInstance {
-  const app = createApp((request, reply) => serve(request, reply), appLimits(config))
+  const app = createApp((request, reply) => serve(request, reply), listener.create, appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
@@ -178,8 +192,8 @@ function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): 
   return () => reporter.report({ target: TARGET, now: Date.now() })
 }
 
-function urlOf(app: FastifyInstance): string {
+function urlOf(app: FastifyInstance, protocol: Listener['protocol']): string {
   const address = app.server.address() as AddressInfo | null
   if (!address) return ''
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+  return `${protocol}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }

@@ -18,6 +18,14 @@ export function appLimits(config: Config) {
   }
 }
 
+export function listenerSettings(config: Config) {
+  return { ...appLimits(config), maxStreams: config['limits.streams'], keyFile: config['tls.key'], certFile: config['tls.cert'] }
+}
+
+export function grpcSettings(config: Config) {
+  return { connections: config['upstream.connections'], connectTimeoutMs: config['limits.connectTimeoutMs'] }
+}
+
 export function admissionLimits(config: Config) {
   return {
     requestsInFlight: config['limits.requestsInFlight'],

@@ -26,6 +26,8 @@ export const SETTINGS = {
   'upstream.connections': setting(integer(1, 10_000), 'CONNECTIONS', 64, 'Connections to each upstream'),
   'listen.host': setting(host, 'HOST', '127.0.0.1', 'Address the proxy listens on'),
   'listen.port': setting(integer(0, 65_535), 'PORT', 8080, 'Port the proxy listens on; 0 = any'),
+  'tls.key': setting<string | undefined>(file, 'TLS_KEY', undefined, 'Private key of the proxy in PEM; with tls.cert it speaks TLS alone'),
+  'tls.cert': setting<string | undefined>(file, 'TLS_CERT', undefined, 'Its certificate and the chain above it in PEM'),
   'admin.host': setting(host, 'ADMIN_HOST', '127.0.0.1', 'Address of the admin endpoints'),
   'admin.port': setting(integer(0, 65_535), 'ADMIN_PORT', 8081, 'Port of the admin endpoints; 0 = any'),
   'forwarded.trusted': setting<string | undefined>(
@@ -115,6 +117,7 @@ export const SETTINGS = {
   'limits.headerBytes': setting(integer(1024, 16 * MEBIBYTE), 'HEADER_BYTES', 64 * 1024, 'Largest request line and headers together'),
   'limits.requestBytes': setting(integer(1, 1024 * MEBIBYTE), 'REQUEST_BYTES', 16 * MEBIBYTE, 'Largest v1 request body that is translated'),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Largest v2 answer that is read'),
+  'limits.streams': setting(integer(1, 100_000), 'STREAMS', 256, 'Requests under way on one HTTP/2 connection; its client waits with more'),
   'limits.callTimeoutMs': setting(integer(1, HOUR), 'CALL_TIMEOUT_MS', 10_000, 'Time for one v2 call to answer, in milliseconds'),
   'limits.connectTimeoutMs': setting(integer(1, HOUR), 'CONNECT_TIMEOUT_MS', 3000, 'Time for a connection to stand, in milliseconds'),
   'limits.headersTimeoutMs': setting(

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
 import { credentialHash } from '../upstream/credential.ts'
@@ -17,7 +17,11 @@ export interface AdmissionLimits {
 export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate'
 
 /** Lets a request in until its answer is over, or gives the error to answer with. */
-export type Admit = (request: IncomingMessage, response: ServerResponse) => ApiError | undefined
+export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Closing) => ApiError | undefined
+
+interface Closing {
+  once(event: 'close', listener: () => void): unknown
+}
 
 interface Caller {
   inFlight: number

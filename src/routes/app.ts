@@ -1,8 +1,9 @@
-import { type IncomingMessage, METHODS, type ServerOptions, type ServerResponse } from 'node:http'
+import { type IncomingMessage, METHODS, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
+import type { ConnectionLimits } from '../listen/limits.ts'
 import type { Admit } from './admission.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
@@ -13,34 +14,22 @@ import { requestId } from './exchange.ts'
 import type { Passthrough } from './passthrough.ts'
 import { refuse, refuseExpectation, refuseSocket } from './refusal.ts'
 
-/** Bounds of a connection; the names are those of the configuration. */
-export interface AppLimits {
-  /** Bytes of request line and headers; a list of many uids in a query needs room. */
-  readonly headerBytes: number
-  /** Milliseconds for the headers of a request to arrive. */
-  readonly headersTimeoutMs: number
-  /** Milliseconds without a byte in either direction after which a connection is closed, even when a request is under way. */
-  readonly idleTimeoutMs: number
-}
-
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
  * The HTTP server of the proxy, before it knows what to serve. Every request reaches `serve`, also one that Fastify could not route, and
- * no text of Fastify's own can reach a client. Bodies are never touched here: each carrier reads its own.
+ * no text of Fastify's own can reach a client. Bodies are never touched here: each carrier reads its own. `createServer` makes what listens.
  */
-export function createApp(serve: Serve, limits: AppLimits): FastifyInstance {
+export function createApp(serve: Serve, createServer: (handler: RequestListener) => Server, limits: ConnectionLimits): FastifyInstance {
   const last = new WeakMap<Socket, ServerResponse>()
   const app = Fastify({
     genReqId: requestId,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    connectionTimeout: limits.idleTimeoutMs,
-    http: httpOptions(limits),
+    serverFactory: (handler) => createServer(handler),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: (error, socket) => refuseClient(error, socket as Socket, limits, last.get(socket as Socket)),
   })
-  app.server.maxHeadersCount = 0
   app.server.on('checkExpectation', refuseExpectation)
   app.server.prependListener('request', ({ socket }, response) => last.set(socket, response))
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
@@ -80,16 +69,7 @@ function hasHost({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host !== undefined || httpVersion === '1.0'
 }
 
-/**
- * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
- * a Host in words of its own; `createServe` does.
- */
-function httpOptions({ headerBytes, headersTimeoutMs }: AppLimits): ServerOptions {
-  const connectionsCheckingInterval = Math.max(10, Math.min(1000, headersTimeoutMs / 4))
-  return { maxHeaderSize: headerBytes, headersTimeout: headersTimeoutMs, connectionsCheckingInterval, requireHostHeader: false }
-}
-
-const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: (limits: AppLimits) => string]>> = {
+const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: (limits: ConnectionLimits) => string]>> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     ({ headerBytes }) => `the request line and headers are larger than limits.headerBytes (${headerBytes}) allows`,
@@ -104,7 +84,7 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: 
  * What came in is not HTTP; there is no request to answer, only a connection to close. A request before it on the same connection gets its
  * answer first: it may be a write that was done, and the client would take the refusal for its answer.
  */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: AppLimits, before: ServerResponse | undefined): void {
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: ConnectionLimits, before: ServerResponse | undefined): void {
   if (error.code === 'ECONNRESET') return void socket.destroy()
   const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', () => 'the request is not well-formed HTTP']
   const answer = () => refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status)

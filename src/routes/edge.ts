@@ -60,7 +60,8 @@ const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
   'OUT_OF_RANGE',
 ])
 
-function described({ code, message, cause }: NonNullable<Exchange['error']>) {
+/** An error for the log, with its cause. */
+export function described({ code, message, cause }: NonNullable<Exchange['error']>) {
   if (QUOTING.has(code)) return { code }
   return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }
 }

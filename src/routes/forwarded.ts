@@ -15,7 +15,7 @@ export interface ForwardedSettings {
  * Makes the forwarding headers of a request true, in place, before any carrier copies them: what an untrusted peer claims is replaced by
  * what we see, what a trusted one says is kept and added to. Returns the address of the client.
  */
-export type Forwarded = (request: IncomingMessage) => string
+export type Forwarded = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string
 
 export function createForwarded({ trusted, header }: ForwardedSettings): Forwarded {
   const isTrusted = createTrust(trusted)

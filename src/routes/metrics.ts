@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Agent } from 'undici'
+import type { CodeName } from '../errors/codes.ts'
 import type { Refused } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { outcomeOf } from './outcome.ts'
@@ -7,6 +8,8 @@ import { outcomeOf } from './outcome.ts'
 export interface Metrics {
   begin(): void
   end(exchange: Exchange, status: number, seconds: number): void
+  /** Counts the status of a gRPC call, beside `end`. */
+  endGrpc(code: CodeName): void
   /** A request that was not let in. */
   refused(why: Refused): void
   /** The Prometheus text format. */
@@ -16,7 +19,7 @@ export interface Metrics {
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
 export function createMetrics(pool: Agent): Metrics {
   const registry = new Registry()
-  const { requests, duration, calls, dropped, inFlight, refused } = createInstruments([registry])
+  const { requests, duration, calls, dropped, inFlight, refused, grpc } = createInstruments([registry])
   watchPool(pool, [registry])
   return {
     begin: () => inFlight.inc(),
@@ -27,6 +30,7 @@ export function createMetrics(pool: Agent): Metrics {
       if (exchange.calls > 0) calls.inc({ operation }, exchange.calls)
       if (exchange.dropped.length > 0) dropped.inc({ operation }, exchange.dropped.length)
     },
+    endGrpc: (code) => grpc.inc({ code }),
     refused: (reason) => refused.inc({ reason }),
     text: () => registry.metrics(),
   }
@@ -64,6 +68,7 @@ function createInstruments(registers: Registry[]) {
       labelNames: ['reason'],
       registers,
     }),
+    grpc: new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers }),
     inFlight: new Gauge({ name: 'crosswalk_requests_in_flight', help: 'Requests being served', registers }),
   }
 }

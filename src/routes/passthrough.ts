@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { createNative, isUnframable } from '../upstream/native.ts'
@@ -70,7 +71,7 @@ function lengthRequired(): ApiError {
  */
 function ignoreOffer(server: Server, { method, url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
   socket.unshift(Buffer.concat([headWithoutOffer(method, url, rawHeaders), head]))
-  server.emit('connection', socket)
+  server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket)
 }
 
 const OFFER = new Set(['connection', 'http2-settings', 'upgrade'])

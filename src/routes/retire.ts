@@ -13,17 +13,25 @@ export interface Retirement {
   readonly shutdownMs: number
 }
 
+/** Connections that the HTTP/1.1 server knows nothing of. */
+export interface Others {
+  /** Ends WebSockets, which have no end of their own, and tells HTTP/2 clients to go: they know what was not served. */
+  leave(): void
+  /** Ends whatever is left. */
+  cut(): void
+}
+
 /**
  * Takes a server out of service without losing a request. A connection must never be closed while the balancer may be about to use it:
  * so every answer says `connection: close` from the start, and idle connections are closed only when both times are over.
- * `endUpgrades` ends WebSockets, which have no end of their own.
+ * `others` are the connections that are not HTTP/1.1.
  */
-export async function retire(app: FastifyInstance, endUpgrades: () => void, { drainMs, lingerMs, shutdownMs }: Retirement): Promise<void> {
+export async function retire(app: FastifyInstance, others: Others, { drainMs, lingerMs, shutdownMs }: Retirement): Promise<void> {
   if (drainMs + lingerMs > 0) app.server.prependListener('request', lastOfItsConnection)
   if (drainMs > 0) await delay(drainMs)
-  endUpgrades()
+  others.leave()
   if (lingerMs > 0) await linger(app, lingerMs)
-  await finish(app, shutdownMs)
+  await finish(app, others, shutdownMs)
 }
 
 function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void {
@@ -38,9 +46,12 @@ async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
 }
 
 /** Closes the app when its last request is over, or after `ms` milliseconds whatever is still under way. */
-async function finish(app: FastifyInstance, ms: number): Promise<void> {
+async function finish(app: FastifyInstance, others: Others, ms: number): Promise<void> {
   const tidy = setInterval(() => app.server.closeIdleConnections(), 50)
-  const force = setTimeout(() => app.server.closeAllConnections(), ms)
+  const force = setTimeout(() => {
+    app.server.closeAllConnections()
+    others.cut()
+  }, ms)
   await app.close()
   clearInterval(tidy)
   clearTimeout(force)

@@ -14,11 +14,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 /** What frames a message must not be taken away by a `Connection` header that names it: its body would become the next request. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'host', 'transfer-encoding'])
 
-/** Tells which headers (lower case) end at this hop, those named by the message's own `Connection` header included. */
+/**
+ * Tells which headers (lower case) end at this hop: those named by the message's own `Connection` header, and what HTTP/2 says as headers
+ * of its request line (`:path`).
+ */
 export function endsHere(connection: string | undefined): (name: string) => boolean {
   const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase())
   const extra = new Set(named.filter((name) => !FRAMING.has(name)))
-  return (name) => HOP_BY_HOP.has(name) || extra.has(name)
+  return (name) => HOP_BY_HOP.has(name) || extra.has(name) || name.startsWith(':')
 }
 
 /** A header object (lower-case names) without what ends at this hop. */

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
 import type { ApiError } from '../errors/api-error.ts'
 import { fromTransport } from '../errors/from-v2.ts'
-import { endToEnd, endToEndRaw } from './hop-by-hop.ts'
+import { endsHere, endToEnd, endToEndRaw } from './hop-by-hop.ts'
 
 /** Carries bytes to the v2 service and back without looking at them. */
 export interface Native {
@@ -32,8 +32,7 @@ export function createNative(base: string, failed: Failed): Native {
   proxy.on('proxyRes', (answer, _, response) => carryAnswer(answer, response))
   return {
     web(request, response) {
-      const { 'transfer-encoding': framing } = request.headers
-      request.headers = { ...endToEnd(request.headers), ...(framing !== undefined && { 'transfer-encoding': framing }) }
+      dropHopByHop(request)
       proxy.web(request, response)
     },
     upgrade(request, socket, head) {
@@ -44,14 +43,23 @@ export function createNative(base: string, failed: Failed): Native {
   }
 }
 
+/** In place, because HTTP/2 requests read their target from their headers; http-proxy-3 leaves those aside (`:path`). */
+function dropHopByHop({ headers }: IncomingMessage): void {
+  const ends = endsHere(headers.connection)
+  for (const name of Object.keys(headers)) if (ends(name) && name !== 'transfer-encoding' && !name.startsWith(':')) delete headers[name]
+}
+
 /** http-proxy-3 would send such a body without its framing, so that it became the next request on the connection (packages §0). */
 export function isUnframable({ method, headers }: IncomingMessage): boolean {
   return (method === 'DELETE' || method === 'OPTIONS') && headers['content-length'] === undefined && 'transfer-encoding' in headers
 }
 
-/** The answer as v2 sent it; when v2 breaks off, so does the client's connection. */
+/** The answer as v2 sent it, but for the words beside its status where HTTP/2 has no place for them; when v2 breaks off, so do we. */
 function carryAnswer(answer: IncomingMessage, response: ServerResponse): void {
   response.sendDate = false
-  response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', endToEndRaw(answer.rawHeaders))
+  const headers = endToEndRaw(answer.rawHeaders)
+  const status = answer.statusCode ?? 502
+  if ('stream' in response) response.writeHead(status, headers)
+  else response.writeHead(status, answer.statusMessage ?? '', headers)
   pipeline(answer, response, () => {})
 }

@@ -1,0 +1,80 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import http2, {
+  constants,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { ConnectionLimits } from './limits.ts'
+
+/** Serves one gRPC call; `rawHeaders` is the flat list of names and values as they came. */
+export type OnGrpc = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => void
+
+type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
+
+export interface Http2Limits extends ConnectionLimits {
+  /** Requests under way on one connection; a client waits with more (RFC 9113 §5.1.2). */
+  readonly maxStreams: number
+}
+
+/** Bytes that a client may send on one stream before somebody has read them: a few round trips of a fast network. */
+const STREAM_WINDOW = 256 * 1024
+
+/** Megabytes that one connection may hold for all of its streams; Node's 10 are fewer than their windows. */
+const SESSION_MEMORY = 128
+
+/**
+ * An HTTP/2 server that never listens itself: connections are handed to it. A connection that rests for `idleTimeoutMs` is
+ * told to go, and finishes what is under way: a gRPC stream may be silent for long. gRPC calls are given to `onGrpc` as bare streams, because
+ * Node's request and response objects write trailers of their own (packages §3); every other request goes to `handler`.
+ */
+export function createHttp2(
+  handler: RequestListener,
+  onGrpc: OnGrpc,
+  { headerBytes, idleTimeoutMs, maxStreams }: Http2Limits,
+): Http2Server {
+  const server = http2.createServer({
+    settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: maxStreams, maxHeaderListSize: headerBytes },
+    maxSessionMemory: SESSION_MEMORY,
+  })
+  server.on('session', (session) => session.setTimeout(idleTimeoutMs, () => session.close()))
+  server.on('request', (request, response) => {
+    speakHttp1(request)
+    tellWholeFromCut(response)
+    handler(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+  })
+  const asRequest = server.listeners('stream') as OnStream[]
+  const onStream: OnStream = (stream, headers, flags, rawHeaders) => {
+    if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
+    else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
+  }
+  server.removeAllListeners('stream')
+  server.on('stream', onStream)
+  return server
+}
+
+function isGrpc({ 'content-type': type }: IncomingHttpHeaders): boolean {
+  return type?.startsWith('application/grpc') ?? false
+}
+
+/**
+ * Says in the words of HTTP/1.1 what Node says otherwise for HTTP/2, so that every carrier reads one language: the host, and that a body
+ * follows.
+ */
+function speakHttp1({ headers, stream, authority }: Http2ServerRequest): void {
+  headers.host ??= authority
+  if (!stream.endAfterHeaders && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
+}
+
+/**
+ * Node says of an answer that was reset that it is finished, and ends one that is destroyed as if it were whole. Neither may be: what is
+ * cut short has to look so, to us and to the client.
+ */
+function tellWholeFromCut(response: Http2ServerResponse): void {
+  const { stream, destroy } = response as Http2ServerResponse & Pick<ServerResponse, 'destroy'>
+  const isWhole = () => response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
+  Object.defineProperty(response, 'writableFinished', { get: isWhole })
+  Object.assign(response, { destroy: (error?: Error) => destroy.call(response as never, error ?? new Error('broken off')) })
+}

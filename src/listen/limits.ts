@@ -1,0 +1,9 @@
+/** Bounds of a connection; the names are those of the configuration. */
+export interface ConnectionLimits {
+  /** Bytes of request line and headers; a list of many uids in a query needs room. */
+  readonly headerBytes: number
+  /** Milliseconds for the headers of a request to arrive. */
+  readonly headersTimeoutMs: number
+  /** Milliseconds without a byte in either direction after which a connection is closed, even when a request is under way. */
+  readonly idleTimeoutMs: number
+}

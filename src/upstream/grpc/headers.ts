@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+import type { ApiError } from '../../errors/api-error.ts'
+import { CODES } from '../../errors/codes.ts'
+
+/**
+ * Headers or trailers as they came. Node joins those that stand twice by a comma, which is wrong for binary metadata: they are written
+ * as often as they were read.
+ */
+export function asTheyCame(headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders {
+  const values = new Map<string, string[]>()
+  for (let at = 0; at < raw.length; at += 2) values.set(raw[at] ?? '', [...(values.get(raw[at] ?? '') ?? []), raw[at + 1] ?? ''])
+  const repeated = [...values].filter(([name, all]) => all.length > 1 && headers[name] === all.join(', '))
+  return { ...headers, ...Object.fromEntries(repeated) }
+}
+
+/** The headers of a call on its way to the service at `url`; everything but the address is the client's. */
+export function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders {
+  return { ...asTheyCame(headers, raw), ':authority': host, ':scheme': protocol.slice(0, -1) }
+}
+
+/** The status of a call that could not be carried, as trailers. The message is percent-encoded, as gRPC has it. */
+export function statusOf({ code, message }: ApiError): OutgoingHttpHeaders {
+  return { 'grpc-status': String(CODES[code].number), 'grpc-message': encodeURIComponent(message).replaceAll('%20', ' ') }
+}

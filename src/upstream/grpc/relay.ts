@@ -1,0 +1,64 @@
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { ApiError } from '../../errors/api-error.ts'
+import { createAnswer, type GrpcAnswer, type GrpcEnd } from './answer.ts'
+import { asTheyCame, callTo } from './headers.ts'
+import type { Sent } from './session.ts'
+import { createSessions, type SessionsSettings } from './sessions.ts'
+
+/** Carries gRPC calls to the v2 service without looking into them. */
+export interface Grpc {
+  /** One call, from the client's stream to v2 and back; `ended` is told once, when it is over for the client. */
+  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: (end: GrpcEnd) => void): void
+  close(): void
+}
+
+/**
+ * Frames are handed on as they come: messages are never decoded, deadlines are the client's and the service's own, a slow reader on one
+ * side stops the other. Nothing is ever sent twice; a client knows from the status whether it may try again.
+ */
+export function createGrpc(base: string, settings: Omit<SessionsSettings, 'origin'>): Grpc {
+  const url = new URL(base)
+  const sessions = createSessions({ origin: url.origin, ...settings })
+  return {
+    relay(client, headers, raw, ended) {
+      const answer = createAnswer(client, ended)
+      const carry = async () => {
+        const sent = await sessions.request(callTo(url, headers, raw), client)
+        if (!sent) return
+        carryRequest(client, sent)
+        carryAnswer(client, sent, answer)
+      }
+      carry().catch(answer.fail)
+    },
+    close: sessions.close,
+  }
+}
+
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = constants
+
+function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
+  if (!client.endAfterHeaders) client.pipe(call)
+  // v2 may answer before it has read everything; the rest is of no interest then.
+  call.once('close', () => client.resume())
+  client.once('close', () => call.close(client.rstCode || NGHTTP2_CANCEL))
+}
+
+function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost }: Sent, answer: GrpcAnswer): void {
+  call.on('error', () => {})
+  call.once('response', (headers: IncomingHttpHeaders, flags: number, raw: readonly string[]) => {
+    const whole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
+    answer.begin(asTheyCame(headers, raw), whole)
+    if (whole) call.resume()
+    else call.pipe(client, { end: false })
+  })
+  call.once('trailers', (trailers: IncomingHttpHeaders, _: number, raw: readonly string[]) => answer.trailers(asTheyCame(trailers, raw)))
+  // A reset stream ends as well; what is cut short must not look whole.
+  call.once('end', () => {
+    if (!call.rstCode) answer.end()
+  })
+  call.once('close', () => {
+    if (client.writableEnded || client.closed) return
+    if (isLost()) answer.fail(new ApiError('UNAVAILABLE', 'the connection to the v2 service broke'))
+    else client.close(call.rstCode || NGHTTP2_INTERNAL_ERROR)
+  })
+}

@@ -1,0 +1,47 @@
+import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { connect, type Sent, type Session, type SessionSettings } from './session.ts'
+
+export interface SessionsSettings extends SessionSettings {
+  /** Connections at most. */
+  readonly connections: number
+}
+
+/** All HTTP/2 connections to the service. */
+export interface Sessions {
+  /** Opens a stream for a client's; undefined when that has been given up meanwhile. Rejects when no connection stands. */
+  request(headers: OutgoingHttpHeaders, client: Pick<ServerHttp2Stream, 'closed' | 'endAfterHeaders'>): Promise<Sent | undefined>
+  close(): void
+}
+
+/**
+ * Streams share a connection up to the number that the service allows on one, then another connection is opened. When there may be no
+ * more, streams wait for a place on the emptiest.
+ */
+export function createSessions(settings: SessionsSettings): Sessions {
+  const all = new Set<Session>()
+
+  const open = (): Session => {
+    const session = connect(settings, () => all.delete(session))
+    all.add(session)
+    return session
+  }
+  const choose = (): Session => {
+    const [emptiest, ...others] = [...all].filter((session) => session.isOpen()).sort((a, b) => b.room() - a.room())
+    if (!emptiest) return open()
+    const fullestWithRoom = [emptiest, ...others].findLast((session) => session.room() > 0)
+    return fullestWithRoom ?? (others.length + 1 < settings.connections ? open() : emptiest)
+  }
+  return {
+    async request(headers, client) {
+      let session = choose()
+      while (!session.isReady()) {
+        await session.ready
+        session = choose()
+      }
+      return client.closed ? undefined : session.send(headers, client.endAfterHeaders)
+    },
+    close() {
+      for (const session of all) session.destroy()
+    },
+  }
+}

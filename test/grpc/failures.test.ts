@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import { type Client, status } from '@grpc/grpc-js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { answering, startProxy, startUpstream, type TestProxy } from '../routes/support.ts'
+import { connect, down, read, unary } from './client.ts'
+import { type Echo, startEcho } from './echo.ts'
+
+let echo: Echo
+let proxy: TestProxy
+let client: Client
+
+const startAll = async (values: Parameters<typeof startProxy>[0] = {}, options = {}) => {
+  echo = await startEcho(0, options)
+  proxy = await startProxy({ 'upstream.v2': `http://${echo.address}`, ...values })
+  client = connect(proxy.url)
+}
+
+const portOf = ({ address }: Echo) => Number(address.split(':')[1])
+
+afterEach(async () => {
+  client.close()
+  await proxy.close()
+  echo.kill()
+})
+
+describe('the service', () => {
+  beforeEach(() => startAll())
+
+  it('down is UNAVAILABLE, said by us and logged; back again, it is used', async () => {
+    echo.kill()
+    const { status: end } = await unary(client, 'Unary', 'a').answer
+    expect(end).toMatchObject({ code: status.UNAVAILABLE, details: 'the v2 service cannot be reached' })
+    expect(await proxy.logged(({ grpcStatus }) => grpcStatus === 'UNAVAILABLE')).toMatchObject({
+      operation: 'grpc',
+      mode: 'native',
+      path: '/test.Echo/Unary',
+      status: 503,
+      error: { code: 'UNAVAILABLE', message: 'the v2 service cannot be reached', cause: expect.stringContaining('ECONNREFUSED') },
+    })
+    echo = await startEcho(portOf(echo))
+    expect((await unary(client, 'Unary', 'b').answer).messages.map(String)).toEqual(['b'])
+  })
+
+  it('gone in the middle of a stream is UNAVAILABLE after the messages that came', async () => {
+    const call = down(client, 'Down', '1000000 100')
+    const answer = read(call)
+    await once(call, 'data')
+    echo.kill()
+    const { messages, status: end } = await answer
+    expect(messages.length).toBeGreaterThan(0)
+    expect(end).toMatchObject({ code: status.UNAVAILABLE, details: 'the connection to the v2 service broke' })
+  })
+
+  it('gone before it answered is UNAVAILABLE', async () => {
+    const hangs = once(echo.events, 'hang')
+    const { answer } = unary(client, 'Hang')
+    await hangs
+    echo.kill()
+    expect((await answer).status).toMatchObject({ code: status.UNAVAILABLE })
+  })
+
+  it('that retires (GOAWAY) finishes what it has; the next call finds its successor', async () => {
+    const call = down(client, 'Down', '200 1000')
+    const answer = read(call)
+    await once(call, 'data')
+    const retired = echo.retire()
+    expect(await answer).toMatchObject({ messages: { length: 200 }, status: { code: status.OK } })
+    await retired
+    echo = await startEcho(portOf(echo))
+    expect((await unary(client, 'Unary', 'next').answer).messages.map(String)).toEqual(['next'])
+  })
+})
+
+it('a client that goes away ends its calls at the service', async () => {
+  await startAll()
+  const [hangs, cancelled] = [once(echo.events, 'hang'), once(echo.events, 'cancelled')]
+  const session = http2.connect(proxy.url)
+  session.on('error', () => {})
+  const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Hang', 'content-type': 'application/grpc', te: 'trailers' })
+  stream.on('error', () => {})
+  stream.end(Buffer.alloc(5))
+  await hangs
+  session.destroy()
+  await cancelled
+  expect(await proxy.logged(({ path }) => path === '/test.Echo/Hang')).toMatchObject({ status: 499, grpcStatus: 'CANCELLED' })
+})
+
+it('a service that allows few streams gets no more, and every call is answered', async () => {
+  await startAll({}, { 'grpc.max_concurrent_streams': 10 })
+  const words = Array.from({ length: 200 }, (_, at) => String(at))
+  const answers = await Promise.all(words.map((word) => unary(client, 'Unary', word).answer))
+  expect(answers.map(({ messages }) => String(messages[0]))).toEqual(words)
+})
+
+it('streams that stay open do not keep others out: another connection is opened', async () => {
+  await startAll({}, { 'grpc.max_concurrent_streams': 2 })
+  await unary(client, 'Unary').answer
+  const open = [1, 2, 3].map(() => down(client, 'Down', '100000 65536'))
+  await Promise.all(open.map((call) => once(call, 'data').then(() => call.pause())))
+  expect((await unary(client, 'Unary', 'in time').answer).messages.map(String)).toEqual(['in time'])
+  for (const call of open) call.on('error', () => {}).cancel()
+})
+
+it('a service that speaks HTTP/1.1 alone is UNAVAILABLE', async () => {
+  await startAll()
+  const old = await startUpstream(answering({}))
+  const other = await startProxy({ 'upstream.v2': old.url })
+  const confused = connect(other.url)
+  expect((await unary(confused, 'Unary').answer).status.code).toBe(status.UNAVAILABLE)
+  confused.close()
+  await other.close()
+  await old.close()
+})
+
+it('limits.streams is what a client is told', async () => {
+  await startAll({ 'limits.streams': 7 })
+  const session = http2.connect(proxy.url)
+  await once(session, 'remoteSettings')
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(7)
+  session.close()
+})
+
+describe('a shutdown', () => {
+  beforeEach(() => startAll({ 'limits.shutdownMs': 100 }))
+
+  it('lets a call finish and closes its connection', async () => {
+    const call = down(client, 'Down', '50 1000')
+    const answer = read(call)
+    await once(call, 'data')
+    await proxy.close()
+    expect(await answer).toMatchObject({ messages: { length: 50 }, status: { code: status.OK } })
+    expect((await unary(client, 'Unary').answer).status.code).toBe(status.UNAVAILABLE)
+  })
+
+  it('cuts off what takes too long', async () => {
+    const hangs = once(echo.events, 'hang')
+    const { answer } = unary(client, 'Hang')
+    await hangs
+    await proxy.close()
+    expect([status.UNAVAILABLE, status.CANCELLED]).toContain((await answer).status.code)
+  })
+})
+
+it('calls are counted by status, whatever their names are', async () => {
+  await startAll()
+  await unary(client, 'Unary').answer
+  for (let at = 0; at < 5; at += 1) await unary(client, `Nothing${at}`).answer
+  const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+  expect(text).toContain('crosswalk_grpc_calls_total{code="OK"} 1')
+  expect(text).toContain('crosswalk_grpc_calls_total{code="UNIMPLEMENTED"} 5')
+  expect(text).toMatch(/crosswalk_requests_total\{operation="grpc",mode="native",outcome="refused"\} 5/)
+  expect(text).not.toContain('Nothing')
+})

@@ -1,0 +1,43 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { configWith } from '../../src/config.ts'
+import { expiryOf, readCertificate } from '../../src/listen/certificate.ts'
+import { createServer } from '../../src/server.ts'
+
+const KEY = 'test/certificates/localhost.key'
+const CERT = 'test/certificates/localhost.crt'
+
+const folder = mkdtempSync(join(tmpdir(), 'crosswalk-certificate-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it('is read from two files', () => {
+  const certificate = readCertificate(KEY, CERT)
+  expect(certificate?.key).toContain('PRIVATE KEY')
+  expect(certificate && expiryOf(certificate)).toBeGreaterThan(Date.now() / 1000)
+  expect(readCertificate(undefined, undefined)).toBeUndefined()
+})
+
+it('one file alone is refused', () => {
+  for (const [key, cert] of [
+    [KEY, undefined],
+    [undefined, CERT],
+  ] as const) {
+    expect(() => readCertificate(key, cert)).toThrow('tls.key and tls.cert go together: set both, or none for plain text')
+  }
+})
+
+it('a file that is not there is named', () => {
+  expect(() => readCertificate(join(folder, 'none'), CERT)).toThrow(/^tls\.key cannot be read: ENOENT/)
+})
+
+it('a key of another certificate is refused, before anything listens', () => {
+  const other = join(folder, 'other.key')
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const sentence = /^tls\.key \(.*other\.key\) and tls\.cert \(.*\) are not a key and its certificate in PEM: /
+  expect(() => readCertificate(other, CERT)).toThrow(sentence)
+  expect(() => createServer(configWith({ 'upstream.v2': 'http://127.0.0.1:1', 'tls.key': other, 'tls.cert': CERT }), [])).toThrow(sentence)
+})

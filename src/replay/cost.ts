@@ -4,8 +4,8 @@ import { ordinary } from '../explain/guards.ts'
 import { follow, type Subject } from '../explain/trace.ts'
 import type { JsonObject } from '../mapping/json.ts'
 import type { Operation, V1Request } from '../mapping/operation.ts'
+import { PAGE_SIZE } from '../mapping/page.ts'
 import type { Call, Outcome } from '../mapping/plan.ts'
-import { PAGE_SIZE } from '../mapping/walk.ts'
 
 /** What one v1 request costs v2. */
 export interface Cost {

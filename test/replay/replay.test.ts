@@ -71,8 +71,9 @@ describe('an access log of known content', () => {
 
   it('costs what the rows of a list cost', async () => {
     const path = await file('access.log', logLine(1, '-', `GET /iam/v1/groups?uidp.descendants_of=${ORG} HTTP/1.1`))
+    // Behind the first page, windows of 200 rows overlap by one (design §4).
     const calls = async (rows: string) => (await replayed(path, '--rows', rows)).v2.calls
-    expect(await Promise.all(['0', '1', '200', '201', '1000'].map(calls))).toEqual([1, 1, 1, 2, 5])
+    expect(await Promise.all(['0', '1', '200', '201', '1000'].map(calls))).toEqual([1, 1, 1, 2, 6])
   })
 })
 

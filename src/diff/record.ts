@@ -1,3 +1,4 @@
+import type { Exhibit } from './exhibit.ts'
 import type { Finding } from './finding.ts'
 import type { Outcome } from './judge.ts'
 
@@ -49,6 +50,8 @@ export interface Comparison extends Caller {
   readonly examples: readonly Example[]
   readonly v1: Side
   readonly v2: Side
+  /** For a mismatch that stays: what it takes to see it again (`crosswalk case`). */
+  readonly exhibit?: Exhibit
 }
 
 /** The v2 call that a write would have made; it was not made (design §7). */

@@ -22,10 +22,7 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
   if (entry.kind !== 'comparison') return true
   const counted = evidence.observe(entry, at)
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
-  if (entry.outcome !== 'mismatch') return counted
-  // The sum of its calls is recorded later, and a mismatch counts only for a client that is known.
-  inventory.use({ ...entry, calls: 0, at })
-  inventory.mismatch(entry.caller, entry.operation)
+  if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
   return counted
 }
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Seen } from '../diff/compare.ts'
+import type { Exchanged } from '../diff/exhibit.ts'
 import { CODES } from '../errors/codes.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { V1Request } from '../mapping/operation.ts'
@@ -21,6 +22,8 @@ export interface Answered {
 /** A read as it is asked: the page token is that side's own, where there is one. */
 export interface Asking extends Pick<Incoming, 'operation' | 'raw' | 'read'> {
   readonly token?: string | undefined
+  /** Told of every call to v2 and its answer. */
+  readonly tap?: ((exchanged: Exchanged) => void) | undefined
 }
 
 /** Asks one side for a read. Never throws: a failure is an answer of that side too. */
@@ -40,8 +43,9 @@ export interface AskSettings {
 export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, limit }: AskSettings): Ask {
   const sides: Readonly<Record<Side, (asking: Asking, signal: AbortSignal) => Promise<Answer>>> = {
     v1: ({ raw, token }, signal) => legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal),
-    async v2({ operation, raw, read, token }, signal) {
-      const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => {} })
+    async v2({ operation, raw, read, token, tap }, signal) {
+      const plain = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => {} })
+      const send = tap ? tapped(plain, tap) : plain
       const request = token === undefined ? read() : paged(read(), token)
       return translate(operation, request, send, settings, () => {})
     },
@@ -54,6 +58,21 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
     const answer = await sides[side](asking, over).catch(asAnswer)
     const seen = await seenOf(await drain(answer, limit), limit)
     return { seen, ms: Math.round(performance.now() - began) }
+  }
+}
+
+/** The same way to v2, of which a copy is told. */
+function tapped(send: ReturnType<SendFor>, tap: NonNullable<Asking['tap']>): ReturnType<SendFor> {
+  return async (call) => {
+    try {
+      const body = await send(call)
+      tap({ call, status: 200, body })
+      return body
+    } catch (thrown) {
+      const { http, code, message } = asApiError(thrown)
+      tap({ call, status: http, body: { code: CODES[code].number, message } })
+      throw thrown
+    }
   }
 }
 

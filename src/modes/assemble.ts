@@ -61,7 +61,7 @@ export function createMigration(settings: MigrationSettings): Migration {
   const tell: Listener = (entry) => {
     for (const listener of listeners) listener(entry)
   }
-  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), tell)
+  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), tell, () => modes.flush())
   const journal = createJournal({ ...settings, recorder })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
@@ -96,11 +96,15 @@ export function createMigration(settings: MigrationSettings): Migration {
   }
 }
 
-/** The same recorder, which tells what it is given. */
-function followed(recorder: Recorder, tell: Listener): Recorder {
+/**
+ * The same recorder, which tells what it is given. Before a mismatch come the calls so far: whoever reads the records counts it against a
+ * client that is known.
+ */
+function followed(recorder: Recorder, tell: Listener, flush: () => void): Recorder {
   return {
     ...recorder,
     record(entry) {
+      if (entry.kind === 'comparison' && entry.outcome === 'mismatch') flush()
       recorder.record(entry)
       tell(entry)
     },

@@ -1,4 +1,5 @@
 import type { Compare } from '../diff/compare.ts'
+import type { Exchanged, Observed } from '../diff/exhibit.ts'
 import type { Judge, Judgement } from '../diff/judge.ts'
 import type { Noise } from '../diff/noise.ts'
 import type { Settle } from '../diff/race.ts'
@@ -33,24 +34,34 @@ export interface ComparedRead {
   readonly judgement: Judgement
   readonly v1: Answered
   readonly v2: Answered
+  /** What it takes to see a mismatch that stays again. */
+  readonly observed?: Observed
 }
 
 /** Asks the other side, compares, and asks again in the order v1–v2–v1 before it believes in a difference (design §7). */
 export async function compareRead(read: Read, ask: Ask, judging: Judging, signal: AbortSignal): Promise<ComparedRead> {
-  const asked = (side: Side) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken }, signal)
+  const calls: Exchanged[] = []
+  const asked = (side: Side, tap?: Asking['tap']) => {
+    return ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
+  }
   const other = read.other ?? (await asked(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const { operation } = read
   if (read.learn) await learn(read, v1, asked, judging)
   const judgement = judging.judge(operation, v1.seen, v2.seen)
   if (judgement.outcome !== 'mismatch') return { judgement, v1, v2 }
-  const again = { v1: (await asked('v1')).seen, v2: (await asked('v2')).seen, v1Again: (await asked('v1')).seen }
+  const again = {
+    v1: (await asked('v1')).seen,
+    v2: (await asked('v2', (exchanged) => calls.push(exchanged))).seen,
+    v1Again: (await asked('v1')).seen,
+  }
   const settled = judging.settle(operation, { v1: v1.seen, v2: v2.seen, judgement }, again)
   // Another comparison may have learnt meanwhile that it is noise.
   const now = judging.judge(operation, v1.seen, v2.seen)
   if (now.outcome !== 'mismatch') return { judgement: now, v1, v2 }
   const gone = settled.outcome === 'mismatch' && judging.judge(operation, again.v1, again.v2).outcome !== 'mismatch'
-  return { judgement: (gone && excuse(read)) || settled, v1, v2 }
+  if (gone) return { judgement: excuse(read) ?? settled, v1, v2 }
+  return { judgement: settled, v1, v2, observed: { request: read.read(), v1: again.v1, calls } }
 }
 
 /**

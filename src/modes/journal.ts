@@ -3,6 +3,7 @@ import { type Circuit, createCircuit } from '../diff/circuit.ts'
 import type { Compare } from '../diff/compare.ts'
 import { createCompare } from '../diff/compare.ts'
 import { createEvidence } from '../diff/evidence.ts'
+import { exhibitOf } from '../diff/exhibit.ts'
 import { createExpected, type Declaration } from '../diff/expected.ts'
 import { createInventory } from '../diff/inventory.ts'
 import { createJudge, type Judgement, tally } from '../diff/judge.ts'
@@ -11,7 +12,7 @@ import { createSettle } from '../diff/race.ts'
 import type { Note, Side as RecordedSide } from '../diff/record.ts'
 import { comparisonOf, type Redacted, recordedCall, redactedFor } from '../diff/record-of.ts'
 import type { Recorder } from '../diff/recorder.ts'
-import { createRedactor, type Values } from '../diff/redact.ts'
+import { createRedactor, type RedactLimits, type Values } from '../diff/redact.ts'
 import type { Ledger } from '../diff/restore.ts'
 import { shapeOf } from '../diff/shape.ts'
 import { isObject } from '../mapping/json.ts'
@@ -64,8 +65,10 @@ export function createJournal(settings: JournalSettings): Journal {
   const circuit = createCircuit(now)
   const expected = createExpected(settings.declarations)
   const judging = createJudging(createCompare(settings.dialect), expected)
-  const redactor = createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') })
+  const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
+  const redactor = createRedactor(redaction)
   const redacted = remembered((operation) => redactedFor(operation, redactor))
+  const whole = remembered((operation) => redactedFor(operation, createRedactor({ ...redaction, limits: WHOLE })))
   const at = () => new Date(now()).toISOString()
   const head = ({ operation, request, mode, ...who }: Subject) => {
     return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects) }
@@ -87,13 +90,15 @@ export function createJournal(settings: JournalSettings): Journal {
     judging,
     recorder,
     note,
-    compared(subject, check, read, { judgement, v1, v2 }) {
+    compared(subject, check, read, { judgement, v1, v2, observed }) {
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
       tally(expected, read.id, judgement)
       observeCircuit(entry.operation, entry.outcome)
       if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
-      if (evidence.observe(entry)) recorder.record(entry)
+      if (!evidence.observe(entry)) return
+      const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
+      recorder.record({ ...entry, ...(exhibit && { exhibit }) })
     },
     wouldSend(subject, call) {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
@@ -107,6 +112,9 @@ function createJudging(compare: Compare, expected: Ledger['expected']): Judging 
   const judge = createJudge(compare, expected, noise)
   return { compare, judge, noise, settle: createSettle(judge, compare, noise) }
 }
+
+/** What must run again is not cut, only hidden. */
+const WHOLE: RedactLimits = { text: 10_000, items: 10_000, members: 10_000, depth: 100 }
 
 /** The caller as records show it. */
 export function callerOf({ caller, subject }: Identity, subjects: boolean) {

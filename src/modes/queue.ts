@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 export interface QueueSettings {
   /** Jobs that may wait. */
   readonly waiting: number
@@ -56,6 +58,8 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   }
   const work = async ({ job, size }: Waiting) => {
     const over = new AbortController()
+    // Every call that a job has under way listens.
+    setMaxListeners(0, over.signal)
     const timer = setTimeout(() => over.abort(new DOMException('the comparison took too long', 'TimeoutError')), deadlineMs)
     running.add(over)
     try {

@@ -1,0 +1,41 @@
+import { caseText } from '../diff/case-text.ts'
+import { readEntries } from '../diff/read-entries.ts'
+import type { Comparison } from '../diff/record.ts'
+import { adminFlag, askAdmin } from './admin-port.ts'
+import { type Command, FAILED, type Flags, type Io, textOf } from './command.ts'
+
+/** A recorded mismatch as a test that shows it again. */
+export const mismatchCase: Command = {
+  usage: 'case ID',
+  summary: 'Prints a recorded mismatch as a test (vitest, nock) for a file in test/cases.',
+  args: ['ID'],
+  flags: {
+    records: { help: "A record file to look in, instead of the running proxy's memory" },
+    ...adminFlag,
+  },
+  async run(flags, [id = ''], io) {
+    const found = await find(id, flags, io)
+    const text = found && !('problem' in found) ? caseText(found, '../..') : undefined
+    if (text !== undefined) io.out(text.trimEnd())
+    else io.err(problemOf(id, found))
+    return text === undefined ? FAILED : 0
+  },
+}
+
+type Found = Comparison | { readonly problem: string } | undefined
+
+async function find(id: string, flags: Flags, io: Io): Promise<Found> {
+  const file = textOf(flags, 'records')
+  if (file === undefined) {
+    const known = await askAdmin<readonly Comparison[]>('/comparisons?limit=10000', flags, io)
+    return 'problem' in known ? known : known.find((one) => one.id === id)
+  }
+  for await (const entry of readEntries(file, { entries: 0, skipped: 0 })) if (entry.kind === 'comparison' && entry.id === id) return entry
+  return undefined
+}
+
+function problemOf(id: string, found: Found): string {
+  if (found && 'problem' in found) return found.problem
+  if (!found) return `There is no comparison ${id}; GET /comparisons of the admin port lists the last ones.`
+  return `Of the comparison ${id} (${found.outcome}) nothing is kept that could be played again: only mismatches that stay, and are not too large, are.`
+}

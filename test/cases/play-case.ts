@@ -1,0 +1,68 @@
+import nock from 'nock'
+import { differences } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { createCompare } from '../../src/diff/compare.ts'
+import type { Exhibit } from '../../src/diff/exhibit.ts'
+import { createExpected } from '../../src/diff/expected.ts'
+import type { Kind } from '../../src/mapping/sign.ts'
+import { translate } from '../../src/translate/translated.ts'
+import { createPool } from '../../src/upstream/pool.ts'
+import { createSend } from '../../src/upstream/send.ts'
+
+const V2 = 'http://v2.test'
+
+export interface Difference {
+  readonly kind: Kind
+  readonly where: string
+  readonly count: number
+}
+
+/** Translates a recorded request, v2 played by nock from the record, and compares with what v1 answered; declared differences aside. */
+export async function playCase({ dialect, operation: id, params, query, v1, v2 }: Exhibit): Promise<readonly Difference[]> {
+  const operation = mappings.flatMap(({ operations }) => operations).find((one) => one.id === id)
+  if (!operation) throw new Error(`no operation ${id}`)
+  for (const { path, status, body } of v2)
+    nock(V2)
+      .get(path)
+      .query(true)
+      .reply(status, body as nock.Body)
+  const pool = createPool({ connections: 1, connectTimeoutMs: 1000, callTimeoutMs: 1000 })
+  const sendFor = createSend({ pool, base: V2, answerBytes: 2 ** 26, keep: { entries: 1, ttlMs: 1 } })
+  const send = sendFor({ headers: {}, requestId: 'case', signal: new AbortController().signal, onCall: () => {} })
+  try {
+    const answer = await translate(operation, { params, query: new Map(query), body: undefined }, send, settingsOf(dialect), () => {})
+    const seen = {
+      status: answer.status,
+      headers: {},
+      body: { kind: 'json' as const, value: 'body' in answer ? plain(answer.body) : undefined },
+    }
+    const expectation = { status: v1.status, headers: {}, body: { kind: 'json' as const, value: v1.body } }
+    const compared = createCompare(dialect)(operation, expectation, seen)
+    if ('inconclusive' in compared) throw new Error(compared.inconclusive)
+    const expected = createExpected(differences)
+    return counted(compared.findings.filter((finding) => expected.codeOf(id, finding) === undefined))
+  } finally {
+    nock.cleanAll()
+    await pool.destroy()
+  }
+}
+
+const LIMITS = { callsPerRequest: 1000, parallelCalls: 1, bufferedRows: 1_000_000, rowsPerRequest: 1_000_000 }
+
+function settingsOf(dialect: Exhibit['dialect']) {
+  return { dialect, maskCase: 'snake', readmes: true, notFound: 'empty', unknownParameters: 'drop', limits: LIMITS } as const
+}
+
+/** As it goes over the wire. */
+function plain(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body))
+}
+
+function counted(findings: readonly { readonly kind: Kind; readonly where: string }[]): readonly Difference[] {
+  const counts = new Map<string, Difference>()
+  for (const { kind, where } of findings) {
+    const key = `${kind} ${where}`
+    counts.set(key, { kind, where, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+  return [...counts.values()]
+}

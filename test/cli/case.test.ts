@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
+import type { Comparison } from '../../src/diff/record.ts'
+import { ALL_V2 } from '../../src/modes/rules.ts'
+import { type Stage, startStage } from '../modes/proxied.ts'
+import { runCommand } from './support.ts'
+
+/** Beside test/cases, so that the printed tests find what they import; gone when this is over. */
+const cases = mkdtempSync(join(process.cwd(), 'test', 'case-'))
+const records = mkdtempSync(join(tmpdir(), 'crosswalk-case-'))
+afterAll(() => {
+  rmSync(cases, { recursive: true })
+  rmSync(records, { recursive: true })
+})
+
+let stage: Stage
+beforeEach(async () => {
+  stage = await startStage({
+    modes: { ...ALL_V2, default: 'diff-v1' },
+    'records.file': join(records, 'records.ndjson'),
+    'diff.learnEvery': 0,
+  })
+})
+afterEach(() => stage.close())
+
+const BUGS: readonly (readonly [path: string, fault: object])[] = [
+  ['/registry/v1/repos?limit=3', { match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'wrong' } }],
+  ['/registry/v1/repos?limit=4&offset=1', { match: 'GET /registry/v2/repos', shift: 1 }],
+  ['/registry/v1/repos', { match: 'GET /registry/v2/repos', drop: '/repos/*/createTime' }],
+  ['/iam/v1/groups', { match: 'GET /iam/v2/groups', change: { at: '/groups/0/verified', to: 'yes' } }],
+  ['/iam/v1/roles', { match: 'GET /iam/v2/roles', status: 403 }],
+]
+
+it('a recorded mismatch becomes a test that shows it again', async () => {
+  for (const [path, fault] of BUGS) {
+    await stage.fault(fault)
+    expect((await stage.request('GET', path, { token: stage.sandbox.tokens.admin })).status).toBe(200)
+    await stage.settled()
+    await stage.clearFaults()
+  }
+  const known = (await (await fetch(`${stage.server.adminUrl}/comparisons?limit=100`)).json()) as Comparison[]
+  const mismatches = known.filter(({ outcome }) => outcome === 'mismatch')
+  expect(mismatches).toHaveLength(BUGS.length)
+  for (const { id } of mismatches) {
+    const { code, out } = await runCommand(['case', id, '--admin', stage.server.adminUrl])
+    expect([code, out.includes('demo-admin')]).toEqual([0, false])
+    writeFileSync(join(cases, `${id}.test.ts`), out)
+  }
+  const vitest = join(process.cwd(), 'node_modules/vitest/vitest.mjs')
+  const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'run', cases, '--reporter=json'], {
+    env: { ...process.env, VITEST: undefined },
+  })
+  expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ numTotalTests: BUGS.length, numPassedTests: BUGS.length })
+}, 60_000)
+
+it('it is found in a record file too, after the proxy has gone', async () => {
+  await stage.fault({ match: 'GET /registry/v2/repos', drop: '/repos/0' })
+  await stage.request('GET', '/registry/v1/repos?limit=2')
+  await stage.settled()
+  await stage.server.close()
+  const file = join(records, 'records.ndjson')
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Comparison)
+  const { id } = lines.findLast(({ outcome }) => outcome === 'mismatch') as Comparison
+  expect(await runCommand(['case', id, '--records', file])).toMatchObject({ code: 0, out: expect.stringContaining('playCase({') })
+})
+
+it('what is not there, or cannot be shown again, is told', async () => {
+  const admin = ['--admin', stage.server.adminUrl]
+  expect(await runCommand(['case', 'none', ...admin])).toEqual({
+    code: 1,
+    out: '',
+    err: 'There is no comparison none; GET /comparisons of the admin port lists the last ones.',
+  })
+  await stage.fault({ match: 'GET /registry/v2/repos', status: 503 })
+  await stage.request('GET', '/registry/v1/repos')
+  await stage.settled()
+  const [{ id }] = (await (await fetch(`${stage.server.adminUrl}/comparisons`)).json()) as [Comparison]
+  expect((await runCommand(['case', id, ...admin])).err).toBe(
+    `Of the comparison ${id} (error) nothing is kept that could be played again: only mismatches that stay, and are not too large, are.`,
+  )
+})

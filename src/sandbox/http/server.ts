@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { timestamp } from '../clock.ts'
@@ -103,6 +104,8 @@ const refused = ({ message, statusCode = 500 }: { readonly message: string; read
 /** The HTTP server; not listening yet. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
   const closing = new AbortController()
+  // Every answer that is delayed listens.
+  setMaxListeners(0, closing.signal)
   const labels = new WeakMap<FastifyRequest, string | undefined>()
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
     serve(parts, closing.signal, request, reply, receive(request, labels.get(request)))

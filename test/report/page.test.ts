@@ -119,18 +119,18 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(milliseconds).toBeLessThan(100)
   })
 
-  it.each(['light', 'dark'] as const)('is readable in %s colours', async (colorScheme) => {
-    const { page } = await openFile(browser, await reportOf(week(500)), assets, { colorScheme })
-    const colours = await page.evaluate<
-      { text: string; below: string }[]
-    >(`[...document.querySelectorAll('body, .chip, .quiet, a')].map((element) => {
-      let below = element
-      while (getComputedStyle(below).backgroundColor === 'rgba(0, 0, 0, 0)' && below.parentElement) below = below.parentElement
-      return { text: getComputedStyle(element).color, below: getComputedStyle(below).backgroundColor }
-    })`)
-    expect(colours.length).toBeGreaterThan(20)
-    expect(colours.filter(({ text, below }) => contrast(text, below) < 4.5)).toEqual([])
-    expect((await page.screenshot({ fullPage: true })).length).toBeGreaterThan(50_000)
+  it.each(['light', 'dark'] as const)('is readable in %s colours, everywhere', async (colorScheme) => {
+    const { page } = await openFile(browser, await reportOf(week(2_000)), assets, { colorScheme })
+    const unreadable: string[] = []
+    for (const { route, name } of PLACES) {
+      await page.evaluate(`location.hash = ${JSON.stringify(route)}`)
+      await heading(page, name).waitFor()
+      const colours = await page.evaluate<readonly Colours[]>(COLOURS)
+      expect(colours.length).toBeGreaterThan(15)
+      unreadable.push(...colours.filter(({ text, below }) => contrast(text, below) < 4.5).map(({ words }) => `${route} ${words}`))
+      expect((await page.screenshot({ fullPage: true })).length).toBeGreaterThan(20_000)
+    }
+    expect(unreadable).toEqual([])
   })
 
   it('fits a narrow window and paper', async () => {
@@ -139,6 +139,8 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('navigation', { name: 'Report' }).isVisible()).toBe(false)
     expect(await page.getByRole('heading', { name: 'State of every operation' }).isVisible()).toBe(true)
+    await page.setViewportSize({ width: 720, height: 1000 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(720)
   })
 
   it('is served by a running proxy, and refreshed without leaving the place', async () => {
@@ -172,6 +174,30 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 })
+
+const PLACES = [
+  { route: '#/operations', name: 'Operations' },
+  { route: '#/operation/registry.repos.list', name: 'registry.repos.list' },
+  { route: '#/operation/iam.roles.list/unexplained%20missing%20%2Fitems%2F*', name: 'missing: /items/*' },
+  { route: '#/clients', name: 'Clients' },
+  { route: '#/timeline', name: 'Timeline' },
+  { route: '#/declared', name: 'Declared differences' },
+]
+
+interface Colours {
+  readonly words: string
+  readonly text: string
+  readonly below: string
+}
+
+/** The colours of every text, and of what lies below it. */
+const COLOURS = `[...document.querySelectorAll('body *')]
+  .filter((element) => !element.closest('svg, script') && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
+  .map((element) => {
+    let below = element
+    while (getComputedStyle(below).backgroundColor === 'rgba(0, 0, 0, 0)' && below.parentElement) below = below.parentElement
+    return { words: element.textContent.slice(0, 40), text: getComputedStyle(element).color, below: getComputedStyle(below).backgroundColor }
+  })`
 
 /** WCAG 2.2 contrast of two colours that Chromium computed, `rgb(…)` or `color(srgb …)`. */
 function contrast(a: string, b: string): number {

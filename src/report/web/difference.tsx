@@ -36,13 +36,13 @@ export function DifferenceView({ difference, operation, report }: Props) {
         {many(comparisons, 'comparison')} of {many(callers, 'caller')} showed {many(findings, 'finding')}
         {examples.length < comparisons && `; ${count(examples.length)} of them are kept as examples`}.
       </p>
-      {examples.length > 0 && <Examples examples={examples} />}
+      {examples.length > 0 && <Examples examples={examples} isMismatch={state === 'unexplained'} />}
       <Lanes caption="When" lanes={[lane]} report={report} notes={notesOf(report, operation.operation)} />
     </>
   )
 }
 
-function Examples({ examples }: { readonly examples: readonly ExampleReport[] }) {
+function Examples({ examples, isMismatch }: { readonly examples: readonly ExampleReport[]; readonly isMismatch: boolean }) {
   const [selected, select] = useState(0)
   const example = examples[selected]
   return (
@@ -68,7 +68,7 @@ function Examples({ examples }: { readonly examples: readonly ExampleReport[] })
         />
       </div>
       <section aria-label="The chosen example" aria-live="polite">
-        {example && <SideBySide example={example} />}
+        {example && <SideBySide example={example} isMismatch={isMismatch} />}
       </section>
     </section>
   )

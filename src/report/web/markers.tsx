@@ -16,31 +16,55 @@ interface Props {
   readonly bottom: number
 }
 
-/** Pixels below which numbers would overlap. */
-const ROOM = 20
-
-/** What happened, as numbered lines across a chart. */
+/** What happened, as numbered lines across a chart; what is too close together shares its label. */
 export function Markers({ notes, x, top, bottom }: Props) {
-  let free = Number.NEGATIVE_INFINITY
   return (
     <g>
-      {notes.map(({ number, at, what, text }) => {
-        const here = x(at)
-        const labelled = here >= free
-        if (labelled) free = here + ROOM
-        return (
-          <g key={number} class={`marker is-${what}`}>
-            <title>{text}</title>
-            <line x1={here} x2={here} y1={top} y2={bottom} />
-            {labelled && <circle cx={here} cy={top - 10} r="9" />}
-            {labelled && (
-              <text x={here} y={top - 6} text-anchor="middle">
-                {number}
-              </text>
-            )}
-          </g>
-        )
-      })}
+      {notes.map(({ number, at, text }) => (
+        <line key={number} class="marker-line" x1={x(at)} x2={x(at)} y1={top} y2={bottom}>
+          <title>{text}</title>
+        </line>
+      ))}
+      {groupsOf(notes, x).map(({ at, label, isAlarm }) => (
+        <g key={label} class={`marker ${isAlarm ? 'is-circuit' : ''}`}>
+          <rect class="marker-label" x={at - widthOf(label) / 2} y={top - 20} width={widthOf(label)} height="18" rx="9" />
+          <text x={at} y={top - 7} text-anchor="middle">
+            {label}
+          </text>
+        </g>
+      ))}
     </g>
   )
+}
+
+interface Group {
+  /** The middle of its label. */
+  readonly at: number
+  readonly label: string
+  /** A circuit opened among them. */
+  readonly isAlarm: boolean
+}
+
+/** Pixels below which labels would overlap. */
+const ROOM = 36
+
+function groupsOf(notes: readonly Note[], x: (at: number) => number): readonly Group[] {
+  const groups: Note[][] = []
+  for (const note of notes) {
+    const open = groups.at(-1)
+    if (open?.[0] && x(note.at) - x(open[0].at) < ROOM) open.push(note)
+    else groups.push([note])
+  }
+  return groups.map((group) => {
+    const [first, last] = [group[0], group.at(-1)]
+    return {
+      at: (x(first?.at ?? 0) + x(last?.at ?? 0)) / 2,
+      label: first === last ? String(first?.number) : `${first?.number}–${last?.number}`,
+      isAlarm: group.some(({ what }) => what === 'circuit'),
+    }
+  })
+}
+
+function widthOf(label: string): number {
+  return Math.max(18, 8 * label.length + 6)
 }

@@ -4,8 +4,8 @@ import type { ExampleReport } from '../report.ts'
 import { milliseconds, time } from './format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
 
-/** One example: what was asked, and what each side had at the place of the difference. */
-export function SideBySide({ example }: { readonly example: ExampleReport }) {
+/** One example: what was asked, and what each side had at the place of the difference. Only mismatches can be made into tests. */
+export function SideBySide({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
   const { pointer, reason, v1Side, v2Side } = example
   const has = (side: 'v1' | 'v2') => Object.hasOwn(example, side)
   const [left, right] = jsonLines(example.v1, example.v2)
@@ -29,6 +29,11 @@ export function SideBySide({ example }: { readonly example: ExampleReport }) {
         {reason !== undefined && (
           <Fact name="Remark" wide>
             {reason}
+          </Fact>
+        )}
+        {isMismatch && (
+          <Fact name="As a test" wide>
+            <code>crosswalk case {example.id}</code>
           </Fact>
         )}
       </dl>

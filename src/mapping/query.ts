@@ -52,10 +52,10 @@ export function v2Query(params: Params, query: Query): [string, string][] {
   return pairs
 }
 
-/** Tables do not change, and every request goes through the rows of one. */
+/** Tables do not change, and every request goes through the rows of one: they are looked up once. */
 const tables = new WeakMap<Params, readonly (readonly [string, Param])[]>()
 
-function rowsOf(params: Params): readonly (readonly [string, Param])[] {
+export function rowsOf(params: Params): readonly (readonly [string, Param])[] {
   let rows = tables.get(params)
   if (!rows) {
     rows = Object.entries(params).map(([name, row]) => [name, asParam(row)])

@@ -1,16 +1,17 @@
 import type { Operation } from '../../src/mapping/operation.ts'
-import { asParam, type Param, type Params } from '../../src/mapping/query.ts'
+import { type Param, rowsOf } from '../../src/mapping/query.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 
 /** Every fault of every query row. Lists that share one table of filters share its faults. */
 export function queryMutants(operations: readonly Operation[]): readonly Mutant[] {
   return [...new Set(operations.map(({ params }) => params))].flatMap((params) => {
     const users = operations.filter((operation) => operation.params === params).map(({ id }) => id)
-    return Object.entries(params).flatMap(([name, row]) =>
-      faultsOf(asParam(row)).map(([what, param]) => ({
+    const rows = rowsOf(params)
+    return rows.flatMap(([name, row], at) =>
+      faultsOf(row).map(([what, param]) => ({
         name: `${users[0]}?${name}: ${what}`,
         operations: users,
-        apply: () => overwrite<Params>(params, { [name]: param }),
+        apply: () => overwrite(rows, rows.with(at, [name, param])),
       })),
     )
   })

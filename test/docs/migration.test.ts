@@ -74,7 +74,8 @@ it.skipIf(!hasCurl())(
     const blocks = blocksOf(ported)
     const printed = await runAll(blocks, folder, { ...process.env, ...ports })
     expect(printed).toHaveLength(blocks.length)
-    for (const [nth, { output }] of blocks.entries()) if (output !== undefined) expect(printed[nth]?.trimEnd()).toMatch(pattern(output.trimEnd()))
+    for (const [nth, { output }] of blocks.entries())
+      if (output !== undefined) expect(printed[nth]?.trimEnd()).toMatch(pattern(output.trimEnd()))
     expect(blocks.filter(({ output }) => output !== undefined).length).toBeGreaterThan(8)
   },
   240_000,

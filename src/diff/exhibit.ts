@@ -2,7 +2,7 @@ import type { Dialect } from '../mapping/names.ts'
 import type { V1Request } from '../mapping/operation.ts'
 import type { Call } from '../mapping/plan.ts'
 import type { Seen } from './compare.ts'
-import type { Redacted } from './record-of.ts'
+import type { Redacted } from './redacted.ts'
 
 /** One v2 call of a translated request and what v2 answered. */
 export interface Exchanged {

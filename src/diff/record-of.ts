@@ -1,32 +1,10 @@
-import type { Operation } from '../mapping/operation.ts'
 import type { Call } from '../mapping/plan.ts'
 import type { Judgement } from './judge.ts'
 import type { Comparison, Example, WouldSend } from './record.ts'
-import type { Redactor } from './redact.ts'
-import { vocabularyOf } from './vocabulary.ts'
+import type { Redacted } from './redacted.ts'
 
 /** What is known of a comparison beside its judgement. */
 export type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'totals' | 'examples'>
-
-/** Makes what belongs to one operation fit to be kept; see `Redactor`. */
-export interface Redacted {
-  value(value: unknown, name: string): unknown
-  pointer(at: string, where: string): string
-  path(path: string): string
-  /** A name that may be anybody's. */
-  word(word: string): string
-}
-
-/** The redactor with the public words of one operation; they are gathered once, so keep it. */
-export function redactedFor(operation: Operation, redactor: Redactor): Redacted {
-  const words = vocabularyOf(operation)
-  return {
-    value: (value, name) => redactor.value(value, name, words),
-    pointer: (at, where) => redactor.pointer(at, where, words),
-    path: (path) => redactor.path(path, words),
-    word: (word) => redactor.path(word, words),
-  }
-}
 
 /** Examples in one record: one of each kind and place, and no more than this. */
 const EXAMPLES = 20

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { comparisonOf, recordedCall, redactedFor } from '../../src/diff/record-of.ts'
+import { comparisonOf, recordedCall } from '../../src/diff/record-of.ts'
 import { createRedactor, type Values } from '../../src/diff/redact.ts'
+import { redactedFor } from '../../src/diff/redacted.ts'
 import { isSecretName, withoutSecrets } from '../../src/diff/secrets.ts'
 import { vocabularyOf } from '../../src/diff/vocabulary.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'

@@ -2,8 +2,8 @@ import type { Answered, Ask } from './ask.ts'
 import { type ComparedRead, compareRead, type Judging } from './compare-read.ts'
 import type { Subject } from './journal.ts'
 import { brokenPromise } from './kept-promise.ts'
-import type { Watched } from './observer.ts'
 import type { Reading } from './reader.ts'
+import type { Watched } from './watched.ts'
 
 /** A write that one side served, and how its resource is read. */
 export interface Write extends Watched {

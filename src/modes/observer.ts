@@ -1,31 +1,17 @@
 import { type Cursors, createCursors } from '../diff/cursors.ts'
-import type { Env, Operation } from '../mapping/operation.ts'
+import type { Env } from '../mapping/operation.ts'
 import type { SendFor } from '../upstream/send.ts'
 import type { Answered, Ask } from './ask.ts'
-import { type Incoming, isRead, type Served } from './backend.ts'
+import { isRead, type Served } from './backend.ts'
 import { type Kept, seenOf } from './captured.ts'
 import { checkWrite } from './check-write.ts'
 import { compareRead } from './compare-read.ts'
 import type { Journal, Subject } from './journal.ts'
-import type { Mode } from './mode.ts'
 import { pageTokenOf, tokensOf } from './page-token.ts'
 import type { Queue } from './queue.ts'
 import type { ReadingOf } from './reader.ts'
+import type { Watched } from './watched.ts'
 import { wouldSend } from './would-send.ts'
-
-/** A request that was served in a diff mode, its answer kept. */
-export interface Watched {
-  readonly incoming: Incoming
-  readonly mode: Mode
-  readonly served: Pick<Served, 'by' | 'failed'>
-  readonly kept: Kept
-  /** Milliseconds until the client had the answer. */
-  readonly ms: number
-  /** Whether the caller wrote meanwhile. */
-  readonly wrote: () => boolean
-  /** Whether the resource with this uid may have been deleted meanwhile. */
-  readonly mayBeGone: (operation: Operation, uid: string) => boolean
-}
 
 /** Why a request in a diff mode was not compared. */
 export interface Skipped {

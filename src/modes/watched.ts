@@ -1,0 +1,18 @@
+import type { Operation } from '../mapping/operation.ts'
+import type { Incoming, Served } from './backend.ts'
+import type { Kept } from './captured.ts'
+import type { Mode } from './mode.ts'
+
+/** A request that was served in a diff mode, its answer kept. */
+export interface Watched {
+  readonly incoming: Incoming
+  readonly mode: Mode
+  readonly served: Pick<Served, 'by' | 'failed'>
+  readonly kept: Kept
+  /** Milliseconds until the client had the answer. */
+  readonly ms: number
+  /** Whether the caller wrote meanwhile. */
+  readonly wrote: () => boolean
+  /** Whether the resource with this uid may have been deleted meanwhile. */
+  readonly mayBeGone: (operation: Operation, uid: string) => boolean
+}

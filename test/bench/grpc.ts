@@ -1,5 +1,5 @@
 import { ChannelCredentials, Client, Metadata } from '@grpc/grpc-js'
-import { LOAD_CORE, pinned, pinSelf, start, stopAll } from './child.ts'
+import { cpuMs, LOAD_CORE, pinned, pinSelf, start, stopAll } from './child.ts'
 import { startCrosswalk } from './proxies.ts'
 import { environment } from './report.ts'
 import { median, percentile } from './statistics.ts'
@@ -18,6 +18,8 @@ const REQUEST = Buffer.alloc(100, 'x')
 
 interface Figures {
   readonly callsPerSecond: number
+  /** Processor time of Crosswalk for one of them, in microseconds; 0 when it had no part in it. */
+  readonly cpu: number
   readonly p50: number
   readonly p99: number
   readonly mebibytesPerSecond: number
@@ -50,13 +52,17 @@ function stream(client: Client): Promise<number> {
   })
 }
 
-async function measure(client: Client): Promise<Figures> {
+async function measure(client: Client, proxy: number): Promise<Figures> {
+  const cpu = cpuMs(proxy)
   const started = performance.now()
   const lanes = await Promise.all(Array.from({ length: PARALLEL }, () => callUntil(client, started + UNARY_MS)))
   const seconds = (performance.now() - started) / 1000
+  const calls = lanes.flat().length
+  const used = ((cpuMs(proxy) - cpu) * 1000) / calls
   const alone = await callUntil(client, performance.now() + ALONE_MS)
   return {
-    callsPerSecond: lanes.flat().length / seconds,
+    callsPerSecond: calls / seconds,
+    cpu: used,
     p50: percentile(alone, 0.5),
     p99: percentile(alone, 0.99),
     mebibytesPerSecond: (MESSAGES * SIZE) / MEBIBYTE / (await stream(client)),
@@ -72,7 +78,7 @@ async function run(): Promise<void> {
   const figures: Figures[][] = [[], []]
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const [at, client] of ways.entries()) {
-      const measured = await measure(client)
+      const measured = await measure(client, proxy.pid)
       // The first round warms up.
       if (round > 0) figures[at]?.push(measured)
     }
@@ -84,11 +90,12 @@ async function run(): Promise<void> {
 function print([direct = [], through = []]: readonly (readonly Figures[])[]): void {
   const line = (what: string, unit: string, of: keyof Figures) => {
     const [a, b] = [direct, through].map((all) => median(all.map((figures) => figures[of]))) as [number, number]
-    const cells = [what.padEnd(34), `${Math.round(a)} ${unit}`.padStart(14), `${Math.round(b)} ${unit}`.padStart(14)]
-    process.stdout.write(`${cells.join('')}${`${(b / a).toFixed(2)} ×`.padStart(10)}\n`)
+    const cells = [what.padEnd(38), `${Math.round(a)} ${unit}`.padStart(14), `${Math.round(b)} ${unit}`.padStart(14)]
+    process.stdout.write(`${cells.join('')}${(a > 1 ? `${(b / a).toFixed(2)} ×` : '').padStart(10)}\n`)
   }
-  process.stdout.write(`${environment(pinned)}; medians of ${ROUNDS} rounds\n\n${' '.repeat(34)}        direct     Crosswalk\n`)
+  process.stdout.write(`${environment(pinned)}; medians of ${ROUNDS} rounds\n\n${' '.repeat(38)}        direct     Crosswalk\n`)
   line(`unary calls, ${PARALLEL} at a time`, '/s', 'callsPerSecond')
+  line('processor time of Crosswalk a call', 'µs', 'cpu')
   line('one call alone, median', 'µs', 'p50')
   line('one call alone, 99th percentile', 'µs', 'p99')
   line(`stream of ${SIZE / 1024} KiB messages`, 'MiB/s', 'mebibytesPerSecond')

@@ -7,6 +7,7 @@ import { CODES } from '../../errors/codes.ts'
  * as often as they were read.
  */
 export function asTheyCame(headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders {
+  if (Object.keys(headers).length === raw.length / 2) return headers
   const values = new Map<string, string[]>()
   for (let at = 0; at < raw.length; at += 2) values.set(raw[at] ?? '', [...(values.get(raw[at] ?? '') ?? []), raw[at + 1] ?? ''])
   const repeated = [...values].filter(([name, all]) => all.length > 1 && headers[name] === all.join(', '))

@@ -18,6 +18,7 @@ import {
 import type { Config } from './config/settings.ts'
 import { TARGET } from './diff/cutover.ts'
 import { describeOperations } from './explain/describe.ts'
+import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { createListener, type Listener } from './listen/listener.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
@@ -37,10 +38,11 @@ import { type Begin, createEdge } from './routes/edge.ts'
 import { createForwarded } from './routes/forwarded.ts'
 import { createGrpcRoute } from './routes/grpc.ts'
 import { createLegacy } from './routes/legacy.ts'
-import { createMetrics } from './routes/metrics.ts'
+import { createMetrics, type Metrics } from './routes/metrics.ts'
 import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
 import { whyNotReady } from './routes/ready.ts'
 import { retire } from './routes/retire.ts'
+import type { Tracing } from './tracing/tracing.ts'
 import { createRouter } from './translate/router.ts'
 import { createGrpc } from './upstream/grpc/relay.ts'
 import { createLegacyAsk } from './upstream/legacy-ask.ts'
@@ -65,24 +67,25 @@ export interface Server {
 
 /**
  * Puts the proxy together. Throws a sentence when the tables are wrong or `upstream.v2` is missing. Log lines go to standard error
- * unless another logger is given.
+ * unless another logger is given; spans go nowhere unless there is `tracing`, which is closed with the server.
  */
-export function createServer(config: Config, mappings: readonly Mapping[], log: Logger = createLog(config)): Server {
+export function createServer(config: Config, mappings: readonly Mapping[], log: Logger = createLog(config), tracing?: Tracing): Server {
   const v2 = config['upstream.v2']
   if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
   if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
   checkMappings(mappings)
+  const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const migration = assembleMigration(config, v2, mappings, { pool, askPool, log })
-  const metrics = createMetrics(pool)
+  const metrics = createMetrics({ pool, report: migration.report, expiry: certificate && expiryOf(certificate) })
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough(v2, forwarded)
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
   const grpc = createGrpc(v2, grpcSettings(config))
-  const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), listenerSettings(config))
+  const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), { certificate, ...listenerSettings(config) })
   const begin = createEdge(log, metrics, forwarded)
-  const app = createProxy(config, v2, mappings, { pool, passthrough, listener, begin, admit, migration })
+  const app = createProxy(config, v2, mappings, { pool, passthrough, listener, begin, admit, migration, metrics, tracing })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({
@@ -109,7 +112,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       passthrough.close()
       grpc.close()
       await migration.close()
-      await Promise.all([pool.destroy(), askPool.destroy()])
+      await Promise.all([pool.destroy(), askPool.destroy(), tracing?.close()])
     },
     changeModes: migration.modes.change,
     idle: migration.idle,
@@ -129,6 +132,8 @@ interface Carriers {
   readonly begin: Begin
   readonly admit: Admit
   readonly migration: Migration
+  readonly metrics: Metrics
+  readonly tracing: Tracing | undefined
 }
 
 /** The server for v1 and native requests, with everything that one of them may need. */
@@ -136,7 +141,7 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, listener, begin, admit, migration }: Carriers,
+  { pool, passthrough, listener, begin, admit, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
   const app = createApp((request, reply) => serve(request, reply), listener.create, appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
@@ -144,7 +149,7 @@ function createProxy(
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
   const v1 = config['upstream.v1']
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
-  const compat = createCompat({ router, sendFor, legacy, modes: migration.modes }, compatSettings(config))
+  const compat = createCompat({ router, sendFor, legacy, modes: migration.modes, metrics, tracing }, compatSettings(config))
   const announce = createAnnounce(app, announcement(config))
   const serve = createBounded(admit, createServe(begin, createClassify(mappings), passthrough, announce, compat))
   passthrough.carryUpgrades(app.server)

@@ -2,7 +2,8 @@ import { mappings } from '../../mappings/index.ts'
 import { type Config, SETTING_KEYS } from '../config/settings.ts'
 import { ALL_V2 } from '../modes/rules.ts'
 import { type Sandbox, startSandbox } from '../sandbox/start.ts'
-import { createServer, type Server } from '../server.ts'
+import { createLog, createServer, type Server } from '../server.ts'
+import { openTracing } from '../tracing/open.ts'
 import { type Command, MISUSED } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 import { sandboxFlags, sandboxOptions } from './sandbox-flags.ts'
@@ -23,7 +24,8 @@ export const demo: Command = {
     }
     const sandbox = await startSandbox({ ...read.options, v1Dialect: loaded.config['v1.dialect'] })
     try {
-      const server = createServer(withUpstreams(loaded.config, sandbox.url), mappings)
+      const config = withUpstreams(loaded.config, sandbox.url)
+      const server = createServer(config, mappings, createLog(config), await openTracing(io.env))
       await server.listen()
       for (const line of welcome(server, sandbox)) io.out(line)
       const unwatch = watchConfig(flags, io, server, loaded.config)

@@ -1,5 +1,6 @@
 import { mappings } from '../../mappings/index.ts'
-import { createServer } from '../server.ts'
+import { createLog, createServer } from '../server.ts'
+import { openTracing } from '../tracing/open.ts'
 import { type Command, MISUSED } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 import { watchConfig } from './watch-config.ts'
@@ -20,7 +21,7 @@ export const serve: Command = {
       io.err('upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.')
       return MISUSED
     }
-    const server = createServer(config, mappings)
+    const server = createServer(config, mappings, createLog(config), await openTracing(io.env))
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     const unwatch = watchConfig(flags, io, server, config)

@@ -19,7 +19,7 @@ export function appLimits(config: Config) {
 }
 
 export function listenerSettings(config: Config) {
-  return { ...appLimits(config), maxStreams: config['limits.streams'], keyFile: config['tls.key'], certFile: config['tls.cert'] }
+  return { ...appLimits(config), maxStreams: config['limits.streams'] }
 }
 
 export function grpcSettings(config: Config) {

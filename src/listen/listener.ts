@@ -3,15 +3,14 @@ import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { type Certificate, readCertificate } from './certificate.ts'
+import type { Certificate } from './certificate.ts'
 import { readFirstBytes } from './first-bytes.ts'
 import { createHttp2, type Http2Limits, type OnGrpc } from './http2.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 export interface ListenerSettings extends Http2Limits {
-  /** Files with the private key and the certificate; without them the port speaks plain text. */
-  readonly keyFile: string | undefined
-  readonly certFile: string | undefined
+  /** Without one the port speaks plain text. */
+  readonly certificate: Certificate | undefined
 }
 
 /** One port for HTTP/1.1, HTTP/2 and gRPC. */
@@ -27,11 +26,9 @@ export interface Listener {
 
 /**
  * An HTTP/1.1 server whose connections are handed to an HTTP/2 server when they speak that: with TLS they say so in the handshake
- * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (packages §4). Throws a sentence when the
- * certificate cannot be used.
+ * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (packages §4).
  */
-export function createListener(onGrpc: OnGrpc, { keyFile, certFile, ...limits }: ListenerSettings): Listener {
-  const certificate = readCertificate(keyFile, certFile)
+export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: ListenerSettings): Listener {
   const silent = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   let leaving = false

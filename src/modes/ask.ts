@@ -44,7 +44,7 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
   const sides: Readonly<Record<Side, (asking: Asking, signal: AbortSignal) => Promise<Answer>>> = {
     v1: ({ raw, token }, signal) => legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal),
     async v2({ operation, raw, read, token, tap }, signal) {
-      const plain = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => {} })
+      const plain = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => undefined })
       const send = tap ? tapped(plain, tap) : plain
       const request = token === undefined ? read() : paged(read(), token)
       return translate(operation, request, send, settings, () => {})

@@ -93,7 +93,7 @@ async function lookAtWrite(watched: Watched, means: Means, signal: AbortSignal):
   const subject = subjectOf(watched)
   if (!subject) return
   if (served.by === 'v1') {
-    const send = settings.readOnce({ headers: incoming.raw.headers, requestId: incoming.raw.id, signal, onCall: () => {} })
+    const send = settings.readOnce({ headers: incoming.raw.headers, requestId: incoming.raw.id, signal, onCall: () => undefined })
     const call = await wouldSend(subject.operation, subject.request, settings.env, send)
     if (call) journal.wouldSend(subject, call)
   }

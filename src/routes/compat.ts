@@ -6,15 +6,18 @@ import type { Operation } from '../mapping/operation.ts'
 import type { Answer, Backend, Incoming } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { Router } from '../translate/router.ts'
 import { type TranslateSettings, translate, unknownParameters } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
 import { sendAnswer, sendError } from './answer.ts'
+import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
 import { isBodyWithin, readIncoming } from './incoming.ts'
 import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
+import type { Metrics } from './metrics.ts'
 import { methodNotAllowed, notFound } from './refusal.ts'
 import { clientSignal, requestSignal } from './signal.ts'
 
@@ -31,11 +34,15 @@ export interface CompatParts {
   /** Undefined when no v1 upstream is configured. */
   readonly legacy: Legacy | undefined
   readonly modes: Modes
+  readonly metrics: Metrics
+  /** Undefined when traces go nowhere. */
+  readonly tracing: Tracing | undefined
 }
 
 /** The v1 surface, top to bottom. */
-export function createCompat({ router, sendFor, legacy, modes }: CompatParts, settings: CompatSettings): Compat {
+export function createCompat({ router, sendFor, legacy, modes, metrics, tracing }: CompatParts, settings: CompatSettings): Compat {
   return async (request, reply, path, exchange) => {
+    exchange.span = tracing?.begin(request.raw.headers)
     try {
       const routed = routeRequest(router, request.raw, path)
       const match = typeof routed.match === 'object' ? routed.match : undefined
@@ -90,9 +97,7 @@ export function createCompat({ router, sendFor, legacy, modes }: CompatParts, se
 
   /** Answers from v2. */
   function translated(signal: Signal, exchange: Exchange, failed: (error: ApiError) => void): Backend {
-    const onCall = () => {
-      exchange.calls += 1
-    }
+    const onCall = watchCalls(exchange, metrics)
     return async ({ operation, raw, read }: Incoming) => {
       const v1Request = read()
       exchange.dropped = unknownParameters(operation, v1Request).map(nameForLog)

@@ -25,6 +25,7 @@ export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded):
       const ms = performance.now() - started
       const status = statusOf(response, exchange)
       metrics.end(exchange, status, ms / 1000)
+      exchange.span?.end({ ...exchange, method: request.method ?? '', status, failed: hasFailed(status) })
       const line = {
         reqId: id,
         method: request.method,
@@ -37,12 +38,19 @@ export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded):
         ms: Math.round(ms * 10) / 10,
         client,
         caller: credentialHash(request.headers.authorization),
+        ...traceOf(exchange, request),
         ...(exchange.error && { error: described(exchange.error) }),
       }
       log[hasFailed(status) ? 'error' : 'info'](line, 'request')
     })
     return exchange
   }
+}
+
+/** The id under which traces know the request: ours, or the one that the client gave. */
+function traceOf({ span }: Exchange, { headers }: IncomingMessage): { readonly trace?: string } {
+  const trace = span?.traceId ?? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers.traceparent))?.[1]
+  return trace === undefined ? {} : { trace }
 }
 
 /** The status that the client saw whole; 499 when it went away before that, the error's when we had to break off. */

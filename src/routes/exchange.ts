@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
 import type { Mode } from '../modes/mode.ts'
+import type { RequestSpan } from '../tracing/tracing.ts'
 
 /** How a request is answered: in a mode, from v1 because v2 failed, or by v2 itself without a translation. */
 export type ServedBy = Mode | 'fallback' | 'native'
@@ -17,10 +18,12 @@ export interface Exchange {
   /** Query parameters that the operation does not know. */
   dropped: readonly string[]
   error: ApiError | undefined
+  /** Its span, when it is traced. */
+  span: RequestSpan | undefined
 }
 
 export function newExchange(id: string): Exchange {
-  return { id, operation: 'unknown', mode: 'v2', calls: 0, dropped: [], error: undefined }
+  return { id, operation: 'unknown', mode: 'v2', calls: 0, dropped: [], error: undefined, span: undefined }
 }
 
 /** Printable ASCII only: the id goes into logs and headers. */

@@ -1,13 +1,18 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../errors/codes.ts'
+import type { Report } from '../modes/report.ts'
 import type { Refused } from './admission.ts'
 import type { Exchange } from './exchange.ts'
+import { watchMigration } from './migration-metrics.ts'
 import { outcomeOf } from './outcome.ts'
+import { watchProcess } from './process-metrics.ts'
 
 export interface Metrics {
   begin(): void
   end(exchange: Exchange, status: number, seconds: number): void
+  /** A v2 call is over; `status` is undefined when no answer came. */
+  endCall(status: number | undefined, seconds: number): void
   /** Counts the status of a gRPC call, beside `end`. */
   endGrpc(code: CodeName): void
   /** A request that was not let in. */
@@ -16,11 +21,22 @@ export interface Metrics {
   text(): Promise<string>
 }
 
+/** What is asked when somebody reads the metrics. */
+export interface MetricsSources {
+  readonly pool: Agent
+  readonly report: Pick<Report, 'evidence'>
+  /** End of the certificate in seconds since 1970, with TLS. */
+  readonly expiry: number | undefined
+}
+
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
-export function createMetrics(pool: Agent): Metrics {
+export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
-  const { requests, duration, calls, dropped, inFlight, refused, grpc } = createInstruments([registry])
+  const { requests, duration, calls, callDuration, dropped, inFlight, refused, grpc } = createInstruments([registry])
   watchPool(pool, [registry])
+  watchMigration(report, [registry])
+  watchProcess([registry])
+  if (expiry !== undefined) watchCertificate(expiry, [registry])
   return {
     begin: () => inFlight.inc(),
     end({ operation, mode, ...exchange }, status, seconds) {
@@ -30,6 +46,7 @@ export function createMetrics(pool: Agent): Metrics {
       if (exchange.calls > 0) calls.inc({ operation }, exchange.calls)
       if (exchange.dropped.length > 0) dropped.inc({ operation }, exchange.dropped.length)
     },
+    endCall: (status, seconds) => callDuration.observe({ outcome: status === undefined ? 'unanswered' : outcomeOf(status) }, seconds),
     endGrpc: (code) => grpc.inc({ code }),
     refused: (reason) => refused.inc({ reason }),
     text: () => registry.metrics(),
@@ -56,6 +73,13 @@ function createInstruments(registers: Registry[]) {
       registers,
     }),
     calls: new Counter({ name: 'crosswalk_v2_calls_total', help: 'Calls made to v2', labelNames, registers }),
+    callDuration: new Histogram({
+      name: 'crosswalk_v2_call_duration_seconds',
+      help: 'Time from a v2 call to the last byte of its answer',
+      labelNames: ['outcome'],
+      buckets: BUCKETS,
+      registers,
+    }),
     dropped: new Counter({
       name: 'crosswalk_unknown_parameters_total',
       help: 'Query parameters that were dropped because the operation does not know them',
@@ -71,6 +95,11 @@ function createInstruments(registers: Registry[]) {
     grpc: new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers }),
     inFlight: new Gauge({ name: 'crosswalk_requests_in_flight', help: 'Requests being served', registers }),
   }
+}
+
+function watchCertificate(expiry: number, registers: Registry[]): void {
+  const help = 'When the certificate of the proxy ends, in seconds since 1970'
+  new Gauge({ name: 'crosswalk_certificate_expiry_seconds', help, registers }).set(expiry)
 }
 
 const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const

@@ -20,14 +20,22 @@ export interface SendSettings {
   readonly keep: { readonly entries: number; readonly ttlMs: number }
 }
 
+/** Somebody who wants to know what becomes of a call. */
+export interface CallWatch {
+  /** What v2 is told of the trace, in place of the client's own. */
+  readonly traceparent?: string | undefined
+  /** `status` is undefined when no answer came. */
+  ended(status: number | undefined): void
+}
+
 /** What all calls of one v1 request share. */
 export interface CallContext {
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
   /** Fires when the client went away (AbortError) or the request's deadline passed (TimeoutError). */
   readonly signal: Signal
-  /** Told of every call that really went out. */
-  readonly onCall: (call: Call) => void
+  /** Told of every call that really goes out; may watch it. */
+  readonly onCall: (call: Call) => CallWatch | undefined
 }
 
 /** Makes v2 calls for one v1 request; returns the JSON body or throws an ApiError. */
@@ -97,10 +105,19 @@ export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
   return (context, call, target) => {
-    context.onCall(call)
+    const watch = context.onCall(call)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const headers = callHeaders(context.headers, context.requestId, body !== undefined)
-    return exchange(pool, { origin, path: prefix + target, method: call.method, headers, ...(body !== undefined && { body }), answerBytes })
+    if (watch?.traceparent !== undefined) headers.traceparent = watch.traceparent
+    const request = { origin, path: prefix + target, method: call.method, headers, ...(body !== undefined && { body }), answerBytes }
+    const underway = exchange(pool, request)
+    if (watch) {
+      underway.done.then(
+        ({ status }) => watch.ended(status),
+        () => watch.ended(undefined),
+      )
+    }
+    return underway
   }
 }
 

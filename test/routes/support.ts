@@ -6,6 +6,7 @@ import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
 import { createServer, type Server } from '../../src/server.ts'
+import type { Tracing } from '../../src/tracing/tracing.ts'
 
 /** A request as an upstream saw it. */
 export interface Seen {
@@ -65,14 +66,19 @@ export interface TestProxy extends Pick<Server, 'url' | 'adminUrl' | 'close'> {
 }
 
 /** The proxy on free ports, its log kept. */
-export async function startProxy(values: Partial<Config>): Promise<TestProxy> {
+export async function startProxy(values: Partial<Config>, tracing?: Tracing): Promise<TestProxy> {
   const log: LogLine[] = []
   const waiting = new Set<() => void>()
   const write = (line: string) => {
     log.push(JSON.parse(line))
     for (const look of waiting) look()
   }
-  const server = createServer(configWith({ 'listen.port': 0, 'admin.port': 0, ...values }), mappings, pino({ base: null }, { write }))
+  const server = createServer(
+    configWith({ 'listen.port': 0, 'admin.port': 0, ...values }),
+    mappings,
+    pino({ base: null }, { write }),
+    tracing,
+  )
   await server.listen()
   const logged = (fits: (line: LogLine) => boolean) =>
     new Promise<LogLine>((resolve) => {

@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 function context(token: string, requestId = 'r1') {
-  return { headers: { authorization: `Bearer ${token}`, cookie: 'c=1' }, requestId, signal: new AbortController().signal, onCall: () => {} }
+  return { headers: { authorization: `Bearer ${token}`, cookie: 'c=1' }, requestId, signal: new AbortController().signal, onCall: () => undefined }
 }
 
 describe('one call', () => {

@@ -1,0 +1,20 @@
+import type { Call } from '../mapping/plan.ts'
+import type { CallWatch } from '../upstream/send.ts'
+import type { Exchange } from './exchange.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Counts and times the v2 calls of one request, and makes them children of its span. */
+export function watchCalls(exchange: Exchange, metrics: Metrics): (call: Call) => CallWatch {
+  return ({ method, path }) => {
+    const started = performance.now()
+    const span = exchange.span?.call(method, path)
+    exchange.calls += 1
+    return {
+      traceparent: span?.traceparent,
+      ended(status) {
+        metrics.endCall(status, (performance.now() - started) / 1000)
+        span?.end(status)
+      },
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** The state of the process. Everything is read when somebody asks, so that it costs nothing in between. */
+export function watchProcess(registers: Registry[]): void {
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time used',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
+  gauge('process_resident_memory_bytes', 'Memory that the process holds', () => process.memoryUsage.rss())
+  gauge('process_start_time_seconds', 'When the process started, in seconds since 1970', () => performance.timeOrigin / 1000)
+  gauge('process_open_fds', 'Open files and sockets', () => readdirSync('/proc/self/fd').length)
+  gauge('process_max_fds', 'Files and sockets that may be open', maxFiles)
+  gauge('crosswalk_event_loop_utilization', 'Share of time that the event loop was busy since it was last asked, 0 to 1', busySince())
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(orUnknown(read))
+      },
+    })
+  }
+}
+
+function busySince(): () => number {
+  let before = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    return utilization
+  }
+}
+
+function maxFiles(): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1])
+}
+
+/** `/proc` is Linux's, and cannot be read when no file may be opened any more. */
+function orUnknown(read: () => number): number {
+  try {
+    return read()
+  } catch {
+    return Number.NaN
+  }
+}

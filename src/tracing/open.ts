@@ -1,0 +1,23 @@
+import type { Tracing } from './tracing.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Tracing, when OpenTelemetry's own variables say where spans are to go. Without them nothing of OpenTelemetry is even loaded. Throws a
+ * sentence when its packages, which are optional, are not installed.
+ */
+export async function openTracing(env: Env): Promise<Tracing | undefined> {
+  const url = collectorIn(env)
+  if (url === undefined) return undefined
+  const { exportTo } = await import('./otlp.ts').catch((cause) => {
+    throw new Error(`traces are to go to ${url}, but OpenTelemetry cannot be loaded; run npm install with its optional packages`, { cause })
+  })
+  return exportTo(url)
+}
+
+/** Where traces go: the address for traces as it is, or the one for everything with the path that OTLP gives traces. */
+function collectorIn(env: Env): string | undefined {
+  if (env.OTEL_SDK_DISABLED === 'true') return undefined
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces, OTEL_EXPORTER_OTLP_ENDPOINT: all } = env
+  return traces || (all ? `${all.replace(/\/+$/, '')}/v1/traces` : undefined)
+}

@@ -1,0 +1,80 @@
+import { createTraceState, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { CallSpan, RequestSpan, Tracing } from './tracing.ts'
+
+/** Milliseconds for one batch to be taken; a shutdown waits no longer. */
+const TIMEOUT = 3000
+
+/**
+ * Spans of our own instead of a plugin for Fastify: all requests are one route to it, so it could neither name them nor see v2 calls.
+ * They go to an OTLP collector at `url`. Service name, attributes, headers and sampling follow OpenTelemetry's own variables.
+ */
+export function exportTo(url: string): Tracing {
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'crosswalk' }).merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, timeoutMillis: TIMEOUT }))],
+  })
+  const tracer = provider.getTracer('crosswalk')
+
+  const begin: Tracing['begin'] = (headers) => {
+    const remote = contextIn(headers.traceparent, headers.tracestate)
+    const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT
+    const span = tracer.startSpan('unknown', { kind: SpanKind.SERVER }, parent)
+    return requestSpan(span, (name, attributes) => {
+      return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, trace.setSpan(ROOT_CONTEXT, span))
+    })
+  }
+  return { begin, close: () => provider.shutdown().catch(() => {}) }
+}
+
+type StartChild = (name: string, attributes: Record<string, string>) => Span
+
+function requestSpan(span: Span, startChild: StartChild): RequestSpan {
+  return {
+    traceId: span.spanContext().traceId,
+    call: (method, path) => callSpan(startChild(callName(method, path), { 'http.request.method': method, 'url.path': path })),
+    end({ operation, mode, method, status, failed }) {
+      span.updateName(operation)
+      span.setAttributes({
+        'http.request.method': method,
+        'http.response.status_code': status,
+        'crosswalk.operation': operation,
+        'crosswalk.mode': mode,
+      })
+      if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+      span.end()
+    },
+  }
+}
+
+function callSpan(span: Span): CallSpan {
+  return {
+    traceparent: headerOf(span.spanContext()),
+    end(status) {
+      if (status !== undefined) span.setAttribute('http.response.status_code', status)
+      if (status === undefined || status >= 400) span.setStatus({ code: SpanStatusCode.ERROR })
+      span.end()
+    },
+  }
+}
+
+/** Names are few: `/registry/v2/repos/{uid}/readme` is `/registry/v2/repos`. */
+function callName(method: string, path: string): string {
+  return `${method} ${path.split(/[/:]/, 4).join('/')}`
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+/** The span that a W3C trace context names; one of zeros alone is none, which the SDK sees to. */
+function contextIn(traceparent: unknown, tracestate: unknown): SpanContext | undefined {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(String(traceparent)) ?? []
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
+  const state = typeof tracestate === 'string' ? { traceState: createTraceState(tracestate) } : {}
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true, ...state }
+}
+
+function headerOf({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+}

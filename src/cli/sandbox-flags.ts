@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { integer, type Kind } from '../config/kinds.ts'
+import { host, integer, type Kind } from '../config/kinds.ts'
 import type { SandboxOptions } from '../sandbox/start.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
@@ -18,6 +18,7 @@ const data: Kind<string> = {
 /** The sandbox's own flags; `demo` and `sandbox` take them both. */
 const FLAGS = {
   'sandbox-port': { kind: integer(0, 65_535), env: 'CROSSWALK_SANDBOX_PORT', help: 'Port the sandbox listens on (8090); 0 = any' },
+  'sandbox-host': { kind: host, env: 'CROSSWALK_SANDBOX_HOST', help: 'Address the sandbox listens on (127.0.0.1)' },
   data: { kind: data, help: 'What the sandbox holds: demo, empty, large, or a JSON file of v2-shaped resources (demo)' },
   tags: { kind: integer(1, 1_000_000), help: 'Tags of the repo "large" of the data set large (10000)' },
   latency: { kind: integer(0, 600_000), help: 'Milliseconds the sandbox waits before every answer (0)' },
@@ -37,7 +38,7 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
     if (!read.success) return { problem: `${name} is ${JSON.stringify(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
     values[name] = read.data
   }
-  const { 'sandbox-port': port, data: set, tags, latency: latencyMs } = values
+  const { 'sandbox-port': port, 'sandbox-host': address, data: set, tags, latency: latencyMs } = values
   const data = typeof set === 'string' && !DATA_SETS.includes(set) ? { file: set } : set
-  return { options: { port, data, tags, latencyMs } as SandboxOptions }
+  return { options: { host: address, port, data, tags, latencyMs } as SandboxOptions }
 }

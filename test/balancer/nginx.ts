@@ -1,0 +1,77 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from './processes.ts'
+import { until } from './until.ts'
+
+const SHIPPED = 'docker/nginx'
+
+/** False, with a printed reason, where nginx is missing. */
+export function hasNginx(): boolean {
+  try {
+    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
+    return true
+  } catch {
+    console.warn('SKIPPED: nginx is not installed')
+    return false
+  }
+}
+
+/** Texts in the shipped files and what stands there instead on this machine; each must occur. */
+export type Changes = Readonly<Record<string, readonly (readonly [shipped: string, here: string])[]>>
+
+export interface Nginx {
+  readonly url: string
+  /** What `nginx -t` says. */
+  readonly test: string
+  stop(): Promise<void>
+}
+
+/** Runs the nginx of this machine on the shipped files, changed only in addresses and in what `changes` says. */
+export async function startNginx(crosswalk: readonly [number, number], v1: string, changes: Changes = {}): Promise<Nginx> {
+  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-nginx-'))
+  const port = await freePort()
+  const here: Changes = {
+    'nginx.conf': [
+      ['/tmp/nginx', join(directory, 'nginx')],
+      ['listen 8000;', `listen 127.0.0.1:${port};`],
+      ['access_log /dev/stdout', `access_log ${directory}/access.log`],
+    ],
+    'upstreams.conf': [
+      ['crosswalk-1:8080', `127.0.0.1:${crosswalk[0]}`],
+      ['crosswalk-2:8080', `127.0.0.1:${crosswalk[1]}`],
+      ['v1:8090', new URL(v1).host],
+    ],
+  }
+  for (const name of readdirSync(SHIPPED)) {
+    const edits = [...(here[name] ?? []), ...(changes[name] ?? [])]
+    writeFileSync(join(directory, name), edits.reduce(replaced(name), readFileSync(join(SHIPPED, name), 'utf8')))
+  }
+  // Workers of a master that runs as root would not be let into the directory.
+  const global = process.getuid?.() === 0 ? ['-g', 'user root;'] : []
+  const argv = ['-c', join(directory, 'nginx.conf'), '-e', 'stderr']
+  const test = spawnText('nginx', [...argv, ...global, '-t'])
+  const child = spawn('nginx', [...argv, '-g', `${global[1] ?? ''} daemon off;`], { stdio: 'ignore' })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const url = `http://127.0.0.1:${port}`
+  await until('nginx answers', async () => (await fetch(url)).status > 0)
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(directory, { recursive: true, force: true })
+  }
+  return { url, test, stop }
+}
+
+const replaced =
+  (name: string) =>
+  (text: string, [shipped, here]: readonly [string, string]) => {
+    if (!text.includes(shipped)) throw new Error(`${SHIPPED}/${name} does not contain "${shipped}"`)
+    return text.replaceAll(shipped, here)
+  }
+
+/** `nginx -t` speaks on standard error. */
+function spawnText(program: string, argv: readonly string[]): string {
+  return execFileSync('sh', ['-c', '"$0" "$@" 2>&1', program, ...argv], { encoding: 'utf8' })
+}

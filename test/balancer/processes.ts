@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import net, { type AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { until } from './until.ts'
+
+/** A port that was free a moment ago: restarted servers must come back where nginx looks for them. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export interface Process {
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string | null>
+  readonly child: ChildProcess
+  /** Lines of standard error: the log. */
+  readonly log: string[]
+}
+
+function start(cli: string, argv: readonly string[], env: Readonly<Record<string, string>>): Process {
+  const child = spawn(process.execPath, [cli, ...argv], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const log: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => log.push(line))
+  const ended = new Promise<number | string | null>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)))
+  return { child, ended, log }
+}
+
+export interface Served extends Process {
+  readonly url: string
+}
+
+/** The sandbox: v2 and native v1 on one port. */
+export async function startSandbox(cli: string): Promise<Served> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const sandbox = start(cli, ['sandbox', '--port', String(port)], {})
+  await until('the sandbox answers', async () => (await fetch(`${url}/ping/v2/ping`)).ok)
+  return { ...sandbox, url }
+}
+
+export interface RestartableProxy {
+  readonly url: string
+  readonly port: number
+  readonly adminUrl: string
+  /** Lines of its log, of all its lives. */
+  readonly log: () => readonly string[]
+  stop(signal: NodeJS.Signals): Promise<number | string | null>
+  start(): Promise<void>
+  /** Value of a metric, all its labels together; 0 when it is not there. */
+  metric(name: string): Promise<number>
+}
+
+/** A proxy that is stopped and started again on the same ports; not running yet. */
+export async function createProxy(cli: string, env: Readonly<Record<string, string>>): Promise<RestartableProxy> {
+  const [port, adminPort] = [await freePort(), await freePort()]
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  const ports = { CROSSWALK_PORT: String(port), CROSSWALK_ADMIN_PORT: String(adminPort) }
+  const lives: Process[] = []
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    adminUrl,
+    log: () => lives.flatMap(({ log }) => log),
+    async stop(signal) {
+      const life = lives.at(-1)
+      life?.child.kill(signal)
+      return life?.ended ?? null
+    },
+    async start() {
+      lives.push(start(cli, ['serve'], { ...env, ...ports }))
+      await until('a proxy is ready', async () => (await fetch(`${adminUrl}/readyz`)).ok)
+    },
+    async metric(name) {
+      const text = await (await fetch(`${adminUrl}/metrics`)).text()
+      const values = text.split('\n').filter((line) => line.startsWith(name) && /[ {]/.test(line[name.length] ?? ''))
+      return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Build, buildCli } from './build.ts'
+import { journalOf, writesIn } from './journal.ts'
+import { exchange, runLoad } from './load.ts'
+import { hasNginx, type Nginx, startNginx } from './nginx.ts'
+import { createProxy, type RestartableProxy, type Served, startSandbox } from './processes.ts'
+import { proxyEnvironment } from './shipped.ts'
+import { until } from './until.ts'
+
+const EVERYBODY = { 'routing.conf': [['50% crosswalk;', '100% crosswalk;']] } as const
+const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'
+const TOKEN = 'demo-owner'
+
+describe.runIf(hasNginx())('two proxies behind nginx', () => {
+  let build: Build
+  let sandbox: Served
+  let proxies: readonly [RestartableProxy, RestartableProxy]
+  let nginx: Nginx
+
+  beforeAll(async () => {
+    build = buildCli()
+    sandbox = await startSandbox(build.cli)
+    const env = {
+      ...proxyEnvironment(),
+      CROSSWALK_UPSTREAM_V1: sandbox.url,
+      CROSSWALK_UPSTREAM_V2: sandbox.url,
+      CROSSWALK_LOG_LEVEL: 'error',
+    }
+    proxies = [await createProxy(build.cli, env), await createProxy(build.cli, env)]
+    await Promise.all(proxies.map((proxy) => proxy.start()))
+    nginx = await startNginx([proxies[0].port, proxies[1].port], sandbox.url, EVERYBODY)
+  })
+
+  afterAll(async () => {
+    await nginx?.stop()
+    await Promise.all((proxies ?? []).map((proxy) => proxy.stop('SIGKILL')))
+    sandbox?.child.kill('SIGKILL')
+    build?.remove()
+  })
+
+  it('the configuration is what nginx takes without a word', () => {
+    expect(nginx.test.trim().split('\n')).toEqual([
+      expect.stringMatching(/nginx\.conf syntax is ok$/),
+      expect.stringMatching(/nginx\.conf test is successful$/),
+    ])
+  })
+
+  it('are restarted one after the other under load: no request fails, every write arrives once', async () => {
+    const over = new AbortController()
+    const options = { url: nginx.url, token: TOKEN, organization: ORGANIZATION, clients: 8, atLeast: 2000, until: over.signal }
+    const running = runLoad(options)
+    const exits = []
+    for (const proxy of proxies) {
+      await until('it is in use', async () => (await proxy.metric('crosswalk_requests_total')) > 0)
+      exits.push(await proxy.stop('SIGTERM'))
+      await proxy.start()
+      await until('it is in use again', async () => (await proxy.metric('crosswalk_requests_total')) > 0)
+    }
+    over.abort()
+    const { requests, failures, writes } = await running
+    const received = writesIn(await journalOf(sandbox.url))
+    console.log(`${requests} requests, ${writes.length} of them writes, ${failures.length} failed; exit codes ${exits.join(', ')}`)
+    expect(failures).toEqual([])
+    expect(exits).toEqual([0, 0])
+    expect(writes.filter((mark) => received.get(mark) !== 1)).toEqual([])
+    expect(requests).toBeGreaterThanOrEqual(2000)
+  })
+
+  it('one of which dies: a write under way is not sent again, the next ones go to the other', async () => {
+    const { body } = await exchange(
+      { url: `${nginx.url}/registry/v1/repos/${ORGANIZATION}`, method: 'POST', token: TOKEN },
+      { name: 'survivor' },
+    )
+    const repo = `${nginx.url}/registry/v1/repos/${encodeURIComponent(JSON.parse(body).id)}`
+    const hang = { match: 'PATCH /registry/v2/repos', delayMs: 30_000, times: 1 }
+    await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(hang) })
+    const cut = exchange({ url: repo, method: 'PUT', token: TOKEN }, { name: 'survivor', description: 'cut' })
+    const busy = await until('one of them has the write', async () => {
+      const inFlight = await Promise.all(proxies.map((proxy) => proxy.metric('crosswalk_requests_in_flight')))
+      return proxies[inFlight.findIndex((count) => count > 0)]
+    })
+    await until('v2 has it', async () => writesIn(await journalOf(sandbox.url)).has('PATCH cut'))
+    await busy.stop('SIGKILL')
+    expect((await cut).status).toBe(502)
+    for (const at of [1, 2, 3, 4]) {
+      const { status } = await exchange({ url: repo, method: 'PUT', token: TOKEN }, { name: 'survivor', description: `after-${at}` })
+      expect(status).toBe(200)
+    }
+    expect((await exchange({ url: repo, method: 'DELETE', token: TOKEN })).status).toBe(200)
+    const received = writesIn(await journalOf(sandbox.url))
+    expect(['PATCH cut', 'PATCH after-1', 'PATCH after-2', 'PATCH after-3', 'PATCH after-4'].map((mark) => received.get(mark))).toEqual([
+      1, 1, 1, 1, 1,
+    ])
+  })
+})

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { envOf, SETTING_KEYS } from '../../src/config/settings.ts'
+import { composeServices, configOf } from './read.ts'
+
+const services = composeServices()
+const proxies = ['crosswalk-1', 'crosswalk-2']
+
+/** `70s` → 70,000; nginx and compose write times alike. */
+const milliseconds = (text: string) => Number(/^(\d+)s$/.exec(text)?.[1]) * 1000
+
+describe('compose.yaml', () => {
+  it('has the sandbox, two proxies that are alike, and nginx', () => {
+    expect(Object.keys(services)).toEqual(['sandbox', ...proxies, 'nginx'])
+    expect(services['crosswalk-1']).toEqual(services['crosswalk-2'])
+  })
+
+  it('gives the proxies settings that there are', () => {
+    const env = services['crosswalk-1']?.environment ?? {}
+    expect(Object.keys(env).filter((name) => !SETTING_KEYS.map(envOf).includes(name))).toEqual([])
+    expect(configOf(env)).toMatchObject({ 'upstream.v1': 'http://v1:8090', 'upstream.v2': 'http://v2:8090' })
+  })
+
+  it('waits for a proxy that stops as long as the proxy may take', () => {
+    for (const name of proxies) {
+      const config = configOf(services[name]?.environment ?? {})
+      const longest = config['limits.drainMs'] + config['limits.lingerMs'] + config['limits.shutdownMs']
+      expect(milliseconds(services[name]?.stop_grace_period ?? '')).toBeGreaterThan(longest)
+      expect(config['limits.shutdownMs']).toBeGreaterThanOrEqual(config['limits.deadlineMs'])
+    }
+  })
+
+  it('pins images of others by an exact version, and takes every privilege from all', () => {
+    for (const { image, read_only, cap_drop, security_opt, restart } of Object.values(services)) {
+      expect(image).toMatch(/^(crosswalk:local|[a-z]+:\d+\.\d+\.\d+-[a-z]+)$/)
+      expect({ read_only, cap_drop, security_opt, restart }).toEqual({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        restart: 'unless-stopped',
+      })
+    }
+  })
+
+  it('shows nothing beyond this machine', () => {
+    expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual(['127.0.0.1:8000:8000'])
+  })
+
+  it('mounts and builds from what is there', () => {
+    const mounted = Object.values(services).flatMap(({ volumes }) => (volumes ?? []) as string[])
+    expect(mounted.map((volume) => join('docker', volume.split(':')[0] ?? '')).filter((path) => !existsSync(path))).toEqual([])
+    expect(services['sandbox']?.['build']).toEqual({ context: '..', dockerfile: 'docker/Dockerfile' })
+  })
+})
+
+describe('nginx/', () => {
+  const conf = readFileSync('docker/nginx/nginx.conf', 'utf8')
+  const upstreams = readFileSync('docker/nginx/upstreams.conf', 'utf8')
+  const config = configOf(services['crosswalk-1']?.environment ?? {})
+  const one = (text: string, directive: RegExp) => milliseconds(directive.exec(text)?.[1] ?? '')
+
+  it('closes idle connections before a proxy that lingers does, and stops trying it for longer than that', () => {
+    const idle = one(upstreams, /upstream crosswalk \{[^}]*keepalive_timeout (\w+);/)
+    const out = one(upstreams, /upstream crosswalk \{[^}]*fail_timeout=(\w+);/)
+    expect([idle, config['limits.lingerMs'], out]).toEqual([idle, config['limits.lingerMs'], out].toSorted((a, b) => a - b))
+    expect(new Set([idle, config['limits.lingerMs'], out]).size).toBe(3)
+  })
+
+  it('is more patient than the proxy', () => {
+    expect(one(conf, /proxy_read_timeout (\w+);/)).toBeGreaterThan(config['limits.deadlineMs'])
+  })
+
+  it('names the hosts that compose starts', () => {
+    const hosts = [...upstreams.matchAll(/server ([\w-]+):(\d+)/g)].map(([, host, port]) => `${host}:${port}`)
+    expect(hosts).toEqual(['crosswalk-1:8080', 'crosswalk-2:8080', 'v1:8090'])
+    expect(services['sandbox']).toMatchObject({ networks: { default: { aliases: ['v1', 'v2'] } } })
+  })
+})

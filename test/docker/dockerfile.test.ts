@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { validate } from 'dockerfile-utils'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answering, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+
+const text = readFileSync('docker/Dockerfile', 'utf8')
+const lines = text
+  .replace(/\\\n\s*/g, '')
+  .split('\n')
+  .filter((line) => /^[A-Z]+ /.test(line))
+const final = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')))
+
+/** The one place that names an image. */
+const BASE = ['$', '{NODE_IMAGE}'].join('')
+
+describe('the Dockerfile', () => {
+  it('is well-formed', () => {
+    expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([])
+  })
+
+  it('names its base by an exact version, once', () => {
+    expect(lines.filter((line) => /^(ARG NODE_IMAGE|FROM)/.test(line))).toEqual([
+      expect.stringMatching(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim$/),
+      `FROM ${BASE} AS base`,
+      'FROM base AS build',
+      'FROM base AS modules',
+      `FROM ${BASE}`,
+    ])
+  })
+
+  it('installs what the lock file says, without scripts', () => {
+    const installs = lines.filter((line) => /npm (ci|i|install|add)\b/.test(line))
+    expect(installs).toHaveLength(2)
+    for (const line of installs) expect(line).toMatch(/npm ci --ignore-scripts$/)
+  })
+
+  it('runs as a number that is not root, in production', () => {
+    expect(final.filter((line) => line.startsWith('USER'))).toEqual(['USER 1000:1000'])
+    expect(final.find((line) => line.startsWith('ENV'))).toContain('NODE_ENV=production')
+    expect(final.filter((line) => /^(RUN|ADD)/.test(line))).toEqual([])
+  })
+
+  it('copies what is there, and the builder is given no more', () => {
+    const sources = lines.filter((line) => /^COPY (?!--from)/.test(line)).flatMap((line) => line.split(' ').slice(1, -1))
+    expect(sources.filter((source) => !existsSync(source))).toEqual([])
+    const ignore = readFileSync('.dockerignore', 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+    expect(ignore.shift()).toBe('*')
+    expect(ignore.map((line) => line.slice(1)).sort()).toEqual(sources.map((source) => source.replace('./', '')).sort())
+  })
+
+  it('leaves out of the image what only builds, and nothing that the program imports', () => {
+    const left = /npm pkg delete (dependencies\.\S+(?: dependencies\.\S+)*)/
+      .exec(text)?.[1]
+      ?.split(' ')
+      .map((key) => key.slice('dependencies.'.length))
+    const sources = ['src', 'mappings'].flatMap((root) =>
+      (readdirSync(root, { recursive: true }) as string[])
+        .filter((name) => name.endsWith('.ts') && !name.startsWith(join('report', 'web')))
+        .map((name) => readFileSync(join(root, name), 'utf8')),
+    )
+    const imported = new Set(
+      sources.flatMap((source) => [...source.matchAll(/(?:from|import\() ?'([^'.][^']*)'/g)].map(([, name = '']) => packageOf(name))),
+    )
+    expect(left).toContain('typescript')
+    expect(left?.filter((name) => imported.has(name))).toEqual([])
+  })
+})
+
+/** `@fastify/x/y` → `@fastify/x`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+describe('the health check', () => {
+  let v2: Upstream
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    v2 = await startUpstream(answering({}))
+    proxy = await startProxy({ 'upstream.v2': v2.url })
+  })
+  afterAll(() => v2.close())
+
+  /** Exit code of the very command in the file. */
+  const check = (port: string) =>
+    new Promise<number>((resolve) => {
+      const [, command = '[]'] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(lines.join('\n')) ?? []
+      const [program = '', ...argv] = JSON.parse(command)
+      execFile(program, argv, { env: { PATH: process.env.PATH, CROSSWALK_ADMIN_PORT: port } }, (error) => resolve(Number(error?.code ?? 0)))
+    })
+
+  it('needs nothing but node, and tells a proxy that lives from one that does not', async () => {
+    const { port } = new URL(proxy.adminUrl)
+    expect(await check(port)).toBe(0)
+    await proxy.close()
+    expect(await check(port)).toBe(1)
+  })
+})

@@ -1,0 +1,45 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import type { Config } from '../../src/config/settings.ts'
+import { loadConfig } from '../../src/config.ts'
+
+/** The part of docker/compose.yaml that is looked at here. */
+export interface ComposeService {
+  readonly image: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly stop_grace_period?: string
+  readonly [member: string]: unknown
+}
+
+export function composeServices(): Readonly<Record<string, ComposeService>> {
+  return parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }).services
+}
+
+export interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  // biome-ignore lint/suspicious/noExplicitAny: validated against the schema of its kind before anything is read
+  readonly [member: string]: any
+}
+
+/** Every manifest, by its kind. */
+export function manifests(): Readonly<Record<string, Manifest>> {
+  const all = readdirSync('docker/kubernetes').map((name) => parse(readFileSync(join('docker/kubernetes', name), 'utf8')) as Manifest)
+  return Object.fromEntries(all.map((manifest) => [manifest.kind, manifest]))
+}
+
+/** The configuration that environment variables and a file make; fails with the sentence that `serve` would print. */
+export function configOf(env: Readonly<Record<string, string>>, file?: string): Config {
+  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-docker-'))
+  try {
+    const path = join(directory, 'crosswalk.json')
+    if (file !== undefined) writeFileSync(path, file)
+    const loaded = loadConfig({ flags: file === undefined ? {} : { config: path }, env })
+    if ('problem' in loaded) throw new Error(loaded.problem)
+    return loaded.config
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}

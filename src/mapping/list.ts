@@ -9,6 +9,8 @@ import { ask, type Call, emit, type Plan, type Reply } from './plan.ts'
 import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
 import { passes } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
+import { isRowText, type RowText } from './row-text.ts'
+import { compilePage, type ReadText } from './text/page.ts'
 import { uidInPath } from './uid.ts'
 import { eachPage, type Walked } from './walk.ts'
 import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
@@ -63,7 +65,8 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   const uid = options.byId ? single(query, options.byId) : undefined
   const show = resource.show[env.dialect]
   const origin = uid ? 'get' : 'list'
-  const send = function* (rows: readonly JsonObject[]): Plan<void> {
+  const send = function* (rows: readonly JsonObject[] | RowText): Plan<void> {
+    if (isRowText(rows)) return yield* emit(rows)
     const complete = options.enrich ? yield* options.enrich(rows, env, origin) : rows
     yield* emit(complete.map(show))
   }
@@ -76,7 +79,19 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   }
   const path = fillPath(options.v2 ?? resource.v2, request.params)
   const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
-  return reply(yield* eachPage({ path, plural: resource.plural, order: order ?? resource.order, query: ordered }, window, send))
+  const read = options.enrich ? undefined : textReader(resource, env)
+  const listing = { path, plural: resource.plural, order: order ?? resource.order, query: ordered, ...(read && { read }) }
+  return reply(yield* eachPage(listing, window, send))
+}
+
+/** Readers of whole pages, made when they are first needed. */
+const readers = new WeakMap<Env, Map<Resource['shown'], ReadText | undefined>>()
+
+function textReader({ plural, shown }: Resource, env: Env): ReadText | undefined {
+  const known = readers.get(env) ?? new Map<Resource['shown'], ReadText | undefined>()
+  readers.set(env, known)
+  if (!known.has(shown)) known.set(shown, compilePage(plural, shown, env.dialect))
+  return known.get(shown)
 }
 
 /** The window of a list that v1 paged by token: `page_size` rows from there, or a page of the usual size, or everything behind it. */

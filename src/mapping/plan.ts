@@ -1,5 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
+import { countOf, type RowText } from './row-text.ts'
 
 /** One v2 request as data. */
 export interface Call {
@@ -8,6 +9,8 @@ export interface Call {
   readonly path: string
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly body?: JsonObject
+  /** How the plan would rather read the answer than parsed; undefined where it cannot, and then it gets it parsed. */
+  readonly read?: (text: string) => JsonObject | undefined
   /** The answer may be kept: for the same caller (`caller`), or only while this request runs (`request`). */
   readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request' }
 }
@@ -33,7 +36,7 @@ export type Outcome = { readonly ok: true; readonly body: JsonObject } | { reado
  */
 export type Step =
   | { readonly kind: 'ask'; readonly calls: readonly Call[]; readonly ahead?: readonly Call[] }
-  | { readonly kind: 'rows'; readonly rows: readonly JsonObject[] }
+  | { readonly kind: 'rows'; readonly rows: readonly JsonObject[] | RowText }
 
 /** A plan yields Steps, gets the Outcomes of each `ask` back, and returns its result. It does no I/O. */
 export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
@@ -52,6 +55,6 @@ export function* askAll(calls: readonly Call[]): Plan<readonly Outcome[]> {
 }
 
 /** Sends finished v1 rows on towards the client. */
-export function* emit(rows: readonly JsonObject[]): Plan<void> {
-  if (rows.length > 0) yield { kind: 'rows', rows }
+export function* emit(rows: readonly JsonObject[] | RowText): Plan<void> {
+  if (countOf(rows) > 0) yield { kind: 'rows', rows }
 }

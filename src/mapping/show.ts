@@ -11,22 +11,32 @@ type Emit = (value: unknown) => unknown
 /** Compiles a field table into the function that writes the v1 form, unset members included (facts §16.3). Runs once, at start. */
 export function compileShow(fields: Fields, dialect: Dialect): Show {
   const rows = Object.entries(fields)
-    .filter(([, { access, only = dialect }]) => access !== 'writeOnly' && only === dialect)
+    .filter(([, field]) => isShownIn(dialect, field))
     .map(([name, field]) => ({
       name: nameIn(dialect, name, field),
       get: getter(field.source),
       emit: emitter(field.type, dialect),
-      keepUnset: field.presence === 'implicit',
-      isSet: field.zeroIsUnset ? isNonZero : isPresent,
+      isShown: isShown(field),
     }))
   return (v2) => {
     const v1: Record<string, unknown> = {}
-    for (const { name, get, emit, keepUnset, isSet } of rows) {
+    for (const { name, get, emit, isShown } of rows) {
       const value = get(v2)
-      if (keepUnset || isSet(value)) v1[name] = emit(value)
+      if (isShown(value)) v1[name] = emit(value)
     }
     return v1
   }
+}
+
+/** Whether answers in this dialect have the field at all. */
+export function isShownIn(dialect: Dialect, { access, only = dialect }: Field): boolean {
+  return access !== 'writeOnly' && only === dialect
+}
+
+/** Tells for which v2 values v1 shows the field. */
+export function isShown({ presence, zeroIsUnset }: Field): (value: unknown) => boolean {
+  if (presence === 'implicit') return () => true
+  return zeroIsUnset ? isNonZero : isPresent
 }
 
 const isPresent = (value: unknown) => value !== undefined && value !== null
@@ -61,7 +71,8 @@ export function getter(source: Source | undefined): (v2: JsonObject) => unknown 
   }
 }
 
-function emitter(type: FieldType, dialect: Dialect): Emit {
+/** Writes one v2 value in the v1 form, in one dialect. */
+export function emitter(type: FieldType, dialect: Dialect): Emit {
   switch (type.kind) {
     case 'text':
     case 'bytes':

@@ -1,13 +1,11 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
-import { type Listing, PAGE_SIZE, type Page, pageCall, pageIn, readPage } from './page.ts'
+import { type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, type Unread, type Visit } from './page.ts'
 import { ask, type Call, type Plan } from './plan.ts'
 import { restartDetector } from './restart.ts'
+import { isRowText } from './row-text.ts'
 import type { Window } from './window.ts'
 import { readWindows, windowsBehind } from './windows.ts'
-
-/** What is done with each page's rows; a visit that sends rows on or makes calls is a plan. */
-export type Visit = (rows: readonly JsonObject[]) => Plan<void> | undefined
 
 /** What v1 may want to know of a list beside its rows. */
 export interface Walked {
@@ -15,23 +13,38 @@ export interface Walked {
   readonly nextPageToken: string
   readonly totalCount: string | undefined
   readonly skipped: number
+  /** The first row, or its uid alone. */
   readonly first: JsonObject | undefined
 }
+
+type VisitObjects = (rows: readonly JsonObject[]) => ReturnType<Visit>
 
 /**
  * Reads a v2 list and visits every page of the window in order: the first page, then as much as can be proven whole by windows that are
  * read side by side, then the rest by cursor. A list that would come out doubled or short is an ABORTED error instead.
  */
-export function* eachPage(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
+export function eachPage(listing: Unread, window: Window, visit: VisitObjects): Plan<Walked>
+export function eachPage(listing: Listing, window: Window, visit: Visit): Plan<Walked>
+export function* eachPage(listing: Listing, window: Window, visit: Visit | VisitObjects): Plan<Walked> {
+  return yield* walk(listing, window, visit as Visit)
+}
+
+function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
   const token = window.token ?? ''
-  const first = yield* readPage(listing, Math.min(PAGE_SIZE, window.take ?? PAGE_SIZE), positionOf(token, window.skip))
+  const size = Math.min(PAGE_SIZE, window.take ?? PAGE_SIZE)
+  const first = pageIn(listing, yield* ask(pageCall(listing, size, positionOf(token, window.skip))))
   const further = visit(first.rows)
   if (further) yield* further
   const windows = windowsBehind(listing, window, first)
   const { last, rows } = windows.length > 0 ? yield* readWindows(listing, windows, first, visit) : { last: first, rows: 0 }
-  const left = (window.take ?? Number.POSITIVE_INFINITY) - first.rows.length - rows
+  const left = (window.take ?? Number.POSITIVE_INFINITY) - sizeOf(first) - rows
   const nextPageToken = yield* followCursor(listing, { first, last, left, ahead: windows.length > 0 ? [] : undefined }, visit)
-  return { nextPageToken, totalCount: first.totalCount, skipped: first.skipped, first: first.rows[0] }
+  return {
+    nextPageToken,
+    totalCount: first.totalCount,
+    skipped: first.skipped,
+    first: isRowText(first.rows) ? { uid: first.rows.first } : first.rows[0],
+  }
 }
 
 /** Where a cursor begins: behind the page `last`, with `left` rows still wanted. */
@@ -56,7 +69,7 @@ function* followCursor(listing: Listing, { first, last, left, ahead }: Rest, vis
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
     const further = visit(page.rows)
     if (further) yield* further
-    rest -= page.rows.length
+    rest -= sizeOf(page)
     token = page.nextPageToken
   }
   return token

@@ -1,6 +1,6 @@
-import type { JsonObject } from './json.ts'
-import { type Listing, PAGE_SIZE, type Page, pageCall, pageIn, uidsIn } from './page.ts'
+import { type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, uidsIn, type Visit } from './page.ts'
 import { ask, type Call, type Plan } from './plan.ts'
+import { behindFirst, isRowText } from './row-text.ts'
 import type { Window } from './window.ts'
 
 /** Rows that each window adds: all but the first, which it shares with the window before. */
@@ -21,9 +21,9 @@ export interface Verified {
 export function windowsBehind(listing: Listing, window: Window, first: Page): readonly Call[] {
   const total = Number(first.totalCount)
   if (listing.order !== 'uid' || window.token !== undefined || !Number.isSafeInteger(total) || !isAscending(uidsIn(first))) return []
-  const begin = window.skip + first.rows.length
+  const begin = window.skip + sizeOf(first)
   const end = Math.min(total, window.skip + (window.take ?? total))
-  if (first.rows.length < PAGE_SIZE || end - begin <= PAGE_SIZE) return []
+  if (sizeOf(first) < PAGE_SIZE || end - begin <= PAGE_SIZE) return []
   const windows = Math.ceil((end - begin) / STEP)
   return Array.from({ length: windows }, (_, at) => {
     const skip = begin - 1 + at * STEP
@@ -37,25 +37,25 @@ export function windowsBehind(listing: Listing, window: Window, first: Page): re
  * moment, every row between its first and its last, so that no row that was there all the time is missed, and none comes twice (design §4).
  * Where a row was added or deleted before a window, its first row is another one, and the rest is left to the cursor.
  */
-export function* readWindows(
-  listing: Listing,
-  windows: readonly Call[],
-  first: Page,
-  visit: (rows: readonly JsonObject[]) => Plan<void> | undefined,
-): Plan<Verified> {
+export function* readWindows(listing: Listing, windows: readonly Call[], first: Page, visit: Visit): Plan<Verified> {
   let last = first
   let rows = 0
   for (const [at, call] of windows.entries()) {
     const page = pageIn(listing, yield* ask(call, at === 0 ? windows.slice(1) : undefined))
     const uids = uidsIn(page)
-    if (uids[0] !== uidsIn(last).at(-1) || uids.length !== page.rows.length || !isAscending(uids)) break
-    const further = visit(page.rows.slice(1))
+    if (uids[0] !== uidsIn(last).at(-1) || !isAscending(uids) || !areTold(page, uids)) break
+    const further = visit(behindFirst(page.rows))
     if (further) yield* further
-    rows += page.rows.length - 1
+    rows += sizeOf(page) - 1
     last = page
     if (page.nextPageToken === '') break
   }
   return { last, rows }
+}
+
+/** Whether every row has a uid; rows that are text do. */
+function areTold({ rows }: Page, uids: readonly string[]): boolean {
+  return isRowText(rows) || uids.length === rows.length
 }
 
 function isAscending(uids: readonly string[]): boolean {

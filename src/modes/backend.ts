@@ -9,7 +9,13 @@ type Headers = Readonly<Record<string, string | string[]>>
 /** An answer in v1 space: a value, or pieces of its bytes, whose failure must break the connection (design §4). */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
-  | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<string | Uint8Array> }
+  | {
+      readonly status: number
+      readonly headers: Headers
+      readonly stream: AsyncIterable<string | Uint8Array>
+      /** The same in one piece, where it is there already. */
+      readonly text?: string
+    }
 
 /** One v1 request on its way to a backend. */
 export interface Incoming extends Identity {

@@ -14,11 +14,11 @@ const JSON_TYPE = 'application/json'
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
 export function sendAnswer(reply: FastifyReply, answer: Answer, signal: Signal): FastifyReply {
-  if ('stream' in answer) {
+  if ('stream' in answer && answer.text === undefined) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
-  return sendText(reply, answer.status, answer.headers, textOf(answer.body))
+  return sendText(reply, answer.status, answer.headers, 'stream' in answer ? (answer.text ?? '') : textOf(answer.body))
 }
 
 /** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */

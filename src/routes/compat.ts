@@ -98,10 +98,13 @@ export function createCompat({ router, sendFor, legacy, modes, metrics, tracing 
   /** Answers from v2. */
   function translated(signal: Signal, exchange: Exchange, failed: (error: ApiError) => void): Backend {
     const onCall = watchCalls(exchange, metrics)
+    const onParsed = () => {
+      exchange.parsedPages += 1
+    }
     return async ({ operation, raw, read }: Incoming) => {
       const v1Request = read()
       exchange.dropped = unknownParameters(operation, v1Request).map(nameForLog)
-      const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall })
+      const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall, onParsed })
       return { answer: await translate(operation, v1Request, send, settings, failed), by: 'v2' }
     }
   }

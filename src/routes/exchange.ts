@@ -15,6 +15,8 @@ export interface Exchange {
   mode: ServedBy
   /** v2 calls made. */
   calls: number
+  /** Pages of lists that could not be turned into v1 as text. */
+  parsedPages: number
   /** Query parameters that the operation does not know. */
   dropped: readonly string[]
   error: ApiError | undefined
@@ -23,7 +25,7 @@ export interface Exchange {
 }
 
 export function newExchange(id: string): Exchange {
-  return { id, operation: 'unknown', mode: 'v2', calls: 0, dropped: [], error: undefined, span: undefined }
+  return { id, operation: 'unknown', mode: 'v2', calls: 0, parsedPages: 0, dropped: [], error: undefined, span: undefined }
 }
 
 /** Printable ASCII only: the id goes into logs and headers. */

@@ -32,7 +32,7 @@ export interface MetricsSources {
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
 export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
-  const { requests, duration, calls, callDuration, dropped, inFlight, refused, grpc } = createInstruments([registry])
+  const { requests, duration, calls, callDuration, parsedPages, dropped, inFlight, refused, grpc } = createInstruments([registry])
   watchPool(pool, [registry])
   watchMigration(report, [registry])
   watchProcess([registry])
@@ -44,6 +44,7 @@ export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics
       requests.inc({ operation, mode, outcome: outcomeOf(status) })
       duration.observe({ operation }, seconds)
       if (exchange.calls > 0) calls.inc({ operation }, exchange.calls)
+      if (exchange.parsedPages > 0) parsedPages.inc({ operation }, exchange.parsedPages)
       if (exchange.dropped.length > 0) dropped.inc({ operation }, exchange.dropped.length)
     },
     endCall: (status, seconds) => callDuration.observe({ outcome: status === undefined ? 'unanswered' : outcomeOf(status) }, seconds),
@@ -78,6 +79,12 @@ function createInstruments(registers: Registry[]) {
       help: 'Time from a v2 call to the last byte of its answer',
       labelNames: ['outcome'],
       buckets: BUCKETS,
+      registers,
+    }),
+    parsedPages: new Counter({
+      name: 'crosswalk_parsed_pages_total',
+      help: 'Pages of v2 lists that were not as the fast path expects them and were parsed instead',
+      labelNames,
       registers,
     }),
     dropped: new Counter({

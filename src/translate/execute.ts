@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../mapping/json.ts'
 import { type Outcome, type Plan, type Reply, ROWS } from '../mapping/plan.ts'
+import { countOf, isRowText, type RowText } from '../mapping/row-text.ts'
 import { type CallLimits, createCalls, type Send } from './calls.ts'
 
 /** Bounds of one v1 request; the names are those of the configuration. */
@@ -15,20 +16,30 @@ export interface PlanLimits extends CallLimits {
 /** A v1 answer ready to be written: whole, or as pieces of JSON text whose failure must break the connection (design §4). */
 export type Answer =
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: unknown }
-  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly stream: AsyncIterable<string> }
+  | {
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly stream: AsyncIterable<string>
+      /** The same in one piece, where it is there already. */
+      readonly text?: string
+    }
+
+type Rows = readonly JsonObject[] | RowText
 
 /** The next rows that a plan sends on, or its reply. */
-type Next = () => Promise<{ readonly rows: readonly JsonObject[] } | { readonly reply: Reply }>
+type Next = () => Promise<{ readonly rows: Rows } | { readonly reply: Reply }>
 
 /** Runs a plan: makes its calls with `send`, gives it the outcomes, and turns its reply into an answer. Throws what the plan throws. */
 export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promise<Answer> {
   const next = run(plan, send, limits)
-  const held: JsonObject[] = []
+  const held: Rows[] = []
+  let rows = 0
   for (;;) {
     const step = await next()
     if ('reply' in step) return whole(step.reply, held)
-    for (const row of step.rows) held.push(row)
-    if (held.length > limits.bufferedRows) return { status: 200, headers: {}, stream: streamed(held, next) }
+    held.push(step.rows)
+    rows += countOf(step.rows)
+    if (rows > limits.bufferedRows) return { status: 200, headers: {}, stream: streamed(held, next) }
   }
 }
 
@@ -43,7 +54,7 @@ function run(plan: Plan, send: Send, limits: PlanLimits): Next {
       if (step.done) return { reply: step.value }
       outcomes = []
       if (step.value.kind === 'rows') {
-        rows += step.value.rows.length
+        rows += countOf(step.value.rows)
         if (rows > limits.rowsPerRequest) throw tooManyRows(limits.rowsPerRequest)
         return step.value
       }
@@ -57,26 +68,40 @@ function tooManyRows(limit: number): ApiError {
   return new ApiError('FAILED_PRECONDITION', message)
 }
 
-function whole({ status, headers = {}, body, rows }: Reply, held: readonly JsonObject[]): Answer {
-  return { status, headers, body: rows ? { [ROWS]: held, ...(body as JsonObject) } : body }
+function whole({ status, headers = {}, body, rows }: Reply, held: readonly Rows[]): Answer {
+  if (!rows) return { status, headers, body }
+  if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
+  const text = `${BEGIN}${held.map(textOf).join(',')}${endOf(body)}`
+  return { status, headers, stream: once(text), text }
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text
+}
+
+const BEGIN = `{${JSON.stringify(ROWS)}:[`
+
+/** What follows the rows: the rest of the envelope. */
+function endOf(body: unknown): string {
+  const rest = JSON.stringify(body).slice(1)
+  return rest === '}' ? ']}' : `],${rest}`
 }
 
 /** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
-async function* streamed(held: JsonObject[], next: Next): AsyncGenerator<string> {
-  yield `{${JSON.stringify(ROWS)}:[${rowsText(held)}`
+async function* streamed(held: Rows[], next: Next): AsyncGenerator<string> {
+  yield `${BEGIN}${held.map(textOf).join(',')}`
   held.length = 0
   for (;;) {
     const step = await next()
     if ('reply' in step) {
-      const rest = JSON.stringify(step.reply.body).slice(1)
-      yield rest === '}' ? ']}' : `],${rest}`
+      yield endOf(step.reply.body)
       return
     }
-    if (step.rows.length > 0) yield `,${rowsText(step.rows)}`
+    if (countOf(step.rows) > 0) yield `,${textOf(step.rows)}`
     await setImmediate()
   }
 }
 
-function rowsText(rows: readonly JsonObject[]): string {
-  return rows.map((row) => JSON.stringify(row)).join(',')
+function textOf(rows: Rows): string {
+  return isRowText(rows) ? rows.text : rows.map((row) => JSON.stringify(row)).join(',')
 }

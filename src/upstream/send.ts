@@ -36,6 +36,8 @@ export interface CallContext {
   readonly signal: Signal
   /** Told of every call that really goes out; may watch it. */
   readonly onCall: (call: Call) => CallWatch | undefined
+  /** Told of every answer that its call could not read as it wanted, and that was parsed instead. */
+  readonly onParsed?: () => void
 }
 
 /** Makes v2 calls for one v1 request; returns the JSON body or throws an ApiError. */
@@ -60,7 +62,8 @@ export function createSend(settings: SendSettings): SendFor {
     const read = async (call: Call) => {
       const target = targetOf(call)
       try {
-        return parse(await flights.join(`${since()} ${target}`, context.signal, () => make(context, call, target)))
+        const raw = await flights.join(`${since()} ${target}`, context.signal, () => make(context, call, target))
+        return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
       } catch (error) {
         throw fromTransport(error)
       }
@@ -119,6 +122,14 @@ export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep
     }
     return underway
   }
+}
+
+/** The answer as the call would rather have it, when it is a success and can be read so. */
+function readAs(read: NonNullable<Call['read']>, { status, bytes }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
+  if (status !== 200) return undefined
+  const body = read(bytes.toString('utf8'))
+  if (!body) onParsed?.()
+  return body
 }
 
 /** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */

@@ -1,5 +1,6 @@
 import type { ApiError } from '../../src/errors/api-error.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'
+import { isRowText } from '../../src/mapping/row-text.ts'
 import type { Call, Plan } from '../../src/mapping/plan.ts'
 
 /** What a plan did: the calls it asked for, the rows it sent on, and its result. */
@@ -16,6 +17,7 @@ export function run<T>(plan: Plan<T>, answers: readonly (JsonObject | ApiError)[
   let step = plan.next([])
   while (!step.done) {
     if (step.value.kind === 'rows') {
+      if (isRowText(step.value.rows)) throw new Error('rows that are text come only from answers that are')
       rows.push(...step.value.rows)
       step = plan.next([])
       continue

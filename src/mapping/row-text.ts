@@ -1,0 +1,30 @@
+import type { JsonObject } from './json.ts'
+
+/** Marks what no JSON can hold, so that an answer of v2 cannot pretend to be one. */
+export const ROW_TEXT = Symbol('row text')
+
+/** Rows in the v1 form, written already: one JSON text, joined by commas. */
+export interface RowText {
+  readonly [ROW_TEXT]: true
+  readonly text: string
+  readonly count: number
+  /** The uids of the first and the last row. */
+  readonly first: string
+  readonly last: string
+  /** Where in the text the second row begins. */
+  readonly second: number
+}
+
+export function isRowText(value: unknown): value is RowText {
+  return typeof value === 'object' && value !== null && ROW_TEXT in value
+}
+
+export function countOf(rows: readonly JsonObject[] | RowText): number {
+  return isRowText(rows) ? rows.count : rows.length
+}
+
+/** The same without the first row. */
+export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
+  if (!isRowText(rows)) return rows.slice(1)
+  return { ...rows, text: rows.text.slice(rows.second), count: Math.max(0, rows.count - 1), second: 0 }
+}

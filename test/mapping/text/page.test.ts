@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mappings } from '../../../mappings/index.ts'
+import { isObject, type JsonObject } from '../../../src/mapping/json.ts'
+import { DIALECTS, type Dialect } from '../../../src/mapping/names.ts'
+import type { Resource } from '../../../src/mapping/resource.ts'
+import { behindFirst, isRowText, type RowText } from '../../../src/mapping/row-text.ts'
+import { compilePage } from '../../../src/mapping/text/page.ts'
+import { pageToken } from './odd-json.ts'
+
+const resources = new Map(
+  mappings
+    .flatMap(({ operations }) => operations)
+    .flatMap(({ rows, answer }) => (rows && answer && 'plural' in answer ? [[answer.name, answer as Resource] as const] : [])),
+)
+const tables = [...resources.values()].flatMap((resource) =>
+  DIALECTS.flatMap((dialect) => {
+    const read = compilePage(resource.plural, resource.shown, dialect)
+    return read ? [{ resource, dialect, read }] : []
+  }),
+)
+
+/** What parsing the page and writing its rows gives. */
+function parsed(
+  text: string,
+  { plural, show }: Resource,
+  dialect: Dialect,
+): { rows: readonly JsonObject[]; rest: JsonObject; text: string } {
+  const body = JSON.parse(text) as JsonObject
+  const { [plural]: list, ...rest } = body
+  const rows = Array.isArray(list) ? list.filter(isObject) : []
+  return { rows, rest, text: rows.map((row) => JSON.stringify(show[dialect](row))).join(',') }
+}
+
+function rowsIn(body: JsonObject, { plural }: Resource): RowText {
+  const rows = body[plural]
+  if (!isRowText(rows)) throw new Error('the rows were not turned into text')
+  return rows
+}
+
+/** Throws unless the text reader agrees with the parser, or leaves the page to it; tells which. */
+function compare(text: string, { resource, dialect, read }: (typeof tables)[number]): 'same' | 'left' {
+  const body = read(text)
+  if (!body) return 'left'
+  const { [resource.plural]: _, ...rest } = body
+  const rows = rowsIn(body, resource)
+  const right = parsed(text, resource, dialect)
+  expect(rows.text).toBe(right.text)
+  expect(rest).toEqual(right.rest)
+  expect([rows.count, rows.first, rows.last]).toEqual([right.rows.length, right.rows[0]?.uid ?? '', right.rows.at(-1)?.uid ?? ''])
+  const others = right.rows.slice(1).map((row) => JSON.stringify(resource.show[dialect](row)))
+  expect(behindFirst(rows)).toMatchObject({ text: others.join(','), count: others.length })
+  return 'same'
+}
+
+const CASES = 400
+
+describe('a page turned into v1 text', () => {
+  it('is there for the tables whose rows stand for themselves', () => {
+    expect([...new Set(tables.map(({ resource }) => resource.name))]).toEqual(
+      expect.arrayContaining(['tag', 'repo', 'group', 'identity', 'role', 'advisory']),
+    )
+  })
+
+  it.each(tables.map((table) => [`${table.resource.name}, ${table.dialect}`, table] as const))(
+    'is byte for byte what parsing it gives, whatever v2 sends: %s',
+    (_, table) => {
+      fc.assert(
+        fc.property(pageToken(table.resource.plural, table.resource.shown), (text) => void compare(text, table)),
+        { numRuns: CASES, seed: 4 },
+      )
+    },
+  )
+})
+
+const tag = tables.find(({ resource, dialect }) => resource.name === 'tag' && dialect === 'specification')
+const tagText = (more: string) => `{"tags":[{"uid":"a/b","name":"x"},{"uid":"a/c","name":"y"}]${more}}`
+
+describe('an ordinary page', () => {
+  it('is not left to the parser', () => {
+    if (!tag) throw new Error('there is no table of tags')
+    const same = fc
+      .sample(pageToken('tags', tag.resource.shown), { numRuns: 1000, seed: 1 })
+      .filter((text) => compare(text, tag) === 'same')
+    expect(same.length).toBeGreaterThan(300)
+    expect(compare(tagText(',"nextPageToken":"t","totalCount":"2","skipped":0'), tag)).toBe('same')
+  })
+
+  it.each([
+    ['pretty-printed', JSON.stringify(JSON.parse(tagText('')), null, 2)],
+    ['with a second list of rows', tagText(',"tags":[]')],
+    ['with a byte order mark', `\ufeff${tagText('')}`],
+    ['with something behind it', `${tagText('')}x`],
+    ['without its rows', '{"totalCount":"0"}'],
+    ['with a row that has no uid', '{"tags":[{"name":"x"}]}'],
+    ['with rows that are none', '{"tags":[null]}'],
+    ['cut off', tagText('').slice(0, -9)],
+  ])('%s is', (_, text) => {
+    expect(tag?.read(text)).toBeUndefined()
+  })
+})

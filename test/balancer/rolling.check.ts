@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Build, buildCli } from './build.ts'
+import { type Build, buildCli } from '../cli/build.ts'
 import { journalOf, writesIn } from './journal.ts'
 import { exchange, runLoad } from './load.ts'
 import { hasNginx, type Nginx, startNginx } from './nginx.ts'

@@ -1,24 +1,18 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Build, buildCli } from './build.ts'
 import { hasCurl, paste } from './support.ts'
 
-const root = process.cwd()
-const build = mkdtempSync(join(tmpdir(), 'crosswalk-build-'))
+let build: Build
 
 beforeAll(() => {
-  symlinkSync(join(root, 'node_modules'), join(build, 'node_modules'))
-  cpSync(join(root, 'package.json'), join(build, 'package.json'))
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root, '--outDir', join(build, 'dist')])
+  build = buildCli()
 }, 60_000)
 
-afterAll(() => rmSync(build, { recursive: true }))
+afterAll(() => build.remove())
 
-const start = (...argv: string[]): ChildProcess =>
-  spawn(process.execPath, [join(build, 'dist/src/cli.js'), ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+const start = (...argv: string[]): ChildProcess => spawn(process.execPath, [build.cli, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
 
 const exit = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
 
@@ -85,6 +79,6 @@ it('a misuse exits with 2', async () => {
 })
 
 it('the build knows its version', () => {
-  const version = execFileSync(process.execPath, [join(build, 'dist/src/cli.js'), '--version'], { encoding: 'utf8' })
+  const version = execFileSync(process.execPath, [build.cli, '--version'], { encoding: 'utf8' })
   expect(version).toBe('0.1.0\n')
 })

@@ -12,7 +12,7 @@ export interface Build {
 /** Compiles the sources to a directory of their own, so that a test never runs what an earlier build left behind. */
 export function buildCli(): Build {
   const root = process.cwd()
-  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-balancer-'))
+  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-build-'))
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
   cpSync(join(root, 'package.json'), join(directory, 'package.json'))
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root, '--outDir', join(directory, 'dist')])

@@ -4,7 +4,9 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { build } from 'vite'
 import { expect, it, onTestFinished } from 'vitest'
+import { buildCli } from '../cli/build.ts'
 import { hasCurl } from '../cli/support.ts'
 
 const DOCUMENT = readFileSync('docs/migration.md', 'utf8')
@@ -42,6 +44,8 @@ function runAll(blocks: readonly Block[], cwd: string, env: NodeJS.ProcessEnv): 
       ],
       { cwd, env },
     )
+    // Whatever becomes of the test, its shell ends, and with it what that started.
+    onTestFinished(() => void shell.kill())
     let [out, err] = ['', '']
     shell.stdout.on('data', (chunk) => {
       out += chunk
@@ -67,7 +71,16 @@ it.skipIf(!hasCurl())(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'migration-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    await symlink(resolve('dist'), join(folder, 'dist'))
+    const built = buildCli()
+    onTestFinished(built.remove)
+    const dist = resolve(built.cli, '../..')
+    await build({
+      root: 'src/report/web',
+      configFile: 'src/report/web/vite.config.js',
+      build: { outDir: join(dist, 'web') },
+      logLevel: 'error',
+    })
+    await symlink(dist, join(folder, 'dist'))
     const [proxy, admin, sandbox] = await Promise.all([freePort(), freePort(), freePort()])
     const ported = DOCUMENT.replaceAll('8080', String(proxy)).replaceAll('8081', String(admin)).replaceAll('8090', String(sandbox))
     const ports = { CROSSWALK_PORT: String(proxy), CROSSWALK_ADMIN_PORT: String(admin), CROSSWALK_SANDBOX_PORT: String(sandbox) }

@@ -136,6 +136,9 @@ interface Carriers {
   readonly tracing: Tracing | undefined
 }
 
+/** Of the connections to v2, how much long lists may take; the rest is for what somebody waits for. */
+const BULK_SHARE = 3 / 4
+
 /** The server for v1 and native requests, with everything that one of them may need. */
 function createProxy(
   config: Config,
@@ -146,7 +149,8 @@ function createProxy(
   const app = createApp((request, reply) => serve(request, reply), listener.create, appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
-  const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep })
+  const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
+  const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
   const v1 = config['upstream.v1']
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
   const compat = createCompat({ router, sendFor, legacy, modes: migration.modes, metrics, tracing }, compatSettings(config))

@@ -40,6 +40,11 @@ export function pageCall({ path, query, read }: Listing, size: number, position:
   return { method: 'GET', path, query: [...query, ['page_size', String(size)], ...position], ...(read && { read }) }
 }
 
+/** The call for a further page of a list. */
+export function furtherPage(listing: Listing, size: number, position: Call['query']): Call {
+  return { ...pageCall(listing, size, position), bulk: true }
+}
+
 /** The page in a v2 answer. */
 export function pageIn({ plural }: Listing, body: JsonObject): Page {
   const rows = body[plural]

@@ -11,6 +11,8 @@ export interface Call {
   readonly body?: JsonObject
   /** How the plan would rather read the answer than parsed; undefined where it cannot, and then it gets it parsed. */
   readonly read?: (text: string) => JsonObject | undefined
+  /** One of many that one request needs: it leaves a share of the connections to others. */
+  readonly bulk?: true
   /** The answer may be kept: for the same caller (`caller`), or only while this request runs (`request`). */
   readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request' }
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
-import { type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, type Unread, type Visit } from './page.ts'
+import { furtherPage, type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, type Unread, type Visit } from './page.ts'
 import { ask, type Call, type Plan } from './plan.ts'
 import { restartDetector } from './restart.ts'
 import { isRowText } from './row-text.ts'
@@ -65,7 +65,7 @@ function* followCursor(listing: Listing, { first, last, left, ahead }: Rest, vis
   let token = last.nextPageToken
   let rest = left
   while (token !== '' && rest > 0) {
-    const page = pageIn(listing, yield* ask(pageCall(listing, Math.min(PAGE_SIZE, rest), positionOf(token, 0)), ahead))
+    const page = pageIn(listing, yield* ask(furtherPage(listing, Math.min(PAGE_SIZE, rest), positionOf(token, 0)), ahead))
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
     const further = visit(page.rows)
     if (further) yield* further

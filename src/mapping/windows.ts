@@ -1,4 +1,4 @@
-import { type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, uidsIn, type Visit } from './page.ts'
+import { furtherPage, type Listing, PAGE_SIZE, type Page, pageIn, sizeOf, uidsIn, type Visit } from './page.ts'
 import { ask, type Call, type Plan } from './plan.ts'
 import { behindFirst, isRowText } from './row-text.ts'
 import type { Window } from './window.ts'
@@ -28,7 +28,7 @@ export function windowsBehind(listing: Listing, window: Window, first: Page): re
   return Array.from({ length: windows }, (_, at) => {
     const skip = begin - 1 + at * STEP
     const size = window.take === undefined ? PAGE_SIZE : Math.min(PAGE_SIZE, end - skip)
-    return pageCall(listing, size, [['skip', String(skip)]])
+    return furtherPage(listing, size, [['skip', String(skip)]])
   })
 }
 

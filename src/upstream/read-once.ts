@@ -7,7 +7,7 @@ import { cancelledBy, createMake, parse, type SendFor, type SendSettings, target
  * shared with what is under way or was kept, because an older answer than the other side's would look like a difference; only within
  * one request is a look-up made once.
  */
-export function createReadOnce(settings: Omit<SendSettings, 'keep'>): SendFor {
+export function createReadOnce(settings: Omit<SendSettings, 'keep' | 'bulkCalls'>): SendFor {
   const make = createMake(settings)
   return (context) => {
     const known = new Map<string, Promise<JsonObject>>()

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import type { Agent } from 'undici'
 import { brokenAnswer, fromTransport, fromV2 } from '../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../mapping/json.ts'
@@ -18,6 +19,8 @@ export interface SendSettings {
   readonly answerBytes: number
   /** Answers that may be kept (readmes, hydration): how many, and for how long at most. */
   readonly keep: { readonly entries: number; readonly ttlMs: number }
+  /** Calls for further pages of lists that are under way at one time: fewer than there are connections, so that single reads find one. */
+  readonly bulkCalls: number
 }
 
 /** Somebody who wants to know what becomes of a call. */
@@ -53,6 +56,7 @@ export function createSend(settings: SendSettings): SendFor {
   const writes = new LRUCache<string, number>({ max: 10_000 })
   const wrote = (caller: string) => writes.set(caller, (writes.get(caller) ?? 0) + 1)
   const make = createMake(settings)
+  const bulk = pLimit(settings.bulkCalls)
   let requests = 0
 
   return (context) => {
@@ -62,7 +66,8 @@ export function createSend(settings: SendSettings): SendFor {
     const read = async (call: Call) => {
       const target = targetOf(call)
       try {
-        const raw = await flights.join(`${since()} ${target}`, context.signal, () => make(context, call, target))
+        const fly = () => flights.join(`${since()} ${target}`, context.signal, () => make(context, call, target))
+        const raw = await (call.bulk ? bulk(fly) : fly())
         return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
       } catch (error) {
         throw fromTransport(error)
@@ -104,7 +109,7 @@ export async function cancelledBy<T>(signal: Signal, { done, cancel }: Underway<
 export type Make = (context: CallContext, call: Call, target: string) => Underway<RawAnswer>
 
 /** Starts a call on the pool; `target` is its path and query. */
-export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep'>): Make {
+export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep' | 'bulkCalls'>): Make {
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
   return (context, call, target) => {

@@ -27,7 +27,7 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
       .query(true)
       .reply(status, body as nock.Body)
   const pool = createPool({ connections: 1, connectTimeoutMs: 1000, callTimeoutMs: 1000 })
-  const sendFor = createSend({ pool, base: V2, answerBytes: 2 ** 26, keep: { entries: 1, ttlMs: 1 } })
+  const sendFor = createSend({ pool, base: V2, answerBytes: 2 ** 26, keep: { entries: 1, ttlMs: 1 }, bulkCalls: 1 })
   const send = sendFor({ headers: {}, requestId: 'case', signal: new AbortController().signal, onCall: () => undefined })
   try {
     const answer = await translate(operation, { params, query: new Map(query), body: undefined }, send, settingsOf(dialect), () => {})

@@ -15,7 +15,7 @@ let sendFor: SendFor
 beforeEach(() => {
   nock.disableNetConnect()
   pool = createPool({ connections: 4, connectTimeoutMs: 1000, callTimeoutMs: 1000 })
-  sendFor = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 } })
+  sendFor = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
 })
 
 afterEach(async () => {
@@ -26,7 +26,12 @@ afterEach(async () => {
 })
 
 function context(token: string, requestId = 'r1') {
-  return { headers: { authorization: `Bearer ${token}`, cookie: 'c=1' }, requestId, signal: new AbortController().signal, onCall: () => undefined }
+  return {
+    headers: { authorization: `Bearer ${token}`, cookie: 'c=1' },
+    requestId,
+    signal: new AbortController().signal,
+    onCall: () => undefined,
+  }
 }
 
 describe('one call', () => {
@@ -119,4 +124,48 @@ describe('kept answers', () => {
     await expect(sendFor(context('t'))(kept)).rejects.toMatchObject({ code: 'INTERNAL' })
     expect(await sendFor(context('t'))(kept)).toEqual({ uid: 'now' })
   })
+})
+
+describe('a call that would rather read the answer itself', () => {
+  const counted: Call = { ...read, read: (text) => (text.startsWith('{') ? { length: text.length } : undefined) }
+  const answer = (status: number, body: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
+
+  it('gets what it made of the text, one by one even when they share the answer', async () => {
+    answer(200, '{"a":1}')
+    const answers = await Promise.all([sendFor(context('t'))(counted), sendFor(context('t'))(read)])
+    expect(answers).toEqual([{ length: 7 }, { a: 1 }])
+  })
+
+  it('gets it parsed where it cannot, and that is told', async () => {
+    let told = 0
+    answer(200, ' {"a":1}')
+    const send = sendFor({ ...context('t'), onParsed: () => (told += 1) })
+    expect([await send(counted), told]).toEqual([{ a: 1 }, 1])
+  })
+
+  it('never reads an error', async () => {
+    answer(404, '{"code":5,"message":"none","details":[]}')
+    await expect(sendFor(context('t'))(counted)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+it('further pages of lists leave connections to others', async () => {
+  const page = (at: number): Call => ({ method: 'GET', path: `/page/${at}`, query: [], bulk: true })
+  let underWay = 0
+  let most = 0
+  const send = sendFor({
+    ...context('t'),
+    onCall: () => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      return {
+        ended: () => {
+          underWay -= 1
+        },
+      }
+    },
+  })
+  for (let at = 0; at < 6; at += 1) nock(V2).get(`/prefix/page/${at}`).reply(200, {})
+  await Promise.all(Array.from({ length: 6 }, (_, at) => send(page(at))))
+  expect(most).toBe(2)
 })

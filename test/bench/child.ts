@@ -8,6 +8,8 @@ export interface Child {
   readonly pid: number
   /** The address in the line it printed when it was ready. */
   readonly url: string
+  /** The second address in that line, where it has one. */
+  readonly adminUrl: string
   /** Milliseconds from its start to that line. */
   readonly startMs: number
   /** Asks the preloaded probe: the longest stall of its event loop since the last question, in milliseconds. */
@@ -36,10 +38,11 @@ export async function start(core: number, command: readonly string[], env: Reado
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: { ...process.env, ...env } })
   children.add(child)
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const url = await readyLine(child, command.join(' '))
+  const [url = '', adminUrl = ''] = await readyLine(child, command.join(' '))
   return {
     pid: child.pid ?? 0,
     url,
+    adminUrl,
     startMs: performance.now() - started,
     stall: () =>
       new Promise((resolve) => {
@@ -54,13 +57,13 @@ export async function start(core: number, command: readonly string[], env: Reado
   }
 }
 
-function readyLine(child: ChildProcess, name: string): Promise<string> {
+function readyLine(child: ChildProcess, name: string): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`${name} ended with code ${code} before it was ready`)))
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      const [url] = /http:\/\/[\d.]+:\d+/.exec(line) ?? []
-      if (url) resolve(url)
+      const urls = line.match(/http:\/\/[\d.]+:\d+/g) ?? []
+      if (urls.length > 0) resolve([urls[0] ?? '', urls.at(-1) ?? ''])
     })
   })
 }

@@ -1,9 +1,24 @@
 import { LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
 import type { Figure, Scenario } from './figure.ts'
 import { environment, jsonText, tableText, writeReport } from './report.ts'
+import { calls } from './scenarios/calls.ts'
+import { diff } from './scenarios/diff.ts'
+import { fullList } from './scenarios/full-list.ts'
+import { growth } from './scenarios/growth.ts'
+import { largeList } from './scenarios/large-list.ts'
+import { startUp } from './scenarios/start.ts'
 import { page, resource } from './scenarios/throughput.ts'
 
-const SCENARIOS: Readonly<Record<string, Scenario>> = { resource, page }
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  resource,
+  page,
+  list: fullList,
+  large: largeList,
+  growth,
+  diff,
+  start: startUp,
+  calls,
+}
 
 const USAGE = `node .bench/main.js [--short] [--write] [${Object.keys(SCENARIOS).join(' | ')}]…
   --short   fewer and shorter measurements

@@ -13,6 +13,11 @@ export function startUpstream(rows = 0, latencyMs = 0): Promise<Child> {
   return start(LOAD_CORE, ['node', here('upstream.js'), String(rows), String(latencyMs)])
 }
 
+/** A whole v2 service with demo data. */
+export function startSandbox(): Promise<Child> {
+  return start(LOAD_CORE, ['node', CROSSWALK, 'sandbox', '--sandbox-port', '0'])
+}
+
 /** Crosswalk as it is shipped, without its log lines; the probe is loaded before it where stalls are measured. */
 export function startCrosswalk(upstream: string, { probe = false, env = {} as Readonly<Record<string, string>> } = {}): Promise<Child> {
   const node = ['node', ...(probe ? ['--import', here('probe.js')] : [])]

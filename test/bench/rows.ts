@@ -22,11 +22,11 @@ export function rowAt(index: number): string {
 }
 
 /** One page of a list of `rows` tags, as v2 answers it. The page token holds the place of the next row. */
-export function pageAt(start: number, size: number, rows: number): string {
+export function pageAt(start: number, size: number, rows: number, skipped: number): string {
   const end = Math.min(start + size, rows)
   const texts = Array.from({ length: Math.max(0, end - start) }, (_, at) => rowAt(start + at))
   const next = end < rows ? `"nextPageToken":"t${end}",` : ''
-  return `{"tags":[${texts.join(',')}],${next}"totalCount":"${rows}","skipped":${start}}`
+  return `{"tags":[${texts.join(',')}],${next}"totalCount":"${rows}","skipped":${skipped}}`
 }
 
 /** One resource by its id, about 350 bytes. */

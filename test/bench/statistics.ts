@@ -12,7 +12,7 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** The line `y = slope × x + base` closest to the points, and how much of their variance it explains (r²). */
-export function fit(points: readonly (readonly [x: number, y: number])[]): { slope: number; base: number; r2: number } {
+export function line(points: readonly (readonly [x: number, y: number])[]): { slope: number; base: number; r2: number } {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))]
   const sum = (of: (x: number, y: number) => number) => points.reduce((total, [x, y]) => total + of(x - meanX, y - meanY), 0)

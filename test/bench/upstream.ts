@@ -20,8 +20,9 @@ function answerTo(line: string): Buffer {
   const known = pages.get(line)
   if (known) return known
   const query = new URLSearchParams(line.slice(line.indexOf('?') + 1, line.lastIndexOf(' ')))
-  const start = Number(query.get('page_token')?.slice(1) ?? 0) + Number(query.get('skip') ?? 0)
-  const page = answer(pageAt(start, Number(query.get('page_size') ?? PAGE_ROWS), rows))
+  const skip = Number(query.get('skip') ?? 0)
+  const start = Number(query.get('page_token')?.slice(1) ?? 0) + skip
+  const page = answer(pageAt(start, Number(query.get('page_size') ?? PAGE_ROWS), rows, skip))
   pages.set(line, page)
   return page
 }

@@ -61,7 +61,7 @@ function compare(question: Question): Scenario {
 async function measure(contestant: Contestant, { v1, v2 }: Question, upstream: Child, { short }: Run): Promise<Sample> {
   const proxy = await contestant.start(upstream.url)
   const asked = { url: proxy.url, path: contestant.translates ? v1 : v2, connections: CONNECTIONS }
-  await load({ ...asked, ms: short ? 500 : 1000 })
+  await load({ ...asked, ms: short ? 1000 : 4000 })
   const [cpu, started] = [cpuMs(proxy.pid), performance.now()]
   const result = await load({ ...asked, ms: short ? 500 : 2000 })
   const [used, elapsed] = [cpuMs(proxy.pid) - cpu, performance.now() - started]

@@ -1,0 +1,44 @@
+import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
+import { startCrosswalk, startSandbox } from '../proxies.ts'
+
+const LISTS = ['/registry/v1/repos', '/iam/v1/rolebindings', '/iam/v1/identityProviders', '/iam/v1/groups']
+const OWNER = { authorization: 'Bearer demo-owner' }
+
+/** Point 8: v2 calls of lists whose rows v1 showed with more than v2's list knows; asked twice, in front of the sandbox. */
+export const calls: Scenario = async () => {
+  const sandbox = await startSandbox()
+  const figures: Figure[] = []
+  for (const path of LISTS) {
+    const proxy = await startCrosswalk(sandbox.url)
+    const ask = async () => {
+      const before = await callsOf(proxy.adminUrl)
+      const { items } = (await (await fetch(proxy.url + path, { headers: OWNER })).json()) as { items: readonly unknown[] }
+      return { rows: items.length, calls: (await callsOf(proxy.adminUrl)) - before }
+    }
+    const cold = await ask()
+    const warm = await ask()
+    const together = await callsTogether(proxy.url + path, () => callsOf(proxy.adminUrl))
+    figures.push(
+      shown(8, `GET ${path}: rows`, cold.rows, ''),
+      shown(8, `GET ${path}: v2 calls, cold`, cold.calls, ''),
+      atMost(8, `GET ${path}: v2 calls, warm`, warm.calls, '', Math.max(1, cold.calls)),
+      atMost(8, `GET ${path}: v2 calls of 10 at once, warm`, together, '', 10 * warm.calls),
+    )
+    await proxy.stop()
+  }
+  await sandbox.stop()
+  return figures
+}
+
+async function callsTogether(url: string, count: () => Promise<number>): Promise<number> {
+  const before = await count()
+  await Promise.all(Array.from({ length: 10 }, async () => (await fetch(url, { headers: OWNER })).arrayBuffer()))
+  return (await count()) - before
+}
+
+/** v2 calls so far, by the proxy's own count. */
+async function callsOf(adminUrl: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text()
+  const counts = [...text.matchAll(/^crosswalk_v2_calls_total\{[^}]*\} (\d+)$/gm)]
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+}

@@ -1,0 +1,45 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
+import { load } from '../load.ts'
+import { startCrosswalk, startUpstream } from '../proxies.ts'
+import { uidAt } from '../rows.ts'
+import { median } from '../statistics.ts'
+
+const CONNECTIONS = 4
+const PATH = `/registry/v1/tags?id=${uidAt(1)}`
+
+/** Point 6: what a client notices of the other side being asked, whether that side answers or hangs. */
+export const diff: Scenario = async (run) => {
+  const upstream = await startUpstream()
+  const hung = await startHung()
+  const kinds = [
+    { name: 'v2 alone', env: {} },
+    { name: 'diff-v2, v1 answering', env: { CROSSWALK_MODES: 'diff-v2', CROSSWALK_UPSTREAM_V1: upstream.url } },
+    { name: 'diff-v2, v1 hung', env: { CROSSWALK_MODES: 'diff-v2', CROSSWALK_UPSTREAM_V1: hung.url } },
+  ]
+  const p99 = new Map<string, number[]>(kinds.map(({ name }) => [name, []]))
+  for (let launch = 0; launch < (run.short ? 2 : 7); launch += 1) {
+    for (const { name, env } of kinds) {
+      const proxy = await startCrosswalk(upstream.url, { env })
+      const asked = { url: proxy.url, path: PATH, connections: CONNECTIONS }
+      await load({ ...asked, ms: run.short ? 500 : 3000 })
+      p99.get(name)?.push((await load({ ...asked, ms: run.short ? 500 : 2000 })).p99)
+      await proxy.stop()
+    }
+  }
+  hung.close()
+  await upstream.stop()
+  const [alone, ...others] = kinds.map(({ name }) => ({ name, ms: median(p99.get(name) ?? []) }))
+  const figures: Figure[] = [shown(6, 'single read, v2 alone, p99', alone?.ms ?? Number.NaN, 'ms')]
+  for (const { name, ms } of others) figures.push(atMost(6, `added by ${name}, p99`, ms - (alone?.ms ?? 0), 'ms', 1))
+  return figures
+}
+
+/** A v1 service that takes every connection and answers nothing. */
+async function startHung(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((socket) => void socket.on('error', () => socket.destroy()).resume())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.unref()
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() }
+}

@@ -1,0 +1,57 @@
+import { rssMiB } from '../child.ts'
+import { atLeast, atMost, type Figure, type Scenario, shown } from '../figure.ts'
+import { keepAsking, readList } from '../listing.ts'
+import { watchMemory } from '../memory.ts'
+import { startCrosswalk, startUpstream } from '../proxies.ts'
+import { uidAt } from '../rows.ts'
+import { line, median, percentile } from '../statistics.ts'
+
+const SIZES = [200, 1000, 5000, 20_000, 50_000, 100_000]
+const LISTS = 200
+const ROWS = 10_000
+const LATENCY = 20
+const SINGLE = `/registry/v1/tags?id=${uidAt(1)}`
+
+/** Point 5: what a row costs, and many lists at once. */
+export const growth: Scenario = async (run) => [...(await linear(run)), ...(await crowd(run))]
+
+const linear: Scenario = async (run) => {
+  const upstream = await startUpstream(SIZES.at(-1))
+  const proxy = await startCrosswalk(upstream.url)
+  const time = async (rows: number) => (await readList({ url: proxy.url, path: `/registry/v1/tags?limit=${rows}` })).ms
+  for (let warmUp = 0; warmUp < (run.short ? 3 : 20); warmUp += 1) await time(20_000)
+  const points: [number, number][] = []
+  for (const rows of SIZES) {
+    const times: number[] = []
+    for (let again = 0; again < (run.short ? 3 : 7); again += 1) times.push(await time(rows))
+    points.push([rows, median(times)])
+  }
+  await proxy.stop()
+  await upstream.stop()
+  const { slope, base, r2 } = line(points)
+  return [
+    ...points.map(([rows, ms]) => shown(5, `${rows} rows`, ms, 'ms')),
+    shown(5, 'time of a row, by the fit', slope * 1000, 'µs'),
+    shown(5, 'time of an empty list, by the fit', base, 'ms'),
+    atLeast(5, 'how linear that is (r²)', r2, '', 0.98),
+  ]
+}
+
+const crowd: Scenario = async () => {
+  const upstream = await startUpstream(ROWS, LATENCY)
+  const proxy = await startCrosswalk(upstream.url)
+  for (let warmUp = 0; warmUp < 50; warmUp += 1) await readList({ url: proxy.url, path: '/registry/v1/tags' })
+  const grown = watchMemory(proxy, rssMiB(proxy.pid))
+  const started = performance.now()
+  const lists = Array.from({ length: LISTS }, (_, at) => readList({ url: proxy.url, path: '/registry/v1/tags', caller: `list-${at}` }))
+  const singles = await keepAsking({ url: proxy.url, path: SINGLE, caller: 'single' }, Promise.all(lists))
+  const figures: Figure[] = [
+    shown(5, `${LISTS} lists of ${ROWS} rows at once`, performance.now() - started, 'ms'),
+    atMost(5, 'memory above idle, at its peak', grown(), 'MiB', 256),
+    shown(5, 'single reads beside them', singles.length, ''),
+    atMost(5, 'a single read beside them, p99', percentile(singles, 0.99), 'ms', 500),
+  ]
+  await proxy.stop()
+  await upstream.stop()
+  return figures
+}

@@ -5,6 +5,7 @@ import { createCompare } from '../../src/diff/compare.ts'
 import type { Exhibit } from '../../src/diff/exhibit.ts'
 import { createExpected } from '../../src/diff/expected.ts'
 import type { Kind } from '../../src/mapping/sign.ts'
+import type { Answer } from '../../src/translate/execute.ts'
 import { translate } from '../../src/translate/translated.ts'
 import { createPool } from '../../src/upstream/pool.ts'
 import { createSend } from '../../src/upstream/send.ts'
@@ -34,7 +35,7 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
     const seen = {
       status: answer.status,
       headers: {},
-      body: { kind: 'json' as const, value: 'body' in answer ? plain(answer.body) : undefined },
+      body: { kind: 'json' as const, value: valueOf(answer) },
     }
     const expectation = { status: v1.status, headers: {}, body: { kind: 'json' as const, value: v1.body } }
     const compared = createCompare(dialect)(operation, expectation, seen)
@@ -54,8 +55,8 @@ function settingsOf(dialect: Exhibit['dialect']) {
 }
 
 /** As it goes over the wire. */
-function plain(body: unknown): unknown {
-  return JSON.parse(JSON.stringify(body))
+function valueOf(answer: Answer): unknown {
+  return JSON.parse('body' in answer ? JSON.stringify(answer.body) : (answer.text ?? 'null'))
 }
 
 function counted(findings: readonly { readonly kind: Kind; readonly where: string }[]): readonly Difference[] {

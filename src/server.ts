@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
@@ -29,9 +30,9 @@ import { describeWith } from './report/describe.ts'
 import type { Report } from './report/report.ts'
 import { createReporter } from './report/reporter.ts'
 import { createAdmin } from './routes/admin.ts'
-import { type Admit, createAdmission } from './routes/admission.ts'
+import { type Admit, createAdmission, createBounded } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
-import { createApp, createBounded, createServe } from './routes/app.ts'
+import { createApp, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
@@ -146,7 +147,8 @@ function createProxy(
   mappings: readonly Mapping[],
   { pool, passthrough, listener, begin, admit, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
-  const app = createApp((request, reply) => serve(request, reply), listener.create, appLimits(config))
+  const listen = (handler: RequestListener) => listener.create(createBounded(admit, handler))
+  const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
@@ -155,7 +157,7 @@ function createProxy(
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
   const compat = createCompat({ router, sendFor, legacy, modes: migration.modes, metrics, tracing }, compatSettings(config))
   const announce = createAnnounce(app, announcement(config))
-  const serve = createBounded(admit, createServe(begin, createClassify(mappings), passthrough, announce, compat))
+  const serve = createServe(begin, createClassify(mappings), passthrough, announce, compat)
   passthrough.carryUpgrades(app.server)
   return app
 }

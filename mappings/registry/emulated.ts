@@ -1,5 +1,5 @@
 import { long, object, text, time } from '../../src/mapping/field.ts'
-import type { JsonObject } from '../../src/mapping/json.ts'
+import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { ok, operation } from '../../src/mapping/operations.ts'
 import type { Plan } from '../../src/mapping/plan.ts'
@@ -57,8 +57,8 @@ function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
     tagCount += rows.length
     for (const row of rows) {
       if (row.name === 'latest') latest = row
-      if (!newest || Date.parse(String(row.updateTime)) > Date.parse(String(newest.updateTime))) newest = row
-      if (!MOVING_NAMES.has(String(row.name))) names.set(row.digest, longest(String(row.name), names.get(row.digest)))
+      if (!newest || Date.parse(asText(row.updateTime)) > Date.parse(asText(newest.updateTime))) newest = row
+      if (!MOVING_NAMES.has(asText(row.name))) names.set(row.digest, longest(asText(row.name), names.get(row.digest)))
     }
     return undefined
   })

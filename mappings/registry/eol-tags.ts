@@ -1,5 +1,6 @@
 import { identical } from '../../src/mapping/enums.ts'
 import { choice, gone, object, readOnly, text, time } from '../../src/mapping/field.ts'
+import { asText } from '../../src/mapping/json.ts'
 import type { Enrich } from '../../src/mapping/list.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import { list } from '../../src/mapping/operations.ts'
@@ -51,6 +52,6 @@ export const eolTagOperations: readonly Operation[] = [
  */
 function* withStatus(...[rows]: Parameters<Enrich>): ReturnType<Enrich> {
   return rows
-    .filter(({ name }) => !String(name).startsWith('sha256-'))
+    .filter(({ name }) => !asText(name).startsWith('sha256-'))
     .map((row) => ({ ...row, status: row.deprecated === true ? 'TAG_INACTIVE' : 'TAG_ACTIVE' }))
 }

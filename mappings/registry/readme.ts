@@ -1,6 +1,6 @@
 import { ApiError } from '../../src/errors/api-error.ts'
 import { text } from '../../src/mapping/field.ts'
-import type { JsonObject } from '../../src/mapping/json.ts'
+import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Enrich } from '../../src/mapping/list.ts'
 import { ask, askAll, type Call, type Outcome, type Plan } from '../../src/mapping/plan.ts'
 import { message } from '../../src/mapping/resource.ts'
@@ -21,7 +21,7 @@ export function readmeIn(body: unknown): string | undefined {
 /** Puts each repo's readme in place. A readme is kept as long as its repo does not change. */
 export const withReadmes: Enrich = function* (rows, env) {
   if (!env.readmes) return rows
-  const outcomes = yield* askAll(rows.map(({ uid, updateTime }) => readCall(String(uid), String(updateTime))))
+  const outcomes = yield* askAll(rows.map(({ uid, updateTime }) => readCall(asText(uid), asText(updateTime))))
   return rows.map((row, at) => ({ ...row, content: contentOf(outcomes[at]) }))
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../src/errors/api-error.ts'
-import type { JsonObject } from '../../src/mapping/json.ts'
+import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { list, ok, operation, patch, remove } from '../../src/mapping/operations.ts'
 import { readPage } from '../../src/mapping/page.ts'
@@ -79,7 +79,7 @@ function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
 function* findRepo(parent: string, { name }: JsonObject): Plan<string | undefined> {
   const query: [string, string][] = [
     ['uidp.children_of', parent],
-    ['name', String(name)],
+    ['name', asText(name)],
   ]
   const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, query }, 2, [])
   return rows.length === 1 && rows[0] ? uidOf(rows[0]) : undefined

@@ -1,6 +1,6 @@
 import { invalidArgument } from '../../src/errors/api-error.ts'
 import { flag, readOnly, text, texts, time } from '../../src/mapping/field.ts'
-import type { JsonObject } from '../../src/mapping/json.ts'
+import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import { list, ok, operation, remove } from '../../src/mapping/operations.ts'
 import { readPage } from '../../src/mapping/page.ts'
@@ -80,7 +80,7 @@ function* createOrUpdate(repo_id: string, body: JsonObject): Plan<JsonObject> {
 /** v1 clients create tags without a digest and expect the stored one to stay; v2 requires it (facts §24.9). */
 function* storedDigest(repo: string, { name }: JsonObject): Plan<JsonObject> {
   if (!name || !repo) return {}
-  const query = [['uidp.children_of', repo], ['name', String(name)], ...EVERY_KIND] as const
+  const query = [['uidp.children_of', repo], ['name', asText(name)], ...EVERY_KIND] as const
   const { rows } = yield* readPage({ path: tag.v2, plural: tag.plural, order: tag.order, query }, 1, [])
   return rows[0]?.digest ? { digest: rows[0].digest } : {}
 }

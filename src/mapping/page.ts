@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json.ts'
+import { asText, isObject, type JsonObject } from './json.ts'
 import { ask, type Call, type Plan } from './plan.ts'
 import { countOf, isRowText, type RowText } from './row-text.ts'
 
@@ -62,7 +62,7 @@ export function pageIn({ plural }: Listing, body: JsonObject): Page {
  */
 export function uidsIn({ rows }: Page): readonly string[] {
   if (isRowText(rows)) return rows.count > 1 ? [rows.first, rows.last] : rows.count === 1 ? [rows.first] : []
-  return rows.map(({ uid, id }) => String(uid ?? id ?? '')).filter((uid) => uid !== '')
+  return rows.map(({ uid, id }) => asText(uid ?? id ?? '')).filter((uid) => uid !== '')
 }
 
 /** How many rows a page has. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json.ts'
+import { asText, isObject, type JsonObject } from './json.ts'
 import { camelCase } from './names.ts'
 import { isBelow, parentUid } from './uid.ts'
 
@@ -9,14 +9,14 @@ type Check = (row: JsonObject, values: readonly string[]) => boolean
  * every parameter that is not listed compares the member of that name.
  */
 const CHECKS: Readonly<Record<string, Check>> = {
-  'uidp.ancestors_of': (row, [value = '']) => row.uid === value || isBelow(value, String(row.uid)),
-  'uidp.descendants_of': (row, [value = '']) => isBelow(String(row.uid), value),
-  'uidp.children_of': (row, [value]) => parentUid(String(row.uid)) === value,
-  'uidp.in_root': (row, [value]) => value === 'false' || parentUid(String(row.uid)) === undefined,
-  'uidp.ids': (row, values) => values.includes(String(row.uid)),
-  updated_since: (row, [value = '']) => Date.parse(String(row.updateTime)) > Date.parse(value),
-  include_referrers: (row, [value]) => value === 'true' || !/^sha256-/.test(String(row.name)),
-  include_dates: (row, [value]) => value === 'true' || !/-20\d{6}$/.test(String(row.name)),
+  'uidp.ancestors_of': (row, [value = '']) => row.uid === value || isBelow(value, asText(row.uid)),
+  'uidp.descendants_of': (row, [value = '']) => isBelow(asText(row.uid), value),
+  'uidp.children_of': (row, [value]) => parentUid(asText(row.uid)) === value,
+  'uidp.in_root': (row, [value]) => value === 'false' || parentUid(asText(row.uid)) === undefined,
+  'uidp.ids': (row, values) => values.includes(asText(row.uid)),
+  updated_since: (row, [value = '']) => Date.parse(asText(row.updateTime)) > Date.parse(value),
+  include_referrers: (row, [value]) => value === 'true' || !/^sha256-/.test(asText(row.name)),
+  include_dates: (row, [value]) => value === 'true' || !/-20\d{6}$/.test(asText(row.name)),
   ...Object.fromEntries(
     [
       'artifact_name',
@@ -27,25 +27,25 @@ const CHECKS: Readonly<Record<string, Check>> = {
       'component_location',
       'advisory_id',
       'legacy_advisory_id',
-    ].map((member) => [`${member}s`, (row: JsonObject, values: readonly string[]) => values.includes(String(row[camelCase(member)]))]),
+    ].map((member) => [`${member}s`, (row: JsonObject, values: readonly string[]) => values.includes(asText(row[camelCase(member)]))]),
   ),
-  aliases: (row, values) => listOf(row.aliases).some((alias) => values.includes(String(alias))),
+  aliases: (row, values) => listOf(row.aliases).some((alias) => values.includes(asText(alias))),
   origin: (row, [value]) => row.artifactName === value,
-  event_review_states: (row, values) => eventsOf(row).some(({ reviewState }) => values.includes(String(reviewState))),
-  event_authors: (row, values) => eventsOf(row).some(({ author }) => values.includes(String(author))),
-  exclude_event_authors: (row, values) => !eventsOf(row).some(({ author }) => values.includes(String(author))),
-  event_reviewers: (row, values) => eventsOf(row).some(({ reviewer }) => values.includes(String(reviewer))),
+  event_review_states: (row, values) => eventsOf(row).some(({ reviewState }) => values.includes(asText(reviewState))),
+  event_authors: (row, values) => eventsOf(row).some(({ author }) => values.includes(asText(author))),
+  exclude_event_authors: (row, values) => !eventsOf(row).some(({ author }) => values.includes(asText(author))),
+  event_reviewers: (row, values) => eventsOf(row).some(({ reviewer }) => values.includes(asText(reviewer))),
   event_types: (row, values) => eventsOf(row).some((event) => values.some((value) => isOfType(event, value))),
   latest_event_type: (row, [value = '']) => {
     const latest = eventsOf(row)
       .filter(({ reviewState }) => reviewState === 'REVIEW_STATE_APPROVED')
       .reduce<JsonObject | undefined>(
-        (best, event) => (best && Date.parse(String(best.createTime)) >= Date.parse(String(event.createTime)) ? best : event),
+        (best, event) => (best && Date.parse(asText(best.createTime)) >= Date.parse(asText(event.createTime)) ? best : event),
         undefined,
       )
     return latest !== undefined && isOfType(latest, value)
   },
-  include_epochs: (row, [value]) => value === 'true' || !/-r\d+$/.test(String(row.name)),
+  include_epochs: (row, [value]) => value === 'true' || !/-r\d+$/.test(asText(row.name)),
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -75,5 +75,5 @@ function valuesOf(query: readonly (readonly [string, string])[], name: string): 
 
 function passesOne(row: JsonObject, name: string, values: readonly string[]): boolean {
   const check = CHECKS[name]
-  return check ? check(row, values) : values.includes(String(row[camelCase(name)]))
+  return check ? check(row, values) : values.includes(asText(row[camelCase(name)]))
 }

@@ -4,7 +4,6 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { ConnectionLimits } from '../listen/limits.ts'
-import type { Admit } from './admission.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
 import type { Classify } from './classify.ts'
@@ -12,7 +11,7 @@ import type { Compat } from './compat.ts'
 import type { Begin } from './edge.ts'
 import { requestId } from './exchange.ts'
 import type { Passthrough } from './passthrough.ts'
-import { refuse, refuseExpectation, refuseSocket } from './refusal.ts'
+import { refuseExpectation, refuseSocket } from './refusal.ts'
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
@@ -37,16 +36,6 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
   app.setNotFoundHandler(serve)
   app.all('/*', serve)
   return app
-}
-
-/** What the limits let in; the rest is answered before it costs anything, a log line included: it is counted. */
-export function createBounded(admit: Admit, serve: Serve): Serve {
-  return (request, reply) => {
-    const refused = admit(request.raw, reply.raw)
-    if (!refused) return serve(request, reply)
-    reply.hijack()
-    refuse(reply.raw, refused)
-  }
 }
 
 /** One request: whose it is, and then to its carrier. */

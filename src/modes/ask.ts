@@ -7,7 +7,7 @@ import type { V1Request } from '../mapping/operation.ts'
 import { spellings } from '../mapping/query.ts'
 import { type TranslateSettings, translate } from '../translate/translated.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
-import type { SendFor } from '../upstream/send.ts'
+import type { ReadContext, ReadOnce } from '../upstream/read-once.ts'
 import type { Answer, Incoming } from './backend.ts'
 import { seenOf } from './captured.ts'
 import type { Side } from './mode.ts'
@@ -32,7 +32,7 @@ export type Ask = (side: Side, asking: Asking, signal: AbortSignal) => Promise<A
 export interface AskSettings {
   readonly legacy: LegacyAsk
   /** Reads of v2 that share nothing. */
-  readonly readOnce: SendFor
+  readonly readOnce: ReadOnce
   readonly translate: TranslateSettings
   /** Milliseconds for one answer. */
   readonly deadlineMs: number
@@ -44,8 +44,8 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
   const sides: Readonly<Record<Side, (asking: Asking, signal: AbortSignal) => Promise<Answer>>> = {
     v1: ({ raw, token }, signal) => legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal),
     async v2({ operation, raw, read, token, tap }, signal) {
-      const plain = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => undefined })
-      const send = tap ? tapped(plain, tap) : plain
+      const onAnswer = tap && telling(tap)
+      const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => undefined, onAnswer })
       const request = token === undefined ? read() : paged(read(), token)
       return translate(operation, request, send, settings, () => {})
     },
@@ -61,17 +61,13 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
   }
 }
 
-/** The same way to v2, of which a copy is told. */
-function tapped(send: ReturnType<SendFor>, tap: NonNullable<Asking['tap']>): ReturnType<SendFor> {
-  return async (call) => {
+/** Tells a call and its answer as JSON, before the plan reads it in its own way. */
+function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
+  return (call, { status, bytes }) => {
     try {
-      const body = await send(call)
-      tap({ call, status: 200, body })
-      return body
-    } catch (thrown) {
-      const { http, code, message } = asApiError(thrown)
-      tap({ call, status: http, body: { code: CODES[code].number, message } })
-      throw thrown
+      tap({ call, status, body: JSON.parse(bytes.toString('utf8')) })
+    } catch {
+      tap({ call, status, body: null })
     }
   }
 }

@@ -6,7 +6,7 @@ import { createRecorder, type Recorder } from '../diff/recorder.ts'
 import { type Ledger, restore } from '../diff/restore.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
-import type { SendFor } from '../upstream/send.ts'
+import type { ReadOnce } from '../upstream/read-once.ts'
 import { createAsk } from './ask.ts'
 import { createBudget } from './budget.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
@@ -24,7 +24,7 @@ export interface MigrationSettings
   /** The v1 side; without it v2 answers everything. */
   readonly v1?: { readonly ask: LegacyAsk; readonly askForDiff: LegacyAsk } | undefined
   /** Reads of v2 that share nothing with those of clients. */
-  readonly readOnce: SendFor
+  readonly readOnce: ReadOnce
   readonly translate: TranslateSettings
   readonly declarations: readonly Declaration[]
   readonly queue: QueueSettings

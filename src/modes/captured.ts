@@ -9,7 +9,10 @@ export interface Kept {
   readonly status: number
   readonly headers: Answer['headers']
   /** `value` was never text; of `pieces`, undefined are more than were to be kept. */
-  readonly body: { readonly value: unknown } | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
+  readonly body:
+    | { readonly value: unknown }
+    | { readonly text: string }
+    | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
   /** Bytes that it holds in memory; a value is counted by its text. */
   readonly size: number
 }
@@ -26,9 +29,9 @@ export async function seenOf({ status, headers, body }: Kept, limit: number): Pr
 
 async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
   const capture = createCapture(limit)
-  if ('value' in body) {
-    // The client gets the text of the value, so that the text is what is compared.
-    capture.add(JSON.stringify(body.value) ?? '')
+  if (!('pieces' in body)) {
+    // The client gets the text of a value, so that the text is what is compared.
+    capture.add('text' in body ? body.text : (JSON.stringify(body.value) ?? ''))
     return capture.end()
   }
   if (body.pieces === undefined) return { kind: 'too-large', limit }

@@ -1,6 +1,6 @@
 import { type Cursors, createCursors } from '../diff/cursors.ts'
 import type { Env } from '../mapping/operation.ts'
-import type { SendFor } from '../upstream/send.ts'
+import type { ReadOnce } from '../upstream/read-once.ts'
 import type { Answered, Ask } from './ask.ts'
 import { isRead, type Served } from './backend.ts'
 import { type Kept, seenOf } from './captured.ts'
@@ -25,7 +25,7 @@ export interface Skipped {
 
 export interface ObserverSettings {
   readonly ask: Ask
-  readonly readOnce: SendFor
+  readonly readOnce: ReadOnce
   readonly env: Env
   readonly readingOf: ReadingOf
   /** Of the compared reads, one in so many asks v1 twice to learn what changes by itself; 0 = none. */

@@ -9,6 +9,10 @@ import type { Kept } from './captured.ts'
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
+  if ('stream' in answer && answer.text !== undefined) {
+    done({ status, headers, body: { text: answer.text }, size: answer.text.length })
+    return answer
+  }
   if ('stream' in answer)
     return { status, headers, stream: watched(answer.stream, limit, (body) => done(body && { status, headers, ...body })) }
   done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })

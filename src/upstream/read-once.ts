@@ -1,19 +1,31 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../mapping/json.ts'
-import { cancelledBy, createMake, parse, type SendFor, type SendSettings, targetOf } from './send.ts'
+import type { Call } from '../mapping/plan.ts'
+import type { RawAnswer } from './exchange.ts'
+import { type CallContext, cancelledBy, createMake, parse, readAs, type SendSettings, targetOf } from './send.ts'
+
+export interface ReadContext extends CallContext {
+  /** Told of every answer as v2 sent it. */
+  readonly onAnswer?: ((call: Call, answer: RawAnswer) => void) | undefined
+}
+
+/** Makes v2 reads for one v1 request; returns the JSON body or throws an ApiError. */
+export type ReadOnce = (context: ReadContext) => (call: Call) => Promise<JsonObject>
 
 /**
  * The way of a Call to v2 when a side is only asked. It can read and nothing else: a write reaches exactly one side (design §7). Nothing is
  * shared with what is under way or was kept, because an older answer than the other side's would look like a difference; only within
  * one request is a look-up made once.
  */
-export function createReadOnce(settings: Omit<SendSettings, 'keep' | 'bulkCalls'>): SendFor {
+export function createReadOnce(settings: Omit<SendSettings, 'keep' | 'bulkCalls'>): ReadOnce {
   const make = createMake(settings)
   return (context) => {
     const known = new Map<string, Promise<JsonObject>>()
-    const read = async (call: Parameters<ReturnType<SendFor>>[0]) => {
+    const read = async (call: Call) => {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
-      return parse(await cancelledBy(context.signal, make(context, call, targetOf(call))))
+      const answer = await cancelledBy(context.signal, make(context, call, targetOf(call)))
+      context.onAnswer?.(call, answer)
+      return (call.read && readAs(call.read, answer, context)) ?? parse(answer)
     }
     return (call) => {
       if (!call.keep) return read(call)

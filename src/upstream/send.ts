@@ -130,7 +130,7 @@ export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep
 }
 
 /** The answer as the call would rather have it, when it is a success and can be read so. */
-function readAs(read: NonNullable<Call['read']>, { status, bytes }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
+export function readAs(read: NonNullable<Call['read']>, { status, bytes }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
   if (status !== 200) return undefined
   const body = read(bytes.toString('utf8'))
   if (!body) onParsed?.()

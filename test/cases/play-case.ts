@@ -35,7 +35,7 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
     const seen = {
       status: answer.status,
       headers: {},
-      body: { kind: 'json' as const, value: valueOf(answer) },
+      body: { kind: 'json' as const, value: sentValue(answer) },
     }
     const expectation = { status: v1.status, headers: {}, body: { kind: 'json' as const, value: v1.body } }
     const compared = createCompare(dialect)(operation, expectation, seen)
@@ -55,7 +55,7 @@ function settingsOf(dialect: Exhibit['dialect']) {
 }
 
 /** As it goes over the wire. */
-function valueOf(answer: Answer): unknown {
+function sentValue(answer: Answer): unknown {
   return JSON.parse('body' in answer ? JSON.stringify(answer.body) : (answer.text ?? 'null'))
 }
 

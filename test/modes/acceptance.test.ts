@@ -158,7 +158,8 @@ it.each(CASES)(
 )
 
 it('the time of a client does not depend on a side that hangs: printed side by side', async () => {
-  stage = await startStage({ modes: { ...ALL_V2, default: 'v1' }, 'log.level': 'warn' })
+  const patient = { 'limits.callTimeoutMs': 600_000, 'diff.deadlineMs': 600_000 }
+  stage = await startStage({ ...patient, modes: { ...ALL_V2, default: 'v1' }, 'log.level': 'warn' })
   await stage.fault({ match: 'GET /registry/v2/', delayMs: 600_000 })
   const times: Record<'v1' | 'diff-v1', number[]> = { v1: [], 'diff-v1': [] }
   for (let round = 0; round < 40; round += 1) {

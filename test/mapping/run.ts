@@ -1,7 +1,7 @@
 import type { ApiError } from '../../src/errors/api-error.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'
-import { isRowText } from '../../src/mapping/row-text.ts'
 import type { Call, Plan } from '../../src/mapping/plan.ts'
+import { isRowText } from '../../src/mapping/row-text.ts'
 
 /** What a plan did: the calls it asked for, the rows it sent on, and its result. */
 export interface Ran<T> {

@@ -50,11 +50,15 @@ export interface Echo {
 }
 
 /** A real gRPC server on a free port, or on the given one. */
-export async function startEcho(port = 0, options: Record<string, number> = {}): Promise<Echo> {
+export async function startEcho(
+  port = 0,
+  options: Record<string, number> = {},
+  credentials = ServerCredentials.createInsecure(),
+): Promise<Echo> {
   const server = new Server({ 'grpc.max_receive_message_length': -1, ...options })
   const events = new EventEmitter()
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, taken) => (error ? reject(error) : resolve(taken)))
+    server.bindAsync(`127.0.0.1:${port}`, credentials, (error, taken) => (error ? reject(error) : resolve(taken)))
   })
   const echo: Echo = {
     address: `127.0.0.1:${bound}`,

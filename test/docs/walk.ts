@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { build } from 'vite'
+import { expect, onTestFinished } from 'vitest'
+import { buildCli } from '../cli/build.ts'
+
+interface Block {
+  readonly commands: string
+  /** What they print, with `…` for anything; undefined where that is not told. */
+  readonly output: string | undefined
+}
+
+/** The shell blocks of a document, each with the text block that follows it at once. */
+function blocksOf(text: string): readonly Block[] {
+  return [...text.matchAll(/```sh\n(.*?)```\n(?:\n```text\n(.*?)```\n)?/gs)].map(([, commands = '', output]) => ({ commands, output }))
+}
+
+/** A port that is free now. */
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** Runs everything in one shell, as a reader does; resolves with what each block printed. */
+function runAll(blocks: readonly Block[], cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const separator = '=== end of a block'
+  return new Promise((done, failed) => {
+    const shell = spawn(
+      'bash',
+      [
+        '-c',
+        `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${blocks.map(({ commands }) => `${commands}\necho '${separator}'`).join('\n')}`,
+      ],
+      { cwd, env },
+    )
+    // Whatever becomes of the test, its shell ends, and with it what that started.
+    onTestFinished(() => void shell.kill())
+    let [out, err] = ['', '']
+    shell.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    shell.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    shell.on('error', failed)
+    shell.on('close', () => {
+      if (err !== '') console.warn(err)
+      done(out.split(`${separator}\n`).slice(0, -1))
+    })
+  })
+}
+
+function pattern(output: string): RegExp {
+  const parts = output.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^]*?')}$`)
+}
+
+/**
+ * Does what a document says, word for word and in its order, with a build of its own in an empty folder and on free ports in the place of
+ * 8080, 8081 and 8090; fails where something else is printed. Returns how many outputs were compared.
+ */
+export async function walkThrough(path: string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'walk-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const built = buildCli()
+  onTestFinished(built.remove)
+  const dist = resolve(built.cli, '../..')
+  await build({
+    root: 'src/report/web',
+    configFile: 'src/report/web/vite.config.js',
+    build: { outDir: join(dist, 'web') },
+    logLevel: 'error',
+  })
+  await symlink(dist, join(folder, 'dist'))
+  const [proxy, admin, sandbox] = await Promise.all([freePort(), freePort(), freePort()])
+  const text = readFileSync(path, 'utf8')
+  const ported = text.replaceAll('8080', String(proxy)).replaceAll('8081', String(admin)).replaceAll('8090', String(sandbox))
+  const ports = { CROSSWALK_PORT: String(proxy), CROSSWALK_ADMIN_PORT: String(admin), CROSSWALK_SANDBOX_PORT: String(sandbox) }
+  const blocks = blocksOf(ported)
+  const printed = await runAll(blocks, folder, { ...process.env, ...ports })
+  expect(printed).toHaveLength(blocks.length)
+  const told = [...blocks.entries()].filter(([, { output }]) => output !== undefined)
+  for (const [nth, { output = '' }] of told) expect(printed[nth]?.trimEnd()).toMatch(pattern(output.trimEnd()))
+  return told.length
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { startProxy } from '../routes/support.ts'
+
+/** Names of all metrics that a proxy exposes, one that speaks TLS and therefore has them all. */
+export async function exposedMetrics(): Promise<ReadonlySet<string>> {
+  const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
+  const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls })
+  const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+  await proxy.close()
+  return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
+}
+
+/** The metrics that a PromQL expression names; the series of a histogram by the histogram's name. */
+export function metricsIn(expression: string): readonly string[] {
+  const names = [...expression.matchAll(/\b(?:crosswalk|process)_[a-z0-9_]+/g)].map(([name]) => name)
+  return names.map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+}
+
+export interface Alert {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+
+export function alerts(): readonly Alert[] {
+  return parse(readFileSync('docker/alerts.yaml', 'utf8')).groups.flatMap(({ rules }: { rules: Alert[] }) => rules)
+}
+
+export interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly description?: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: readonly { readonly expr: string }[]
+}
+
+export function panels(): readonly Panel[] {
+  return JSON.parse(readFileSync('docker/grafana-dashboard.json', 'utf8')).panels
+}

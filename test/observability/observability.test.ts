@@ -1,0 +1,101 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { alerts, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
+import { hasPromtool, promtool } from './promtool.ts'
+
+const GUIDE = readFileSync('docs/operations.md', 'utf8')
+
+let exposed: ReadonlySet<string>
+
+beforeAll(async () => {
+  exposed = await exposedMetrics()
+})
+
+const unknown = (expressions: readonly string[]) => expressions.flatMap(metricsIn).filter((name) => !exposed.has(name))
+const expressionsOf = (panel: Panel) => (panel.targets ?? []).map(({ expr }) => expr)
+
+describe('the alerts', () => {
+  it('ask for metrics that there are', () => {
+    expect(unknown(alerts().map(({ expr }) => expr))).toEqual([])
+  })
+
+  it('say what happened, how urgent it is, and where it stands what to do', () => {
+    const anchors = [...GUIDE.matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    )
+    for (const { alert, labels, annotations } of alerts()) {
+      expect(labels.severity, alert).toMatch(/^(page|ticket)$/)
+      expect(annotations.summary, alert).toMatch(/\.$/)
+      const [path, anchor] = annotations.runbook.split('#')
+      expect(path, alert).toBe('docs/operations.md')
+      expect(anchors, alert).toContain(anchor)
+    }
+  })
+
+  it('stand by name in the guide, under the heading that they point to', () => {
+    const sections = GUIDE.split(/^## /m)
+    for (const { alert, annotations } of alerts()) {
+      const section = sections.find((text) => text.includes(alert)) ?? ''
+      const heading = section.split('\n')[0]?.toLowerCase().replaceAll(' ', '-')
+      expect(annotations.runbook, alert).toBe(`docs/operations.md#${heading}`)
+    }
+  })
+})
+
+describe('the dashboard', () => {
+  it('asks for metrics that there are, and for all of them', () => {
+    const expressions = panels().flatMap(expressionsOf)
+    expect(unknown(expressions)).toEqual([])
+    const shown = new Set(expressions.flatMap(metricsIn))
+    expect([...exposed].filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  it('says what each panel shows', () => {
+    for (const { title, type, description, targets } of panels().filter(({ type }) => type !== 'row')) {
+      expect(description, title).toMatch(/\.$/)
+      expect(targets, `${type} ${title}`).not.toEqual([])
+    }
+  })
+
+  it('has panels that neither share an id nor overlap, 24 columns wide', () => {
+    const all = panels()
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+    const cells = all.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => ({ x: x + (at % w), y: y + Math.floor(at / w) })),
+    )
+    expect(cells.filter(({ x }) => x > 23)).toEqual([])
+    expect(new Set(cells.map(({ x, y }) => `${x} ${y}`)).size).toBe(cells.length)
+  })
+})
+
+it('the guide explains every metric, and none that there is not', () => {
+  const table = GUIDE.slice(GUIDE.indexOf('## Metrics'), GUIDE.indexOf('## Log'))
+  const told = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
+  expect([...told].sort()).toEqual([...exposed].sort())
+})
+
+describe.runIf(hasPromtool())('promtool', () => {
+  it('accepts the alerts, and they fire when they should', () => {
+    expect(promtool('check', 'rules', 'docker/alerts.yaml')).toBe('')
+    expect(promtool('test', 'rules', 'test/observability/alerts.yaml')).toBe('')
+  })
+
+  it('accepts every expression of the dashboard', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-dashboard-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const expressions = panels().flatMap(expressionsOf)
+    const rules = expressions.map((expr, at) => ({
+      record: `panel:${at}`,
+      expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'crosswalk'),
+    }))
+    const file = join(folder, 'dashboard.yaml')
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
+    expect(promtool('check', 'rules', file)).toBe('')
+    expect(expressions.length).toBeGreaterThan(30)
+  })
+})

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { clientFaults } from './client/faults.ts'
 import { observe } from './fault.ts'
+import { processFaults } from './process/faults.ts'
 import { upstreamFaults } from './upstream/faults.ts'
 
 describe.each([
   ['upstream', upstreamFaults],
   ['client', clientFaults],
+  ['process', processFaults],
 ])('%s', (group, faults) => {
   it.each(faults.filter(({ full }) => !full).map((fault) => [fault.name, fault] as const))('%s', async (_, fault) => {
     const row = await observe(group, fault)

@@ -44,7 +44,7 @@ export function talk(url: string, speak: string | Speak, enough = Number.POSITIV
 }
 
 /** The answers in a piece of wire; the last one is `broken` when it is not complete. */
-function readAnswers(wire: string, closed: boolean, heads: readonly number[]): WireAnswer[] {
+export function readAnswers(wire: string, closed: boolean, heads: readonly number[]): WireAnswer[] {
   const answers: WireAnswer[] = []
   let rest = wire
   while (rest !== '') {

@@ -1,0 +1,112 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { mappings } from '../../../mappings/index.ts'
+import { ApiError } from '../../../src/errors/api-error.ts'
+import type { JsonObject } from '../../../src/mapping/json.ts'
+import type { Operation, V1Request } from '../../../src/mapping/operation.ts'
+import type { Call } from '../../../src/mapping/plan.ts'
+import type { Answer } from '../../../src/translate/execute.ts'
+import { type TranslateSettings, translate } from '../../../src/translate/translated.ts'
+import { errorIn } from '../say.ts'
+import type { Fuzzed } from './over-http.ts'
+import { answersOf, textOf, uids } from './v2-forms.ts'
+
+const operations = new Map<string, Operation>(
+  mappings.flatMap((mapping) => mapping.operations.filter(({ plan }) => plan !== undefined).map((operation) => [operation.id, operation])),
+)
+
+/** Enough for every plan; a walk over pages without end meets it soon. */
+const limits = { callsPerRequest: 40, parallelCalls: 8, bufferedRows: 1, rowsPerRequest: 1000 }
+
+const settings: Arbitrary<TranslateSettings> = fc.record({
+  dialect: fc.constantFrom('specification' as const, 'published' as const),
+  maskCase: fc.constantFrom('snake' as const, 'camel' as const),
+  readmes: fc.boolean(),
+  notFound: fc.constantFrom('empty' as const, 'error' as const),
+  unknownParameters: fc.constant('drop' as const),
+  limits: fc.constant(limits),
+})
+
+type Pairs = readonly (readonly [string, readonly string[]])[]
+
+const QUERIES: readonly Pairs[] = [
+  [],
+  [['limit', ['2']]],
+  [['page_size', ['3']]],
+  [['id', ['a'.repeat(40)]]],
+  [['uidp.children_of', ['a'.repeat(40)]]],
+]
+
+function requestOf({ template, method }: Operation): Arbitrary<V1Request> {
+  const names = [...template.matchAll(/\{([^}=]+)/g)].map(([, name = '']) => name)
+  const params = fc.record(Object.fromEntries(names.map((name) => [name, uids])))
+  const query = fc.constantFrom(...QUERIES).map((pairs) => new Map(pairs))
+  const body = method === 'GET' || method === 'DELETE' ? fc.constant(undefined) : fc.oneof(fc.jsonValue(), fc.constant({ name: 'x' }))
+  return fc.record({ params, query, body })
+}
+
+const cases = fc.oneof(
+  ...[...operations.values()].map((operation) =>
+    fc.record({
+      id: fc.constant(operation.id),
+      request: requestOf(operation),
+      answers: fc.array(answersOf(operation), { minLength: 1, maxLength: 4 }),
+      chosen: settings,
+    }),
+  ),
+)
+
+/**
+ * Gives random v2 answers to the translators. Throws, with the seed and the smallest case, when one of them throws, answers an error of our
+ * own making, or something that is not in v1's shape.
+ */
+export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed> {
+  const statuses: Record<string, number> = {}
+  const property = fc.asyncProperty(cases, async ({ id, request, answers, chosen }) => {
+    const operation = operations.get(id) as Operation
+    let made = 0
+    const send = async ({ read }: Call) => {
+      const answer = answers[made++ % answers.length]
+      if (answer instanceof ApiError) throw answer
+      const text = textOf(answer ?? {})
+      return read?.(text) ?? (JSON.parse(text) as JsonObject)
+    }
+    const errors: ApiError[] = []
+    const status = await statusOf(await translate(operation, request, send, chosen, (error) => errors.push(error)))
+    statuses[status] = (statuses[status] ?? 0) + 1
+    const own = errors.find(({ message }) => message === 'internal error')
+    if (own) throw new Error(`${id}: an error of our own making: ${(own.cause as Error).stack}`)
+  })
+  await fc.assert(property, { numRuns, seed, endOnFailure: true })
+  return { statuses }
+}
+
+/** Reads an answer to its end; throws when it is not one that v1 could give. */
+async function statusOf(answer: Answer): Promise<string> {
+  if ('stream' in answer) return readStream(answer.stream)
+  const text = written(answer.body)
+  if (text === undefined) return 'too deep'
+  if (answer.status >= 400 && errorIn(text, 'application/json') === undefined) throw new Error(`not in v1's shape: ${text}`)
+  return String(answer.status)
+}
+
+/** Undefined where a member is nested too deeply to be written; `sendAnswer` says so. */
+function written(body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+async function readStream(stream: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  try {
+    for await (const piece of stream) text += piece
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof RangeError) return 'broken off'
+    throw error
+  }
+  JSON.parse(text)
+  return '200 streamed'
+}

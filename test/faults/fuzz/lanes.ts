@@ -1,0 +1,54 @@
+import net, { type Socket } from 'node:net'
+import { readAnswers, type WireAnswer } from '../wire.ts'
+import type { WireRequest } from './requests.ts'
+
+/** A connection that is kept while the server keeps it. */
+export interface Lane {
+  /** The final answer; undefined when the server closed the connection without one. */
+  ask(request: WireRequest): Promise<WireAnswer | undefined>
+  close(): void
+}
+
+export function openLane(url: string): Lane {
+  const { hostname, port } = new URL(url)
+  let socket: Socket | undefined
+  let received = ''
+  let look = (_closed: boolean) => {}
+
+  const connect = (): Socket => {
+    const fresh = net.connect(Number(port), hostname)
+    fresh.setEncoding('latin1')
+    fresh.on('data', (chunk: string) => {
+      received += chunk
+      look(false)
+    })
+    fresh.on('error', () => {})
+    fresh.on('close', () => {
+      if (socket !== fresh) return
+      socket = undefined
+      look(true)
+    })
+    return fresh
+  }
+  return {
+    ask({ text, isHead }) {
+      return new Promise((resolve) => {
+        received = ''
+        look = (closed) => {
+          const answer = readAnswers(received, closed, isHead ? [0] : []).find(({ status, broken }) => status >= 200 && !broken)
+          if (!answer && !closed) return
+          look = () => {}
+          // What the server will close soon must not get the next request.
+          if (answer?.headers.get('connection') === 'close') {
+            socket?.destroy()
+            socket = undefined
+          }
+          resolve(answer)
+        }
+        socket ??= connect()
+        socket.write(text, 'latin1')
+      })
+    },
+    close: () => socket?.destroy(),
+  }
+}

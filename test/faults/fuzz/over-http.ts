@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { errorIn, messageIn } from '../say.ts'
+import type { WireAnswer } from '../wire.ts'
+import { type Behaviour, inWorld } from '../world.ts'
+import { openLane } from './lanes.ts'
+import { anyRequest, type WireRequest } from './requests.ts'
+
+/** Requests under way at the same time. */
+const LANES = 16
+
+export interface Fuzzed {
+  /** Answers by status, for people to see that the cases reach everything. */
+  readonly statuses: Readonly<Record<string, number>>
+}
+
+/** v2 is content with everything. */
+const content: Behaviour = (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"uid":"a"}')
+
+/**
+ * Sends random requests to the whole proxy. Throws, with the seed and the smallest case, when an answer is not in v1's shape, is an error of
+ * our own making, or does not come.
+ */
+export function fuzzRequests(cases: number, seed: number): Promise<Fuzzed> {
+  const statuses: Record<string, number> = {}
+  return inWorld(content, { 'upstream.v1': undefined }, async ({ proxy }) => {
+    const lanes = Array.from({ length: LANES }, () => openLane(proxy.url))
+    const property = fc.asyncProperty(fc.array(anyRequest, { minLength: LANES, maxLength: LANES }), async (requests) => {
+      await Promise.all(
+        requests.map(async (request, at) => {
+          const answer = await lanes[at]?.ask(request)
+          const status = String(answer?.status ?? 'closed')
+          statuses[status] = (statuses[status] ?? 0) + 1
+          const wrong = wrongWith(request, answer)
+          if (wrong !== undefined) throw new Error(`${wrong}\n${JSON.stringify(request.text)}\n${JSON.stringify(answer)}`)
+        }),
+      )
+    })
+    await fc.assert(property, { numRuns: Math.ceil(cases / LANES), seed, endOnFailure: true })
+    for (const lane of lanes) lane.close()
+    return { statuses }
+  })
+}
+
+function wrongWith({ isHead }: WireRequest, answer: WireAnswer | undefined): string | undefined {
+  if (!answer) return 'the connection was closed without an answer'
+  const { status, headers, body } = answer
+  if (status === 500) return 'v2 was content, and the answer is 500'
+  if (isHead) return body === '' ? undefined : 'a HEAD was answered with a body'
+  if (headers.get('content-type') !== 'application/json') return `the type is ${headers.get('content-type')}`
+  if (status >= 400 && errorIn(body, 'application/json') === undefined) return 'the error has no v1 shape'
+  if (status >= 400 && messageIn({ body }) === 'internal error') return 'an error of our own making'
+  if (status < 400) JSON.parse(body)
+  return undefined
+}

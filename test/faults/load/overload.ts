@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http'
+import { startUpstream } from '../../routes/support.ts'
+import type { Fault } from '../fault.ts'
+import { serve } from '../process/child.ts'
+import { listOf } from '../world.ts'
+import { closedLoop, openLoop, type Pressure, quantile } from './pressure.ts'
+
+const PATH = '/iam/v1/groups'
+const BODY = Buffer.from(listOf(20))
+const MEASURED = 4000
+
+/** Without optimized code the proxy is slower than the one process that makes the load and answers for v2. */
+const SLOW = ['--no-opt', '--no-sparkplug']
+
+/** How the service behind is: what a call to it takes, and how many it gets at once. */
+interface Bottleneck {
+  readonly upstreamMs: number
+  readonly connections: number
+  readonly requestsInFlight: number
+  readonly nodeFlags: readonly string[]
+}
+
+/** Other work on the machine can spoil a measurement; a service that cannot bear the load spoils all of them. */
+const ATTEMPTS = 3
+
+async function overload(bottleneck: Bottleneck): Promise<string> {
+  let seen = ''
+  for (let attempt = 0; attempt < ATTEMPTS && seen !== EXPECTED; attempt++) seen = await measure(bottleneck)
+  return seen
+}
+
+/** Capacity with as many clients as may be let in, then twice as many requests a second as that. */
+async function measure({ upstreamMs, connections, requestsInFlight, nodeFlags }: Bottleneck): Promise<string> {
+  const answer = (response: ServerResponse) => void response.end(BODY)
+  const upstream = await startUpstream((_, response) => (upstreamMs > 0 ? void setTimeout(answer, upstreamMs, response) : answer(response)))
+  const child = await serve({ 'upstream-v2': upstream.url, connections, 'requests-in-flight': requestsInFlight }, { nodeFlags })
+  try {
+    await closedLoop(child.url, PATH, requestsInFlight, 1000)
+    const peak = await closedLoop(child.url, PATH, Math.min(requestsInFlight, 2 * connections), MEASURED)
+    const health = watchHealth(child.adminUrl)
+    const crowd = await openLoop(child.url, PATH, 2 * peak.goodput, MEASURED)
+    return verdict(peak, crowd, await health())
+  } finally {
+    await child.stop('SIGTERM')
+    await upstream.close()
+  }
+}
+
+/** Asks the health of the process all the time; gives the slowest of the answers, in milliseconds. */
+function watchHealth(adminUrl: string): () => Promise<number> {
+  let over = false
+  const slowest = (async () => {
+    let most = 0
+    while (!over) {
+      const begun = performance.now()
+      const { ok } = await fetch(`${adminUrl}/healthz`)
+      most = Math.max(most, ok ? performance.now() - begun : Number.POSITIVE_INFINITY)
+    }
+    return most
+  })()
+  return () => {
+    over = true
+    return slowest
+  }
+}
+
+/** The figures are told where the sentence does not hold, and printed beside it in any case. */
+function verdict(peak: Pressure, crowd: Pressure, slowestHealth: number): string {
+  const refused = crowd.outcomes.filter(({ status }) => status === 503)
+  const others = crowd.outcomes.filter(({ status }) => status !== 503 && status !== 200)
+  const share = crowd.goodput / peak.goodput
+  const late = quantile(
+    refused.map(({ ms }) => ms),
+    0.99,
+  )
+  const figures = `peak ${peak.goodput.toFixed(0)}/s, asked ${(crowd.asked / (MEASURED / 1000)).toFixed(0)}/s, useful ${crowd.goodput.toFixed(0)}/s (${(
+    100 * share
+  ).toFixed(0)} %), refused within ${late.toFixed(0)} ms (p99), health within ${slowestHealth.toFixed(0)} ms`
+  process.stderr.write(`      ${figures}\n`)
+  const holds = [
+    share >= 0.8,
+    refused.length > 0 && refused.every(({ retryAfter }) => retryAfter),
+    late < 250,
+    others.length === 0,
+    slowestHealth < 1000,
+  ]
+  return holds.every(Boolean) ? EXPECTED : `${figures}; ${others.length} other answers`
+}
+
+const EXPECTED = 'goodput ≥ 80 % of the peak; the excess 503 with Retry-After within 250 ms; health within 1 s'
+
+export const overloadFaults: readonly Fault[] = [
+  {
+    name: 'twice the capacity of v2 (16 connections, 50 ms a call)',
+    expected: EXPECTED,
+    full: true,
+    see: () => overload({ upstreamMs: 50, connections: 16, requestsInFlight: 64, nodeFlags: [] }),
+  },
+  {
+    name: 'twice the capacity of the process (slowed down)',
+    expected: EXPECTED,
+    full: true,
+    see: () => overload({ upstreamMs: 0, connections: 64, requestsInFlight: 100, nodeFlags: SLOW }),
+  },
+]

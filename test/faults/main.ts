@@ -1,0 +1,35 @@
+import { clientFaults } from './client/faults.ts'
+import { type Group, tableOf } from './fault.ts'
+import { overloadFaults } from './load/overload.ts'
+import { processFaults } from './process/faults.ts'
+import { runFaults } from './run.ts'
+import { upstreamFaults } from './upstream/faults.ts'
+
+const USAGE = `npm run faults -- [part of a name]…
+  Brings faults about and prints what was expected and what was seen; exits with 1 when one does not hold.`
+
+const names = process.argv.slice(2)
+if (names.includes('--help')) {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit(0)
+}
+
+const all: readonly Group[] = [
+  { name: 'upstream', faults: upstreamFaults },
+  { name: 'client', faults: clientFaults },
+  { name: 'process', faults: processFaults },
+  { name: 'overload', faults: overloadFaults },
+]
+const chosen = all.map(({ name: group, faults }) => ({
+  name: group,
+  faults: faults.filter(({ name }) => names.length === 0 || names.some((part) => `${group}: ${name}`.includes(part))),
+}))
+
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (reason) => unhandled.push(reason))
+const rows = await runFaults(chosen, ({ group, name, holds }) => process.stderr.write(`${holds ? 'holds' : 'FAILS'} ${group}: ${name}\n`))
+const failed = rows.filter(({ holds }) => !holds)
+process.stdout.write(`${tableOf(rows)}\n\n${rows.length - failed.length} of ${rows.length} hold\n`)
+for (const reason of unhandled) process.stdout.write(`unhandled rejection: ${(reason as Error)?.stack ?? reason}\n`)
+// A fault that was given up may still hold sockets.
+process.exit(failed.length + unhandled.length === 0 && rows.length > 0 ? 0 : 1)

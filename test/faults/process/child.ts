@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** The proxy as a process of its own. */
+export interface Child {
+  readonly pid: number
+  readonly url: string
+  readonly adminUrl: string
+  /** Resolves with the next line, on either output, that fits. */
+  line(fits: RegExp): Promise<string>
+  /** Sends a signal and resolves with the exit code when it is over. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
+  isAlive(): boolean
+}
+
+/** A built program, by its place seen from here. */
+export const program = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+const CLI = program('../../../src/cli.js')
+const READY = /serves v1 on (\S+) from v2 at \S+; admin on (\S+)\.$/
+
+export interface Start {
+  /** Shell that runs in the process first, `ulimit -n 60` for instance. */
+  readonly before?: string
+  readonly nodeFlags?: readonly string[]
+}
+
+/** Starts `crosswalk serve` on free ports. */
+export async function serve(
+  settings: Readonly<Record<string, string | number>>,
+  { before = ':', nodeFlags = [] }: Start = {},
+): Promise<Child> {
+  const flags = Object.entries({ port: 0, 'admin-port': 0, 'log-level': 'silent', ...settings }).flatMap(([name, value]) => [
+    `--${name}`,
+    String(value),
+  ])
+  const argv = ['-c', `${before}; exec "$0" "$@"`, process.execPath, ...nodeFlags, CLI, 'serve', ...flags]
+  const child = spawn('bash', argv, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const end = () => child.kill('SIGKILL')
+  process.once('exit', end)
+  const lines = linesOf(child)
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  child.once('exit', () => process.off('exit', end))
+  const [, url = '', adminUrl = ''] = READY.exec(await lines.next(READY)) ?? []
+  return {
+    pid: child.pid ?? 0,
+    url,
+    adminUrl,
+    line: lines.next,
+    stop(signal) {
+      child.kill(signal)
+      return exited
+    },
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+  }
+}
+
+function linesOf(child: ChildProcess) {
+  const lines: string[] = []
+  const waiting = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
+      lines.push(line)
+      for (const look of waiting) look()
+    })
+  }
+  const next = (fits: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        const at = lines.findIndex((line) => fits.test(line))
+        if (at < 0) return
+        waiting.delete(look)
+        const [line = ''] = lines.splice(0, at + 1).slice(-1)
+        resolve(line)
+      }
+      waiting.add(look)
+      child.once('exit', (code) => reject(new Error(`the process ended with ${code} after:\n${lines.join('\n')}`)))
+      look()
+    })
+  return { next }
+}
+
+/** Milliseconds after which something that should come about has not. */
+const PATIENCE = 20_000
+
+/** Asks again and again until the answer is right; another process says nothing by itself. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const late = performance.now() + PATIENCE
+  while (!(await isSo())) {
+    if (performance.now() > late) throw new Error(`not within ${PATIENCE} ms: ${isSo}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** The value of a metric without labels. */
+export async function metric({ adminUrl }: Pick<Child, 'adminUrl'>, name: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+}

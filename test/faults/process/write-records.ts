@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto'
+import { createRecordFile, RECORD_FILE } from '../../../src/diff/record-file.ts'
+
+/** Writes records that carry their own checksum until it is killed; the arguments are the file and the first number. */
+const [, , path = '', first = '0'] = process.argv
+const file = createRecordFile({ ...RECORD_FILE, path })
+const PADDING = 'x'.repeat(20_000)
+
+/** Numbers go up, so that a lost or doubled record shows. */
+const checksum = (number: number) => createHash('sha256').update(`${number} ${PADDING}`).digest('hex')
+
+async function writeOn(): Promise<void> {
+  for (let number = Number(first); ; number++) {
+    file.add(JSON.stringify({ kind: 'note', at: new Date(0).toISOString(), number, padding: PADDING, sum: checksum(number) }))
+    if (number % 20 === 0) await file.flush()
+    if (number % 200 === 0) process.stdout.write(`${number}\n`)
+  }
+}
+
+await writeOn()

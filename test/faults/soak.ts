@@ -1,0 +1,113 @@
+import { parseArgs } from 'node:util'
+import { startUpstream } from '../routes/support.ts'
+import { seedOr } from './fuzz/size.ts'
+import { closedLoop } from './load/pressure.ts'
+import { type Child, metric, program, serve, until } from './process/child.ts'
+import { type Clients, createClients } from './soak/clients.ts'
+import { descriptorsOf, residentMiB, type Sample, slopePerMinute } from './soak/samples.ts'
+import { faulty, randomFrom } from './soak/upstream.ts'
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seconds: { type: 'string' } } })
+const SECONDS = values.seconds === undefined ? 60 * Number(values.minutes) : Number(values.seconds)
+const seed = seedOr(1)
+
+/** One v2 answer in so many is a fault. */
+const ONE_IN = 20
+/** The load generator is one process as well: beyond this pace it would measure itself. */
+const FASTEST = 1000
+
+interface Probe {
+  readonly heap: number
+  readonly timers: number
+  readonly sockets: number
+  readonly handles: number
+}
+
+async function probe(child: Child): Promise<Probe> {
+  process.kill(child.pid, 'SIGUSR2')
+  return JSON.parse((await child.line(/^probe /)).slice('probe '.length)) as Probe
+}
+
+/** Keeps a pace for so many seconds, telling `each` once a second. */
+async function load(clients: Clients, perSecond: number, seconds: number, each: (second: number) => void): Promise<void> {
+  const begun = performance.now()
+  const pending = new Set<Promise<void>>()
+  let acts = 0
+  let told = 0
+  for (;;) {
+    const passed = (performance.now() - begun) / 1000
+    for (; acts < passed * perSecond; acts++) {
+      const act = clients.act()
+      pending.add(act)
+      void act.finally(() => pending.delete(act))
+    }
+    for (; told < passed; told++) each(told)
+    if (passed >= seconds) break
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await Promise.all(pending)
+}
+
+/** Nothing under way, and no connection of a client left. */
+async function idle(child: Child, clients: Clients): Promise<Probe> {
+  clients.close()
+  await until(async () => (await metric(child, 'crosswalk_requests_in_flight')) === 0)
+  // Connections to the services behind are closed by them after 5 seconds without a request.
+  await until(async () => descriptorsOf(child.pid) <= atRest).catch(() => {})
+  return probe(child)
+}
+
+const random = randomFrom(seed)
+const upstream = await startUpstream(faulty(random, ONE_IN))
+// Without fallbacks every error is one of the tables, in v1 shape.
+const limits = { 'fallbacks-per-minute': 0, 'call-timeout-ms': 500, 'deadline-ms': 2000, 'idle-timeout-ms': 3000 }
+const nodeFlags = ['--expose-gc', '--import', program('../soak/probe.js')]
+const child = await serve({ 'upstream-v2': upstream.url, 'upstream-v1': upstream.url, ...limits }, { nodeFlags })
+
+await metric(child, 'crosswalk_requests_in_flight')
+const atRest = descriptorsOf(child.pid)
+const { goodput } = await closedLoop(child.url, '/iam/v1/groups', 32, Math.min(5000, SECONDS * 100))
+const pace = Math.min(FASTEST, goodput / 2)
+process.stdout.write(`CROSSWALK_SEED=${seed}; capacity ${goodput.toFixed(0)}/s, pace ${pace.toFixed(0)}/s for ${SECONDS} s\n`)
+
+// Warm: what is compiled, kept or pooled once is no leak.
+const warm = createClients(child.url, random)
+await load(warm, pace, Math.max(5, SECONDS / 10), () => {})
+const before = await idle(child, warm)
+
+const clients = createClients(child.url, random)
+const samples: Sample[] = []
+let most = 0
+await load(clients, pace, SECONDS, (second) => {
+  samples.push({ seconds: second, value: residentMiB(child.pid) })
+  most = Math.max(most, descriptorsOf(child.pid))
+})
+const after = await idle(child, clients)
+const descriptorsAfter = descriptorsOf(child.pid)
+const exit = await child.stop('SIGTERM')
+await upstream.close()
+
+const slope = slopePerMinute(samples)
+const growth = (slope * SECONDS) / 60
+const MEBIBYTE = 2 ** 20
+const heapGrowth = (after.heap - before.heap) / MEBIBYTE
+const rows: readonly (readonly [string, string, string, boolean])[] = [
+  ['answers', 'in v1 shape', `${JSON.stringify(clients.statuses)}, ${clients.wrong.length} wrong`, clients.wrong.length === 0],
+  [
+    'resident memory',
+    'slope ≈ 0: 16 MiB in the whole time at most',
+    `${slope.toFixed(2)} MiB a minute, ${growth.toFixed(1)} in all`,
+    growth < 16,
+  ],
+  ['heap after a collection', '4 MiB more at most', `${heapGrowth.toFixed(2)} MiB`, heapGrowth < 4],
+  ['timers', `${before.timers}`, `${after.timers}`, after.timers <= before.timers],
+  ['sockets', `${before.sockets}`, `${after.sockets}`, after.sockets <= before.sockets],
+  ['handles', `${before.handles}`, `${after.handles}`, after.handles <= before.handles],
+  ['file descriptors', `${atRest}, as before the first request`, `${descriptorsAfter} (${most} under load)`, descriptorsAfter <= atRest],
+  ['exit code', '0', `${exit}`, exit === 0],
+]
+process.stdout.write('| Soak | Expected | Seen | |\n|---|---|---|---|\n')
+for (const [name, expected, seen, holds] of rows)
+  process.stdout.write(`| ${name} | ${expected} | ${seen} | ${holds ? 'holds' : 'FAILS'} |\n`)
+for (const wrong of clients.wrong.slice(0, 10)) process.stdout.write(`${wrong}\n`)
+process.exitCode = rows.every(([, , , holds]) => holds) ? 0 : 1

@@ -1,0 +1,46 @@
+import { gzipSync } from 'node:zlib'
+import { type Behaviour, listOf, serving } from '../world.ts'
+
+/** A small generator of numbers from 0 to 1 (mulberry32): the same seed brings the same faults. */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const html =
+  (status: number): Behaviour =>
+  (_, response) =>
+    void response.writeHead(status, { 'content-type': 'text/html', 'retry-after': '1' }).end('<html>')
+
+const WELL: Behaviour = serving(20)
+
+/** What goes wrong now and then, all of them equally often. */
+const FAULTS: readonly Behaviour[] = [
+  ({ socket }) => void socket.resetAndDestroy(),
+  (_, response) => {
+    response.writeHead(200, { 'content-length': '1000' })
+    response.write('{"groups":[', () => response.destroy())
+  },
+  (request, response, body) => void setTimeout(WELL, 200, request, response, body),
+  () => {},
+  html(500),
+  html(503),
+  html(429),
+  (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(listOf(20))),
+  (_, response) => void response.end(listOf(20).slice(0, 99)),
+  (_, response) => void response.end(listOf(200, 'again')),
+]
+
+/** A v2 and v1 service that fails one request in `oneIn`. */
+export function faulty(random: () => number, oneIn: number): Behaviour {
+  return (request, response, body) => {
+    const fault = random() * oneIn < 1 ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined
+    const behave = fault ?? WELL
+    behave(request, response, body)
+  }
+}

@@ -63,9 +63,9 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
 
 /** Tells a call and its answer as JSON, before the plan reads it in its own way. */
 function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
-  return (call, { status, bytes }) => {
+  return (call, { status, text }) => {
     try {
-      tap({ call, status, body: JSON.parse(bytes.toString('utf8')) })
+      tap({ call, status, body: JSON.parse(text) })
     } catch {
       tap({ call, status, body: null })
     }

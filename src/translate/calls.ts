@@ -16,13 +16,19 @@ export interface CallLimits {
 
 type Ask = Extract<Step, { kind: 'ask' }>
 
+/** A call that was begun before it was asked for. */
+interface Begun {
+  readonly call: Call
+  readonly outcome: Promise<Outcome>
+}
+
 /**
  * Makes the calls of one plan within its limits. Calls that the plan says it will ask for next are begun ahead, so that they are under way
  * while an earlier page is still being written; at most `parallelCalls` of them are begun and not yet asked for, so that a plan that stands
  * still (because the client does not read) holds no more than that many answers.
  */
 export function createCalls(send: Send, { callsPerRequest, parallelCalls }: CallLimits): (ask: Ask) => Promise<readonly Outcome[]> {
-  const begun = new Map<Call, Promise<Outcome>>()
+  const begun: Begun[] = []
   const waiting: (() => void)[] = []
   let underWay = 0
   let ahead: readonly Call[] = []
@@ -43,23 +49,24 @@ export function createCalls(send: Send, { callsPerRequest, parallelCalls }: Call
     return underWay < parallelCalls ? go(call) : new Promise((resolve) => waiting.push(() => resolve(go(call))))
   }
   const make = (call: Call): Promise<Outcome> => {
-    const outcome = begun.get(call)
-    begun.delete(call)
-    return outcome ?? begin(call)
+    const at = begun.findIndex((other) => other.call === call)
+    const [known] = at < 0 ? [] : begun.splice(at, 1)
+    return known?.outcome ?? begin(call)
   }
   const beginAhead = () => {
-    for (; next < ahead.length && begun.size < parallelCalls && made < callsPerRequest; next += 1) {
+    for (; next < ahead.length && begun.length < parallelCalls && made < callsPerRequest; next += 1) {
       const call = ahead[next]
-      if (call) begun.set(call, begin(call))
+      if (call) begun.push({ call, outcome: begin(call) })
     }
   }
   return async ({ calls, ahead: coming }) => {
     if (coming) {
       ahead = coming
       next = 0
-      begun.clear()
+      begun.length = 0
     }
-    if (made + calls.filter((call) => !begun.has(call)).length > callsPerRequest) throw tooManyCalls(callsPerRequest)
+    if (made + calls.filter((call) => !begun.some((other) => other.call === call)).length > callsPerRequest)
+      throw tooManyCalls(callsPerRequest)
     const outcomes = calls.map(make)
     beginAhead()
     return Promise.all(outcomes)

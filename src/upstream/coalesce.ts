@@ -1,9 +1,14 @@
 import type { Underway } from './exchange.ts'
 import type { Signal } from './signal.ts'
 
+/**
+ * Every call comes through here, and the tables of a Map or Set that changes so often are collected late, with everything that they held.
+ * So whoever has landed lets go of the answer.
+ */
 interface Flight<T> {
   readonly key: string
-  readonly work: Underway<T>
+  /** Undefined once it has landed. */
+  work: Underway<T> | undefined
   waiting: number
 }
 
@@ -15,37 +20,45 @@ export interface Coalescer<T> {
 
 export function createCoalescer<T>(): Coalescer<T> {
   const flights = new Map<string, Flight<T>>()
-  const forget = (flight: Flight<T>) => {
+  const end = (flight: Flight<T>) => {
     if (flights.get(flight.key) === flight) flights.delete(flight.key)
+    flight.work = undefined
   }
-  const takeOff = (key: string, work: () => Underway<T>): Flight<T> => {
-    const flight = { key, work: work(), waiting: 0 }
+  const takeOff = (key: string, underway: Underway<T>): Flight<T> => {
+    const flight: Flight<T> = { key, work: underway, waiting: 0 }
     flights.set(key, flight)
-    const land = () => forget(flight)
-    flight.work.done.then(land, land)
+    const landed = () => end(flight)
+    underway.done.then(landed, landed)
     return flight
   }
   return {
     join(key, signal, work) {
       if (signal.aborted) return Promise.reject(signal.reason)
-      const flight = flights.get(key) ?? takeOff(key, work)
-      flight.waiting += 1
-      return landed(flight, signal, forget)
+      const flight = flights.get(key) ?? takeOff(key, work())
+      return board(flight, flight.work ?? work(), signal, end)
     },
   }
 }
 
 /** The result of the flight, or the signal's reason as soon as it fires; the last passenger to leave takes the flight down. */
-function landed<T>(flight: Flight<T>, signal: Signal, forget: (flight: Flight<T>) => void): Promise<T> {
+function board<T>(flight: Flight<T>, { done, cancel }: Underway<T>, signal: Signal, end: (flight: Flight<T>) => void): Promise<T> {
+  flight.waiting += 1
   return new Promise((resolve, reject) => {
+    let give: typeof reject | undefined = reject
+    let down: typeof cancel | undefined = cancel
     const leave = () => {
-      reject(signal.reason)
+      give?.(signal.reason)
       flight.waiting -= 1
       if (flight.waiting > 0) return
-      forget(flight)
-      flight.work.cancel(signal.reason as Error)
+      end(flight)
+      down?.(signal.reason as Error)
+    }
+    const landed = () => {
+      signal.removeEventListener('abort', leave)
+      give = undefined
+      down = undefined
     }
     signal.addEventListener('abort', leave)
-    void flight.work.done.then(resolve, reject).then(() => signal.removeEventListener('abort', leave))
+    void done.then(resolve, reject).then(landed)
   })
 }

@@ -1,6 +1,7 @@
 import type { Agent, Dispatcher } from 'undici'
 import { fromTransport } from '../errors/from-v2.ts'
 import { decode, tooLarge } from './decode.ts'
+import { textOfPieces } from './utf8.ts'
 
 export interface Exchange {
   readonly origin: string
@@ -14,7 +15,7 @@ export interface Exchange {
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly bytes: Buffer
+  readonly text: string
 }
 
 /** Work that has begun and can be given up; `done` then rejects. */
@@ -34,16 +35,24 @@ const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND
 export function exchange(pool: Agent, request: Exchange): Underway<RawAnswer> {
   let given: Error | undefined
   let connection: Dispatcher.DispatchController | undefined
-  let refuse = (_: unknown) => {}
+  let refuse: (error: unknown) => void = ignore
   const begin = (controller: Dispatcher.DispatchController) => {
     connection = controller
     if (given) controller.abort(given)
   }
   const done = new Promise<RawAnswer>((resolve, reject) => {
-    refuse = (error) => reject(fromTransport(error))
-    const attempt = (failed: (error: Error) => void) => pool.dispatch(request, gather(request.answerBytes, begin, resolve, failed))
+    refuse = (error) => {
+      refuse = ignore
+      reject(fromTransport(error))
+    }
+    const answered = (answer: RawAnswer) => {
+      refuse = ignore
+      connection = undefined
+      resolve(answer)
+    }
+    const attempt = (failed: (error: Error) => void) => pool.dispatch(request, gather(request.answerBytes, begin, answered, failed))
     attempt((error) => {
-      if (request.method === 'GET' && isConnectionFailure(error) && !given) attempt(refuse)
+      if (request.method === 'GET' && isConnectionFailure(error) && !given) attempt((again) => refuse(again))
       else refuse(error)
     })
   })
@@ -55,39 +64,57 @@ export function exchange(pool: Agent, request: Exchange): Underway<RawAnswer> {
   return { done, cancel }
 }
 
+function ignore(): void {}
+
 function isConnectionFailure(error: Error): boolean {
   return CONNECTION_FAILURES.has((error as { code?: string }).code ?? '')
 }
 
-/** Collects an answer of at most `answerBytes` bytes. `begin` comes before anything is sent, and again on another connection. */
+/**
+ * Collects an answer of at most `answerBytes` bytes. `begin` comes before anything is sent, and again on another connection. A connection
+ * keeps the handler of its last request, so that the handler must not keep the answer.
+ */
 function gather(
   answerBytes: number,
   begin: (controller: Dispatcher.DispatchController) => void,
-  resolve: (answer: RawAnswer) => void,
-  reject: (error: Error) => void,
+  answered: (answer: RawAnswer) => void,
+  failed: (error: Error) => void,
 ): Dispatcher.DispatchHandler {
   let status = 0
   let headers: RawAnswer['headers'] = {}
-  const chunks: Buffer[] = []
+  let pieces: Buffer[] = []
   let bytes = 0
+  let resolve: typeof answered = answered
+  let reject: typeof failed = failed
+  const forget = () => {
+    pieces = []
+    resolve = ignore
+    reject = ignore
+  }
   return {
     onRequestStart: begin,
     onResponseStart(_, statusCode, answerHeaders) {
       status = statusCode
       headers = answerHeaders
     },
-    onResponseData(controller, chunk) {
-      bytes += chunk.length
+    onResponseData(controller, piece) {
+      bytes += piece.length
       if (bytes > answerBytes) return controller.abort(tooLarge(answerBytes))
-      chunks.push(chunk)
+      pieces.push(piece)
     },
     onResponseEnd() {
-      const [first] = chunks
-      const all = chunks.length === 1 && first ? first : Buffer.concat(chunks, bytes)
       const encoding = headers['content-encoding']
-      if (encoding === undefined || all.length === 0) resolve({ status, headers, bytes: all })
-      else decode(all, String(encoding), answerBytes).then((decoded) => resolve({ status, headers, bytes: decoded }), reject)
+      if (encoding === undefined || bytes === 0) resolve({ status, headers, text: textOfPieces(pieces, bytes) })
+      else decode(Buffer.concat(pieces, bytes), String(encoding), answerBytes).then(decodedTo(resolve, status, headers), reject)
+      forget()
     },
-    onResponseError: (_, error) => reject(error),
+    onResponseError(_, error) {
+      reject(error)
+      forget()
+    },
   }
+}
+
+function decodedTo(resolve: (answer: RawAnswer) => void, status: number, headers: RawAnswer['headers']) {
+  return (bytes: Buffer) => resolve({ status, headers, text: bytes.toString('utf8') })
 }

@@ -130,16 +130,15 @@ export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep
 }
 
 /** The answer as the call would rather have it, when it is a success and can be read so. */
-export function readAs(read: NonNullable<Call['read']>, { status, bytes }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
+export function readAs(read: NonNullable<Call['read']>, { status, text }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
   if (status !== 200) return undefined
-  const body = read(bytes.toString('utf8'))
+  const body = read(text)
   if (!body) onParsed?.()
   return body
 }
 
 /** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */
-export function parse({ status, headers, bytes }: RawAnswer): JsonObject {
-  const text = bytes.toString('utf8')
+export function parse({ status, headers, text }: RawAnswer): JsonObject {
   if (status < 200 || status > 299) throw fromV2({ status, headers, text })
   if (text.trim() === '') return {}
   let body: unknown

@@ -28,13 +28,22 @@ describe('an answer', () => {
       response.write('{"a":')
       setImmediate(() => response.end('"ü"}'))
     })
-    const { status, bytes } = await ask().done
-    expect([status, bytes.toString()]).toEqual([200, '{"a":"ü"}'])
+    const { status, text } = await ask().done
+    expect([status, text]).toEqual([200, '{"a":"ü"}'])
+  })
+
+  it('larger than a page, or cut within a letter, is the same', async () => {
+    const body = Buffer.from(`"${'ü'.repeat(200_000)}"`)
+    const { ask } = await setUp((_, response) => {
+      response.write(body.subarray(0, 2))
+      setImmediate(() => response.end(body.subarray(2)))
+    })
+    expect((await ask({ answerBytes: 500_000 }).done).text).toBe(body.toString())
   })
 
   it('without a body is empty', async () => {
     const { ask } = await setUp((_, response) => void response.writeHead(204).end())
-    expect(await ask().done).toMatchObject({ status: 204, bytes: Buffer.alloc(0) })
+    expect(await ask().done).toMatchObject({ status: 204, text: '' })
   })
 
   it.each<[string, Record<string, string>]>([
@@ -53,7 +62,7 @@ describe('an answer', () => {
       code: 'INTERNAL',
       message: 'the v2 service sent an answer of more than limits.answerBytes (1000)',
     })
-    expect((await ask({ path: '/small' }).done).bytes.toString()).toBe('{}')
+    expect((await ask({ path: '/small' }).done).text).toBe('{}')
   })
 
   it('cut off is asked for once more, and no more', async () => {

@@ -73,10 +73,13 @@ export function pinSelf(core: number): void {
   if (pinned) spawnSync('taskset', ['-cp', String(core), String(process.pid)])
 }
 
-/** CPU time that a process has used, in milliseconds (`/proc`, 10 ms ticks). */
+/** CPU time that a process and its children have used, in milliseconds (`/proc`, 10 ms ticks). */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .split(' ')
+    .filter((child) => child !== '')
+  return (Number(fields[11]) + Number(fields[12])) * 10 + children.reduce((sum, child) => sum + cpuMs(Number(child)), 0)
 }
 
 /** Resident memory of a process in MiB. */

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { type Figure, round } from './figure.ts'
 import { plot } from './plot.ts'
 
@@ -9,7 +9,8 @@ const DOCS = new URL('../docs/', import.meta.url)
 export function environment(pinned: boolean): string {
   const cores = `${cpus().length} × ${cpus()[0]?.model.trim()}`
   const pins = pinned ? 'proxy pinned to one core, upstream and load to another' : 'processes not pinned'
-  return `Node ${process.versions.node}, ${cores}, ${pins}`
+  const load = `load average ${loadavg()[0]?.toFixed(1)}`
+  return `Node ${process.versions.node}, ${cores}, ${pins}, ${load} at the end`
 }
 
 export function jsonText(where: string, figures: readonly Figure[]): string {
@@ -18,19 +19,25 @@ export function jsonText(where: string, figures: readonly Figure[]): string {
 
 /** A table for people; the same lines as in the document. */
 export function tableText(figures: readonly Figure[]): string {
-  const lines = figures.map(({ point, what, value, unit, must = '', holds }) => [
-    `${point}`,
-    what,
-    `${round(value)} ${unit}`,
-    must,
-    verdict(holds),
-  ])
-  const rows = [['', 'what', 'measured', 'must be', ''], ...lines]
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
-    .join('\n')
-    .replace('\n', `\n|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|\n`)
+  const lines = figures.map(({ point, what, value, unit, must = '', holds }) => {
+    return [`${point}`, what, `${round(value)} ${unit}`, must, verdict(holds), `\`npm run bench -- ${COMMANDS[point]}\``]
+  })
+  const rows = [['', 'what', 'measured', 'must be', '', 'command'], ...lines]
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const [head, ...body] = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
+  return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n')
+}
+
+/** The scenario that prints the figures of a point. */
+const COMMANDS: Readonly<Record<number, string>> = {
+  1: 'resource',
+  2: 'page',
+  3: 'list',
+  4: 'large',
+  5: 'growth',
+  6: 'diff',
+  7: 'start',
+  8: 'calls',
 }
 
 function verdict(holds: boolean | undefined): string {

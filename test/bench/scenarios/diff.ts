@@ -15,8 +15,8 @@ export const diff: Scenario = async (run) => {
   const hung = await startHung()
   const kinds = [
     { name: 'v2 alone', env: {} },
-    { name: 'diff-v2, v1 answering', env: { CROSSWALK_MODES: 'diff-v2', CROSSWALK_UPSTREAM_V1: upstream.url } },
-    { name: 'diff-v2, v1 hung', env: { CROSSWALK_MODES: 'diff-v2', CROSSWALK_UPSTREAM_V1: hung.url } },
+    { name: 'diff-v2, v1 answering', env: { CROSSWALK_MODE: 'diff-v2', CROSSWALK_UPSTREAM_V1: upstream.url } },
+    { name: 'diff-v2, v1 hung', env: { CROSSWALK_MODE: 'diff-v2', CROSSWALK_UPSTREAM_V1: hung.url } },
   ]
   const p99 = new Map<string, number[]>(kinds.map(({ name }) => [name, []]))
   for (let launch = 0; launch < (run.short ? 2 : 7); launch += 1) {

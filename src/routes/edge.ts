@@ -11,6 +11,9 @@ import { hasFailed } from './outcome.ts'
 /** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
 export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
 
+/** Unknown parameters that a log line names; a request may bring ten thousand. */
+const NAMED = 20
+
 /**
  * One log line a request. It never holds a header, a body or a query, because those carry tokens; the caller is named by the hash of the
  * credential. The response's `close` is watched because it comes for finished, broken and passed-through answers alike.
@@ -33,7 +36,7 @@ export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded):
         operation: exchange.operation,
         mode: exchange.mode,
         calls: exchange.calls,
-        ...(exchange.dropped.length > 0 && { dropped: exchange.dropped }),
+        ...(exchange.dropped.length > 0 && { dropped: exchange.dropped.slice(0, NAMED) }),
         status,
         ms: Math.round(ms * 10) / 10,
         client,

@@ -21,6 +21,7 @@ export function plot(figures: readonly Figure[]): string {
   })
   const bound = (LEFT + scale).toFixed(1)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH + 140}" height="${height}" font-family="sans-serif" font-size="12">
+<title>Figures of npm run bench, each as a share of its bound</title>
 <rect width="100%" height="100%" fill="#fff"/>
 ${lines.join('\n')}
 <line x1="${bound}" y1="0" x2="${bound}" y2="${height - BAR + 4}" stroke="#333" stroke-dasharray="4 3"/>

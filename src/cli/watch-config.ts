@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, SETTING_KEYS } from '../config/settings.ts'
 import { FILE_FLAG } from '../config.ts'
@@ -8,7 +8,7 @@ import { type Flags, type Io, textOf } from './command.ts'
 import { configFrom } from './config-flags.ts'
 
 /** Milliseconds between two looks at the file. Looking works on every file system, also where a mount is swapped under the file. */
-const EVERY = 500
+const EVERY = 250
 
 /**
  * Follows the configuration file: new modes are in force from the next request on, other settings at the next start. A file that is wrong
@@ -28,8 +28,34 @@ export function watchConfig(flags: Flags, io: Io, server: Pick<Server, 'changeMo
     if (waiting.length > 0) io.err(`Changed at the next start only: ${waiting.join(', ')}.`)
     known = config
   }
-  watchFile(path, { interval: EVERY, persistent: false }, look)
-  return () => unwatchFile(path, look)
+  return whenSettled(path, look)
+}
+
+/**
+ * Calls `look` when the file reads the same twice and otherwise than at the last call: never in the middle of a write, and also for what
+ * was written since the start. The function returned stops it.
+ */
+function whenSettled(path: string, look: () => void): () => void {
+  let before: string | undefined
+  let looked: string | undefined
+  const timer = setInterval(() => {
+    const now = contentOf(path)
+    if (now === before && now !== looked) {
+      looked = now
+      look()
+    }
+    before = now
+  }, EVERY)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    return String(error)
+  }
 }
 
 function change({ modes }: Config, path: string, server: Pick<Server, 'changeModes'>, io: Io): string | undefined {

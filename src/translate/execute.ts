@@ -75,8 +75,13 @@ function whole({ status, headers = {}, body, rows }: Reply, held: readonly Rows[
   return { status, headers, stream: once(text), text }
 }
 
-async function* once(text: string): AsyncGenerator<string> {
-  yield text
+/** Makes its generator only when somebody iterates: one that never ran would keep the text until a full collection. */
+function once(text: string): AsyncIterable<string> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield text
+    },
+  }
 }
 
 const BEGIN = `{${JSON.stringify(ROWS)}:[`

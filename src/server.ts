@@ -99,7 +99,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   return {
     async listen() {
       await migration.restore()
-      await app.listen({ host: config['listen.host'], port: config['listen.port'] })
+      await app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG })
       await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
     },
     async close() {
@@ -125,6 +125,12 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     },
   }
 }
+
+/**
+ * Connections that may wait to be accepted; the system takes it for a wish (`net.core.somaxconn`). Beyond it a connection is not refused but
+ * silently tried again a second later, so a crowd that comes at once would wait for nothing.
+ */
+const BACKLOG = 4096
 
 interface Carriers {
   readonly pool: Agent

@@ -5,6 +5,7 @@ process.on('SIGUSR2', () => {
   gc?.()
   const resources = process.getActiveResourcesInfo()
   const count = (part: string) => resources.filter((name) => name.includes(part)).length
-  const told = { heap: process.memoryUsage().heapUsed, timers: count('Time'), sockets: count('Socket') + count('TCP') + count('TLS') }
+  const { rss, heapUsed, external } = process.memoryUsage()
+  const told = { resident: rss, heap: heapUsed, external, timers: count('Time'), sockets: count('Socket') + count('TCP') + count('TLS') }
   process.stdout.write(`probe ${JSON.stringify({ ...told, handles: resources.length })}\n`)
 })

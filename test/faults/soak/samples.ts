@@ -27,3 +27,10 @@ export function slopePerMinute(samples: readonly Sample[]): number {
   const along = samples.reduce((sum, { seconds }) => sum + (seconds - at) ** 2, 0)
   return along === 0 ? 0 : (60 * up) / along
 }
+
+/** The least of each of `count` spans of equal length: what is held on to, without what a busy moment takes for itself. */
+export function floors(samples: readonly Sample[], count: number): readonly Sample[] {
+  const size = Math.ceil(samples.length / count)
+  const spans = Array.from({ length: count }, (_, at) => samples.slice(at * size, (at + 1) * size)).filter((span) => span.length > 0)
+  return spans.map((span) => span.reduce((least, sample) => (sample.value < least.value ? sample : least)))
+}

@@ -47,6 +47,7 @@ function verdict(holds: boolean | undefined): string {
 
 const BEGIN = '<!-- figures: written by npm run bench -- --write -->'
 const END = '<!-- end of figures -->'
+const PLOT = '![Every figure that has a bound, as a share of it](performance.svg)'
 
 /** Puts the figures into docs/performance.md, between its two marks, and the plot beside it. */
 export function writeReport(where: string, figures: readonly Figure[]): void {
@@ -54,6 +55,6 @@ export function writeReport(where: string, figures: readonly Figure[]): void {
   const text = readFileSync(path, 'utf8')
   const [before, rest = ''] = text.split(BEGIN)
   const after = rest.slice(rest.indexOf(END))
-  writeFileSync(path, `${before}${BEGIN}\n\n${where}.\n\n${tableText(figures)}\n\n${after}`)
+  writeFileSync(path, `${before}${BEGIN}\n\n${where}.\n\n${PLOT}\n\n${tableText(figures)}\n\n${after}`)
   writeFileSync(new URL('performance.svg', DOCS), plot(figures))
 }

@@ -1,8 +1,8 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
 import { credentialHash } from '../upstream/credential.ts'
-import { refuse } from './refusal.ts'
+import { refusing } from './refusal.ts'
 
 /** Bounds of what is let in; 0 = none. The names are those of the configuration. */
 export interface AdmissionLimits {
@@ -73,10 +73,17 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
  * refusal that takes a fifth of an answer's time takes a quarter of the answers away.
  */
 export function createBounded(admit: Admit, handler: RequestListener): RequestListener {
+  let known: ApiError | undefined
+  let answer = (_: ServerResponse) => {}
   return (request, response) => {
     const refused = admit(request, response)
-    if (refused) refuse(response, refused)
-    else handler(request, response)
+    if (!refused) return handler(request, response)
+    // The error of an overload is always the same one.
+    if (refused !== known) {
+      known = refused
+      answer = refusing(refused)
+    }
+    answer(response)
   }
 }
 

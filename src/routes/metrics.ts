@@ -32,7 +32,8 @@ export interface MetricsSources {
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
 export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
-  const { requests, duration, calls, callDuration, parsedPages, dropped, inFlight, refused, grpc } = createInstruments([registry])
+  const { requests, duration, calls, callDuration, parsedPages, dropped, inFlight, grpc } = createInstruments([registry])
+  const refused = countRefusals([registry])
   watchPool(pool, [registry])
   watchMigration(report, [registry])
   watchProcess([registry])
@@ -49,7 +50,7 @@ export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics
     },
     endCall: (status, seconds) => callDuration.observe({ outcome: status === undefined ? 'unanswered' : outcomeOf(status) }, seconds),
     endGrpc: (code) => grpc.inc({ code }),
-    refused: (reason) => refused.inc({ reason }),
+    refused,
     text: () => registry.metrics(),
   }
 }
@@ -93,12 +94,6 @@ function createInstruments(registers: Registry[]) {
       labelNames,
       registers,
     }),
-    refused: new Counter({
-      name: 'crosswalk_refused_total',
-      help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate)',
-      labelNames: ['reason'],
-      registers,
-    }),
     grpc: new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers }),
     inFlight: new Gauge({ name: 'crosswalk_requests_in_flight', help: 'Requests being served', registers }),
   }
@@ -125,4 +120,20 @@ function watchPool(pool: Agent, registers: Registry[]): void {
       }
     },
   })
+}
+
+/** Counted by hand and told when asked: under overload a labelled counter would be a good part of what a refusal costs. */
+function countRefusals(registers: Registry[]): (why: Refused) => void {
+  const counts = new Map<Refused, number>()
+  new Counter({
+    name: 'crosswalk_refused_total',
+    help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate)',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [reason, count] of counts) this.inc({ reason }, count)
+    },
+  })
+  return (why) => void counts.set(why, (counts.get(why) ?? 0) + 1)
 }

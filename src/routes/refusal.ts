@@ -14,9 +14,14 @@ export function refuse(response: ServerResponse, error: ApiError, status: number
     response.destroy()
     return
   }
+  refusing(error, status)(response)
+}
+
+/** The same error for many answers that have not begun, written down once. */
+export function refusing(error: ApiError, status: number = error.http): (response: ServerResponse) => void {
   const text = errorText(error)
-  response.writeHead(status, { ...error.headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
-  response.end(text)
+  const headers = { ...error.headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  return (response) => void response.writeHead(status, headers).end(text)
 }
 
 /** The same on a bare socket, which is closed then. */

@@ -36,7 +36,7 @@ import { createApp, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
-import { createForwarded } from './routes/forwarded.ts'
+import { createForwarded, type Forwarded } from './routes/forwarded.ts'
 import { createGrpcRoute } from './routes/grpc.ts'
 import { createLegacy } from './routes/legacy.ts'
 import { createMetrics, type Metrics } from './routes/metrics.ts'
@@ -86,7 +86,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const grpc = createGrpc(v2, grpcSettings(config))
   const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), { certificate, ...listenerSettings(config) })
   const begin = createEdge(log, metrics, forwarded)
-  const app = createProxy(config, v2, mappings, { pool, passthrough, listener, begin, admit, migration, metrics, tracing })
+  const app = createProxy(config, v2, mappings, { pool, passthrough, listener, forwarded, begin, admit, migration, metrics, tracing })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({
@@ -136,6 +136,7 @@ interface Carriers {
   readonly pool: Agent
   readonly passthrough: Passthrough
   readonly listener: Listener
+  readonly forwarded: Forwarded
   readonly begin: Begin
   readonly admit: Admit
   readonly migration: Migration
@@ -151,7 +152,7 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, listener, begin, admit, migration, metrics, tracing }: Carriers,
+  { pool, passthrough, listener, forwarded, begin, admit, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
   const listen = (handler: RequestListener) => listener.create(createBounded(admit, handler))
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
@@ -161,8 +162,9 @@ function createProxy(
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
   const v1 = config['upstream.v1']
   const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
-  const compat = createCompat({ router, sendFor, legacy, modes: migration.modes, metrics, tracing }, compatSettings(config))
   const announce = createAnnounce(app, announcement(config))
+  const carriers = { router, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
+  const compat = createCompat(carriers, compatSettings(config))
   const serve = createServe(begin, createClassify(mappings), passthrough, announce, compat)
   passthrough.carryUpgrades(app.server)
   return app

@@ -1,8 +1,8 @@
 import type { Kind, Operation } from '../mapping/operation.ts'
 import type { Caller } from './record.ts'
 
-/** One use of one operation by one client, or several of them at once. */
-export interface Use extends Caller {
+/** One use of one operation, or several of them at once. */
+export interface Use {
   readonly operation: string
   readonly mode: string
   /** 1 unless said. */
@@ -35,7 +35,7 @@ export interface Client extends Caller {
 }
 
 export interface Inventory {
-  use(use: Use): void
+  use(client: Caller, use: Use): void
   /** Counts a recorded mismatch against the client that had it. */
   mismatch(caller: string, operation: string): void
   /** Most calls first. */
@@ -67,17 +67,15 @@ export function createInventory(operations: readonly Operation[], limit: number 
   const traffic = new Map<string, number>()
   let uncounted = 0
   return {
-    use({ caller, subject, operation, mode, calls = 1, at }) {
+    use({ caller, subject }, { operation, mode, calls = 1, at }) {
       traffic.set(operation, (traffic.get(operation) ?? 0) + calls)
-      const client = clients.get(caller) ?? (clients.size < limit ? { subject, operations: new Map<string, Tally>() } : undefined)
+      const client = clients.get(caller) ?? (clients.size < limit ? newClient(clients, caller) : undefined)
       if (!client) {
         uncounted += calls
         return
       }
-      clients.set(caller, client)
       client.subject = subject ?? client.subject
-      const tally = client.operations.get(operation) ?? { calls: 0, lastSeen: 0, mismatches: 0, modes: new Set<string>() }
-      client.operations.set(operation, tally)
+      const tally = client.operations.get(operation) ?? newTally(client, operation)
       tally.calls += calls
       tally.lastSeen = Math.max(tally.lastSeen, at)
       tally.modes.add(mode)
@@ -90,6 +88,18 @@ export function createInventory(operations: readonly Operation[], limit: number 
     traffic: () => traffic,
     uncounted: () => uncounted,
   }
+}
+
+function newClient(clients: Map<string, Known>, caller: string): Known {
+  const client: Known = { subject: undefined, operations: new Map() }
+  clients.set(caller, client)
+  return client
+}
+
+function newTally({ operations }: Known, operation: string): Tally {
+  const tally: Tally = { calls: 0, lastSeen: 0, mismatches: 0, modes: new Set() }
+  operations.set(operation, tally)
+  return tally
 }
 
 type Table = ReadonlyMap<string, Operation>

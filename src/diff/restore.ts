@@ -18,7 +18,7 @@ export interface Ledger {
 export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
   const at = Date.parse(entry.at)
   if (Number.isNaN(at)) return false
-  if (entry.kind === 'traffic') inventory.use({ ...entry, at })
+  if (entry.kind === 'traffic') inventory.use(entry, { operation: entry.operation, mode: entry.mode, calls: entry.calls, at })
   if (entry.kind !== 'comparison') return true
   const counted = evidence.observe(entry, at)
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))

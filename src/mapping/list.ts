@@ -65,11 +65,8 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   const uid = options.byId ? single(query, options.byId) : undefined
   const show = resource.show[env.dialect]
   const origin = uid ? 'get' : 'list'
-  const send = function* (rows: readonly JsonObject[] | RowText): Plan<void> {
-    if (isRowText(rows)) return yield* emit(rows)
-    const complete = options.enrich ? yield* options.enrich(rows, env, origin) : rows
-    yield* emit(complete.map(show))
-  }
+  // A generator function that is made anew for each request would get a class and a prototype of its own each time.
+  const send = (rows: readonly JsonObject[] | RowText) => sendRows(rows, { show, env, origin, enrich: options.enrich })
   const reply = (walked: Partial<Walked>) => items(options.envelope?.show[env.dialect]({ ...walked, scope: scopeOf(query) }))
   if (!filters) return reply({})
   if (uid) {
@@ -82,6 +79,20 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   const read = options.enrich ? undefined : textReader(resource, env)
   const listing = { path, plural: resource.plural, order: order ?? resource.order, query: ordered, ...(read && { read }) }
   return reply(yield* eachPage(listing, window, send))
+}
+
+interface Sending {
+  readonly show: (row: JsonObject) => JsonObject
+  readonly enrich: Enrich | undefined
+  readonly env: Env
+  readonly origin: 'list' | 'get'
+}
+
+/** Sends rows on as v1 has them. */
+function* sendRows(rows: readonly JsonObject[] | RowText, { show, enrich, env, origin }: Sending): Plan<void> {
+  if (isRowText(rows)) return yield* emit(rows)
+  const complete = enrich ? yield* enrich(rows, env, origin) : rows
+  yield* emit(complete.map(show))
 }
 
 /** Readers of whole pages, made when they are first needed. */
@@ -130,7 +141,7 @@ function* byId(resource: Resource, uid: string, field: string): Plan<readonly Js
  * v2 would refuse the pair.
  */
 function merge(params: Params, filters: Filters): Filters | undefined {
-  if (new Set(filters.map(([name]) => name)).size === filters.length) return filters
+  if (filters.every(([name], at) => filters.findIndex(([other]) => other === name) === at)) return filters
   const repeated = new Set(
     Object.values(params)
       .map(asParam)

@@ -36,13 +36,18 @@ export function* readPage(listing: Unread, size: number, position: Call['query']
 }
 
 /** The call for a page of `size` rows; `position` says where it begins. */
-export function pageCall({ path, query, read }: Listing, size: number, position: Call['query']): Call {
-  return { method: 'GET', path, query: [...query, ['page_size', String(size)], ...position], ...(read && { read }) }
+export function pageCall(listing: Listing, size: number, position: Call['query']): Call {
+  return { method: 'GET', path: listing.path, query: pageQuery(listing, size, position), ...(listing.read && { read: listing.read }) }
 }
 
 /** The call for a further page of a list. */
 export function furtherPage(listing: Listing, size: number, position: Call['query']): Call {
-  return { ...pageCall(listing, size, position), bulk: true }
+  const { path, read } = listing
+  return { method: 'GET', path, query: pageQuery(listing, size, position), bulk: true, ...(read && { read }) }
+}
+
+function pageQuery({ query }: Listing, size: number, position: Call['query']): Call['query'] {
+  return [...query, ['page_size', String(size)], ...position]
 }
 
 /** The page in a v2 answer. */

@@ -48,7 +48,10 @@ export function asParam(row: Param | string): Param {
 /** The v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
 export function v2Query(params: Params, query: Query): [string, string][] {
   const pairs: [string, string][] = []
-  for (const [name, param] of rowsOf(params)) for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
+  for (const [name, param] of rowsOf(params)) {
+    if (!param.negate && !isGiven(query, name)) continue
+    for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
+  }
   return pairs
 }
 
@@ -97,6 +100,13 @@ function occurrences(query: Query, name: string): readonly string[] {
     if (values) found = found === NONE ? values : [...found, ...values]
   }
   return found
+}
+
+/** Whether a parameter stands in the query, in any spelling. */
+export function isGiven(query: Query, name: string): boolean {
+  if (query.size === 0) return false
+  for (const spelling of spellings(name)) if (query.has(spelling)) return true
+  return false
 }
 
 /** A non-negative 32-bit integer parameter; absent and 0 both mean unset (proto3). */

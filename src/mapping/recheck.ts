@@ -70,7 +70,9 @@ export function passes(row: JsonObject, query: readonly (readonly [string, strin
 }
 
 function valuesOf(query: readonly (readonly [string, string])[], name: string): readonly string[] {
-  return query.filter(([other]) => other === name).map(([, value]) => value)
+  const values: string[] = []
+  for (const [other, value] of query) if (other === name) values.push(value)
+  return values
 }
 
 function passesOne(row: JsonObject, name: string, values: readonly string[]): boolean {

@@ -26,5 +26,6 @@ export function countOf(rows: readonly JsonObject[] | RowText): number {
 /** The same without the first row. */
 export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
   if (!isRowText(rows)) return rows.slice(1)
-  return { ...rows, text: rows.text.slice(rows.second), count: Math.max(0, rows.count - 1), second: 0 }
+  const { text, count, first, last, second } = rows
+  return { [ROW_TEXT]: true, text: text.slice(second), count: Math.max(0, count - 1), first, last, second: 0 }
 }

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../errors/api-error.ts'
-import { count, type Query } from './query.ts'
+import { count, isGiven, type Query } from './query.ts'
 
 /** The part of a full-set list that a v1 client asked for; `take` undefined = to the end. */
 export interface Window {
@@ -26,6 +26,7 @@ export const DEFAULT_PAGE = 50
 
 /** The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. */
 export function readWindow(query: Query): Window {
+  if (!WINDOW_PARAMETERS.some((name) => isGiven(query, name))) return EVERYTHING
   const used = FAMILIES.map((family) => ({ family, start: count(query, family.start), size: count(query, family.size) })).filter(
     ({ start, size }) => start !== undefined || size !== undefined,
   )

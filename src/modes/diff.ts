@@ -25,6 +25,6 @@ export function diff(serve: Backend, mode: Mode, observer: Observer, { ownWrites
       if (!kept) observer.skipped.gone += 1
       else observer.look({ incoming, mode, served, kept, ms: Math.round(performance.now() - began), wrote, mayBeGone })
     })
-    return { ...served, answer }
+    return { answer, by: served.by, ...(served.failed && { failed: served.failed }) }
   }
 }

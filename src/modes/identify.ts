@@ -18,9 +18,11 @@ const known = new LRUCache<string, Identity>({ max: 1000 })
  * there, and refusals are neither counted nor compared.
  */
 export function identify(authorization: string | undefined): Identity {
-  const found = known.get(authorization ?? '') ?? read(authorization)
-  known.set(authorization ?? '', found)
-  return found
+  const found = known.get(authorization ?? '')
+  if (found) return found
+  const identity = read(authorization)
+  known.set(authorization ?? '', identity)
+  return identity
 }
 
 function read(authorization: string | undefined): Identity {

@@ -9,7 +9,7 @@ import { createInventory } from '../diff/inventory.ts'
 import { createJudge, type Judgement, tally } from '../diff/judge.ts'
 import { createNoise } from '../diff/noise.ts'
 import { createSettle } from '../diff/race.ts'
-import type { Note, Side as RecordedSide } from '../diff/record.ts'
+import type { Caller, Note, Side as RecordedSide } from '../diff/record.ts'
 import { comparisonOf, recordedCall } from '../diff/record-of.ts'
 import type { Recorder } from '../diff/recorder.ts'
 import { createRedactor, type RedactLimits, type Values } from '../diff/redact.ts'
@@ -118,8 +118,8 @@ function createJudging(compare: Compare, expected: Ledger['expected']): Judging 
 const WHOLE: RedactLimits = { text: 10_000, items: 10_000, members: 10_000, depth: 100 }
 
 /** The caller as records show it. */
-export function callerOf({ caller, subject }: Identity, subjects: boolean) {
-  return { caller, ...(subjects && subject !== undefined && { subject }) }
+export function callerOf({ caller, subject }: Identity, subjects: boolean): Caller {
+  return subjects && subject !== undefined ? { caller, subject } : { caller }
 }
 
 function sideOf({ seen: { status, body }, ms }: Answered): RecordedSide {

@@ -84,19 +84,20 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {
       const who = identify(headers.authorization)
-      if (!v1) return { ...who, mode: 'v2' }
+      if (!v1) return { caller: who.caller, subject: who.subject, mode: 'v2' }
       const wish = headers[MODE_HEADER]
-      const question = { ...who, operation: operation.id, wish: typeof wish === 'string' ? wish : undefined }
-      const mode = select({ ...question, isOpen: journal.circuit.isOpen(operation.id) })
-      return { ...who, mode: staying(mode, operation, url, who.caller) }
+      const { caller, subject } = who
+      const asked = typeof wish === 'string' ? wish : undefined
+      const mode = select({ caller, subject, operation: operation.id, wish: asked, isOpen: journal.circuit.isOpen(operation.id) })
+      return { caller, subject, mode: staying(mode, operation, url, caller) }
     },
     used: (who, operation, mode) => traffic.use(callerOf(who, subjects), operation, mode),
     writing(operation, params, caller) {
-      if (isRead(operation)) return () => {}
+      if (isRead(operation)) return nothingWritten
       witnesses.deletions.note(operation, params)
       return witnesses.ownWrites.begin(caller)
     },
-    async serve(mode, incoming, translated) {
+    serve(mode, incoming, translated) {
       if (!v1) return translated(incoming)
       const legacy: Backend = async ({ raw, client }) => ({ answer: await v1.ask(raw, client), by: 'v1' })
       const v2 = fallback(translated, legacy, v1.budget)
@@ -106,6 +107,8 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
     flush: traffic.flush,
   }
 }
+
+const nothingWritten = () => {}
 
 export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'
 

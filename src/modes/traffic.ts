@@ -10,22 +10,34 @@ export interface Traffic {
   flush(): void
 }
 
-type Counted = Extract<Entry, { readonly kind: 'traffic' }>
+type Counted = Omit<Extract<Entry, { readonly kind: 'traffic' }>, 'at' | 'calls'> & { calls: number }
 
 /** Calls are recorded as sums, because a line for each would drown the comparisons. `now` is a time in milliseconds since 1970. */
 export function createTraffic(inventory: Inventory, recorder: Recorder, now: () => number): Traffic {
-  const since = new Map<string, Omit<Counted, 'at'>>()
+  /** By caller, operation and mode. */
+  const since = new Map<string, Map<string, Map<string, Counted>>>()
   return {
     use(caller, operation, mode) {
-      inventory.use({ ...caller, operation, mode, at: now() })
-      const key = `${caller.caller} ${operation} ${mode}`
-      const calls = (since.get(key)?.calls ?? 0) + 1
-      since.set(key, { kind: 'traffic', ...caller, operation, mode, calls })
+      inventory.use(caller, { operation, mode, at: now() })
+      const modes = within(within(since, caller.caller), operation)
+      const counted = modes.get(mode)
+      if (counted) counted.calls += 1
+      else modes.set(mode, { kind: 'traffic', ...caller, operation, mode, calls: 1 })
     },
     flush() {
       const at = new Date(now()).toISOString()
-      for (const entry of since.values()) recorder.record({ ...entry, at })
+      for (const operations of since.values()) {
+        for (const modes of operations.values()) for (const counted of modes.values()) recorder.record({ ...counted, at })
+      }
       since.clear()
     },
   }
+}
+
+function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
+  const known = maps.get(key)
+  if (known) return known
+  const made = new Map<string, T>()
+  maps.set(key, made)
+  return made
 }

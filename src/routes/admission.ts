@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
 import { credentialHash } from '../upstream/credential.ts'
+import { type Ending, whenOver } from './over.ts'
 import { refusing } from './refusal.ts'
 
 /** Bounds of what is let in; 0 = none. The names are those of the configuration. */
@@ -18,11 +19,7 @@ export interface AdmissionLimits {
 export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate'
 
 /** Lets a request in until its answer is over, or gives the error to answer with. */
-export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Closing) => ApiError | undefined
-
-interface Closing {
-  once(event: 'close', listener: () => void): unknown
-}
+export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Ending) => ApiError | undefined
 
 interface Caller {
   inFlight: number
@@ -60,7 +57,7 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
       return again('RESOURCE_EXHAUSTED', caller.message, caller.seconds)
     }
     inFlight += 1
-    response.once('close', () => {
+    whenOver(response, () => {
       inFlight -= 1
       caller?.leave()
     })

@@ -8,8 +8,15 @@ export interface Announcement {
   readonly successor: string | undefined
 }
 
-/** Puts the announcement on the answer to a v1 request, before anybody begins to answer it. */
-export type Announce = (reply: FastifyReply) => void
+/** Names and values, one after the other. */
+export type RawHeaders = readonly string[]
+
+export interface Announce {
+  /** What every v1 answer carries. */
+  readonly headers: RawHeaders
+  /** Puts it on an answer that Fastify writes, before anybody begins with it. */
+  put(reply: FastifyReply): void
+}
 
 /**
  * `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link: rel="successor-version"` (RFC 5829) for every v1 answer of `app`, errors
@@ -17,13 +24,13 @@ export type Announce = (reply: FastifyReply) => void
  */
 export function createAnnounce(app: FastifyInstance, announcement: Announcement): Announce {
   const headers = headersOf(announcement)
-  if (Object.keys(headers).length === 0) return () => {}
+  if (Object.keys(headers).length === 0) return { headers: [], put: () => {} }
   app.addHook('onSend', async (_, reply) => {
     const theirs = reply.getHeader('link') ?? []
     const links = [theirs, headers.link ?? []].flat().join(', ')
     reply.headers({ ...headers, ...(headers.link !== undefined && theirs !== headers.link && { link: links }) })
   })
-  return (reply) => void reply.headers(headers)
+  return { headers: Object.entries(headers).flat(), put: (reply) => void reply.headers(headers) }
 }
 
 function headersOf({ deprecation, sunset, successor }: Announcement): { deprecation?: string; sunset?: string; link?: string } {

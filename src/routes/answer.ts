@@ -1,24 +1,38 @@
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import type { Answer } from '../modes/backend.ts'
 import { abortSignalOf, type Signal } from '../upstream/signal.ts'
+import type { RawHeaders } from './announce.ts'
 import { errorText } from './refusal.ts'
 
 /** As v1 has it (facts §15); text instead of bytes would make Fastify add a charset. */
 const JSON_TYPE = 'application/json'
 
+/** What the answer to one request carries, whoever gives it. */
+export interface Envelope {
+  /** The request's id. */
+  readonly id: string
+  readonly announced: RawHeaders
+}
+
 /**
  * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
-export function sendAnswer(reply: FastifyReply, answer: Answer, signal: Signal): FastifyReply {
+export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply {
   if ('stream' in answer && answer.text === undefined) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
-  return sendText(reply, answer.status, answer.headers, 'stream' in answer ? (answer.text ?? '') : textOf(answer.body))
+  const text = 'stream' in answer ? (answer.text ?? '') : textOf(answer.body)
+  const length = Buffer.byteLength(text)
+  const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
+  for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
+  reply.hijack()
+  sendText(reply.raw.writeHead(answer.status, headers), text, length, reply.request.raw.httpVersionMajor)
+  return reply
 }
 
 /** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */
@@ -33,14 +47,23 @@ function textOf(body: unknown): string {
 /** From so many characters a text is better sent as bytes: they lie outside the heap while they wait for the client. */
 const LARGE = 16 * 1024
 
-/** Writes head and body at once, a small body as text: Node then needs one write for both, which is what a small answer costs most. */
-function sendText(reply: FastifyReply, status: number, headers: Answer['headers'], text: string): FastifyReply {
-  reply.hijack()
-  const body = text.length < LARGE ? text : Buffer.from(text)
-  const given = reply.getHeaders() as OutgoingHttpHeaders
-  const own = { ...headers, 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
-  reply.raw.writeHead(status, { ...given, ...own }).end(body)
-  return reply
+/**
+ * Writes head and body at once. Over HTTP/1.1 that happens when the end comes a moment later than the body; otherwise Node would add an
+ * empty piece for the end and put the pieces together in memory of their own, which is what a small answer would cost most. Plain ASCII
+ * goes as Latin-1, which needs no second look at the text. `length` is in bytes.
+ */
+function sendText(response: ServerResponse, text: string, length: number, version: number): void {
+  const encoding = length === text.length ? 'latin1' : 'utf8'
+  if (length > LARGE) response.end(Buffer.from(text, encoding))
+  else if (version > 1) response.end(text)
+  else {
+    response.write(text, encoding)
+    process.nextTick(end, response)
+  }
+}
+
+function end(response: ServerResponse): void {
+  response.end()
 }
 
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {

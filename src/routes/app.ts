@@ -13,6 +13,10 @@ import { requestId } from './exchange.ts'
 import type { Passthrough } from './passthrough.ts'
 import { refuseExpectation, refuseSocket } from './refusal.ts'
 
+/** Where a connection keeps the answer to its last request; a WeakMap of every connection would be a burden to the collector. */
+const LAST = Symbol('last answer')
+type Connection = Socket & { [LAST]?: ServerResponse }
+
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
@@ -20,17 +24,18 @@ type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
  * no text of Fastify's own can reach a client. Bodies are never touched here: each carrier reads its own. `createServer` makes what listens.
  */
 export function createApp(serve: Serve, createServer: (handler: RequestListener) => Server, limits: ConnectionLimits): FastifyInstance {
-  const last = new WeakMap<Socket, ServerResponse>()
   const app = Fastify({
     genReqId: requestId,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     serverFactory: (handler) => createServer(handler),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => refuseClient(error, socket as Socket, limits, last.get(socket as Socket)),
+    clientErrorHandler: (error, socket) => refuseClient(error, socket as Connection, limits),
   })
   app.server.on('checkExpectation', refuseExpectation)
-  app.server.prependListener('request', ({ socket }, response) => last.set(socket, response))
+  app.server.prependListener('request', ({ socket }: { socket: Connection }, response) => {
+    socket[LAST] = response
+  })
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
   app.setNotFoundHandler(serve)
@@ -45,7 +50,7 @@ export function createServe(begin: Begin, classify: Classify, passthrough: Passt
     const target = classify(hasHost(request.raw) ? (request.raw.url ?? '') : '')
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
     reply.header('x-request-id', exchange.id)
-    announce(reply)
+    announce.put(reply)
     if (target.kind === 'v1') return compat(request, reply, target.path, exchange)
     const message = hasHost(request.raw) ? 'the request target is not a well-formed path' : 'the request has no host header'
     exchange.error = new ApiError('INVALID_ARGUMENT', message)
@@ -73,7 +78,8 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: 
  * What came in is not HTTP; there is no request to answer, only a connection to close. A request before it on the same connection gets its
  * answer first: it may be a write that was done, and the client would take the refusal for its answer.
  */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: ConnectionLimits, before: ServerResponse | undefined): void {
+function refuseClient(error: NodeJS.ErrnoException, socket: Connection, limits: ConnectionLimits): void {
+  const before = socket[LAST]
   if (error.code === 'ECONNRESET') return void socket.destroy()
   const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', () => 'the request is not well-formed HTTP']
   const answer = () => refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status)

@@ -14,7 +14,10 @@ export type Classify = (url: string) => Target
 /** Tells v1 requests from native ones: a v1 path begins with `/<domain>/v1`. `url` is the raw request target. */
 export function createClassify(mappings: readonly Mapping[]): Classify {
   const prefixes = new Set(mappings.map(({ domain }) => `${domain}/v1`))
-  const isV1 = (path: string) => prefixes.has(path.split('/').slice(1, 3).join('/'))
+  const isV1 = (path: string) => {
+    const second = path.indexOf('/', path.indexOf('/', 1) + 1)
+    return prefixes.has(second < 0 ? path.slice(1) : path.slice(1, second))
+  }
   return (url) => {
     if (!url.startsWith('/')) return { kind: 'malformed' }
     const raw = pathOf(url)
@@ -31,6 +34,7 @@ export function pathOf(url: string): string {
 }
 
 function decoded(path: string): string | undefined {
+  if (!path.includes('%')) return path
   try {
     return decodeURIComponent(path)
   } catch {

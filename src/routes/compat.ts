@@ -11,13 +11,16 @@ import type { Router } from '../translate/router.ts'
 import { type TranslateSettings, translate, unknownParameters } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
+import type { RawHeaders } from './announce.ts'
 import { sendAnswer, sendError } from './answer.ts'
 import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
+import type { Forwarded } from './forwarded.ts'
 import { isBodyWithin, readIncoming } from './incoming.ts'
 import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
 import type { Metrics } from './metrics.ts'
+import { whenOver } from './over.ts'
 import { methodNotAllowed, notFound } from './refusal.ts'
 import { clientSignal, requestSignal } from './signal.ts'
 
@@ -34,15 +37,21 @@ export interface CompatParts {
   /** Undefined when no v1 upstream is configured. */
   readonly legacy: Legacy | undefined
   readonly modes: Modes
+  readonly forwarded: Forwarded
+  readonly announced: RawHeaders
   readonly metrics: Metrics
   /** Undefined when traces go nowhere. */
   readonly tracing: Tracing | undefined
 }
 
 /** The v1 surface, top to bottom. */
-export function createCompat({ router, sendFor, legacy, modes, metrics, tracing }: CompatParts, settings: CompatSettings): Compat {
+export function createCompat(
+  { router, sendFor, legacy, forwarded, announced, modes, metrics, tracing }: CompatParts,
+  settings: CompatSettings,
+): Compat {
   return async (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
+    if (legacy) forwarded.rewrite(request.raw)
     try {
       const routed = routeRequest(router, request.raw, path)
       const match = typeof routed.match === 'object' ? routed.match : undefined
@@ -64,7 +73,7 @@ export function createCompat({ router, sendFor, legacy, modes, metrics, tracing 
   /** Counts the request when it is over, and tells its writes from then until then. */
   function watch({ operation, params }: Exclude<Routed['match'], string | undefined>, choice: Choice, response: ServerResponse) {
     const written = modes.writing(operation, params, choice.caller)
-    response.once('close', () => {
+    whenOver(response, () => {
       written()
       if (response.statusCode !== UNAUTHENTICATED) modes.used(choice, operation.id, choice.mode)
     })
@@ -88,11 +97,13 @@ export function createCompat({ router, sendFor, legacy, modes, metrics, tracing 
       exchange.error = error
     }
     const read = await readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
-    const incoming = { ...read, ...choice, operation, client: legacy ? clientSignal(reply.raw) : signal }
+    const { caller, subject } = choice
+    const client = legacy ? clientSignal(reply.raw) : signal
+    const incoming: Incoming = { raw: read.raw, read: read.read, caller, subject, operation, client }
     const { answer, by, failed: spared } = await modes.serve(choice.mode, incoming, translated(signal, exchange, failed))
     if (spared) exchange.mode = 'fallback'
-    const ends = by === 'v1' ? incoming.client : signal
-    return sendAnswer(reply, watched(answer, ends, failed), ends)
+    const ends = by === 'v1' ? client : signal
+    return sendAnswer(reply, { id: exchange.id, announced }, watched(answer, ends, failed), ends)
   }
 
   /** Answers from v2. */
@@ -136,5 +147,5 @@ function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => vo
       throw thrown
     }
   }
-  return { ...answer, stream: observed() }
+  return { status: answer.status, headers: answer.headers, stream: observed() }
 }

@@ -7,6 +7,7 @@ import { type Exchange, newExchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import type { Metrics } from './metrics.ts'
 import { hasFailed } from './outcome.ts'
+import { whenOver } from './over.ts'
 
 /** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
 export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
@@ -21,32 +22,37 @@ const NAMED = 20
 export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): Begin {
   return (request, response, id) => {
     const exchange = newExchange(id)
-    const client = forwarded(request)
+    const client = forwarded.clientOf(request)
     const started = performance.now()
     metrics.begin()
-    response.once('close', () => {
+    whenOver(response, () => {
       const ms = performance.now() - started
       const status = statusOf(response, exchange)
       metrics.end(exchange, status, ms / 1000)
-      exchange.span?.end({ ...exchange, method: request.method ?? '', status, failed: hasFailed(status) })
-      const line = {
-        reqId: id,
-        method: request.method,
-        path: pathOf(request.url ?? ''),
-        operation: exchange.operation,
-        mode: exchange.mode,
-        calls: exchange.calls,
-        ...(exchange.dropped.length > 0 && { dropped: exchange.dropped.slice(0, NAMED) }),
-        status,
-        ms: Math.round(ms * 10) / 10,
-        client,
-        caller: credentialHash(request.headers.authorization),
-        ...traceOf(exchange, request),
-        ...(exchange.error && { error: described(exchange.error) }),
-      }
-      log[hasFailed(status) ? 'error' : 'info'](line, 'request')
+      const { operation, mode } = exchange
+      exchange.span?.end({ operation, mode, method: request.method ?? '', status, failed: hasFailed(status) })
+      const level = hasFailed(status) ? 'error' : 'info'
+      if (log.isLevelEnabled(level)) log[level](lineOf(exchange, request, status, ms, client), 'request')
     })
     return exchange
+  }
+}
+
+function lineOf(exchange: Exchange, request: IncomingMessage, status: number, ms: number, client: string) {
+  return {
+    reqId: exchange.id,
+    method: request.method,
+    path: pathOf(request.url ?? ''),
+    operation: exchange.operation,
+    mode: exchange.mode,
+    calls: exchange.calls,
+    ...(exchange.dropped.length > 0 && { dropped: exchange.dropped.slice(0, NAMED) }),
+    status,
+    ms: Math.round(ms * 10) / 10,
+    client,
+    caller: credentialHash(request.headers.authorization),
+    ...traceOf(exchange, request),
+    ...(exchange.error && { error: described(exchange.error) }),
   }
 }
 

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { elementText, parseForwarded } from './forwarded-header.ts'
 import { peerOf, vouchedHops } from './hops.ts'
-import { createTrust } from './trust.ts'
+import { createTrust, type IsTrusted } from './trust.ts'
 
 export interface ForwardedSettings {
   /** Addresses and networks of the proxies in front of us that are believed. */
@@ -11,25 +12,61 @@ export interface ForwardedSettings {
   readonly header: 'x-forwarded' | 'forwarded'
 }
 
-/**
- * Makes the forwarding headers of a request true, in place, before any carrier copies them: what an untrusted peer claims is replaced by
- * what we see, what a trusted one says is kept and added to. Returns the address of the client.
- */
-export type Forwarded = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string
+type Arrived = Pick<IncomingMessage, 'headers' | 'socket'>
+
+export interface Forwarded {
+  /** The address of the client. */
+  clientOf(request: Arrived): string
+  /**
+   * Makes the forwarding headers of a request true, in place; every carrier that copies them asks for it first. What an untrusted peer
+   * claims is replaced by what we see, what a trusted one says is kept and added to.
+   */
+  rewrite(request: Arrived): void
+}
 
 export function createForwarded({ trusted, header }: ForwardedSettings): Forwarded {
   const isTrusted = createTrust(trusted)
   const { read, write } = FAMILIES[header]
-  return ({ headers, socket }) => {
-    const peer = peerOf(socket.remoteAddress)
-    const claim = isTrusted(peer) ? read(headers) : NO_CLAIM
-    const hops = vouchedHops(peer, claim.hops, isTrusted)
-    const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
-    const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
-    const host = said(claim.hosts, HOST) ?? headers.host
-    drop(headers)
-    Object.assign(headers, write(hops, proto.toLowerCase(), host))
-    return hops[0] ?? peer
+  const connectionOf = createConnections(isTrusted)
+  const wayOf = ({ headers, socket }: Arrived) => {
+    const { peer, isProxy } = connectionOf(socket)
+    const claim = isProxy ? read(headers) : NO_CLAIM
+    return { claim, hops: vouchedHops(peer, claim.hops, isTrusted) }
+  }
+  return {
+    clientOf(request) {
+      const { peer, isProxy } = connectionOf(request.socket)
+      return isProxy ? (wayOf(request).hops[0] ?? peer) : peer
+    },
+    rewrite(request) {
+      const { headers, socket } = request
+      const { claim, hops } = wayOf(request)
+      const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
+      const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
+      const host = said(claim.hosts, HOST) ?? headers.host
+      drop(headers)
+      Object.assign(headers, write(hops, proto.toLowerCase(), host))
+    },
+  }
+}
+
+/** The other end of a connection, and whether it is a proxy that is believed. */
+interface Connection {
+  readonly peer: string
+  readonly isProxy: boolean
+}
+
+const CONNECTION = Symbol('connection')
+
+/** Looks at a connection once, not at every request: where it comes from does not change. */
+function createConnections(isTrusted: IsTrusted): (socket: Socket) => Connection {
+  return (socket) => {
+    const known = socket as Socket & { [CONNECTION]?: Connection }
+    if (!known[CONNECTION]) {
+      const peer = peerOf(socket.remoteAddress)
+      known[CONNECTION] = { peer, isProxy: isTrusted(peer) }
+    }
+    return known[CONNECTION]
   }
 }
 

@@ -31,7 +31,9 @@ export function createGrpcRoute({ grpc, admit, forwarded, log, metrics }: GrpcPa
     const refused = admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
     const exchange = newExchange(requestId({ headers }))
-    const client = forwarded({ headers, socket: socketOf(stream) })
+    const arrived = { headers, socket: socketOf(stream) }
+    const client = forwarded.clientOf(arrived)
+    forwarded.rewrite(arrived)
     const started = performance.now()
     exchange.operation = 'grpc'
     exchange.mode = 'native'

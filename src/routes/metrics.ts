@@ -1,12 +1,13 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, type CounterConfiguration, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../errors/codes.ts'
 import type { Report } from '../modes/report.ts'
 import type { Refused } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { watchMigration } from './migration-metrics.ts'
-import { outcomeOf } from './outcome.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
 import { watchProcess } from './process-metrics.ts'
+import { createDurations } from './tally.ts'
 
 export interface Metrics {
   begin(): void
@@ -32,23 +33,27 @@ export interface MetricsSources {
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
 export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
-  const { requests, duration, calls, callDuration, parsedPages, dropped, inFlight, grpc } = createInstruments([registry])
-  const refused = countRefusals([registry])
-  watchPool(pool, [registry])
-  watchMigration(report, [registry])
-  watchProcess([registry])
-  if (expiry !== undefined) watchCertificate(expiry, [registry])
+  const registers = [registry]
+  const tallies = createTallies(registry)
+  const { duration, callDuration } = createClocks(registry)
+  const grpc = new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers })
+  const refused = countRefusals(registers)
+  let inFlight = 0
+  gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
+  watchPool(pool, registers)
+  watchMigration(report, registers)
+  watchProcess(registers)
+  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers)
   return {
-    begin: () => inFlight.inc(),
-    end({ operation, mode, ...exchange }, status, seconds) {
-      inFlight.dec()
-      requests.inc({ operation, mode, outcome: outcomeOf(status) })
-      duration.observe({ operation }, seconds)
-      if (exchange.calls > 0) calls.inc({ operation }, exchange.calls)
-      if (exchange.parsedPages > 0) parsedPages.inc({ operation }, exchange.parsedPages)
-      if (exchange.dropped.length > 0) dropped.inc({ operation }, exchange.dropped.length)
+    begin() {
+      inFlight += 1
     },
-    endCall: (status, seconds) => callDuration.observe({ outcome: status === undefined ? 'unanswered' : outcomeOf(status) }, seconds),
+    end(exchange, status, seconds) {
+      inFlight -= 1
+      tallies.add(exchange, outcomeOf(status))
+      duration.observe(exchange.operation, seconds)
+    },
+    endCall: (status, seconds) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds),
     endGrpc: (code) => grpc.inc({ code }),
     refused,
     text: () => registry.metrics(),
@@ -58,50 +63,88 @@ export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics
 /** Seconds; from a call within one machine to a list that takes its whole deadline. */
 const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
 
-function createInstruments(registers: Registry[]) {
-  const labelNames = ['operation'] as const
+function createClocks(registry: Registry) {
   return {
-    requests: new Counter({
-      name: 'crosswalk_requests_total',
-      help: 'Requests by operation, mode and outcome',
-      labelNames: ['operation', 'mode', 'outcome'],
-      registers,
-    }),
-    duration: new Histogram({
+    duration: createDurations(registry, {
       name: 'crosswalk_request_duration_seconds',
       help: 'Time from the request to the last byte of its answer',
-      labelNames,
+      label: 'operation',
       buckets: BUCKETS,
-      registers,
     }),
-    calls: new Counter({ name: 'crosswalk_v2_calls_total', help: 'Calls made to v2', labelNames, registers }),
-    callDuration: new Histogram({
+    callDuration: createDurations(registry, {
       name: 'crosswalk_v2_call_duration_seconds',
       help: 'Time from a v2 call to the last byte of its answer',
-      labelNames: ['outcome'],
+      label: 'outcome',
       buckets: BUCKETS,
-      registers,
     }),
-    parsedPages: new Counter({
-      name: 'crosswalk_parsed_pages_total',
-      help: 'Pages of v2 lists that were not as the fast path expects them and were parsed instead',
-      labelNames,
-      registers,
-    }),
-    dropped: new Counter({
-      name: 'crosswalk_unknown_parameters_total',
-      help: 'Query parameters that were dropped because the operation does not know them',
-      labelNames,
-      registers,
-    }),
-    grpc: new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers }),
-    inFlight: new Gauge({ name: 'crosswalk_requests_in_flight', help: 'Requests being served', registers }),
   }
 }
 
-function watchCertificate(expiry: number, registers: Registry[]): void {
-  const help = 'When the certificate of the proxy ends, in seconds since 1970'
-  new Gauge({ name: 'crosswalk_certificate_expiry_seconds', help, registers }).set(expiry)
+/** What is summed up of one operation. */
+interface Tally {
+  /** Requests by mode and outcome. */
+  readonly requests: Map<string, Record<Outcome, number>>
+  calls: number
+  parsedPages: number
+  dropped: number
+}
+
+/** Counts requests by hand, and tells the counters when somebody asks: see `createDurations`. */
+function createTallies(registry: Registry) {
+  const tallies = new Map<string, Tally>()
+  const registers = [registry]
+  const labelNames = ['operation'] as const
+  new Counter({
+    name: 'crosswalk_requests_total',
+    help: 'Requests by operation, mode and outcome',
+    labelNames: ['operation', 'mode', 'outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [operation, { requests }] of tallies) {
+        for (const [mode, outcomes] of requests) {
+          for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) this.inc({ operation, mode, outcome }, count)
+        }
+      }
+    },
+  })
+  const sum = (name: string, help: string, of: (tally: Tally) => number) => {
+    const collect: CounterConfiguration<'operation'>['collect'] = function () {
+      this.reset()
+      for (const [operation, tally] of tallies) if (of(tally) > 0) this.inc({ operation }, of(tally))
+    }
+    new Counter({ name, help, labelNames, registers, collect })
+  }
+  sum('crosswalk_v2_calls_total', 'Calls made to v2', ({ calls }) => calls)
+  sum('crosswalk_parsed_pages_total', PARSED, ({ parsedPages }) => parsedPages)
+  sum('crosswalk_unknown_parameters_total', DROPPED, ({ dropped }) => dropped)
+  return {
+    add({ operation, mode, calls, parsedPages, dropped }: Exchange, outcome: Outcome) {
+      const tally = tallies.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
+      tallies.set(operation, tally)
+      const outcomes = tally.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }
+      tally.requests.set(mode, outcomes)
+      outcomes[outcome] += 1
+      tally.calls += calls
+      tally.parsedPages += parsedPages
+      tally.dropped += dropped.length
+    },
+  }
+}
+
+const PARSED = 'Pages of v2 lists that were not as the fast path expects them and were parsed instead'
+const DROPPED = 'Query parameters that were dropped because the operation does not know them'
+const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'
+
+function gauge(name: string, help: string, read: () => number, registers: Registry[]): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read())
+    },
+  })
 }
 
 const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const

@@ -4,7 +4,9 @@ export function hasFailed(status: number): boolean {
 }
 
 /** How a request ended, for counting. */
-export function outcomeOf(status: number): 'ok' | 'refused' | 'cancelled' | 'failed' {
+export type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed'
+
+export function outcomeOf(status: number): Outcome {
   if (status === 499) return 'cancelled'
   if (hasFailed(status)) return 'failed'
   return status < 400 ? 'ok' : 'refused'

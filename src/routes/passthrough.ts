@@ -32,6 +32,7 @@ export function createPassthrough(base: string, forwarded: Forwarded): Passthrou
       exchange.mode = 'native'
       exchanges.set(reply.raw, exchange)
       reply.hijack()
+      forwarded.rewrite(request.raw)
       if (isUnframable(request.raw)) fail(reply.raw, lengthRequired(), LENGTH_REQUIRED)
       else native.web(request.raw, reply.raw)
     },
@@ -40,7 +41,7 @@ export function createPassthrough(base: string, forwarded: Forwarded): Passthrou
         if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreOffer(server, request, socket, head)
         open.add(socket)
         socket.once('close', () => open.delete(socket))
-        forwarded(request)
+        forwarded.rewrite(request)
         native.upgrade(request, socket, head)
       })
     },

@@ -25,7 +25,10 @@ export function parseQuery(...texts: readonly string[]): Query {
   return query
 }
 
+const ENCODED = /[%+]/
+
 function decode(text: string): string {
+  if (!ENCODED.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { createSignal, type Signal } from '../upstream/signal.ts'
+import { whenOver } from './over.ts'
 
 /**
  * Fires when the client goes away before its answer is complete. Fastify's own `request.signal` fires as soon as a body has been read
@@ -8,7 +9,7 @@ import { createSignal, type Signal } from '../upstream/signal.ts'
  */
 export function clientSignal(response: ServerResponse): Signal {
   const { signal, abort } = createSignal()
-  response.once('close', () => {
+  whenOver(response, () => {
     if (!response.writableFinished) abort(new ApiError('CANCELLED', 'the client went away'))
   })
   return signal
@@ -19,7 +20,7 @@ export function requestSignal(response: ServerResponse, deadlineMs: number): Sig
   const { signal, abort } = createSignal()
   const tooLong = () => abort(new ApiError('DEADLINE_EXCEEDED', `the request took longer than limits.deadlineMs (${deadlineMs}) allows`))
   const timer = setTimeout(tooLong, deadlineMs)
-  response.once('close', () => {
+  whenOver(response, () => {
     clearTimeout(timer)
     if (!response.writableFinished) abort(new ApiError('CANCELLED', 'the client went away'))
   })

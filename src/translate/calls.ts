@@ -35,14 +35,16 @@ export function createCalls(send: Send, { callsPerRequest, parallelCalls }: Call
   let next = 0
   let made = 0
 
-  const over = (outcome: Outcome): Outcome => {
-    underWay -= 1
-    waiting.shift()?.()
-    return outcome
-  }
-  const go = (call: Call): Promise<Outcome> => {
+  const go = async (call: Call): Promise<Outcome> => {
     underWay += 1
-    return outcomeOf(send, call).then(over)
+    try {
+      return { ok: true, body: await send(call) }
+    } catch (error) {
+      return { ok: false, error: asApiError(error) }
+    } finally {
+      underWay -= 1
+      waiting.shift()?.()
+    }
   }
   const begin = (call: Call): Promise<Outcome> => {
     made += 1
@@ -59,27 +61,22 @@ export function createCalls(send: Send, { callsPerRequest, parallelCalls }: Call
       if (call) begun.push({ call, outcome: begin(call) })
     }
   }
-  return async ({ calls, ahead: coming }) => {
+  return ({ calls, ahead: coming }) => {
     if (coming) {
       ahead = coming
       next = 0
       begun.length = 0
     }
-    if (made + calls.filter((call) => !begun.some((other) => other.call === call)).length > callsPerRequest)
-      throw tooManyCalls(callsPerRequest)
+    const known = begun.length === 0 ? 0 : calls.filter((call) => begun.some((other) => other.call === call)).length
+    if (made + calls.length - known > callsPerRequest) return Promise.reject(tooManyCalls(callsPerRequest))
     const outcomes = calls.map(make)
     beginAhead()
-    return Promise.all(outcomes)
+    const [only] = outcomes
+    return only && outcomes.length === 1 ? only.then(alone) : Promise.all(outcomes)
   }
 }
 
-async function outcomeOf(send: Send, call: Call): Promise<Outcome> {
-  try {
-    return { ok: true, body: await send(call) }
-  } catch (error) {
-    return { ok: false, error: asApiError(error) }
-  }
-}
+const alone = (outcome: Outcome): readonly Outcome[] => [outcome]
 
 function tooManyCalls(limit: number): ApiError {
   return new ApiError(

@@ -26,8 +26,10 @@ export type Answer =
 
 type Rows = readonly JsonObject[] | RowText
 
-/** The next rows that a plan sends on, or its reply. */
-type Next = () => Promise<{ readonly rows: Rows } | { readonly reply: Reply }>
+type Progress = { readonly rows: Rows } | { readonly reply: Reply }
+
+/** The next rows that a plan sends on, or its reply; at once when no call has to be made for it. */
+type Next = () => Progress | Promise<Progress>
 
 /** Runs a plan: makes its calls with `send`, gives it the outcomes, and turns its reply into an answer. Throws what the plan throws. */
 export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promise<Answer> {
@@ -35,7 +37,8 @@ export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promi
   const held: Rows[] = []
   let rows = 0
   for (;;) {
-    const step = await next()
+    const going = next()
+    const step = going instanceof Promise ? await going : going
     if ('reply' in step) return whole(step.reply, held)
     held.push(step.rows)
     rows += countOf(step.rows)
@@ -46,21 +49,16 @@ export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promi
 /** Moves the plan on whenever it is called, and not before: a client that does not read holds up its own calls. */
 function run(plan: Plan, send: Send, limits: PlanLimits): Next {
   const make = createCalls(send, limits)
-  let outcomes: readonly Outcome[] = []
   let rows = 0
-  return async () => {
-    for (;;) {
-      const step = plan.next(outcomes)
-      if (step.done) return { reply: step.value }
-      outcomes = []
-      if (step.value.kind === 'rows') {
-        rows += countOf(step.value.rows)
-        if (rows > limits.rowsPerRequest) throw tooManyRows(limits.rowsPerRequest)
-        return step.value
-      }
-      outcomes = await make(step.value)
-    }
+  const go = (outcomes: readonly Outcome[]): Progress | Promise<Progress> => {
+    const step = plan.next(outcomes)
+    if (step.done) return { reply: step.value }
+    if (step.value.kind === 'ask') return make(step.value).then(go)
+    rows += countOf(step.value.rows)
+    if (rows > limits.rowsPerRequest) throw tooManyRows(limits.rowsPerRequest)
+    return step.value
   }
+  return () => go([])
 }
 
 function tooManyRows(limit: number): ApiError {

@@ -34,6 +34,8 @@ export async function translate(
   }
 }
 
+const NONE: readonly string[] = []
+
 const known = new WeakMap<Operation, ReadonlySet<string>>()
 
 /** The query parameters of a request that its operation does not know: v1 ignored them, and so they are dropped (design §3). */
@@ -43,6 +45,7 @@ export function unknownParameters(operation: Operation, { query }: Pick<V1Reques
     names = new Set([...Object.keys(operation.params), ...operation.ownParams].flatMap(spellings))
     known.set(operation, names)
   }
+  if (query.size === 0) return NONE
   return [...query.keys()].filter((name) => !names.has(name))
 }
 

@@ -18,12 +18,14 @@ export interface RawAnswer {
   readonly text: string
 }
 
-/** Work that has begun and can be given up; `done` then rejects. */
-export interface Underway<T> {
-  readonly done: Promise<T>
-  /** Gives it up for this reason; without effect once it is over. */
-  cancel(reason: Error): void
+/** Who waits for work that has begun is told one of the two, once. */
+export interface Landing<T> {
+  landed(answer: T): void
+  failed(error: Error): void
 }
+
+/** Gives up work that has begun: `failed` is told this reason. Without effect once it is over. */
+export type Cancel = (reason: Error) => void
 
 /** Failures of a connection, as opposed to those of a request. */
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
@@ -32,36 +34,36 @@ const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND
  * One request and its whole answer. A read is made once more when its connection failed; a write never is (design §6). It gathers the
  * answer in a handler of its own: undici's `request` would put a stream, and an abort signal, around every answer.
  */
-export function exchange(pool: Agent, request: Exchange): Underway<RawAnswer> {
+export function exchange(pool: Agent, request: Exchange, landing: Landing<RawAnswer>): Cancel {
   let given: Error | undefined
   let connection: Dispatcher.DispatchController | undefined
-  let refuse: (error: unknown) => void = ignore
+  // A connection keeps the handler of its last request: whoever is told is forgotten.
+  let waiting: Landing<RawAnswer> | undefined = landing
   const begin = (controller: Dispatcher.DispatchController) => {
     connection = controller
     if (given) controller.abort(given)
   }
-  const done = new Promise<RawAnswer>((resolve, reject) => {
-    refuse = (error) => {
-      refuse = ignore
-      reject(fromTransport(error))
-    }
-    const answered = (answer: RawAnswer) => {
-      refuse = ignore
-      connection = undefined
-      resolve(answer)
-    }
-    const attempt = (failed: (error: Error) => void) => pool.dispatch(request, gather(request.answerBytes, begin, answered, failed))
-    attempt((error) => {
-      if (request.method === 'GET' && isConnectionFailure(error) && !given) attempt((again) => refuse(again))
-      else refuse(error)
-    })
+  const landed = (answer: RawAnswer) => {
+    const told = waiting
+    waiting = undefined
+    connection = undefined
+    told?.landed(answer)
+  }
+  const refuse = (error: unknown) => {
+    const told = waiting
+    waiting = undefined
+    told?.failed(fromTransport(error))
+  }
+  const attempt = (failed: (error: Error) => void) => void pool.dispatch(request, gather(request.answerBytes, begin, landed, failed))
+  attempt((error) => {
+    if (request.method === 'GET' && isConnectionFailure(error) && !given) attempt(refuse)
+    else refuse(error)
   })
-  const cancel = (reason: Error) => {
+  return (reason) => {
     given = reason
     refuse(reason)
     connection?.abort(reason)
   }
-  return { done, cancel }
 }
 
 function ignore(): void {}

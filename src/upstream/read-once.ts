@@ -1,8 +1,9 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../mapping/json.ts'
 import type { Call } from '../mapping/plan.ts'
+import { waitFor } from './coalesce.ts'
 import type { RawAnswer } from './exchange.ts'
-import { type CallContext, cancelledBy, createMake, parse, readAs, type SendSettings, targetOf } from './send.ts'
+import { type CallContext, createMake, parse, readAs, type SendSettings, targetOf } from './send.ts'
 
 export interface ReadContext extends CallContext {
   /** Told of every answer as v2 sent it. */
@@ -23,7 +24,7 @@ export function createReadOnce(settings: Omit<SendSettings, 'keep' | 'bulkCalls'
     const known = new Map<string, Promise<JsonObject>>()
     const read = async (call: Call) => {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
-      const answer = await cancelledBy(context.signal, make(context, call, targetOf(call)))
+      const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
       context.onAnswer?.(call, answer)
       return (call.read && readAs(call.read, answer, context)) ?? parse(answer)
     }

@@ -5,9 +5,9 @@ import type { Agent } from 'undici'
 import { brokenAnswer, fromTransport, fromV2 } from '../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../mapping/json.ts'
 import type { Call } from '../mapping/plan.ts'
-import { createCoalescer } from './coalesce.ts'
+import { createCoalescer, waitFor } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
-import { exchange, type RawAnswer, type Underway } from './exchange.ts'
+import { type Cancel, exchange, type Landing, type RawAnswer } from './exchange.ts'
 import { callHeaders } from './headers.ts'
 import type { Signal } from './signal.ts'
 
@@ -66,7 +66,7 @@ export function createSend(settings: SendSettings): SendFor {
     const read = async (call: Call) => {
       const target = targetOf(call)
       try {
-        const fly = () => flights.join(`${since()} ${target}`, context.signal, () => make(context, call, target))
+        const fly = () => flights.join(`${since()} ${target}`, context.signal, (landing) => make(context, call, target, landing))
         const raw = await (call.bulk ? bulk(fly) : fly())
         return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
       } catch (error) {
@@ -76,56 +76,52 @@ export function createSend(settings: SendSettings): SendFor {
     const write = async (call: Call) => {
       wrote(caller)
       try {
-        return parse(await cancelledBy(context.signal, make(context, call, targetOf(call))))
+        return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
       } finally {
         wrote(caller)
       }
     }
-    return async (call) => {
-      if (call.method !== 'GET') return write(call)
-      if (!call.keep) return read(call)
-      const key = `${since()} ${call.keep.scope === 'request' ? request : ''} ${call.keep.key}`
-      const known = kept.get(key)
+    const readKept = async (call: Call, { key, scope }: NonNullable<Call['keep']>) => {
+      const whole = `${since()} ${scope === 'request' ? request : ''} ${key}`
+      const known = kept.get(whole)
       if (known) return known
       const answer = await read(call)
-      kept.set(key, answer)
+      kept.set(whole, answer)
       return answer
+    }
+    return (call) => {
+      if (call.method !== 'GET') return write(call)
+      return call.keep ? readKept(call, call.keep) : read(call)
     }
   }
 }
 
-/** The result of work that ends when the signal fires. */
-export async function cancelledBy<T>(signal: Signal, { done, cancel }: Underway<T>): Promise<T> {
-  const give = () => cancel(signal.reason as Error)
-  if (signal.aborted) give()
-  signal.addEventListener('abort', give)
-  try {
-    return await done
-  } finally {
-    signal.removeEventListener('abort', give)
-  }
-}
+export type Make = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Cancel
 
-export type Make = (context: CallContext, call: Call, target: string) => Underway<RawAnswer>
-
-/** Starts a call on the pool; `target` is its path and query. */
+/** Starts calls on the pool; `target` is the path and query of one. */
 export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep' | 'bulkCalls'>): Make {
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
-  return (context, call, target) => {
+  return (context, call, target, landing) => {
     const watch = context.onCall(call)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const headers = callHeaders(context.headers, context.requestId, body !== undefined)
     if (watch?.traceparent !== undefined) headers.traceparent = watch.traceparent
     const request = { origin, path: prefix + target, method: call.method, headers, ...(body !== undefined && { body }), answerBytes }
-    const underway = exchange(pool, request)
-    if (watch) {
-      underway.done.then(
-        ({ status }) => watch.ended(status),
-        () => watch.ended(undefined),
-      )
-    }
-    return underway
+    return exchange(pool, request, watch ? watched(landing, watch) : landing)
+  }
+}
+
+function watched({ landed, failed }: Landing<RawAnswer>, watch: CallWatch): Landing<RawAnswer> {
+  return {
+    landed(answer) {
+      watch.ended(answer.status)
+      landed(answer)
+    },
+    failed(error) {
+      watch.ended(undefined)
+      failed(error)
+    },
   }
 }
 

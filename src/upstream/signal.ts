@@ -11,12 +11,16 @@ export interface Signal {
 
 /** A Signal and the function that fires it, once. */
 export function createSignal(): { readonly signal: Signal; readonly abort: (reason: Error) => void } {
-  const listeners = new Set<() => void>()
+  // One or two at a time, so that a list costs less than a set.
+  const listeners: (() => void)[] = []
   const signal = {
     aborted: false,
     reason: undefined as unknown,
-    addEventListener: (_: 'abort', listener: () => void) => void listeners.add(listener),
-    removeEventListener: (_: 'abort', listener: () => void) => void listeners.delete(listener),
+    addEventListener: (_: 'abort', listener: () => void) => void listeners.push(listener),
+    removeEventListener(_: 'abort', listener: () => void) {
+      const at = listeners.lastIndexOf(listener)
+      if (at >= 0) listeners.splice(at, 1)
+    },
   }
   const abort = (reason: Error) => {
     if (signal.aborted) return

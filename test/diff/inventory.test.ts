@@ -8,10 +8,10 @@ const at = Date.UTC(2026, 0, 2, 3, 4, 5)
 
 function inventory() {
   const made = createInventory(operations)
-  made.use({ caller: 'aa', subject: 'alice', operation: 'registry.repos.list', mode: 'v2', at })
-  made.use({ caller: 'aa', operation: 'registry.repos.list', mode: 'diff-v1', calls: 2, at: at - 5_000 })
-  made.use({ caller: 'aa', operation: 'registry.eol_tags.list', mode: 'v2', at: at + 1_000 })
-  made.use({ caller: 'bb', operation: 'registry.vuln_reports.list', mode: 'v1', calls: 9, at })
+  made.use({ caller: 'aa', subject: 'alice' }, { operation: 'registry.repos.list', mode: 'v2', at })
+  made.use({ caller: 'aa' }, { operation: 'registry.repos.list', mode: 'diff-v1', calls: 2, at: at - 5_000 })
+  made.use({ caller: 'aa' }, { operation: 'registry.eol_tags.list', mode: 'v2', at: at + 1_000 })
+  made.use({ caller: 'bb' }, { operation: 'registry.vuln_reports.list', mode: 'v1', calls: 9, at })
   made.mismatch('aa', 'registry.repos.list')
   made.mismatch('zz', 'registry.repos.list')
   return made
@@ -40,7 +40,7 @@ describe('the inventory', () => {
 
   it('is bounded: later clients are counted together', () => {
     const made = createInventory(operations, 1)
-    for (const caller of ['a', 'b', 'a', 'c']) made.use({ caller, operation: 'ping.ping.ping', mode: 'v2', at })
+    for (const caller of ['a', 'b', 'a', 'c']) made.use({ caller }, { operation: 'ping.ping.ping', mode: 'v2', at })
     expect(made.clients().map(({ caller, calls }) => [caller, calls])).toEqual([['a', 2]])
     expect(made.uncounted()).toBe(2)
     expect(made.traffic()).toEqual(new Map([['ping.ping.ping', 4]]))

@@ -1,43 +1,68 @@
 import { describe, expect, it } from 'vitest'
-import { createCoalescer } from '../../src/upstream/coalesce.ts'
+import { createCoalescer, type Start } from '../../src/upstream/coalesce.ts'
+import type { Landing } from '../../src/upstream/exchange.ts'
 
-function gate<T>() {
-  let open = (_: T) => {}
-  const promise = new Promise<T>((resolve) => {
-    open = resolve
-  })
-  return { promise, open: (value: T) => open(value) }
+/** Work that lands when the test says so. */
+function setUp() {
+  const started: Landing<number>[] = []
+  const reasons: Error[] = []
+  const start: Start<number> = (landing) => {
+    started.push(landing)
+    return (reason) => {
+      reasons.push(reason)
+      landing.failed(reason)
+    }
+  }
+  return { coalescer: createCoalescer<number>(), start, started, reasons }
 }
 
 describe('work under way', () => {
   it('is shared by key and made anew when it is over', async () => {
-    const coalescer = createCoalescer<number>()
-    const first = gate<number>()
-    let started = 0
-    const work = () => {
-      started += 1
-      return { done: started === 1 ? first.promise : Promise.resolve(2), cancel: () => {} }
-    }
+    const { coalescer, start, started } = setUp()
     const { signal } = new AbortController()
-    const both = Promise.all([coalescer.join('k', signal, work), coalescer.join('k', signal, work)])
-    first.open(1)
+    const both = Promise.all([coalescer.join('k', signal, start), coalescer.join('k', signal, start)])
+    started[0]?.landed(1)
     expect(await both).toEqual([1, 1])
-    expect(await coalescer.join('k', signal, work)).toBe(2)
+    const again = coalescer.join('k', signal, start)
+    started[1]?.landed(2)
+    expect([await again, started.length]).toEqual([2, 2])
+  })
+
+  it('fails for all who wait, and for nobody who comes later', async () => {
+    const { coalescer, start, started } = setUp()
+    const { signal } = new AbortController()
+    const both = Promise.allSettled([coalescer.join('k', signal, start), coalescer.join('k', signal, start)])
+    started[0]?.failed(new Error('broken'))
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    const again = coalescer.join('k', signal, start)
+    started[1]?.landed(2)
+    expect(await again).toBe(2)
+  })
+
+  it('that fails before it has begun is not waited for', async () => {
+    const { coalescer, start, started } = setUp()
+    const { signal } = new AbortController()
+    const refused = coalescer.join('k', signal, (landing) => {
+      landing.failed(new Error('closed'))
+      return () => {}
+    })
+    await expect(refused).rejects.toThrow('closed')
+    const again = coalescer.join('k', signal, start)
+    started[0]?.landed(2)
+    expect(await again).toBe(2)
   })
 
   it('goes on while somebody waits, and is cancelled when nobody does', async () => {
-    const coalescer = createCoalescer<number>()
-    const reasons: Error[] = []
+    const { coalescer, start, started, reasons } = setUp()
     const [one, two] = [new AbortController(), new AbortController()]
-    const work = () => ({ done: gate<number>().promise, cancel: (reason: Error) => void reasons.push(reason) })
-    const first = coalescer.join('k', one.signal, work)
-    const second = coalescer.join('k', two.signal, work)
+    const first = coalescer.join('k', one.signal, start)
+    const second = coalescer.join('k', two.signal, start)
     one.abort(new Error('one left'))
     await expect(first).rejects.toThrow('one left')
     expect(reasons).toEqual([])
     two.abort(new Error('two left'))
     await expect(second).rejects.toThrow('two left')
-    expect(reasons).toEqual([new Error('two left')])
+    expect([reasons, started.length]).toEqual([[new Error('two left')], 1])
   })
 
   it('is not started for somebody who has left already', async () => {

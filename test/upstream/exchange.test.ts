@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Exchange, exchange } from '../../src/upstream/exchange.ts'
+import { type Cancel, type Exchange, exchange, type RawAnswer } from '../../src/upstream/exchange.ts'
 import { createPool } from '../../src/upstream/pool.ts'
 import { startUpstream } from '../routes/support.ts'
 
@@ -17,8 +17,14 @@ async function setUp(handle: (request: IncomingMessage, response: ServerResponse
     () => pool.destroy(),
     () => upstream.close(),
   )
-  const ask = (more: Partial<Exchange> = {}) =>
-    exchange(pool, { origin: upstream.url, path: '/', method: 'GET', headers: {}, answerBytes: 1000, ...more })
+  const ask = (more: Partial<Exchange> = {}) => {
+    const request: Exchange = { origin: upstream.url, path: '/', method: 'GET', headers: {}, answerBytes: 1000, ...more }
+    let cancel: Cancel = () => {}
+    const done = new Promise<RawAnswer>((landed, failed) => {
+      cancel = exchange(pool, request, { landed, failed })
+    })
+    return { done, cancel }
+  }
   return { upstream, ask }
 }
 

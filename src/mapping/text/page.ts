@@ -109,7 +109,7 @@ function skipRun(scan: Scan, row: RegExp): { readonly rows: number; readonly las
 
 /** The uid of the row that begins at this place. */
 function uidAt({ text }: Scan, at: number, table: RowTable): string {
-  const scan = { ...scanOf(text), at }
+  const scan = scanOf(text, at)
   table.write(scan)
   return table.uid(scan)
 }

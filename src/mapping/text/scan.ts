@@ -48,9 +48,10 @@ const CONTROL = /[\u0000-\u001f]/
 /** Integers of so many digits are exact in JavaScript. */
 const EXACT_DIGITS = 15
 
-export function scanOf(text: string): Scan {
+/** Reads a text from its beginning, or from `at` on. */
+export function scanOf(text: string, at = 0): Scan {
   const backslash = text.indexOf('\\')
-  return { text, at: 0, escape: backslash < 0 ? text.length : backslash, value: undefined }
+  return { text, at, escape: backslash < 0 ? text.length : backslash, value: undefined }
 }
 
 /** Skips spaces; the next character. */

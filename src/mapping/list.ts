@@ -7,7 +7,7 @@ import { PAGE_SIZE } from './page.ts'
 import { fillPath } from './path.ts'
 import { ask, type Call, emit, type Plan, type Reply } from './plan.ts'
 import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
-import { passes } from './recheck.ts'
+import { isRepeated, passes } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
 import { isRowText, type RowText } from './row-text.ts'
 import { compilePage, type ReadText } from './text/page.ts'
@@ -59,7 +59,8 @@ function sortable({ fields, order: byDefault }: Resource, order: string | undefi
 /** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
 export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
   const { query } = request
-  const filters = merge(options.query ?? {}, [...v2Query(options.query ?? {}, query), ...(options.more?.query(request) ?? [])])
+  const given = v2Query(options.query ?? NO_PARAMS, query)
+  const filters = merge(options.query ?? NO_PARAMS, options.more ? [...given, ...options.more.query(request)] : given)
   const order = sortable(resource, readOrder(query, options.orders))
   const window = options.envelope ? tokenWindow(query, options) : readWindow(query)
   const uid = options.byId ? single(query, options.byId) : undefined
@@ -80,6 +81,8 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   const listing = { path, plural: resource.plural, order: order ?? resource.order, query: ordered, ...(read && { read }) }
   return reply(yield* eachPage(listing, window, send))
 }
+
+const NO_PARAMS: Params = {}
 
 interface Sending {
   readonly show: (row: JsonObject) => JsonObject
@@ -141,7 +144,7 @@ function* byId(resource: Resource, uid: string, field: string): Plan<readonly Js
  * v2 would refuse the pair.
  */
 function merge(params: Params, filters: Filters): Filters | undefined {
-  if (filters.every(([name], at) => filters.findIndex(([other]) => other === name) === at)) return filters
+  if (!filters.some((_, at) => isRepeated(filters, at))) return filters
   const repeated = new Set(
     Object.values(params)
       .map(asParam)

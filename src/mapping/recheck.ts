@@ -61,15 +61,24 @@ function isOfType(event: JsonObject, filter: string): boolean {
   return isObject(event[camelCase(filter.replace('EVENT_TYPE_FILTER_', '').toLowerCase())])
 }
 
+type Query = readonly (readonly [name: string, value: string])[]
+
 /** True when the row passes every v2 filter of the query. */
-export function passes(row: JsonObject, query: readonly (readonly [string, string])[]): boolean {
-  return query.every(([name], at) => {
-    const repeated = query.findIndex(([other]) => other === name) < at
-    return repeated || passesOne(row, name, valuesOf(query, name))
-  })
+export function passes(row: JsonObject, query: Query): boolean {
+  for (let at = 0; at < query.length; at += 1) {
+    const name = query[at]?.[0] ?? ''
+    if (!isRepeated(query, at) && !passesOne(row, name, valuesOf(query, name))) return false
+  }
+  return true
 }
 
-function valuesOf(query: readonly (readonly [string, string])[], name: string): readonly string[] {
+/** Whether the name at this place stands before it too. */
+export function isRepeated(query: Query, at: number): boolean {
+  for (let before = 0; before < at; before += 1) if (query[before]?.[0] === query[at]?.[0]) return true
+  return false
+}
+
+function valuesOf(query: Query, name: string): readonly string[] {
   const values: string[] = []
   for (const [other, value] of query) if (other === name) values.push(value)
   return values

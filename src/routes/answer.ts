@@ -21,7 +21,7 @@ export interface Envelope {
  * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
-export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply {
+export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
   if ('stream' in answer && answer.text === undefined) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
@@ -32,7 +32,7 @@ export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answ
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
   sendText(reply.raw.writeHead(answer.status, headers), text, length, reply.request.raw.httpVersionMajor)
-  return reply
+  return undefined
 }
 
 /** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */

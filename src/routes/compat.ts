@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { Operation } from '../mapping/operation.ts'
-import type { Answer, Backend, Incoming } from '../modes/backend.ts'
+import type { Answer, Backend, Incoming, Served } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -29,7 +29,7 @@ interface CompatSettings extends TranslateSettings {
 }
 
 /** Serves one v1 request; `path` is decoded. */
-export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => Promise<FastifyReply>
+export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => FastifyReply | Promise<unknown>
 
 export interface CompatParts {
   readonly router: Router
@@ -49,9 +49,13 @@ export function createCompat(
   { router, sendFor, legacy, forwarded, announced, modes, metrics, tracing }: CompatParts,
   settings: CompatSettings,
 ): Compat {
-  return async (request, reply, path, exchange) => {
+  return (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
     if (legacy) forwarded.rewrite(request.raw)
+    const refuse = (thrown: unknown) => {
+      exchange.error = asApiError(thrown)
+      return sendError(reply, exchange.error)
+    }
     try {
       const routed = routeRequest(router, request.raw, path)
       const match = typeof routed.match === 'object' ? routed.match : undefined
@@ -59,14 +63,13 @@ export function createCompat(
       const choice = match?.operation.plan && modes.choose(match.operation, request.raw.url ?? '', request.raw.headers)
       exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
       if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw)
-      if (!match || !choice || passesOn(choice, request.raw)) {
-        if (!legacy) throw refusal(routed, match?.operation)
-        return legacy(request, reply, path, exchange)
+      if (match && choice && !passesOn(choice, request.raw)) {
+        return serve(match.operation, routed, choice, request.raw, reply, exchange).catch(refuse)
       }
-      return await serve(match.operation, routed, choice, request.raw, reply, exchange)
+      if (!legacy) throw refusal(routed, match?.operation)
+      return legacy(request, reply, path, exchange)
     } catch (thrown) {
-      exchange.error = asApiError(thrown)
-      return sendError(reply, exchange.error)
+      return refuse(thrown)
     }
   }
 
@@ -96,7 +99,8 @@ export function createCompat(
     const failed = (error: ApiError) => {
       exchange.error = error
     }
-    const read = await readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
+    const coming = readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
+    const read = coming instanceof Promise ? await coming : coming
     const { caller, subject } = choice
     const client = legacy ? clientSignal(reply.raw) : signal
     const incoming: Incoming = { raw: read.raw, read: read.read, caller, subject, operation, client }
@@ -112,14 +116,17 @@ export function createCompat(
     const onParsed = () => {
       exchange.parsedPages += 1
     }
-    return async ({ operation, raw, read }: Incoming) => {
+    return ({ operation, raw, read }: Incoming) => {
       const v1Request = read()
-      exchange.dropped = unknownParameters(operation, v1Request).map(nameForLog)
+      const unknown = unknownParameters(operation, v1Request)
+      if (unknown.length > 0) exchange.dropped = unknown.map(nameForLog)
       const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall, onParsed })
-      return { answer: await translate(operation, v1Request, send, settings, failed), by: 'v2' }
+      return translate(operation, v1Request, send, settings, failed).then(byV2)
     }
   }
 }
+
+const byV2 = (answer: Answer): Served => ({ answer, by: 'v2' })
 
 const UNAUTHENTICATED = 401
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
 import type { Mode } from '../modes/mode.ts'
@@ -34,5 +34,14 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 /** The client's request id where it can be used, else a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
+}
+
+/** One word for the process, drawn by lot, and a number. */
+const process = randomBytes(9).toString('base64url')
+let last = 0
+
+function newId(): string {
+  last += 1
+  return `${process}-${last}`
 }

@@ -16,16 +16,25 @@ interface ReadRequest {
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Takes a request with its body, of at most `limit` bytes, from the connection; what they mean is asked later. */
-export async function readIncoming(
+/** Takes a request with its body, of at most `limit` bytes, from the connection; what they mean is asked later. Without a body it is there. */
+export function readIncoming(
   routed: Routed,
   request: IncomingMessage,
   id: string,
   limit: number,
   signal: Signal,
-): Promise<ReadRequest> {
-  const { method = '', url = '', headers } = request
-  const body = routed.form || WITH_BODY.has(operationOf(routed).method) ? await readBytes(request, limit, signal) : undefined
+): ReadRequest | Promise<ReadRequest> {
+  const withBody = routed.form || WITH_BODY.has(operationOf(routed).method)
+  if (!withBody) return readRequest(routed, request, id, undefined)
+  return readBytes(request, limit, signal).then((body) => readRequest(routed, request, id, body))
+}
+
+function readRequest(
+  routed: Routed,
+  { method = '', url = '', headers }: IncomingMessage,
+  id: string,
+  body: Buffer | undefined,
+): ReadRequest {
   let known: V1Request | undefined
   const read = () => {
     known ??= parse(routed, url, body)

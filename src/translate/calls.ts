@@ -16,6 +16,8 @@ export interface CallLimits {
 
 type Ask = Extract<Step, { kind: 'ask' }>
 
+type MakeCalls = (ask: Ask) => Promise<readonly Outcome[]>
+
 /** A call that was begun before it was asked for. */
 interface Begun {
   readonly call: Call
@@ -27,13 +29,38 @@ interface Begun {
  * while an earlier page is still being written; at most `parallelCalls` of them are begun and not yet asked for, so that a plan that stands
  * still (because the client does not read) holds no more than that many answers.
  */
-export function createCalls(send: Send, { callsPerRequest, parallelCalls }: CallLimits): (ask: Ask) => Promise<readonly Outcome[]> {
+export function createCalls(send: Send, limits: CallLimits): MakeCalls {
+  let many: MakeCalls | undefined
+  let made = 0
+  return (ask) => {
+    const [only] = ask.calls
+    if (many || !only || ask.calls.length > 1 || ask.ahead) {
+      many ??= createMany(send, limits, made)
+      return many(ask)
+    }
+    if (made === limits.callsPerRequest) return Promise.reject(tooManyCalls(made))
+    made += 1
+    return alone(send, only)
+  }
+}
+
+/** A call that nothing stands beside: most requests need no other. */
+async function alone(send: Send, call: Call): Promise<readonly Outcome[]> {
+  try {
+    return [{ ok: true, body: await send(call) }]
+  } catch (error) {
+    return [{ ok: false, error: asApiError(error) }]
+  }
+}
+
+/** Calls side by side and ahead, behind `made` that were made before. */
+function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, before: number): MakeCalls {
   const begun: Begun[] = []
   const waiting: (() => void)[] = []
   let underWay = 0
   let ahead: readonly Call[] = []
   let next = 0
-  let made = 0
+  let made = before
 
   const go = async (call: Call): Promise<Outcome> => {
     underWay += 1
@@ -71,12 +98,9 @@ export function createCalls(send: Send, { callsPerRequest, parallelCalls }: Call
     if (made + calls.length - known > callsPerRequest) return Promise.reject(tooManyCalls(callsPerRequest))
     const outcomes = calls.map(make)
     beginAhead()
-    const [only] = outcomes
-    return only && outcomes.length === 1 ? only.then(alone) : Promise.all(outcomes)
+    return Promise.all(outcomes)
   }
 }
-
-const alone = (outcome: Outcome): readonly Outcome[] => [outcome]
 
 function tooManyCalls(limit: number): ApiError {
   return new ApiError(

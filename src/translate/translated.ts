@@ -15,22 +15,25 @@ export interface TranslateSettings extends Env {
 export type OnError = (error: ApiError) => void
 
 /** Answers one v1 request from v2: runs the operation's plan and puts every error into v1's manners. Never throws. */
-export async function translate(
+export function translate(
   operation: Operation,
   request: V1Request,
   send: Send,
   settings: TranslateSettings,
   onError: OnError,
 ): Promise<Answer> {
-  try {
-    if (!operation.plan) throw new Error(`operation ${operation.id} has no plan`)
-    if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
-    return await execute(operation.plan(request, settings), send, settings.limits)
-  } catch (thrown) {
+  const refuse = (thrown: unknown): Answer => {
     const error = asApiError(thrown)
     onError(error)
     const { missing, empty, fieldName } = operation
     return toV1(error, { missing, empty: empty(settings.dialect), fieldName }, settings.notFound)
+  }
+  try {
+    if (!operation.plan) throw new Error(`operation ${operation.id} has no plan`)
+    if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
+    return execute(operation.plan(request, settings), send, settings.limits).catch(refuse)
+  } catch (thrown) {
+    return Promise.resolve(refuse(thrown))
   }
 }
 

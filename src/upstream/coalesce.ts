@@ -1,14 +1,9 @@
-import type { Cancel, Landing } from './exchange.ts'
+import { fromTransport } from '../errors/from-v2.ts'
+import type { Landing, Underway } from './exchange.ts'
 import type { Signal } from './signal.ts'
 
 /** Begins work; whoever waits for it is told what became of it. */
-export type Start<T> = (landing: Landing<T>) => Cancel
-
-interface Flight<T> {
-  readonly key: string
-  readonly passengers: Landing<T>[]
-  cancel: Cancel
-}
+export type Start<T> = (landing: Landing<T>) => Underway
 
 /** Joins identical work that is under way. */
 export interface Coalescer<T> {
@@ -16,96 +11,139 @@ export interface Coalescer<T> {
   join(key: string, signal: Signal, start: Start<T>): Promise<T>
 }
 
-const nothing: Cancel = () => {}
-
 export function createCoalescer<T>(): Coalescer<T> {
   const flights = createFlights<T>()
-  const takeOff = (key: string, first: Landing<T>, start: Start<T>): Flight<T> => {
-    const flight: Flight<T> = { key, passengers: [first], cancel: nothing }
-    const land = () => {
-      flights.remove(flight)
-      flight.cancel = nothing
-      return flight.passengers.splice(0)
-    }
-    flights.add(flight)
-    const cancel = start({
-      landed: (answer) => {
-        for (const passenger of land()) passenger.landed(answer)
-      },
-      failed: (error) => {
-        for (const passenger of land()) passenger.failed(error)
-      },
-    })
-    if (flight.passengers.length > 0) flight.cancel = cancel
-    return flight
-  }
-  const board = (key: string, landing: Landing<T>, start: Start<T>): Flight<T> => {
-    const flight = flights.find(key)
-    flight?.passengers.push(landing)
-    return flight ?? takeOff(key, landing, start)
+  const board = (key: string, passenger: Landing<T>, start: Start<T>): Flight<T> => {
+    const known = flights.find(key)
+    known?.passengers.push(passenger)
+    return known ?? new Flight(key, flights, passenger).takeOff(start)
   }
   return {
     join: (key, signal, start) =>
-      waitFor(signal, (landing) => {
-        const flight = board(key, landing, start)
-        return (reason) => {
-          const at = flight.passengers.indexOf(landing)
-          if (at < 0) return
-          flight.passengers.splice(at, 1)
-          landing.failed(reason)
-          if (flight.passengers.length > 0) return
-          flights.remove(flight)
-          flight.cancel(reason)
-        }
+      waitFor(signal, (passenger) => {
+        const flight = board(key, passenger, start)
+        return { cancel: (reason) => flight.leave(passenger, reason) }
       }),
-  }
-}
-
-const BUCKETS = 256
-
-/** Characters at the end of a key that choose its bucket. */
-const HASHED = 5
-
-/**
- * Flights by key. Every call takes off and lands, and a `Map` that changes so often is a burden: each time its table is made anew, the old
- * one is collected late, and until then everything lives on that it held. These buckets stay the same.
- */
-function createFlights<T>() {
-  const buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
-  // What keys differ in stands at their end: a uid, a window of a list.
-  const bucketOf = (key: string) => {
-    let sum = 0
-    for (let at = Math.max(0, key.length - HASHED); at < key.length; at += 1) sum = 31 * sum + key.charCodeAt(at)
-    return buckets[sum % BUCKETS] ?? []
-  }
-  return {
-    find: (key: string) => bucketOf(key).find((flight) => flight.key === key),
-    add: (flight: Flight<T>) => void bucketOf(flight.key).push(flight),
-    remove(flight: Flight<T>) {
-      const bucket = bucketOf(flight.key)
-      const at = bucket.indexOf(flight)
-      if (at >= 0) bucket.splice(at, 1)
-    },
   }
 }
 
 /** The result of work that is given up, for the signal's reason, as soon as the signal fires. It is not begun when that has fired already. */
 export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    let cancel = nothing
-    const give = () => cancel(signal.reason as Error)
-    signal.addEventListener('abort', give)
-    const over = () => signal.removeEventListener('abort', give)
-    cancel = start({
-      landed(answer) {
-        over()
-        resolve(answer)
-      },
-      failed(error) {
-        over()
-        reject(error)
-      },
-    })
+    if (signal.aborted) return reject(fromTransport(signal.reason))
+    new Passenger(resolve, reject, signal).start(start)
   })
+}
+
+/** Waits until the work has landed or the signal fires. A class, as the next one: there is one of each for every call. */
+class Passenger<T> implements Landing<T> {
+  readonly #resolve: (answer: T) => void
+  readonly #reject: (error: Error) => void
+  readonly #signal: Signal
+  #work: Underway | undefined
+
+  constructor(resolve: (answer: T) => void, reject: (error: Error) => void, signal: Signal) {
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#signal = signal
+  }
+
+  start(start: Start<T>): void {
+    this.#signal.addEventListener('abort', this)
+    this.#work = start(this)
+  }
+
+  handleEvent(): void {
+    this.#work?.cancel(this.#signal.reason as Error)
+  }
+
+  landed(answer: T): void {
+    this.#signal.removeEventListener('abort', this)
+    this.#resolve(answer)
+  }
+
+  failed(error: Error): void {
+    this.#signal.removeEventListener('abort', this)
+    this.#reject(error)
+  }
+}
+
+/** Work and all who wait for it. */
+class Flight<T> implements Landing<T> {
+  readonly key: string
+  readonly passengers: Landing<T>[]
+  readonly #flights: Flights<T>
+  #work: Underway | undefined
+
+  constructor(key: string, flights: Flights<T>, first: Landing<T>) {
+    this.key = key
+    this.passengers = [first]
+    this.#flights = flights
+  }
+
+  takeOff(start: Start<T>): this {
+    this.#flights.add(this)
+    const work = start(this)
+    if (this.passengers.length > 0) this.#work = work
+    return this
+  }
+
+  landed(answer: T): void {
+    for (const passenger of this.#land()) passenger.landed(answer)
+  }
+
+  failed(error: Error): void {
+    for (const passenger of this.#land()) passenger.failed(error)
+  }
+
+  /** Lets one go, for this reason; the last one takes the flight down. */
+  leave(passenger: Landing<T>, reason: Error): void {
+    const at = this.passengers.indexOf(passenger)
+    if (at < 0) return
+    this.passengers.splice(at, 1)
+    passenger.failed(reason)
+    if (this.passengers.length === 0) {
+      this.#flights.remove(this)
+      this.#work?.cancel(reason)
+    }
+  }
+
+  #land(): readonly Landing<T>[] {
+    this.#flights.remove(this)
+    this.#work = undefined
+    return this.passengers.splice(0)
+  }
+}
+
+interface Flights<T> {
+  find(key: string): Flight<T> | undefined
+  add(flight: Flight<T>): void
+  remove(flight: Flight<T>): void
+}
+
+const BUCKETS = 256
+
+/** Characters at the end of a key that choose its bucket: there keys differ, in a uid or a window of a list. */
+const HASHED = 5
+
+/**
+ * Flights by key. Every call takes off and lands, and a `Map` that changes so often is a burden: each time its table is made anew, the old
+ * one is collected late, and until then everything lives on that it held. These buckets stay the same.
+ */
+function createFlights<T>(): Flights<T> {
+  const buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
+  const bucketOf = (key: string) => {
+    let sum = 0
+    for (let at = Math.max(0, key.length - HASHED); at < key.length; at += 1) sum = 31 * sum + key.charCodeAt(at)
+    return buckets[sum % BUCKETS] ?? []
+  }
+  return {
+    find: (key) => bucketOf(key).find((flight) => flight.key === key),
+    add: (flight) => void bucketOf(flight.key).push(flight),
+    remove(flight) {
+      const bucket = bucketOf(flight.key)
+      const at = bucket.indexOf(flight)
+      if (at >= 0) bucket.splice(at, 1)
+    },
+  }
 }

@@ -7,7 +7,8 @@ export interface Exchange {
   readonly origin: string
   readonly path: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  readonly headers: Record<string, string>
+  /** Names and values, one after the other. */
+  readonly headers: string[]
   readonly body?: string
   readonly answerBytes: number
 }
@@ -24,99 +25,107 @@ export interface Landing<T> {
   failed(error: Error): void
 }
 
-/** Gives up work that has begun: `failed` is told this reason. Without effect once it is over. */
-export type Cancel = (reason: Error) => void
+/** Work that has begun. */
+export interface Underway {
+  /** Gives it up: whoever waits is told this reason. Without effect once it is over. */
+  cancel(reason: Error): void
+}
+
+/**
+ * One request and its whole answer. A read is made once more when its connection failed; a write never is (design §6). The answer is
+ * gathered by a handler of our own: undici's `request` would put a stream, and an abort signal, around every answer.
+ */
+export function exchange(pool: Agent, request: Exchange, landing: Landing<RawAnswer>): Underway {
+  const gathering = new Gathering(pool, request, landing)
+  pool.dispatch(request, gathering)
+  return gathering
+}
+
+const NO_HEADERS: RawAnswer['headers'] = {}
+
+/**
+ * Collects an answer of at most `answerBytes` bytes. There is one for every call: as one object with methods it costs a third of what the
+ * same functions would. A connection keeps the handler of its last request, so that this one forgets the answer and who waited for it.
+ */
+class Gathering implements Dispatcher.DispatchHandler, Underway {
+  readonly #pool: Agent
+  readonly #request: Exchange
+  #landing: Landing<RawAnswer> | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #given: Error | undefined
+  #mayRepeat: boolean
+  #status = 0
+  #headers = NO_HEADERS
+  #pieces: Buffer[] = []
+  #bytes = 0
+
+  constructor(pool: Agent, request: Exchange, landing: Landing<RawAnswer>) {
+    this.#pool = pool
+    this.#request = request
+    this.#landing = landing
+    this.#mayRepeat = request.method === 'GET'
+  }
+
+  /** Comes before anything is sent, and again on another connection. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#given) controller.abort(this.#given)
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
+    this.#status = status
+    this.#headers = headers
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.#bytes += piece.length
+    if (this.#bytes > this.#request.answerBytes) controller.abort(tooLarge(this.#request.answerBytes))
+    else this.#pieces.push(piece)
+  }
+
+  onResponseEnd(): void {
+    const status = this.#status
+    const headers = this.#headers
+    const encoding = headers['content-encoding']
+    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, text: textOfPieces(this.#pieces, this.#bytes) })
+    else {
+      const decoded = decode(Buffer.concat(this.#pieces, this.#bytes), String(encoding), this.#request.answerBytes)
+      decoded.then(
+        (bytes) => this.#land({ status, headers, text: bytes.toString('utf8') }),
+        (error) => this.#refuse(error),
+      )
+    }
+    this.#pieces = []
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const repeat = this.#mayRepeat && !this.#given && CONNECTION_FAILURES.has((error as { code?: string }).code ?? '')
+    this.#mayRepeat = false
+    this.#pieces = []
+    this.#bytes = 0
+    if (repeat) this.#pool.dispatch(this.#request, this)
+    else this.#refuse(error)
+  }
+
+  cancel(reason: Error): void {
+    this.#given = reason
+    this.#refuse(reason)
+    this.#controller?.abort(reason)
+  }
+
+  #land(answer: RawAnswer): void {
+    const landing = this.#landing
+    this.#landing = undefined
+    this.#controller = undefined
+    landing?.landed(answer)
+  }
+
+  #refuse(error: unknown): void {
+    const landing = this.#landing
+    this.#landing = undefined
+    landing?.failed(fromTransport(error))
+  }
+}
 
 /** Failures of a connection, as opposed to those of a request. */
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-/**
- * One request and its whole answer. A read is made once more when its connection failed; a write never is (design §6). It gathers the
- * answer in a handler of its own: undici's `request` would put a stream, and an abort signal, around every answer.
- */
-export function exchange(pool: Agent, request: Exchange, landing: Landing<RawAnswer>): Cancel {
-  let given: Error | undefined
-  let connection: Dispatcher.DispatchController | undefined
-  // A connection keeps the handler of its last request: whoever is told is forgotten.
-  let waiting: Landing<RawAnswer> | undefined = landing
-  const begin = (controller: Dispatcher.DispatchController) => {
-    connection = controller
-    if (given) controller.abort(given)
-  }
-  const landed = (answer: RawAnswer) => {
-    const told = waiting
-    waiting = undefined
-    connection = undefined
-    told?.landed(answer)
-  }
-  const refuse = (error: unknown) => {
-    const told = waiting
-    waiting = undefined
-    told?.failed(fromTransport(error))
-  }
-  const attempt = (failed: (error: Error) => void) => void pool.dispatch(request, gather(request.answerBytes, begin, landed, failed))
-  attempt((error) => {
-    if (request.method === 'GET' && isConnectionFailure(error) && !given) attempt(refuse)
-    else refuse(error)
-  })
-  return (reason) => {
-    given = reason
-    refuse(reason)
-    connection?.abort(reason)
-  }
-}
-
-function ignore(): void {}
-
-function isConnectionFailure(error: Error): boolean {
-  return CONNECTION_FAILURES.has((error as { code?: string }).code ?? '')
-}
-
-/**
- * Collects an answer of at most `answerBytes` bytes. `begin` comes before anything is sent, and again on another connection. A connection
- * keeps the handler of its last request, so that the handler must not keep the answer.
- */
-function gather(
-  answerBytes: number,
-  begin: (controller: Dispatcher.DispatchController) => void,
-  answered: (answer: RawAnswer) => void,
-  failed: (error: Error) => void,
-): Dispatcher.DispatchHandler {
-  let status = 0
-  let headers: RawAnswer['headers'] = {}
-  let pieces: Buffer[] = []
-  let bytes = 0
-  let resolve: typeof answered = answered
-  let reject: typeof failed = failed
-  const forget = () => {
-    pieces = []
-    resolve = ignore
-    reject = ignore
-  }
-  return {
-    onRequestStart: begin,
-    onResponseStart(_, statusCode, answerHeaders) {
-      status = statusCode
-      headers = answerHeaders
-    },
-    onResponseData(controller, piece) {
-      bytes += piece.length
-      if (bytes > answerBytes) return controller.abort(tooLarge(answerBytes))
-      pieces.push(piece)
-    },
-    onResponseEnd() {
-      const encoding = headers['content-encoding']
-      if (encoding === undefined || bytes === 0) resolve({ status, headers, text: textOfPieces(pieces, bytes) })
-      else decode(Buffer.concat(pieces, bytes), String(encoding), answerBytes).then(decodedTo(resolve, status, headers), reject)
-      forget()
-    },
-    onResponseError(_, error) {
-      reject(error)
-      forget()
-    },
-  }
-}
-
-function decodedTo(resolve: (answer: RawAnswer) => void, status: number, headers: RawAnswer['headers']) {
-  return (bytes: Buffer) => resolve({ status, headers, text: bytes.toString('utf8') })
-}

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Agent } from 'undici'
-import { brokenAnswer, fromTransport, fromV2 } from '../errors/from-v2.ts'
+import { brokenAnswer, fromV2 } from '../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../mapping/json.ts'
 import type { Call } from '../mapping/plan.ts'
 import { createCoalescer, waitFor } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
-import { type Cancel, exchange, type Landing, type RawAnswer } from './exchange.ts'
+import { exchange, type Landing, type RawAnswer, type Underway } from './exchange.ts'
 import { callHeaders } from './headers.ts'
 import type { Signal } from './signal.ts'
 
@@ -63,15 +63,11 @@ export function createSend(settings: SendSettings): SendFor {
     const caller = credentialHash(context.headers.authorization)
     const request = ++requests
     const since = () => `${caller} ${writes.get(caller) ?? 0}`
-    const read = async (call: Call) => {
+    const read = (call: Call) => {
       const target = targetOf(call)
-      try {
-        const fly = () => flights.join(`${since()} ${target}`, context.signal, (landing) => make(context, call, target, landing))
-        const raw = await (call.bulk ? bulk(fly) : fly())
-        return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
-      } catch (error) {
-        throw fromTransport(error)
-      }
+      const fly = () => flights.join(`${since()} ${target}`, context.signal, (landing) => make(context, call, target, landing))
+      const flown = call.bulk ? bulk(fly) : fly()
+      return flown.then((raw) => (call.read && readAs(call.read, raw, context)) ?? parse(raw))
     }
     const write = async (call: Call) => {
       wrote(caller)
@@ -96,7 +92,7 @@ export function createSend(settings: SendSettings): SendFor {
   }
 }
 
-export type Make = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Cancel
+export type Make = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
 
 /** Starts calls on the pool; `target` is the path and query of one. */
 export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep' | 'bulkCalls'>): Make {
@@ -105,22 +101,22 @@ export function createMake({ pool, base, answerBytes }: Omit<SendSettings, 'keep
   return (context, call, target, landing) => {
     const watch = context.onCall(call)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
-    const headers = callHeaders(context.headers, context.requestId, body !== undefined)
-    if (watch?.traceparent !== undefined) headers.traceparent = watch.traceparent
-    const request = { origin, path: prefix + target, method: call.method, headers, ...(body !== undefined && { body }), answerBytes }
+    const hasBody = body !== undefined
+    const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
+    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), answerBytes }
     return exchange(pool, request, watch ? watched(landing, watch) : landing)
   }
 }
 
-function watched({ landed, failed }: Landing<RawAnswer>, watch: CallWatch): Landing<RawAnswer> {
+function watched(landing: Landing<RawAnswer>, watch: CallWatch): Landing<RawAnswer> {
   return {
     landed(answer) {
       watch.ended(answer.status)
-      landed(answer)
+      landing.landed(answer)
     },
     failed(error) {
       watch.ended(undefined)
-      failed(error)
+      landing.failed(error)
     },
   }
 }

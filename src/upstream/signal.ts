@@ -1,3 +1,6 @@
+/** As an AbortSignal takes it. */
+export type Listener = (() => void) | { handleEvent(): void }
+
 /**
  * What of an AbortSignal is listened to here. Every request has one, and a real AbortSignal, an EventTarget, costs as much as a tenth of a
  * small request; `abortSignalOf` makes one where a library wants it.
@@ -5,30 +8,35 @@
 export interface Signal {
   readonly aborted: boolean
   readonly reason: unknown
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
+  addEventListener(type: 'abort', listener: Listener): void
+  removeEventListener(type: 'abort', listener: Listener): void
 }
 
-/** A Signal and the function that fires it, once. */
-export function createSignal(): { readonly signal: Signal; readonly abort: (reason: Error) => void } {
+/** A Signal that is fired here, once: every other time is without effect. A class because every request has one. */
+export class Firing implements Signal {
+  aborted = false
+  reason: unknown
   // One or two at a time, so that a list costs less than a set.
-  const listeners: (() => void)[] = []
-  const signal = {
-    aborted: false,
-    reason: undefined as unknown,
-    addEventListener: (_: 'abort', listener: () => void) => void listeners.push(listener),
-    removeEventListener(_: 'abort', listener: () => void) {
-      const at = listeners.lastIndexOf(listener)
-      if (at >= 0) listeners.splice(at, 1)
-    },
+  readonly #listeners: Listener[] = []
+
+  addEventListener(_: 'abort', listener: Listener): void {
+    this.#listeners.push(listener)
   }
-  const abort = (reason: Error) => {
-    if (signal.aborted) return
-    signal.aborted = true
-    signal.reason = reason
-    for (const listener of [...listeners]) listener()
+
+  removeEventListener(_: 'abort', listener: Listener): void {
+    const at = this.#listeners.lastIndexOf(listener)
+    if (at >= 0) this.#listeners.splice(at, 1)
   }
-  return { signal, abort }
+
+  abort(reason: Error): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    for (const listener of [...this.#listeners]) {
+      if (typeof listener === 'function') listener()
+      else listener.handleEvent()
+    }
+  }
 }
 
 /** An AbortSignal that fires with the signal, for the same reason. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/errors/api-error.ts'
 import { createCoalescer, type Start } from '../../src/upstream/coalesce.ts'
 import type { Landing } from '../../src/upstream/exchange.ts'
 
@@ -8,9 +9,11 @@ function setUp() {
   const reasons: Error[] = []
   const start: Start<number> = (landing) => {
     started.push(landing)
-    return (reason) => {
-      reasons.push(reason)
-      landing.failed(reason)
+    return {
+      cancel(reason) {
+        reasons.push(reason)
+        landing.failed(reason)
+      },
     }
   }
   return { coalescer: createCoalescer<number>(), start, started, reasons }
@@ -44,7 +47,7 @@ describe('work under way', () => {
     const { signal } = new AbortController()
     const refused = coalescer.join('k', signal, (landing) => {
       landing.failed(new Error('closed'))
-      return () => {}
+      return { cancel: () => {} }
     })
     await expect(refused).rejects.toThrow('closed')
     const again = coalescer.join('k', signal, start)
@@ -66,7 +69,7 @@ describe('work under way', () => {
   })
 
   it('is not started for somebody who has left already', async () => {
-    const join = createCoalescer<number>().join('k', AbortSignal.abort(new Error('gone')), () => {
+    const join = createCoalescer<number>().join('k', AbortSignal.abort(new ApiError('CANCELLED', 'gone')), () => {
       throw new Error('started')
     })
     await expect(join).rejects.toThrow('gone')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Cancel, type Exchange, exchange, type RawAnswer } from '../../src/upstream/exchange.ts'
+import { type Exchange, exchange, type RawAnswer, type Underway } from '../../src/upstream/exchange.ts'
 import { createPool } from '../../src/upstream/pool.ts'
 import { startUpstream } from '../routes/support.ts'
 
@@ -18,12 +18,12 @@ async function setUp(handle: (request: IncomingMessage, response: ServerResponse
     () => upstream.close(),
   )
   const ask = (more: Partial<Exchange> = {}) => {
-    const request: Exchange = { origin: upstream.url, path: '/', method: 'GET', headers: {}, answerBytes: 1000, ...more }
-    let cancel: Cancel = () => {}
+    const request: Exchange = { origin: upstream.url, path: '/', method: 'GET', headers: [], answerBytes: 1000, ...more }
+    let underway: Underway | undefined
     const done = new Promise<RawAnswer>((landed, failed) => {
-      cancel = exchange(pool, request, { landed, failed })
+      underway = exchange(pool, request, { landed, failed })
     })
-    return { done, cancel }
+    return { done, cancel: (reason: Error) => underway?.cancel(reason) }
   }
   return { upstream, ask }
 }

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { abortSignalOf, createSignal } from '../../src/upstream/signal.ts'
+import { abortSignalOf, Firing } from '../../src/upstream/signal.ts'
 
 describe('a signal', () => {
   it('tells each listener once, and not those that left', () => {
-    const { signal, abort } = createSignal()
+    const signal = new Firing()
     const told: unknown[] = []
     const left = () => told.push('left')
     signal.addEventListener('abort', () => told.push(signal.reason))
     signal.addEventListener('abort', left)
     signal.removeEventListener('abort', left)
-    abort(new Error('first'))
-    abort(new Error('second'))
+    signal.abort(new Error('first'))
+    signal.abort(new Error('second'))
     expect([signal.aborted, told]).toEqual([true, [new Error('first')]])
   })
 
   it('can be had as an AbortSignal, before it fires and after', () => {
-    const { signal, abort } = createSignal()
+    const signal = new Firing()
     const before = abortSignalOf(signal)
     expect(before.aborted).toBe(false)
-    abort(new Error('gone'))
+    signal.abort(new Error('gone'))
     expect([before.reason, abortSignalOf(signal).reason]).toEqual([new Error('gone'), new Error('gone')])
   })
 

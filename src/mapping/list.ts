@@ -1,17 +1,16 @@
-import { ApiError } from '../errors/api-error.ts'
 import type { EnumMap } from './enums.ts'
 import type { JsonObject } from './json.ts'
 import type { Env, V1Request } from './operation.ts'
 import { readOrder } from './order.ts'
 import { PAGE_SIZE } from './page.ts'
 import { fillPath } from './path.ts'
-import { ask, type Call, emit, type Plan, type Reply } from './plan.ts'
+import { type Call, emit, type OneCall, type Outcome, type Plan, type Reply, ROWS } from './plan.ts'
 import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
 import { isRepeated, passes } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
 import { isRowText, type RowText } from './row-text.ts'
 import { compilePage, type ReadText } from './text/page.ts'
-import { uidInPath } from './uid.ts'
+import { isUid, uidInPath } from './uid.ts'
 import { eachPage, type Walked } from './walk.ts'
 import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
 
@@ -56,30 +55,91 @@ function sortable({ fields, order: byDefault }: Resource, order: string | undefi
   return byDefault === 'id' ? order?.replace(/^uid/, 'id') : order
 }
 
-/** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
-export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
+/** What a request asks of a list. */
+interface Asked {
+  /** The v2 filters; undefined when nothing can match them. */
+  readonly filters: Filters | undefined
+  readonly order: string | undefined
+  readonly window: Window
+  /** The only resource that is wanted. */
+  readonly uid: string | undefined
+}
+
+function readList(resource: Resource, options: ListOptions, request: V1Request): Asked {
   const { query } = request
   const given = v2Query(options.query ?? NO_PARAMS, query)
-  const filters = merge(options.query ?? NO_PARAMS, options.more ? [...given, ...options.more.query(request)] : given)
-  const order = sortable(resource, readOrder(query, options.orders))
-  const window = options.envelope ? tokenWindow(query, options) : readWindow(query)
-  const uid = options.byId ? single(query, options.byId) : undefined
+  return {
+    filters: merge(options.query ?? NO_PARAMS, options.more ? [...given, ...options.more.query(request)] : given),
+    order: sortable(resource, readOrder(query, options.orders)),
+    window: options.envelope ? tokenWindow(query, options) : readWindow(query),
+    uid: options.byId ? single(query, options.byId) : undefined,
+  }
+}
+
+/** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
+export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
+  const { filters, order, window, uid } = readList(resource, options, request)
   const show = resource.show[env.dialect]
   const origin = uid ? 'get' : 'list'
   // A generator function that is made anew for each request would get a class and a prototype of its own each time.
   const send = (rows: readonly JsonObject[] | RowText) => sendRows(rows, { show, env, origin, enrich: options.enrich })
-  const reply = (walked: Partial<Walked>) => items(options.envelope?.show[env.dialect]({ ...walked, scope: scopeOf(query) }))
-  if (!filters) return reply({})
+  const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
+  if (!filters) return items(envelope({}))
   if (uid) {
-    const rows = (yield* byId(resource, uid, options.byId ?? '')).filter((row) => passes(row, filters))
-    yield* send(rows.slice(window.skip, window.skip + (window.take ?? 1)))
-    return reply({ first: rows[0], totalCount: String(rows.length) })
+    const call = byId(resource, uid)
+    const [outcome] = call ? yield { kind: 'ask', calls: [call] } : []
+    const found = outcome ? foundIn(outcome, filters) : []
+    yield* send(windowOf(found, window))
+    return items(envelope(countedOf(found)))
   }
   const path = fillPath(options.v2 ?? resource.v2, request.params)
   const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
   const read = options.enrich ? undefined : textReader(resource, env)
   const listing = { path, plural: resource.plural, order: order ?? resource.order, query: ordered, ...(read && { read }) }
-  return reply(yield* eachPage(listing, window, send))
+  return items(envelope(yield* eachPage(listing, window, send)))
+}
+
+/** The same for a list by id whose row needs nothing else. */
+export function oneRow(resource: Resource, options: ListOptions, request: V1Request, env: Env): OneCall | undefined {
+  const { filters, window, uid } = readList(resource, options, request)
+  const call = filters && uid ? byId(resource, uid) : undefined
+  if (!call || !filters) return undefined
+  return {
+    call,
+    reply(outcome) {
+      const found = foundIn(outcome, filters)
+      const rows = windowOf(found, window).map(resource.show[env.dialect])
+      return { status: 200, body: { [ROWS]: rows, ...envelopeOf(options, request, env, countedOf(found)) } }
+    },
+  }
+}
+
+/** Undefined for what no uid can be. */
+function byId({ v2 }: Resource, uid: string): Call | undefined {
+  return isUid(uid) ? { method: 'GET', path: `${v2}/${uidInPath(uid, '')}`, query: [] } : undefined
+}
+
+/** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
+const INVISIBLE = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
+
+/** The resource that a Get found as a list of one or none. */
+function foundIn(outcome: Outcome, filters: Filters): readonly JsonObject[] {
+  if (outcome.ok) return passes(outcome.body, filters) ? [outcome.body] : []
+  if (INVISIBLE.has(outcome.error.code)) return []
+  throw outcome.error
+}
+
+function windowOf(found: readonly JsonObject[], { skip, take = 1 }: Window): readonly JsonObject[] {
+  return found.slice(skip, skip + take)
+}
+
+function countedOf(found: readonly JsonObject[]): Partial<Walked> {
+  return { first: found[0], totalCount: String(found.length) }
+}
+
+/** What the list answers beside its rows. */
+function envelopeOf({ envelope }: ListOptions, { query }: V1Request, { dialect }: Env, walked: Partial<Walked>): JsonObject | undefined {
+  return envelope?.show[dialect]({ ...walked, scope: scopeOf(query) })
 }
 
 const NO_PARAMS: Params = {}
@@ -124,19 +184,6 @@ function scopeOf(query: Query): string | undefined {
 /** The v1 envelope; the rows that the plan emitted become its `items`. */
 export function items(more: JsonObject = {}): Reply {
   return { status: 200, body: more, rows: true }
-}
-
-/** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
-const INVISIBLE = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
-
-/** The resource with this uid as a list of one or none. */
-function* byId(resource: Resource, uid: string, field: string): Plan<readonly JsonObject[]> {
-  try {
-    return [yield* ask({ method: 'GET', path: `${resource.v2}/${uidInPath(uid, field)}`, query: [] })]
-  } catch (error) {
-    if (error instanceof ApiError && INVISIBLE.has(error.code)) return []
-    throw error
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Missing } from '../errors/to-v1.ts'
 import type { EnumMap } from './enums.ts'
 import type { Dialect } from './names.ts'
-import type { Plan } from './plan.ts'
+import type { OneCall, Plan } from './plan.ts'
 import type { Params, Query } from './query.ts'
 import type { MaskRule, Message } from './resource.ts'
 
@@ -27,6 +27,9 @@ export interface Env {
   /** Fetch the readme of every listed repo, as v1 showed it: one more v2 call for each row. */
   readonly readmes: boolean
 }
+
+/** Undefined when this request needs more than one call, or none. */
+export type MakeOneCall = (request: V1Request, env: Env) => OneCall | undefined
 
 export type MakePlan = (request: V1Request, env: Env) => Plan
 
@@ -62,6 +65,8 @@ export interface Operation {
   readonly because?: string
   /** Absent for v1-only operations. */
   readonly plan?: MakePlan
+  /** The plan as the one call that it is, where it is no more: most requests are, and need no machinery. */
+  readonly oneCall?: MakeOneCall
 }
 
 /** One domain's table. */

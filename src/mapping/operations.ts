@@ -1,12 +1,12 @@
 import type { Missing } from '../errors/to-v1.ts'
 import { v1FieldName } from './field-name.ts'
 import type { JsonObject } from './json.ts'
-import { type ListOptions, listPlan, TOKEN_PARAMETERS } from './list.ts'
+import { type ListOptions, listPlan, oneRow, TOKEN_PARAMETERS } from './list.ts'
 import { fieldMask } from './mask.ts'
-import type { Env, Kind, MakePlan, Method, Operation, V1Request } from './operation.ts'
+import type { Env, Kind, MakeOneCall, MakePlan, Method, Operation, V1Request } from './operation.ts'
 import { ORDER_PARAMETER } from './order.ts'
 import { fillPath, onlyVariable, variablesOf } from './path.ts'
-import { ask, type Call, type Reply, ROWS } from './plan.ts'
+import { bodyOf, type Call, type OneCall, planOf, type Reply, ROWS } from './plan.ts'
 import { type Params, v2Query } from './query.ts'
 import { type Message, message, type Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
@@ -32,6 +32,7 @@ export function list(id: string, route: string, resource: Resource, options: Lis
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
     plan: (request, env) => listPlan(resource, options, request, env),
+    ...(byId && !enrich && { oneCall: (request, env) => oneRow(resource, options, request, env) }),
   })
 }
 
@@ -69,11 +70,10 @@ export function replace(id: string, route: string, resource: Resource, options: 
     request,
     answer,
     mask: resource.mask,
-    *plan({ params, body }, env) {
-      const fields = request.read(body)
-      const updated = yield* ask(patch(resource, params[variable] ?? '', variable, fields, env))
-      return ok(answer.show[env.dialect](updated))
-    },
+    ...oneCall(({ params, body }, env) => ({
+      call: patch(resource, params[variable] ?? '', variable, request.read(body), env),
+      reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome))),
+    })),
   })
 }
 
@@ -112,13 +112,23 @@ export function action(id: string, route: string, options: Action): Operation {
     ...(request && { request }),
     answer,
     missing,
-    *plan(v1, env) {
+    ...oneCall((v1, env) => {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
-      const call = { method: method as Call['method'], path: fillPath(template, v1.params), query }
-      const answered = yield* ask(request ? { ...call, body: request.read(v1.body) } : call)
-      return ok(answer.show[env.dialect](answered))
-    },
+      const path = fillPath(template, v1.params)
+      const call: Call = { method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }
+      return { call, reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome))) }
+    }),
   })
+}
+
+/** A plan of one call, in both forms. */
+function oneCall(make: (request: V1Request, env: Env) => OneCall): { plan: MakePlan; oneCall: MakeOneCall } {
+  return {
+    oneCall: make,
+    *plan(request, env) {
+      return yield* planOf(make(request, env))
+    },
+  }
 }
 
 /** What an operation with a plan of its own says. */

@@ -43,12 +43,29 @@ export type Step =
 /** A plan yields Steps, gets the Outcomes of each `ask` back, and returns its result. It does no I/O. */
 export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
 
+/** A plan that is one call: what it asks, and what its outcome becomes; `reply` throws the ApiError that the request ends with. */
+export interface OneCall {
+  readonly call: Call
+  readonly reply: (outcome: Outcome) => Reply
+}
+
+/** The same as a plan. */
+export function* planOf({ call, reply }: OneCall): Plan {
+  const [outcome] = yield { kind: 'ask', calls: [call] }
+  return reply(outcome as Outcome)
+}
+
+/** The body of an answer; throws its ApiError. */
+export function bodyOf(outcome: Outcome): JsonObject {
+  if (!outcome.ok) throw outcome.error
+  return outcome.body
+}
+
 /** Makes one call; returns the answer's body or throws its ApiError. `ahead` as in Step. */
 export function* ask(call: Call, ahead?: readonly Call[]): Plan<JsonObject> {
   const [outcome] = yield { kind: 'ask', calls: [call], ...(ahead && { ahead }) }
   if (!outcome) throw new Error('the executor gave no outcome')
-  if (!outcome.ok) throw outcome.error
-  return outcome.body
+  return bodyOf(outcome)
 }
 
 /** Makes several calls side by side; every outcome comes back in the order of the calls, failures included. */

@@ -46,25 +46,46 @@ export function asParam(row: Param | string): Param {
 }
 
 /** The v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
-export function v2Query(params: Params, query: Query): [string, string][] {
+export function v2Query(params: Params, query: Query): readonly (readonly [string, string])[] {
+  const { rows, names, unasked } = tableOf(params)
+  if (!isAnyGiven(query, names)) return unasked
   const pairs: [string, string][] = []
-  for (const [name, param] of rowsOf(params)) {
-    if (!param.negate && !isGiven(query, name)) continue
-    for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
-  }
+  for (const [name, param] of rows) for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
   return pairs
 }
 
-/** Tables do not change, and every request goes through the rows of one: they are looked up once. */
-const tables = new WeakMap<Params, readonly (readonly [string, Param])[]>()
+/** A parameter table, made for looking things up. */
+interface Table {
+  readonly rows: readonly (readonly [string, Param])[]
+  /** Every spelling of every parameter. */
+  readonly names: ReadonlySet<string>
+  /** The v2 query of a request that gives none of them. */
+  readonly unasked: readonly (readonly [string, string])[]
+}
+
+/** Tables do not change, and every request goes through one. */
+const tables = new WeakMap<Params, Table>()
+
+function tableOf(params: Params): Table {
+  const known = tables.get(params)
+  if (known) return known
+  const rows = Object.entries(params).map(([name, row]) => [name, asParam(row)] as const)
+  const unasked = rows.flatMap(([name, param]) => valuesOf(param, name, NOTHING).map((value) => [param.v2, value] as const))
+  const table = { rows, names: new Set(rows.flatMap(([name]) => spellings(name))), unasked }
+  tables.set(params, table)
+  return table
+}
+
+const NOTHING: Query = new Map()
+
+/** Whether the query gives one of these names; most queries are short. */
+export function isAnyGiven(query: Query, names: ReadonlySet<string>): boolean {
+  for (const name of query.keys()) if (names.has(name)) return true
+  return false
+}
 
 export function rowsOf(params: Params): readonly (readonly [string, Param])[] {
-  let rows = tables.get(params)
-  if (!rows) {
-    rows = Object.entries(params).map(([name, row]) => [name, asParam(row)])
-    tables.set(params, rows)
-  }
-  return rows
+  return tableOf(params).rows
 }
 
 function valuesOf(param: Param, name: string, query: Query): readonly string[] {
@@ -100,13 +121,6 @@ function occurrences(query: Query, name: string): readonly string[] {
     if (values) found = found === NONE ? values : [...found, ...values]
   }
   return found
-}
-
-/** Whether a parameter stands in the query, in any spelling. */
-export function isGiven(query: Query, name: string): boolean {
-  if (query.size === 0) return false
-  for (const spelling of spellings(name)) if (query.has(spelling)) return true
-  return false
 }
 
 /** A non-negative 32-bit integer parameter; absent and 0 both mean unset (proto3). */

@@ -17,11 +17,17 @@ export function isBelow(uid: string, ancestor: string): boolean {
  */
 export function uidInPath(uid: string, field: string): string {
   if (PLAIN.test(uid)) return uid
-  const segments = uid.split('/')
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || hasControl(segment))) {
-    throw invalidArgument({ field, description: 'must be a uid: segments separated by single slashes' })
-  }
-  return segments.map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':')).join('/')
+  if (!isUid(uid)) throw invalidArgument({ field, description: 'must be a uid: segments separated by single slashes' })
+  return uid
+    .split('/')
+    .map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':'))
+    .join('/')
+}
+
+/** Whether no server could read it as another path. */
+export function isUid(uid: string): boolean {
+  if (PLAIN.test(uid)) return true
+  return !uid.split('/').some((segment) => segment === '' || segment === '.' || segment === '..' || hasControl(segment))
 }
 
 /** What every uid of v2 looks like; anything else is looked at segment by segment. */

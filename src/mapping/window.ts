@@ -1,5 +1,5 @@
 import { invalidArgument } from '../errors/api-error.ts'
-import { count, isGiven, type Query } from './query.ts'
+import { count, isAnyGiven, type Query, spellings } from './query.ts'
 
 /** The part of a full-set list that a v1 client asked for; `take` undefined = to the end. */
 export interface Window {
@@ -21,12 +21,14 @@ const FAMILIES = [
 
 export const WINDOW_PARAMETERS: readonly string[] = FAMILIES.flatMap(({ start, size }) => [start, size])
 
+const SPELLED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
+
 /** Rows of a page whose size the client did not say: v2's own default (specification §8). */
 export const DEFAULT_PAGE = 50
 
 /** The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. */
 export function readWindow(query: Query): Window {
-  if (!WINDOW_PARAMETERS.some((name) => isGiven(query, name))) return EVERYTHING
+  if (!isAnyGiven(query, SPELLED)) return EVERYTHING
   const used = FAMILIES.map((family) => ({ family, start: count(query, family.start), size: count(query, family.size) })).filter(
     ({ start, size }) => start !== undefined || size !== undefined,
   )

@@ -1,22 +1,22 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import type { Operation } from '../mapping/operation.ts'
+import type { Operation, V1Request } from '../mapping/operation.ts'
 import type { Answer, Backend, Incoming, Served } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Router } from '../translate/router.ts'
-import { type TranslateSettings, translate, unknownParameters } from '../translate/translated.ts'
-import type { SendFor } from '../upstream/send.ts'
+import { type ReadTo, type TranslateSettings, translate, translateRead, unknownParameters } from '../translate/translated.ts'
+import type { CallContext, SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
 import { sendAnswer, sendError } from './answer.ts'
 import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
-import { isBodyWithin, readIncoming } from './incoming.ts'
+import { isBodyWithin, type ReadRequest, readIncoming } from './incoming.ts'
 import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
 import type { Metrics } from './metrics.ts'
@@ -29,7 +29,12 @@ interface CompatSettings extends TranslateSettings {
 }
 
 /** Serves one v1 request; `path` is decoded. */
-export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => FastifyReply | Promise<unknown>
+export type Compat = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  exchange: Exchange,
+) => FastifyReply | Promise<unknown> | undefined
 
 export interface CompatParts {
   readonly router: Router
@@ -64,7 +69,8 @@ export function createCompat(
       exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
       if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw)
       if (match && choice && !passesOn(choice, request.raw)) {
-        return serve(match.operation, routed, choice, request.raw, reply, exchange).catch(refuse)
+        const served = serve(match.operation, routed, choice, request.raw, reply, exchange)
+        return served instanceof Promise ? served.catch(refuse) : served
       }
       if (!legacy) throw refusal(routed, match?.operation)
       return legacy(request, reply, path, exchange)
@@ -87,44 +93,70 @@ export function createCompat(
     return mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(raw, settings.limits.requestBytes))
   }
 
-  async function serve(
-    operation: Operation,
-    routed: Routed,
-    choice: Choice,
-    raw: IncomingMessage,
-    reply: FastifyReply,
-    exchange: Exchange,
-  ) {
+  function serve(operation: Operation, routed: Routed, choice: Choice, raw: IncomingMessage, reply: FastifyReply, exchange: Exchange) {
     const signal = requestSignal(reply.raw, settings.limits.deadlineMs)
     const failed = (error: ApiError) => {
       exchange.error = error
     }
     const coming = readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
-    const read = coming instanceof Promise ? await coming : coming
-    const { caller, subject } = choice
+    if (!legacy && !(coming instanceof Promise) && serveRead(operation, coming.read(), reply, exchange, signal, failed)) return undefined
+    return serveIn(choice, operation, coming, reply, exchange, signal, failed)
+  }
+
+  /** A read that is one call to v2, where nobody else could answer it; false when this is not one. */
+  function serveRead(operation: Operation, request: V1Request, reply: FastifyReply, exchange: Exchange, signal: Signal, failed: Failed) {
+    const context = contextOf(operation, request, reply.request.raw.headers, exchange, signal)
+    const readTo: ReadTo = (call, landing) => sendFor.read(context, call, landing)
+    const done = (answer: Answer) => sendAnswer(reply, { id: exchange.id, announced }, answer, signal)
+    return translateRead(operation, request, readTo, settings, failed, done)
+  }
+
+  async function serveIn(
+    { mode, caller, subject }: Choice,
+    operation: Operation,
+    coming: ReadRequest | Promise<ReadRequest>,
+    reply: FastifyReply,
+    exchange: Exchange,
+    signal: Signal,
+    failed: Failed,
+  ) {
+    const { raw, read } = await coming
     const client = legacy ? clientSignal(reply.raw) : signal
-    const incoming: Incoming = { raw: read.raw, read: read.read, caller, subject, operation, client }
-    const { answer, by, failed: spared } = await modes.serve(choice.mode, incoming, translated(signal, exchange, failed))
+    const incoming: Incoming = { raw, read, caller, subject, operation, client }
+    const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(signal, exchange, failed))
     if (spared) exchange.mode = 'fallback'
     const ends = by === 'v1' ? client : signal
     return sendAnswer(reply, { id: exchange.id, announced }, watched(answer, ends, failed), ends)
   }
 
   /** Answers from v2. */
-  function translated(signal: Signal, exchange: Exchange, failed: (error: ApiError) => void): Backend {
-    const onCall = watchCalls(exchange, metrics)
+  function translated(signal: Signal, exchange: Exchange, failed: Failed): Backend {
+    return ({ operation, raw, read }: Incoming) => {
+      const request = read()
+      const send = sendFor(contextOf(operation, request, raw.headers, exchange, signal))
+      return translate(operation, request, send, settings, failed).then(byV2)
+    }
+  }
+
+  /** What the calls of a request share. */
+  function contextOf(
+    operation: Operation,
+    request: V1Request,
+    headers: IncomingHttpHeaders,
+    exchange: Exchange,
+    signal: Signal,
+  ): CallContext {
+    const unknown = unknownParameters(operation, request)
+    if (unknown.length > 0) exchange.dropped = unknown.map(nameForLog)
     const onParsed = () => {
       exchange.parsedPages += 1
     }
-    return ({ operation, raw, read }: Incoming) => {
-      const v1Request = read()
-      const unknown = unknownParameters(operation, v1Request)
-      if (unknown.length > 0) exchange.dropped = unknown.map(nameForLog)
-      const send = sendFor({ headers: raw.headers, requestId: exchange.id, signal, onCall, onParsed })
-      return translate(operation, v1Request, send, settings, failed).then(byV2)
-    }
+    return { headers, requestId: exchange.id, signal, onCall: watchCalls(exchange, metrics), onParsed }
   }
 }
+
+/** Told of an error that the client sees. */
+type Failed = (error: ApiError) => void
 
 const byV2 = (answer: Answer): Served => ({ answer, by: 'v2' })
 

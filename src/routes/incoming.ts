@@ -8,7 +8,7 @@ import type { Routed } from './match.ts'
 import { parseQuery, searchOf } from './query.ts'
 
 /** A request as it came, and as the tables read it. */
-interface ReadRequest {
+export interface ReadRequest {
   readonly raw: RawRequest
   /** Parses it, once. Throws an ApiError when it cannot be read. */
   readonly read: () => V1Request

@@ -13,22 +13,28 @@ export function searchOf(url: string): string {
  */
 export function parseQuery(...texts: readonly string[]): Query {
   const query = new Map<string, string[]>()
-  for (const pair of texts.flatMap((text) => text.split('&'))) {
-    if (pair === '') continue
-    const equals = pair.indexOf('=')
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
-    const values = query.get(name)
-    if (values) values.push(value)
-    else query.set(name, [value])
+  for (const text of texts) {
+    for (let at = 0; at < text.length; ) {
+      const next = text.indexOf('&', at)
+      const end = next < 0 ? text.length : next
+      if (end > at) addPair(query, text.slice(at, end))
+      at = end + 1
+    }
   }
   return query
 }
 
-const ENCODED = /[%+]/
+function addPair(query: Map<string, string[]>, pair: string): void {
+  const equals = pair.indexOf('=')
+  const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+  const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+  const values = query.get(name)
+  if (values) values.push(value)
+  else query.set(name, [value])
+}
 
 function decode(text: string): string {
-  if (!ENCODED.test(text)) return text
+  if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -66,8 +66,16 @@ function tooManyRows(limit: number): ApiError {
   return new ApiError('FAILED_PRECONDITION', message)
 }
 
-function whole({ status, headers = {}, body, rows }: Reply, held: readonly Rows[]): Answer {
-  if (!rows) return { status, headers, body }
+const NO_HEADERS = {}
+
+/** A reply that stands by itself. */
+export function answerOf({ status, headers = NO_HEADERS, body }: Reply): Answer {
+  return { status, headers, body }
+}
+
+function whole(reply: Reply, held: readonly Rows[]): Answer {
+  const { status, headers = NO_HEADERS, body, rows } = reply
+  if (!rows) return answerOf(reply)
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
   const text = `${BEGIN}${held.map(textOf).join(',')}${endOf(body)}`
   return { status, headers, stream: once(text), text }

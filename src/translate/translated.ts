@@ -1,9 +1,11 @@
 import { type ApiError, invalidArgument } from '../errors/api-error.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
+import type { JsonObject } from '../mapping/json.ts'
 import type { Env, Operation, V1Request } from '../mapping/operation.ts'
+import type { Call, OneCall, Outcome } from '../mapping/plan.ts'
 import { spellings } from '../mapping/query.ts'
 import type { Send } from './calls.ts'
-import { type Answer, execute, type PlanLimits } from './execute.ts'
+import { type Answer, answerOf, execute, type PlanLimits } from './execute.ts'
 
 export interface TranslateSettings extends Env {
   readonly notFound: 'empty' | 'error'
@@ -22,12 +24,7 @@ export function translate(
   settings: TranslateSettings,
   onError: OnError,
 ): Promise<Answer> {
-  const refuse = (thrown: unknown): Answer => {
-    const error = asApiError(thrown)
-    onError(error)
-    const { missing, empty, fieldName } = operation
-    return toV1(error, { missing, empty: empty(settings.dialect), fieldName }, settings.notFound)
-  }
+  const refuse = (thrown: unknown) => refusal(operation, settings, onError, thrown)
   try {
     if (!operation.plan) throw new Error(`operation ${operation.id} has no plan`)
     if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
@@ -35,6 +32,52 @@ export function translate(
   } catch (thrown) {
     return Promise.resolve(refuse(thrown))
   }
+}
+
+/** Makes a read; tells one of the two what came of it. */
+export type ReadTo = (call: Call, landing: { landed(body: JsonObject): void; failed(error: Error): void }) => void
+
+/**
+ * The same for a request that is one read, as most are, without a plan that runs or a promise. False: it is not, and nothing was done.
+ * `done` is told the answer, perhaps at once.
+ */
+export function translateRead(
+  operation: Operation,
+  request: V1Request,
+  readTo: ReadTo,
+  settings: TranslateSettings,
+  onError: OnError,
+  done: (answer: Answer) => void,
+): boolean {
+  if (!operation.oneCall || operation.method !== 'GET' || settings.limits.callsPerRequest < 1) return false
+  const answer = (one: OneCall, outcome: Outcome) => {
+    let given: Answer
+    try {
+      given = answerOf(one.reply(outcome))
+    } catch (thrown) {
+      given = refusal(operation, settings, onError, thrown)
+    }
+    done(given)
+  }
+  try {
+    if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
+    const one = operation.oneCall(request, settings)
+    if (one?.call.method !== 'GET') return false
+    readTo(one.call, {
+      landed: (body) => answer(one, { ok: true, body }),
+      failed: (error) => answer(one, { ok: false, error: asApiError(error) }),
+    })
+  } catch (thrown) {
+    done(refusal(operation, settings, onError, thrown))
+  }
+  return true
+}
+
+function refusal(operation: Operation, settings: TranslateSettings, onError: OnError, thrown: unknown): Answer {
+  const error = asApiError(thrown)
+  onError(error)
+  const { missing, empty, fieldName } = operation
+  return toV1(error, { missing, empty: empty(settings.dialect), fieldName }, settings.notFound)
 }
 
 const NONE: readonly string[] = []

@@ -8,7 +8,7 @@ export type Start<T> = (landing: Landing<T>) => Underway
 /** Joins identical work that is under way. */
 export interface Coalescer<T> {
   /** Starts the work, or waits for the flight with the same key. The work is cancelled when nobody waits for it any more. */
-  join(key: string, signal: Signal, start: Start<T>): Promise<T>
+  join(key: string, signal: Signal, start: Start<T>, landing: Landing<T>): void
 }
 
 export function createCoalescer<T>(): Coalescer<T> {
@@ -19,36 +19,34 @@ export function createCoalescer<T>(): Coalescer<T> {
     return known ?? new Flight(key, flights, passenger).takeOff(start)
   }
   return {
-    join: (key, signal, start) =>
-      waitFor(signal, (passenger) => {
-        const flight = board(key, passenger, start)
-        return { cancel: (reason) => flight.leave(passenger, reason) }
-      }),
+    join(key, signal, start, landing) {
+      const passenger = new Passenger(landing, signal)
+      passenger.wait((waiting) => {
+        const flight = board(key, waiting, start)
+        return { cancel: (reason) => flight.leave(waiting, reason) }
+      })
+    },
   }
 }
 
 /** The result of work that is given up, for the signal's reason, as soon as the signal fires. It is not begun when that has fired already. */
 export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(fromTransport(signal.reason))
-    new Passenger(resolve, reject, signal).start(start)
-  })
+  return new Promise((landed, failed) => new Passenger({ landed, failed }, signal).wait(start))
 }
 
 /** Waits until the work has landed or the signal fires. A class, as the next one: there is one of each for every call. */
 class Passenger<T> implements Landing<T> {
-  readonly #resolve: (answer: T) => void
-  readonly #reject: (error: Error) => void
+  readonly #landing: Landing<T>
   readonly #signal: Signal
   #work: Underway | undefined
 
-  constructor(resolve: (answer: T) => void, reject: (error: Error) => void, signal: Signal) {
-    this.#resolve = resolve
-    this.#reject = reject
+  constructor(landing: Landing<T>, signal: Signal) {
+    this.#landing = landing
     this.#signal = signal
   }
 
-  start(start: Start<T>): void {
+  wait(start: Start<T>): void {
+    if (this.#signal.aborted) return this.#landing.failed(fromTransport(this.#signal.reason))
     this.#signal.addEventListener('abort', this)
     this.#work = start(this)
   }
@@ -59,12 +57,12 @@ class Passenger<T> implements Landing<T> {
 
   landed(answer: T): void {
     this.#signal.removeEventListener('abort', this)
-    this.#resolve(answer)
+    this.#landing.landed(answer)
   }
 
   failed(error: Error): void {
     this.#signal.removeEventListener('abort', this)
-    this.#reject(error)
+    this.#landing.failed(error)
   }
 }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Agent } from 'undici'
+import type { ApiError } from '../errors/api-error.ts'
 import { brokenAnswer, fromV2 } from '../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../mapping/json.ts'
 import type { Call } from '../mapping/plan.ts'
@@ -43,8 +44,12 @@ export interface CallContext {
   readonly onParsed?: () => void
 }
 
-/** Makes v2 calls for one v1 request; returns the JSON body or throws an ApiError. */
-export type SendFor = (context: CallContext) => (call: Call) => Promise<JsonObject>
+export interface SendFor {
+  /** Makes v2 calls for one v1 request; returns the JSON body or throws an ApiError. */
+  (context: CallContext): (call: Call) => Promise<JsonObject>
+  /** Makes the only call of a v1 request, a read: the same without promises, which would be a good part of what such a request costs. */
+  read(context: CallContext, call: Call, landing: Landing<JsonObject>): void
+}
 
 /**
  * The way of a Call to v2. Identical reads of one caller that are under way are made once, and answers may be kept; both are keyed by
@@ -59,15 +64,20 @@ export function createSend(settings: SendSettings): SendFor {
   const bulk = pLimit(settings.bulkCalls)
   let requests = 0
 
-  return (context) => {
+  const since = (caller: string) => `${caller} ${writes.get(caller) ?? 0}`
+  const fly = (context: CallContext, call: Call, landing: Landing<RawAnswer>) => {
+    const target = targetOf(call)
+    const key = `${since(credentialHash(context.headers.authorization))} ${target}`
+    flights.join(key, context.signal, (passenger) => make(context, call, target, passenger), landing)
+  }
+  const flown = (context: CallContext, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(context, call, { landed, failed }))
+
+  const sendFor = (context: CallContext): ((call: Call) => Promise<JsonObject>) => {
     const caller = credentialHash(context.headers.authorization)
     const request = ++requests
-    const since = () => `${caller} ${writes.get(caller) ?? 0}`
-    const read = (call: Call) => {
-      const target = targetOf(call)
-      const fly = () => flights.join(`${since()} ${target}`, context.signal, (landing) => make(context, call, target, landing))
-      const flown = call.bulk ? bulk(fly) : fly()
-      return flown.then((raw) => (call.read && readAs(call.read, raw, context)) ?? parse(raw))
+    const read = async (call: Call) => {
+      const raw = await (call.bulk ? bulk(() => flown(context, call)) : flown(context, call))
+      return bodyOf(call, raw, context)
     }
     const write = async (call: Call) => {
       wrote(caller)
@@ -78,7 +88,7 @@ export function createSend(settings: SendSettings): SendFor {
       }
     }
     const readKept = async (call: Call, { key, scope }: NonNullable<Call['keep']>) => {
-      const whole = `${since()} ${scope === 'request' ? request : ''} ${key}`
+      const whole = `${since(caller)} ${scope === 'request' ? request : ''} ${key}`
       const known = kept.get(whole)
       if (known) return known
       const answer = await read(call)
@@ -90,6 +100,29 @@ export function createSend(settings: SendSettings): SendFor {
       return call.keep ? readKept(call, call.keep) : read(call)
     }
   }
+  const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) => fly(context, call, parsed(call, context, landing))
+  return Object.assign(sendFor, { read })
+}
+
+/** Hands on what an answer says. */
+function parsed(call: Call, context: CallContext, landing: Landing<JsonObject>): Landing<RawAnswer> {
+  return {
+    landed(raw) {
+      let body: JsonObject
+      try {
+        body = bodyOf(call, raw, context)
+      } catch (error) {
+        return landing.failed(error as ApiError)
+      }
+      landing.landed(body)
+    },
+    failed: (error) => landing.failed(error),
+  }
+}
+
+/** What an answer says: as the call would rather have it, or parsed. Throws an ApiError. */
+function bodyOf(call: Call, raw: RawAnswer, context: CallContext): JsonObject {
+  return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
 }
 
 export type Make = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway

@@ -3,6 +3,13 @@ import { ApiError } from '../../src/errors/api-error.ts'
 import { createCoalescer, type Start } from '../../src/upstream/coalesce.ts'
 import type { Landing } from '../../src/upstream/exchange.ts'
 
+type Coalescing = ReturnType<typeof createCoalescer<number>>
+
+const joining =
+  ({ join }: Coalescing) =>
+  (key: string, signal: AbortSignal, start: Start<number>) =>
+    new Promise<number>((landed, failed) => join(key, signal, start, { landed, failed }))
+
 /** Work that lands when the test says so. */
 function setUp() {
   const started: Landing<number>[] = []
@@ -16,50 +23,50 @@ function setUp() {
       },
     }
   }
-  return { coalescer: createCoalescer<number>(), start, started, reasons }
+  return { join: joining(createCoalescer<number>()), start, started, reasons }
 }
 
 describe('work under way', () => {
   it('is shared by key and made anew when it is over', async () => {
-    const { coalescer, start, started } = setUp()
+    const { join, start, started } = setUp()
     const { signal } = new AbortController()
-    const both = Promise.all([coalescer.join('k', signal, start), coalescer.join('k', signal, start)])
+    const both = Promise.all([join('k', signal, start), join('k', signal, start)])
     started[0]?.landed(1)
     expect(await both).toEqual([1, 1])
-    const again = coalescer.join('k', signal, start)
+    const again = join('k', signal, start)
     started[1]?.landed(2)
     expect([await again, started.length]).toEqual([2, 2])
   })
 
   it('fails for all who wait, and for nobody who comes later', async () => {
-    const { coalescer, start, started } = setUp()
+    const { join, start, started } = setUp()
     const { signal } = new AbortController()
-    const both = Promise.allSettled([coalescer.join('k', signal, start), coalescer.join('k', signal, start)])
+    const both = Promise.allSettled([join('k', signal, start), join('k', signal, start)])
     started[0]?.failed(new Error('broken'))
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    const again = coalescer.join('k', signal, start)
+    const again = join('k', signal, start)
     started[1]?.landed(2)
     expect(await again).toBe(2)
   })
 
   it('that fails before it has begun is not waited for', async () => {
-    const { coalescer, start, started } = setUp()
+    const { join, start, started } = setUp()
     const { signal } = new AbortController()
-    const refused = coalescer.join('k', signal, (landing) => {
+    const refused = join('k', signal, (landing) => {
       landing.failed(new Error('closed'))
       return { cancel: () => {} }
     })
     await expect(refused).rejects.toThrow('closed')
-    const again = coalescer.join('k', signal, start)
+    const again = join('k', signal, start)
     started[0]?.landed(2)
     expect(await again).toBe(2)
   })
 
   it('goes on while somebody waits, and is cancelled when nobody does', async () => {
-    const { coalescer, start, started, reasons } = setUp()
+    const { join, start, started, reasons } = setUp()
     const [one, two] = [new AbortController(), new AbortController()]
-    const first = coalescer.join('k', one.signal, start)
-    const second = coalescer.join('k', two.signal, start)
+    const first = join('k', one.signal, start)
+    const second = join('k', two.signal, start)
     one.abort(new Error('one left'))
     await expect(first).rejects.toThrow('one left')
     expect(reasons).toEqual([])
@@ -69,7 +76,7 @@ describe('work under way', () => {
   })
 
   it('is not started for somebody who has left already', async () => {
-    const join = createCoalescer<number>().join('k', AbortSignal.abort(new ApiError('CANCELLED', 'gone')), () => {
+    const join = joining(createCoalescer<number>())('k', AbortSignal.abort(new ApiError('CANCELLED', 'gone')), () => {
       throw new Error('started')
     })
     await expect(join).rejects.toThrow('gone')

@@ -70,6 +70,7 @@ export function migrationSettings(config: Config) {
     queue: {
       waiting: config['diff.waiting'],
       characters: config['diff.waitingBytes'],
+      perSecond: config['diff.perSecond'],
       parallel: config['diff.parallel'],
       deadlineMs: ANSWERS * config['diff.deadlineMs'],
     },

@@ -77,9 +77,15 @@ export const SETTINGS = {
     600,
     'Reads that v2 fails and v1 may answer instead; 0 = none',
   ),
-  'diff.waiting': setting(integer(0, 1_000_000), 'DIFF_WAITING', 1000, 'Comparisons that may wait; further ones are dropped and counted'),
+  'diff.waiting': setting(integer(0, 1_000_000), 'DIFF_WAITING', 100, 'Comparisons that may wait; further ones are dropped and counted'),
   'diff.waitingBytes': setting(integer(0, 16_384 * MEBIBYTE), 'DIFF_WAITING_BYTES', 64 * MEBIBYTE, 'Memory that they may take together'),
   'diff.parallel': setting(integer(1, 1000), 'DIFF_PARALLEL', 4, 'Comparisons under way at the same time'),
+  'diff.perSecond': setting(
+    integer(0, 1_000_000),
+    'DIFF_PER_SECOND',
+    200,
+    'Comparisons begun in a second, so that clients do not notice them; further ones wait, then are dropped and counted; 0 = no bound',
+  ),
   'diff.deadlineMs': setting(integer(1, HOUR), 'DIFF_DEADLINE_MS', 30_000, 'Time for the asked side to answer, in milliseconds'),
   'diff.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'DIFF_ANSWER_BYTES', MEBIBYTE, 'Largest answer that is compared'),
   'diff.learnEvery': setting(

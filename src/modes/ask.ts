@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { Seen } from '../diff/compare.ts'
 import type { Exchanged } from '../diff/exhibit.ts'
 import { CODES } from '../errors/codes.ts'
@@ -8,6 +7,7 @@ import { spellings } from '../mapping/query.ts'
 import { type TranslateSettings, translate } from '../translate/translated.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import type { ReadContext, ReadOnce } from '../upstream/read-once.ts'
+import { type Signal, within } from '../upstream/signal.ts'
 import type { Answer, Incoming } from './backend.ts'
 import { seenOf } from './captured.ts'
 import type { Side } from './mode.ts'
@@ -27,7 +27,7 @@ export interface Asking extends Pick<Incoming, 'operation' | 'raw' | 'read'> {
 }
 
 /** Asks one side for a read. Never throws: a failure is an answer of that side too. */
-export type Ask = (side: Side, asking: Asking, signal: AbortSignal) => Promise<Answered>
+export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<Answered>
 
 export interface AskSettings {
   readonly legacy: LegacyAsk
@@ -41,7 +41,7 @@ export interface AskSettings {
 }
 
 export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, limit }: AskSettings): Ask {
-  const sides: Readonly<Record<Side, (asking: Asking, signal: AbortSignal) => Promise<Answer>>> = {
+  const sides: Readonly<Record<Side, (asking: Asking, signal: Signal) => Promise<Answer>>> = {
     v1: ({ raw, token }, signal) => legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal),
     async v2({ operation, raw, read, token, tap }, signal) {
       const onAnswer = tap && telling(tap)
@@ -52,14 +52,18 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
   }
   return async (side, asking, signal) => {
     const began = performance.now()
-    const over = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
-    // Every call of a plan listens while it is under way.
-    setMaxListeners(0, over)
-    const answer = await sides[side](asking, over).catch(asAnswer)
-    const seen = await seenOf(await drain(answer, limit), limit)
-    return { seen, ms: Math.round(performance.now() - began) }
+    const over = within(signal, deadlineMs, tooLate)
+    try {
+      const answer = await sides[side](asking, over.signal).catch(asAnswer)
+      const seen = await seenOf(await drain(answer, limit), limit)
+      return { seen, ms: Math.round(performance.now() - began) }
+    } finally {
+      over.end()
+    }
   }
 }
+
+const tooLate = () => new DOMException('the asked side did not answer in time', 'TimeoutError')
 
 /** Tells a call and its answer as JSON, before the plan reads it in its own way. */
 function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {

@@ -1,3 +1,4 @@
+import type { Signal } from '../upstream/signal.ts'
 import type { Answered, Ask } from './ask.ts'
 import { type ComparedRead, compareRead, type Judging } from './compare-read.ts'
 import type { Subject } from './journal.ts'
@@ -14,7 +15,7 @@ export interface Write extends Watched {
 }
 
 /** Reads a resource that was just written through both sides and compares: write once, verify twice (design §7). */
-export async function checkWrite(write: Write, ask: Ask, judging: Judging, signal: AbortSignal): Promise<ComparedRead> {
+export async function checkWrite(write: Write, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
   const { served } = write
   const asking = askingOf(write)
   const first = await ask('v1', asking, signal)

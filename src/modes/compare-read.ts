@@ -3,6 +3,7 @@ import type { Exchanged, Observed } from '../diff/exhibit.ts'
 import type { Judge, Judgement } from '../diff/judge.ts'
 import type { Noise } from '../diff/noise.ts'
 import type { Settle } from '../diff/race.ts'
+import type { Signal } from '../upstream/signal.ts'
 import type { Answered, Ask, Asking } from './ask.ts'
 import { otherSide, type Side } from './mode.ts'
 
@@ -39,7 +40,7 @@ export interface ComparedRead {
 }
 
 /** Asks the other side, compares, and asks again in the order v1–v2–v1 before it believes in a difference (design §7). */
-export async function compareRead(read: Read, ask: Ask, judging: Judging, signal: AbortSignal): Promise<ComparedRead> {
+export async function compareRead(read: Read, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
   const calls: Exchanged[] = []
   const asked = (side: Side, tap?: Asking['tap']) => {
     return ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)

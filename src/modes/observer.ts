@@ -1,6 +1,7 @@
 import { type Cursors, createCursors } from '../diff/cursors.ts'
 import type { Env } from '../mapping/operation.ts'
 import type { ReadOnce } from '../upstream/read-once.ts'
+import type { Signal } from '../upstream/signal.ts'
 import type { Answered, Ask } from './ask.ts'
 import { isRead, type Served } from './backend.ts'
 import { type Kept, seenOf } from './captured.ts'
@@ -66,7 +67,7 @@ interface Means {
   readonly learning: (operation: string) => boolean
 }
 
-async function lookAtRead(watched: Watched, means: Means, signal: AbortSignal): Promise<void> {
+async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promise<void> {
   const { incoming, served, wrote } = watched
   const { settings, journal, cursors, skipped } = means
   const { operation, caller, raw, read } = incoming
@@ -87,7 +88,7 @@ async function lookAtRead(watched: Watched, means: Means, signal: AbortSignal): 
   if (subject) journal.compared(subject, 'read', operation, compared)
 }
 
-async function lookAtWrite(watched: Watched, means: Means, signal: AbortSignal): Promise<void> {
+async function lookAtWrite(watched: Watched, means: Means, signal: Signal): Promise<void> {
   const { settings, journal, skipped } = means
   const { incoming, served } = watched
   const subject = subjectOf(watched)

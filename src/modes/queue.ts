@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events'
+import { Firing, type Signal } from '../upstream/signal.ts'
 
 export interface QueueSettings {
   /** Jobs that may wait. */
@@ -7,12 +7,14 @@ export interface QueueSettings {
   readonly characters: number
   /** Jobs under way at the same time. */
   readonly parallel: number
+  /** Jobs that may begin in a second, so that they take no more than their share of the process; 0 = no bound. */
+  readonly perSecond: number
   /** Milliseconds after which a job is given up. */
   readonly deadlineMs: number
 }
 
 /** One thing to do when there is time for it; it must end when the signal fires. */
-export type Job = (signal: AbortSignal) => Promise<void>
+export type Job = (signal: Signal) => Promise<void>
 
 export interface QueueCounts {
   readonly waiting: number
@@ -44,26 +46,28 @@ interface Waiting {
  * A bounded queue: what does not fit is dropped and counted, because the memory and the other side are worth more than one comparison.
  * `failed` is told what a job threw.
  */
-export function createQueue({ waiting, characters, parallel, deadlineMs }: QueueSettings, failed: (error: unknown) => void): Queue {
+export function createQueue(
+  { waiting, characters, parallel, perSecond, deadlineMs }: QueueSettings,
+  failed: (error: unknown) => void,
+): Queue {
   const jobs: Waiting[] = []
-  const running = new Set<AbortController>()
+  const running = new Set<Firing>()
   const idles: (() => void)[] = []
   const counts = { done: 0, dropped: 0, failed: 0 }
   let held = 0
   let closed = false
 
+  const pace = createPace(perSecond, () => next())
   const next = () => {
-    while (running.size < parallel && jobs.length > 0) void work(jobs.shift()!)
-    if (running.size === 0) for (const tell of idles.splice(0)) tell()
+    while (running.size < parallel && jobs.length > 0 && pace.mayBegin()) void work(jobs.shift()!)
+    if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
   }
   const work = async ({ job, size }: Waiting) => {
-    const over = new AbortController()
-    // Every call that a job has under way listens.
-    setMaxListeners(0, over.signal)
+    const over = new Firing()
     const timer = setTimeout(() => over.abort(new DOMException('the comparison took too long', 'TimeoutError')), deadlineMs)
     running.add(over)
     try {
-      await job(over.signal)
+      await job(over)
       counts.done += 1
     } catch (error) {
       counts.failed += 1
@@ -93,8 +97,32 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
     close() {
       closed = true
       counts.dropped += jobs.splice(0).length
+      next()
       for (const over of running) over.abort(new DOMException('the proxy is shutting down', 'AbortError'))
       return idle()
+    },
+  }
+}
+
+/** Spreads what begins over time; after a pause two may begin at once. `again` is called when the next one may, if one was held back. */
+function createPace(perSecond: number, again: () => void) {
+  const interval = perSecond > 0 ? 1000 / perSecond : 0
+  let from = 0
+  let waits = false
+  const later = () => {
+    waits = false
+    again()
+  }
+  return {
+    mayBegin(): boolean {
+      const now = performance.now()
+      if (now < from) {
+        if (!waits) setTimeout(later, from - now)
+        waits = true
+        return false
+      }
+      from = Math.max(from, now - interval) + interval
+      return true
     },
   }
 }

@@ -46,9 +46,11 @@ class Passenger<T> implements Landing<T> {
   }
 
   wait(start: Start<T>): void {
-    if (this.#signal.aborted) return this.#landing.failed(fromTransport(this.#signal.reason))
-    this.#signal.addEventListener('abort', this)
-    this.#work = start(this)
+    if (this.#signal.aborted) this.#landing.failed(fromTransport(this.#signal.reason))
+    else {
+      this.#signal.addEventListener('abort', this)
+      this.#work = start(this)
+    }
   }
 
   handleEvent(): void {

@@ -39,6 +39,22 @@ export class Firing implements Signal {
   }
 }
 
+/** A signal that fires with another one, or when so many milliseconds are over; `end` lets go of both. */
+export function within(signal: Signal, ms: number, late: () => Error): { readonly signal: Signal; end(): void } {
+  const over = new Firing()
+  const give = () => over.abort(signal.reason as Error)
+  const timer = setTimeout(() => over.abort(late()), ms)
+  if (signal.aborted) give()
+  else signal.addEventListener('abort', give)
+  return {
+    signal: over,
+    end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', give)
+    },
+  }
+}
+
 /** An AbortSignal that fires with the signal, for the same reason. */
 export function abortSignalOf(signal: Signal): AbortSignal {
   if (signal instanceof AbortSignal) return signal

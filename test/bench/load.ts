@@ -13,6 +13,8 @@ export interface LoadOptions {
   readonly path: string
   readonly connections: number
   readonly ms: number
+  /** Milliseconds between two requests of one client; unless said, one follows the other at once. */
+  readonly every?: number
 }
 
 /**
@@ -20,11 +22,13 @@ export interface LoadOptions {
  * proxy gains by answering several with one call. Bare sockets: a full HTTP client would need more time for a request than the proxies.
  * Throws when an answer is not a 200.
  */
-export async function load({ url, path, connections, ms }: LoadOptions): Promise<Load> {
+export async function load({ url, path, connections, ms, every = 0 }: LoadOptions): Promise<Load> {
   const latencies: number[] = []
   const started = performance.now()
   const until = started + ms
-  await Promise.all(Array.from({ length: connections }, (_, caller) => client(url, head(path, caller), until, latencies)))
+  await Promise.all(
+    Array.from({ length: connections }, (_, caller) => client({ url, request: head(path, caller), until, every }, latencies)),
+  )
   const seconds = (performance.now() - started) / 1000
   latencies.sort((a, b) => a - b)
   return { perSecond: latencies.length / seconds, p50: at(latencies, 0.5), p99: at(latencies, 0.99) }
@@ -38,7 +42,14 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-function client(url: string, request: string, until: number, latencies: number[]): Promise<void> {
+interface Client {
+  readonly url: string
+  readonly request: string
+  readonly until: number
+  readonly every: number
+}
+
+function client({ url, request, until, every }: Client, latencies: number[]): Promise<void> {
   const { hostname, port } = new URL(url)
   const asked = Buffer.from(request)
   return new Promise((resolve, reject) => {
@@ -55,7 +66,8 @@ function client(url: string, request: string, until: number, latencies: number[]
       if (!answer.add(bytes)) return
       const now = performance.now()
       latencies.push(now - sent)
-      if (now < until) ask()
+      const rest = sent + every - now
+      if (now < until) rest > 0 ? setTimeout(ask, rest) : ask()
       else socket.end(() => resolve())
     })
     socket.on('error', reject)

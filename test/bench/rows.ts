@@ -29,12 +29,16 @@ export function pageAt(start: number, size: number, rows: number, skipped: numbe
   return `{"tags":[${texts.join(',')}],${next}"totalCount":"${rows}","skipped":${skipped}}`
 }
 
-/** One resource by its id, about 350 bytes. */
-export const RESOURCE = JSON.stringify({
-  uid: uidAt(1),
+const TAG = {
   name: 'v1.28.000001-r0-dev-20250102-amd64',
   digest: `sha256:${'e5'.repeat(32)}`,
-  updateTime: '2025-01-02T03:04:05.678901Z',
   deprecated: true,
   bundles: ['base', 'devtools', 'application', 'featured', 'fips'],
-})
+}
+const UPDATED = '2025-01-02T03:04:05.678901Z'
+
+/** One resource by its id, about 350 bytes. */
+export const RESOURCE = JSON.stringify({ uid: uidAt(1), ...TAG, updateTime: UPDATED })
+
+/** The same as a v1 service answers it. */
+export const V1_ANSWER = JSON.stringify({ items: [{ id: uidAt(1), ...TAG, last_updated: UPDATED, updated_at: UPDATED }] })

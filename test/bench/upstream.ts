@@ -1,5 +1,5 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
-import { PAGE_ROWS, pageAt, RESOURCE } from './rows.ts'
+import { PAGE_ROWS, pageAt, RESOURCE, V1_ANSWER } from './rows.ts'
 
 /**
  * The fixed v2 service, a process of its own: `node upstream.js <rows> <latency ms>`. It reads no more of a request than its first line and
@@ -8,6 +8,7 @@ import { PAGE_ROWS, pageAt, RESOURCE } from './rows.ts'
 const [rows = 0, latency = 0] = process.argv.slice(2).map(Number)
 const pages = new Map<string, Buffer>()
 const resource = answer(RESOURCE)
+const v1Answer = answer(V1_ANSWER)
 const readme = answer('{"content":"# A readme"}')
 
 function answer(body: string): Buffer {
@@ -16,6 +17,7 @@ function answer(body: string): Buffer {
 
 function answerTo(line: string): Buffer {
   if (line.includes('/readme')) return readme
+  if (line.includes('/v1/')) return v1Answer
   if (!line.includes('page_size=')) return resource
   const known = pages.get(line)
   if (known) return known

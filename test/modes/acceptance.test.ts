@@ -16,6 +16,7 @@ const start = (mode: Mode) =>
   startStage({
     modes: { ...ALL_V2, default: mode },
     'diff.waiting': 100_000,
+    'diff.perSecond': 0,
     'diff.learnEvery': 20,
     'log.level': 'warn',
     'records.memory': 10_000,
@@ -138,6 +139,7 @@ it.each(CASES)(
       modes: { ...ALL_V2, default: mode },
       'diff.deadlineMs': 2_000,
       'diff.waiting': 100_000,
+      'diff.perSecond': 0,
       'log.level': 'warn',
     })
     await stage.fault(fault)

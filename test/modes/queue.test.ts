@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createBudget } from '../../src/modes/budget.ts'
 import { createQueue, type Job } from '../../src/modes/queue.ts'
 
-const settings = { waiting: 2, characters: 100, parallel: 1, deadlineMs: 60_000 }
+const settings = { waiting: 2, characters: 100, parallel: 1, perSecond: 0, deadlineMs: 60_000 }
 
 /** A job that ends when it is told to, or when it is given up. */
 function held() {
@@ -61,6 +61,25 @@ describe('the queue', () => {
     await queue.idle()
     expect(queue.counts()).toMatchObject({ done: 1, failed: 1 })
     expect(told).toEqual([new Error('ours')])
+  })
+
+  it('begins no more in a second than it may, two after a pause', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    await vi.advanceTimersByTimeAsync(1000)
+    const queue = createQueue({ ...settings, waiting: 10, parallel: 10, perSecond: 10 }, () => {})
+    let begun = 0
+    const job = async () => {
+      begun += 1
+    }
+    for (let at = 0; at < 5; at += 1) queue.offer(job, 0)
+    const seen = [0]
+    for (const ms of [1, 98, 1, 100, 100]) {
+      await vi.advanceTimersByTimeAsync(ms)
+      seen.push(begun)
+    }
+    expect(seen).toEqual([0, 2, 2, 3, 4, 5])
+    await queue.idle()
   })
 
   it('begins nothing before the caller has gone on', () => {

@@ -73,7 +73,7 @@ describe.each([
 
   it('that hangs for all connections it has: the clients have others', async () => {
     const { handler } = hanging()
-    const { proxy } = await stage(mode, { [asked]: handler }, { 'upstream.connections': 1, 'diff.parallel': 8 })
+    const { proxy } = await stage(mode, { [asked]: handler }, { 'upstream.connections': 1, 'diff.parallel': 8, 'diff.perSecond': 0 })
     for (let nth = 0; nth < 20; nth += 1) expect((await list(proxy)).status).toBe(200)
     expect((await evidence(proxy)).queue.running).toBe(8)
   })

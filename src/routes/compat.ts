@@ -22,7 +22,7 @@ import { type Routed, routeRequest } from './match.ts'
 import type { Metrics } from './metrics.ts'
 import { whenOver } from './over.ts'
 import { methodNotAllowed, notFound } from './refusal.ts'
-import { clientSignal, requestSignal } from './signal.ts'
+import { clientSignal, createRequestSignals } from './signal.ts'
 
 interface CompatSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number; readonly deadlineMs: number }
@@ -54,6 +54,7 @@ export function createCompat(
   { router, sendFor, legacy, forwarded, announced, modes, metrics, tracing }: CompatParts,
   settings: CompatSettings,
 ): Compat {
+  const requestSignal = createRequestSignals(settings.limits.deadlineMs)
   return (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
     if (legacy) forwarded.rewrite(request.raw)
@@ -94,7 +95,7 @@ export function createCompat(
   }
 
   function serve(operation: Operation, routed: Routed, choice: Choice, raw: IncomingMessage, reply: FastifyReply, exchange: Exchange) {
-    const signal = requestSignal(reply.raw, settings.limits.deadlineMs)
+    const signal = requestSignal(reply.raw)
     const failed = (error: ApiError) => {
       exchange.error = error
     }

@@ -136,7 +136,7 @@ export const SETTINGS = {
     integer(1, HOUR),
     'IDLE_TIMEOUT_MS',
     5 * MINUTE,
-    'Time that a request under way may pass without a byte, in milliseconds',
+    'Time that a connection may pass without a byte, within a request or between two, in milliseconds',
   ),
   'limits.requestsInFlight': setting(
     integer(0, 1_000_000),

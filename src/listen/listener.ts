@@ -66,9 +66,6 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   }
 }
 
-/** Milliseconds that a connection may rest between two requests: longer than the balancers in front of it let it. */
-const KEEP_ALIVE = 72_000
-
 /**
  * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
  * a Host in words of its own; the handler does.
@@ -79,7 +76,6 @@ function createHttp1(handler: RequestListener, limits: ConnectionLimits, certifi
     maxHeaderSize: headerBytes,
     headersTimeout: headersTimeoutMs,
     connectionsCheckingInterval: Math.max(10, Math.min(1000, headersTimeoutMs / 4)),
-    keepAliveTimeout: KEEP_ALIVE,
     requestTimeout: 0,
     requireHostHeader: false,
   }

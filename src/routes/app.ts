@@ -32,6 +32,8 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: (error, socket) => refuseClient(error, socket as Connection, limits),
   })
+  // A connection may rest between two requests as long as within one; with a time of its own for that, Node makes two timers a request.
+  app.server.keepAliveTimeout = 0
   app.server.on('checkExpectation', refuseExpectation)
   app.server.prependListener('request', ({ socket }: { socket: Connection }, response) => {
     socket[LAST] = response

@@ -14,7 +14,7 @@ export type Answer =
       readonly headers: Headers
       readonly stream: AsyncIterable<string | Uint8Array>
       /** The same in one piece, where it is there already. */
-      readonly text?: string
+      readonly bytes?: Uint8Array
     }
 
 /** One v1 request on its way to a backend. */

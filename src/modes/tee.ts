@@ -9,8 +9,8 @@ import type { Kept } from './captured.ts'
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
-  if ('stream' in answer && answer.text !== undefined) {
-    done({ status, headers, body: { text: answer.text }, size: answer.text.length })
+  if ('stream' in answer && answer.bytes) {
+    done({ status, headers, body: { pieces: [answer.bytes], broken: false }, size: answer.bytes.length })
     return answer
   }
   if ('stream' in answer)

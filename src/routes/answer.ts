@@ -22,18 +22,22 @@ export interface Envelope {
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
 export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
-  if ('stream' in answer && answer.text === undefined) {
+  if ('stream' in answer && !answer.bytes) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
-  const text = 'stream' in answer ? (answer.text ?? '') : textOf(answer.body)
-  const length = Buffer.byteLength(text)
+  const body = 'stream' in answer ? (answer.bytes ?? EMPTY) : textOf(answer.body)
+  const length = Buffer.byteLength(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
-  sendText(reply.raw.writeHead(answer.status, headers), text, length, reply.request.raw.httpVersionMajor)
+  const response = reply.raw.writeHead(answer.status, headers)
+  if (typeof body === 'string') sendText(response, body, length, reply.request.raw.httpVersionMajor)
+  else response.end(body)
   return undefined
 }
+
+const EMPTY = new Uint8Array()
 
 /** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */
 function textOf(body: unknown): string {

@@ -19,9 +19,9 @@ export type Answer =
   | {
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
-      readonly stream: AsyncIterable<string>
+      readonly stream: AsyncIterable<Uint8Array>
       /** The same in one piece, where it is there already. */
-      readonly text?: string
+      readonly bytes?: Uint8Array
     }
 
 type Rows = readonly JsonObject[] | RowText
@@ -69,20 +69,21 @@ function tooManyRows(limit: number): ApiError {
 function whole({ status, headers = {}, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  const text = `${BEGIN}${held.map(textOf).join(',')}${endOf(body)}`
-  return { status, headers, stream: once(text), text }
+  const bytes = Buffer.concat([...begun(held), Buffer.from(endOf(body))])
+  return { status, headers, stream: once(bytes), bytes }
 }
 
-/** Makes its generator only when somebody iterates: one that never ran would keep the text until a full collection. */
-function once(text: string): AsyncIterable<string> {
+/** Makes its generator only when somebody iterates: one that never ran would keep the bytes until a full collection. */
+function once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {
-      yield text
+      yield bytes
     },
   }
 }
 
-const BEGIN = `{${JSON.stringify(ROWS)}:[`
+const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
+const COMMA = Buffer.from(',')
 
 /** What follows the rows: the rest of the envelope. */
 function endOf(body: unknown): string {
@@ -91,20 +92,25 @@ function endOf(body: unknown): string {
 }
 
 /** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
-async function* streamed(held: Rows[], next: Next): AsyncGenerator<string> {
-  yield `${BEGIN}${held.map(textOf).join(',')}`
+async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
+  yield Buffer.concat(begun(held))
   held.length = 0
   for (;;) {
     const step = await next()
     if ('reply' in step) {
-      yield endOf(step.reply.body)
+      yield Buffer.from(endOf(step.reply.body))
       return
     }
-    if (countOf(step.rows) > 0) yield `,${textOf(step.rows)}`
+    if (countOf(step.rows) > 0) yield Buffer.concat([COMMA, bytesOf(step.rows)])
     await setImmediate()
   }
 }
 
-function textOf(rows: Rows): string {
-  return isRowText(rows) ? rows.text : rows.map((row) => JSON.stringify(row)).join(',')
+/** The beginning of an answer and the rows that are there. */
+function begun(held: readonly Rows[]): Uint8Array[] {
+  return held.flatMap((rows, at) => [at === 0 ? BEGIN : COMMA, bytesOf(rows)])
+}
+
+function bytesOf(rows: Rows): Uint8Array {
+  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
 }

@@ -38,18 +38,26 @@ function rowsIn(body: JsonObject, { plural }: Resource): RowText {
   return rows
 }
 
+/** As the bytes may come: in two pieces, cut anywhere. */
+function piecesOf(text: string): readonly Buffer[] {
+  const bytes = Buffer.from(text)
+  const middle = bytes.length >> 1
+  return [bytes.subarray(0, middle), bytes.subarray(middle)]
+}
+
 /** Throws unless the text reader agrees with the parser, or leaves the page to it; tells which. */
 function compare(text: string, { resource, dialect, read }: (typeof tables)[number]): 'same' | 'left' {
-  const body = read(text)
+  const body = read(piecesOf(text))
   if (!body) return 'left'
   const { [resource.plural]: _, ...rest } = body
   const rows = rowsIn(body, resource)
   const right = parsed(text, resource, dialect)
-  expect(rows.text).toBe(right.text)
+  expect(Buffer.from(rows.bytes).toString()).toBe(right.text)
   expect(rest).toEqual(right.rest)
   expect([rows.count, rows.first, rows.last]).toEqual([right.rows.length, right.rows[0]?.uid ?? '', right.rows.at(-1)?.uid ?? ''])
   const others = right.rows.slice(1).map((row) => JSON.stringify(resource.show[dialect](row)))
-  expect(behindFirst(rows)).toMatchObject({ text: others.join(','), count: others.length })
+  const behind = behindFirst(rows) as RowText
+  expect([Buffer.from(behind.bytes).toString(), behind.count]).toEqual([others.join(','), others.length])
   return 'same'
 }
 
@@ -96,6 +104,6 @@ describe('an ordinary page', () => {
     ['with rows that are none', '{"tags":[null]}'],
     ['cut off', tagText('').slice(0, -9)],
   ])('%s is', (_, text) => {
-    expect(tag?.read(text)).toBeUndefined()
+    expect(tag?.read(piecesOf(text))).toBeUndefined()
   })
 })

@@ -22,22 +22,34 @@ export interface Envelope {
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
 export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
-  if ('stream' in answer && !answer.bytes) {
+  if ('stream' in answer && !answer.pieces) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
-  const body = 'stream' in answer ? (answer.bytes ?? EMPTY) : textOf(answer.body)
-  const length = Buffer.byteLength(body)
+  const body = 'stream' in answer ? (answer.pieces ?? []) : textOf(answer.body)
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : lengthOf(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
   const response = reply.raw.writeHead(answer.status, headers)
   if (typeof body === 'string') sendText(response, body, length, reply.request.raw.httpVersionMajor)
-  else response.end(body)
+  else sendPieces(response, body)
   return undefined
 }
 
-const EMPTY = new Uint8Array()
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}
+
+/** Writes head and body at once, and puts nothing together. */
+function sendPieces(response: ServerResponse, pieces: readonly Uint8Array[]): void {
+  response.cork()
+  for (const piece of pieces) response.write(piece)
+  response.uncork()
+  process.nextTick(end, response)
+}
 
 /** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */
 function textOf(body: unknown): string {

@@ -20,8 +20,8 @@ export type Answer =
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
       readonly stream: AsyncIterable<Uint8Array>
-      /** The same in one piece, where it is there already. */
-      readonly bytes?: Uint8Array
+      /** The same, where all of it is there already. */
+      readonly pieces?: readonly Uint8Array[]
     }
 
 type Rows = readonly JsonObject[] | RowText
@@ -69,46 +69,53 @@ function tooManyRows(limit: number): ApiError {
 function whole({ status, headers = {}, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  const bytes = Buffer.concat([...begun(held), Buffer.from(endOf(body))])
-  return { status, headers, stream: once(bytes), bytes }
+  const pieces = begun(held)
+  pieces.push(endOf(body))
+  return { status, headers, stream: once(pieces), pieces }
 }
 
 /** Makes its generator only when somebody iterates: one that never ran would keep the bytes until a full collection. */
-function once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+function once(pieces: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {
-      yield bytes
+      yield* pieces
     },
   }
 }
 
 const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
 const COMMA = Buffer.from(',')
+const END = Buffer.from(']}')
 
 /** What follows the rows: the rest of the envelope. */
-function endOf(body: unknown): string {
+function endOf(body: unknown): Uint8Array {
   const rest = JSON.stringify(body).slice(1)
-  return rest === '}' ? ']}' : `],${rest}`
+  return rest === '}' ? END : Buffer.from(`],${rest}`)
 }
 
 /** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
 async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
-  yield Buffer.concat(begun(held))
+  yield* begun(held)
   held.length = 0
   for (;;) {
     const step = await next()
     if ('reply' in step) {
-      yield Buffer.from(endOf(step.reply.body))
+      yield endOf(step.reply.body)
       return
     }
-    if (countOf(step.rows) > 0) yield Buffer.concat([COMMA, bytesOf(step.rows)])
+    if (countOf(step.rows) > 0) {
+      yield COMMA
+      yield bytesOf(step.rows)
+    }
     await setImmediate()
   }
 }
 
 /** The beginning of an answer and the rows that are there. */
 function begun(held: readonly Rows[]): Uint8Array[] {
-  return held.flatMap((rows, at) => [at === 0 ? BEGIN : COMMA, bytesOf(rows)])
+  const pieces: Uint8Array[] = []
+  for (const rows of held) pieces.push(pieces.length === 0 ? BEGIN : COMMA, bytesOf(rows))
+  return pieces
 }
 
 function bytesOf(rows: Rows): Uint8Array {

@@ -24,33 +24,32 @@ export function find(object: usize, name: usize, length: usize): usize {
 }
 
 /**
- * Writes the v1 rows of the list of v2 rows whose colon is here, joined by commas; returns where the list ends, or 0 when it is not as
- * expected. The table says what v1 rows are made of, and is told what was found: how many rows, their end, where the second one begins,
- * and the uids of the first and the last one, of which the table's first slot is.
+ * Writes the v1 rows of the list of v2 rows whose name ends here, each with a comma before it; returns where the list ends, or 0 when it is
+ * not as expected. The table says what v1 rows are made of, and is told what was found: how many rows, their end, where the comma of the
+ * second one is, and the uids of the first and the last one, which the table's first slot holds.
  */
-export function translate(table: usize, colon: usize, rows: usize): usize {
+export function translate(table: usize, name: usize, rows: usize): usize {
+  const colon = skipSpaces(name)
   if (load<u8>(colon) !== COLON) return 0
   const list = skipSpaces(colon + 1)
   if (load<u8>(list) !== OPEN_LIST) return 0
   let at = skipSpaces(list + 1)
   let out = rows
   let count = 0
-  store<usize>(table, rows, SECOND)
   if (load<u8>(at) !== CLOSE_LIST) {
     while (true) {
       at = readRow(table, at)
       if (at === 0) return 0
-      out = writeRow(table, out)
+      store<u8>(out, COMMA)
+      out = writeRow(table, out + 1)
       if (count === 0) tellUid(table, FIRST_BEGIN, FIRST_END)
-      if (count === 0) store<usize>(table, out + 1, SECOND)
+      if (count === 0) store<usize>(table, out, SECOND)
       count += 1
       at = skipSpaces(at)
       const code = load<u8>(at)
       if (code === CLOSE_LIST) break
       if (code !== COMMA) return 0
       at = skipSpaces(at + 1)
-      store<u8>(out, COMMA)
-      out += 1
     }
     tellUid(table, LAST_BEGIN, LAST_END)
   }

@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts'
 /** Marks what no JSON can hold, so that an answer of v2 cannot pretend to be one. */
 export const ROW_TEXT = Symbol('row text')
 
-/** Rows in the v1 form, written already: the bytes of one JSON text, joined by commas. */
+/** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
 export interface RowText {
   readonly [ROW_TEXT]: true
   readonly bytes: Uint8Array
@@ -11,7 +11,7 @@ export interface RowText {
   /** The uids of the first and the last row. */
   readonly first: string
   readonly last: string
-  /** Where the second row begins. */
+  /** Where the second row's comma is. */
   readonly second: number
 }
 

@@ -84,7 +84,6 @@ function once(pieces: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
 }
 
 const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
-const COMMA = Buffer.from(',')
 const END = Buffer.from(']}')
 
 /** What follows the rows: the rest of the envelope. */
@@ -103,21 +102,21 @@ async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
       yield endOf(step.reply.body)
       return
     }
-    if (countOf(step.rows) > 0) {
-      yield COMMA
-      yield bytesOf(step.rows)
-    }
+    if (countOf(step.rows) > 0) yield bytesOf(step.rows)
     await setImmediate()
   }
 }
 
 /** The beginning of an answer and the rows that are there. */
 function begun(held: readonly Rows[]): Uint8Array[] {
-  const pieces: Uint8Array[] = []
-  for (const rows of held) pieces.push(pieces.length === 0 ? BEGIN : COMMA, bytesOf(rows))
+  const pieces: Uint8Array[] = [BEGIN]
+  for (const rows of held) {
+    if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? bytesOf(rows).subarray(1) : bytesOf(rows))
+  }
   return pieces
 }
 
+/** The rows, each with a comma before it. */
 function bytesOf(rows: Rows): Uint8Array {
-  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => JSON.stringify(row)).join(','))
+  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
 }

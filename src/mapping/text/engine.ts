@@ -17,7 +17,7 @@ declare const WebAssembly: {
 interface Engine {
   readonly memory: { readonly buffer: ArrayBuffer }
   find(object: number, name: number, length: number): number
-  translate(table: number, colon: number, rows: number): number
+  translate(table: number, name: number, rows: number): number
 }
 
 /** A page in the engine: of its text, `head` ends where the rows' name begins, and `tail` begins behind the rows. */
@@ -28,7 +28,7 @@ export interface Translated {
   readonly count: number
   readonly first: string
   readonly last: string
-  /** Where the second row begins. */
+  /** Where the second row's comma is. */
   readonly second: number
 }
 
@@ -100,7 +100,7 @@ function found(name: number, behind: number, end: number): Translated | undefine
   if (first === undefined || last === undefined) return undefined
   const rows = Buffer.allocUnsafeSlow(rowsEnd - OUTPUT)
   memory.copy(rows, 0, OUTPUT, rowsEnd)
-  const second = (numbers[SECOND] ?? 0) - OUTPUT
+  const second = count > 0 ? (numbers[SECOND] ?? 0) - OUTPUT : 0
   return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
 }
 

@@ -46,12 +46,14 @@ function columnsOf(fields: Fields, dialect: Dialect): readonly Member[] | undefi
   return columns
 }
 
-/** A comma behind which there is no member. */
-const STRAY = /^ *, *\}/
+/** What may stand behind the rows: the end, or a comma and not the end. */
+const BEHIND = /^ *(?:\}|,(?! *\}))/
+
+const LEADING_COMMA = /^ *,/
 
 /** The members around the rows, from what stands before their name and behind their list; throws when they are no JSON. */
 function envelopeOf(head: string, tail: string): Record<string, unknown> | undefined {
+  if (!BEHIND.test(tail)) return undefined
   const before = head.trimEnd()
-  if (before !== '{') return JSON.parse(before.slice(0, -1) + tail)
-  return STRAY.test(tail) ? undefined : JSON.parse(before + tail.replace(',', ''))
+  return JSON.parse(before === '{' ? before + tail.replace(LEADING_COMMA, '') : before.slice(0, -1) + tail)
 }

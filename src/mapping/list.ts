@@ -9,7 +9,7 @@ import { asParam, count, type Params, type Query, single, v2Query } from './quer
 import { isRepeated, passes } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
 import { isRowText, type RowText } from './row-text.ts'
-import { compilePage, type ReadText } from './text/page.ts'
+import { compilePage, type ReadBytes } from './text/page.ts'
 import { isUid, uidInPath } from './uid.ts'
 import { eachPage, type Walked } from './walk.ts'
 import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
@@ -94,7 +94,7 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   }
   const path = fillPath(options.v2 ?? resource.v2, request.params)
   const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
-  const read = options.enrich ? undefined : textReader(resource, env)
+  const read = options.enrich ? undefined : rowReader(resource, env)
   const listing = { path, plural: resource.plural, order: order ?? resource.order, query: ordered, ...(read && { read }) }
   return items(envelope(yield* eachPage(listing, window, send)))
 }
@@ -159,10 +159,10 @@ function* sendRows(rows: readonly JsonObject[] | RowText, { show, enrich, env, o
 }
 
 /** Readers of whole pages, made when they are first needed. */
-const readers = new WeakMap<Env, Map<Resource['shown'], ReadText | undefined>>()
+const readers = new WeakMap<Env, Map<Resource['shown'], ReadBytes | undefined>>()
 
-function textReader({ plural, shown }: Resource, env: Env): ReadText | undefined {
-  const known = readers.get(env) ?? new Map<Resource['shown'], ReadText | undefined>()
+function rowReader({ plural, shown }: Resource, env: Env): ReadBytes | undefined {
+  const known = readers.get(env) ?? new Map<Resource['shown'], ReadBytes | undefined>()
   readers.set(env, known)
   if (!known.has(shown)) known.set(shown, compilePage(plural, shown, env.dialect))
   return known.get(shown)

@@ -9,8 +9,8 @@ export interface Call {
   readonly path: string
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly body?: JsonObject
-  /** How the plan would rather read the answer than parsed; undefined where it cannot, and then it gets it parsed. */
-  readonly read?: (text: string) => JsonObject | undefined
+  /** How the plan would rather read the answer's bytes than parsed; undefined where it cannot, and then it gets it parsed. */
+  readonly read?: (pieces: readonly Uint8Array[]) => JsonObject | undefined
   /** One of many that one request needs: it leaves a share of the connections to others. */
   readonly bulk?: true
   /** The answer may be kept: for the same caller (`caller`), or only while this request runs (`request`). */

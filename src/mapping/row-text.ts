@@ -3,15 +3,15 @@ import type { JsonObject } from './json.ts'
 /** Marks what no JSON can hold, so that an answer of v2 cannot pretend to be one. */
 export const ROW_TEXT = Symbol('row text')
 
-/** Rows in the v1 form, written already: one JSON text, joined by commas. */
+/** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
 export interface RowText {
   readonly [ROW_TEXT]: true
-  readonly text: string
+  readonly bytes: Uint8Array
   readonly count: number
   /** The uids of the first and the last row. */
   readonly first: string
   readonly last: string
-  /** Where in the text the second row begins. */
+  /** Where the second row's comma is. */
   readonly second: number
 }
 
@@ -26,6 +26,6 @@ export function countOf(rows: readonly JsonObject[] | RowText): number {
 /** The same without the first row. */
 export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
   if (!isRowText(rows)) return rows.slice(1)
-  const { text, count, first, last, second } = rows
-  return { [ROW_TEXT]: true, text: text.slice(second), count: Math.max(0, count - 1), first, last, second: 0 }
+  const { bytes, count, first, last, second } = rows
+  return { [ROW_TEXT]: true, bytes: bytes.subarray(second), count: Math.max(0, count - 1), first, last, second: 0 }
 }

@@ -8,6 +8,7 @@ import { type TranslateSettings, translate } from '../translate/translated.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import type { ReadContext, ReadOnce } from '../upstream/read-once.ts'
 import { type Signal, within } from '../upstream/signal.ts'
+import { textOf } from '../upstream/utf8.ts'
 import type { Answer, Incoming } from './backend.ts'
 import { seenOf } from './captured.ts'
 import type { Side } from './mode.ts'
@@ -67,9 +68,9 @@ const tooLate = () => new DOMException('the asked side did not answer in time', 
 
 /** Tells a call and its answer as JSON, before the plan reads it in its own way. */
 function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
-  return (call, { status, text }) => {
+  return (call, { status, pieces }) => {
     try {
-      tap({ call, status, body: JSON.parse(text) })
+      tap({ call, status, body: JSON.parse(textOf(pieces)) })
     } catch {
       tap({ call, status, body: null })
     }

@@ -13,8 +13,8 @@ export type Answer =
       readonly status: number
       readonly headers: Headers
       readonly stream: AsyncIterable<string | Uint8Array>
-      /** The same in one piece, where it is there already. */
-      readonly text?: string
+      /** The same, where all of it is there already. */
+      readonly pieces?: readonly Uint8Array[]
     }
 
 /** One v1 request on its way to a backend. */

@@ -9,10 +9,7 @@ export interface Kept {
   readonly status: number
   readonly headers: Answer['headers']
   /** `value` was never text; of `pieces`, undefined are more than were to be kept. */
-  readonly body:
-    | { readonly value: unknown }
-    | { readonly text: string }
-    | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
+  readonly body: { readonly value: unknown } | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
   /** Bytes that it holds in memory; a value is counted by its text. */
   readonly size: number
 }
@@ -31,7 +28,7 @@ async function capturedOf(body: Kept['body'], encoding: string, limit: number): 
   const capture = createCapture(limit)
   if (!('pieces' in body)) {
     // The client gets the text of a value, so that the text is what is compared.
-    capture.add('text' in body ? body.text : (JSON.stringify(body.value) ?? ''))
+    capture.add(JSON.stringify(body.value) ?? '')
     return capture.end()
   }
   if (body.pieces === undefined) return { kind: 'too-large', limit }

@@ -9,8 +9,8 @@ import type { Kept } from './captured.ts'
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
-  if ('stream' in answer && answer.text !== undefined) {
-    done({ status, headers, body: { text: answer.text }, size: answer.text.length })
+  if ('stream' in answer && answer.pieces) {
+    done({ status, headers, body: { pieces: answer.pieces, broken: false }, size: lengthOf(answer.pieces) })
     return answer
   }
   if ('stream' in answer)
@@ -18,6 +18,8 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
   done({ status, headers, body: { value: answer.body }, size: weightOf(answer.body) })
   return answer
 }
+
+const lengthOf = (pieces: readonly Uint8Array[]) => pieces.reduce((bytes, { length }) => bytes + length, 0)
 
 type Body = Pick<Kept, 'body' | 'size'>
 

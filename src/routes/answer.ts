@@ -22,17 +22,33 @@ export interface Envelope {
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
 export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
-  if ('stream' in answer && answer.text === undefined) {
+  if ('stream' in answer && !answer.pieces) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
-  const text = 'stream' in answer ? (answer.text ?? '') : textOf(answer.body)
-  const length = Buffer.byteLength(text)
+  const body = 'stream' in answer ? (answer.pieces ?? []) : textOf(answer.body)
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : lengthOf(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
-  sendText(reply.raw.writeHead(answer.status, headers), text, length, reply.request.raw.httpVersionMajor)
+  const response = reply.raw.writeHead(answer.status, headers)
+  if (typeof body === 'string') sendText(response, body, length, reply.request.raw.httpVersionMajor)
+  else sendPieces(response, body)
   return undefined
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}
+
+/** Writes head and body at once, and puts nothing together. */
+function sendPieces(response: ServerResponse, pieces: readonly Uint8Array[]): void {
+  response.cork()
+  for (const piece of pieces) response.write(piece)
+  response.uncork()
+  process.nextTick(end, response)
 }
 
 /** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */

@@ -177,7 +177,7 @@ function nameForLog(name: string): string {
 
 /** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
 function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
-  if (!('stream' in answer) || answer.text !== undefined) return answer
+  if (!('stream' in answer) || answer.pieces) return answer
   const { stream } = answer
   async function* observed() {
     try {

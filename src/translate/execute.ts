@@ -19,9 +19,9 @@ export type Answer =
   | {
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
-      readonly stream: AsyncIterable<string>
-      /** The same in one piece, where it is there already. */
-      readonly text?: string
+      readonly stream: AsyncIterable<Uint8Array>
+      /** The same, where all of it is there already. */
+      readonly pieces?: readonly Uint8Array[]
     }
 
 type Rows = readonly JsonObject[] | RowText
@@ -77,30 +77,32 @@ function whole(reply: Reply, held: readonly Rows[]): Answer {
   const { status, headers = NO_HEADERS, body, rows } = reply
   if (!rows) return answerOf(reply)
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  const text = `${BEGIN}${held.map(textOf).join(',')}${endOf(body)}`
-  return { status, headers, stream: once(text), text }
+  const pieces = begun(held)
+  pieces.push(endOf(body))
+  return { status, headers, stream: once(pieces), pieces }
 }
 
-/** Makes its generator only when somebody iterates: one that never ran would keep the text until a full collection. */
-function once(text: string): AsyncIterable<string> {
+/** Makes its generator only when somebody iterates: one that never ran would keep the bytes until a full collection. */
+function once(pieces: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {
-      yield text
+      yield* pieces
     },
   }
 }
 
-const BEGIN = `{${JSON.stringify(ROWS)}:[`
+const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
+const END = Buffer.from(']}')
 
 /** What follows the rows: the rest of the envelope. */
-function endOf(body: unknown): string {
+function endOf(body: unknown): Uint8Array {
   const rest = JSON.stringify(body).slice(1)
-  return rest === '}' ? ']}' : `],${rest}`
+  return rest === '}' ? END : Buffer.from(`],${rest}`)
 }
 
 /** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
-async function* streamed(held: Rows[], next: Next): AsyncGenerator<string> {
-  yield `${BEGIN}${held.map(textOf).join(',')}`
+async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
+  yield* begun(held)
   held.length = 0
   for (;;) {
     const step = await next()
@@ -108,11 +110,21 @@ async function* streamed(held: Rows[], next: Next): AsyncGenerator<string> {
       yield endOf(step.reply.body)
       return
     }
-    if (countOf(step.rows) > 0) yield `,${textOf(step.rows)}`
+    if (countOf(step.rows) > 0) yield bytesOf(step.rows)
     await setImmediate()
   }
 }
 
-function textOf(rows: Rows): string {
-  return isRowText(rows) ? rows.text : rows.map((row) => JSON.stringify(row)).join(',')
+/** The beginning of an answer and the rows that are there. */
+function begun(held: readonly Rows[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [BEGIN]
+  for (const rows of held) {
+    if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? bytesOf(rows).subarray(1) : bytesOf(rows))
+  }
+  return pieces
+}
+
+/** The rows, each with a comma before it. */
+function bytesOf(rows: Rows): Uint8Array {
+  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
 }

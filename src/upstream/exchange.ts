@@ -1,7 +1,6 @@
 import type { Agent, Dispatcher } from 'undici'
 import { fromTransport } from '../errors/from-v2.ts'
 import { decode, tooLarge } from './decode.ts'
-import { textOfPieces } from './utf8.ts'
 
 export interface Exchange {
   readonly origin: string
@@ -16,7 +15,8 @@ export interface Exchange {
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly text: string
+  /** The body, as it came. Several who asked the same share it: nobody writes into it. */
+  readonly pieces: readonly Buffer[]
 }
 
 /** Who waits for work that has begun is told one of the two, once. */
@@ -87,11 +87,11 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
     const status = this.#status
     const headers = this.#headers
     const encoding = headers['content-encoding']
-    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, text: textOfPieces(this.#pieces, this.#bytes) })
+    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, pieces: this.#pieces })
     else {
       const decoded = decode(Buffer.concat(this.#pieces, this.#bytes), String(encoding), this.#request.answerBytes)
       decoded.then(
-        (bytes) => this.#land({ status, headers, text: bytes.toString('utf8') }),
+        (bytes) => this.#land({ status, headers, pieces: [bytes] }),
         (error) => this.#refuse(error),
       )
     }

@@ -11,6 +11,7 @@ import { credentialHash } from './credential.ts'
 import { exchange, type Landing, type RawAnswer, type Underway } from './exchange.ts'
 import { callHeaders } from './headers.ts'
 import type { Signal } from './signal.ts'
+import { textOf } from './utf8.ts'
 
 export interface SendSettings {
   readonly pool: Agent
@@ -155,15 +156,16 @@ function watched(landing: Landing<RawAnswer>, watch: CallWatch): Landing<RawAnsw
 }
 
 /** The answer as the call would rather have it, when it is a success and can be read so. */
-export function readAs(read: NonNullable<Call['read']>, { status, text }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
+export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
   if (status !== 200) return undefined
-  const body = read(text)
+  const body = read(pieces)
   if (!body) onParsed?.()
   return body
 }
 
 /** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */
-export function parse({ status, headers, text }: RawAnswer): JsonObject {
+export function parse({ status, headers, pieces }: RawAnswer): JsonObject {
+  const text = textOf(pieces)
   if (status < 200 || status > 299) throw fromV2({ status, headers, text })
   if (text.trim() === '') return {}
   let body: unknown

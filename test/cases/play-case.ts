@@ -56,7 +56,7 @@ function settingsOf(dialect: Exhibit['dialect']) {
 
 /** As it goes over the wire. */
 function sentValue(answer: Answer): unknown {
-  return JSON.parse('body' in answer ? JSON.stringify(answer.body) : (answer.text ?? 'null'))
+  return JSON.parse('body' in answer ? JSON.stringify(answer.body) : Buffer.concat(answer.pieces ?? []).toString() || 'null')
 }
 
 function counted(findings: readonly { readonly kind: Kind; readonly where: string }[]): readonly Difference[] {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Exchange, exchange, type RawAnswer, type Underway } from '../../src/upstream/exchange.ts'
 import { createPool } from '../../src/upstream/pool.ts'
+import { textOf } from '../../src/upstream/utf8.ts'
 import { startUpstream } from '../routes/support.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -34,8 +35,8 @@ describe('an answer', () => {
       response.write('{"a":')
       setImmediate(() => response.end('"ü"}'))
     })
-    const { status, text } = await ask().done
-    expect([status, text]).toEqual([200, '{"a":"ü"}'])
+    const { status, pieces } = await ask().done
+    expect([status, textOf(pieces)]).toEqual([200, '{"a":"ü"}'])
   })
 
   it('larger than a page, or cut within a letter, is the same', async () => {
@@ -44,12 +45,12 @@ describe('an answer', () => {
       response.write(body.subarray(0, 2))
       setImmediate(() => response.end(body.subarray(2)))
     })
-    expect((await ask({ answerBytes: 500_000 }).done).text).toBe(body.toString())
+    expect(textOf((await ask({ answerBytes: 500_000 }).done).pieces)).toBe(body.toString())
   })
 
   it('without a body is empty', async () => {
     const { ask } = await setUp((_, response) => void response.writeHead(204).end())
-    expect(await ask().done).toMatchObject({ status: 204, text: '' })
+    expect(await ask().done).toMatchObject({ status: 204, pieces: [] })
   })
 
   it.each<[string, Record<string, string>]>([
@@ -68,7 +69,7 @@ describe('an answer', () => {
       code: 'INTERNAL',
       message: 'the v2 service sent an answer of more than limits.answerBytes (1000)',
     })
-    expect((await ask({ path: '/small' }).done).text).toBe('{}')
+    expect(textOf((await ask({ path: '/small' }).done).pieces)).toBe('{}')
   })
 
   it('cut off is asked for once more, and no more', async () => {

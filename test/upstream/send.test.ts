@@ -127,10 +127,10 @@ describe('kept answers', () => {
 })
 
 describe('a call that would rather read the answer itself', () => {
-  const counted: Call = { ...read, read: (text) => (text.startsWith('{') ? { length: text.length } : undefined) }
+  const counted: Call = { ...read, read: ([bytes]) => (bytes?.[0] === 0x7b ? { length: bytes.length } : undefined) }
   const answer = (status: number, body: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
 
-  it('gets what it made of the text, one by one even when they share the answer', async () => {
+  it('gets what it made of the bytes, one by one even when they share the answer', async () => {
     answer(200, '{"a":1}')
     const answers = await Promise.all([sendFor(context('t'))(counted), sendFor(context('t'))(read)])
     expect(answers).toEqual([{ length: 7 }, { a: 1 }])

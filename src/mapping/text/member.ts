@@ -1,21 +1,30 @@
+import type { EnumRow } from '../enums.ts'
 import type { Field, FieldType } from '../field.ts'
 import type { Dialect } from '../names.ts'
 import { emitter, isShown } from '../show.ts'
 import { parentUid } from '../uid.ts'
-import { LOOK, type Look } from './scan.ts'
+
+/** How a v2 value is written; the engine counts them in this order (engine/scan.ts). */
+export const LOOKS = ['absent', 'text', 'escaped', 'texts', 'true', 'false', 'null', 'integer', 'other'] as const
+
+export type Look = (typeof LOOKS)[number]
 
 /** A v1 member as it is written into the text of a row. */
 export interface Member {
   /** `"name":` */
   readonly name: string
-  /** Made from nothing, from the value, from the parent part of a uid, or looked up in an enum. */
-  readonly kind: 'constant' | 'value' | 'parent' | 'enum'
+  /** Made from the value, or from the parent part of a uid. */
+  readonly kind: 'value' | 'parent'
   /** The v2 member that it is made from; undefined when v2 has none. */
   readonly from: string | undefined
   /** Looks of the v2 value whose text can be copied. */
-  readonly copied: readonly boolean[]
-  /** Any other value: its JSON text, or undefined where v1 shows nothing. `text` is the v2 text of a plain value. */
-  write(look: Look, text: string, value: unknown): string | undefined
+  readonly copied: readonly Look[]
+  /** The text for a member that v2 does not have; undefined where v1 then shows nothing. */
+  readonly unset: string | undefined
+  /** The values of an enum. */
+  readonly choices: readonly EnumRow[] | undefined
+  /** The text for any other value. */
+  show(value: unknown): string | undefined
 }
 
 /** How a field is written, or undefined when its source needs the whole row. */
@@ -24,63 +33,41 @@ export function memberOf(name: string, field: Field, dialect: Dialect): Member |
   const emit = emitter(type, dialect)
   const shown = isShown(field)
   const show = (value: unknown) => (shown(value) ? JSON.stringify(emit(value)) : undefined)
-  const unset = show(undefined)
-  const quoted = `${JSON.stringify(name)}:`
-  if (source === undefined) return { name: quoted, kind: 'constant', from: undefined, copied: NEVER, write: () => unset }
+  const plain = { name: `${JSON.stringify(name)}:`, kind: 'value', copied: NONE, unset: show(undefined), choices: undefined, show } as const
+  if (source === undefined) return { ...plain, from: undefined }
   if (typeof source === 'string') {
     if (source === '' || source.includes('.')) return undefined
-    const choices = type.kind === 'choice' ? textsOf(type) : undefined
-    return {
-      name: quoted,
-      kind: choices ? 'enum' : 'value',
-      from: source,
-      copied: field.zeroIsUnset ? NEVER : copiedLooks(type),
-      write(look, text, value) {
-        if (look === LOOK.absent || look === LOOK.null) return unset
-        return (look === LOOK.text && choices?.get(text)) || show(look === LOOK.other ? value : JSON.parse(text))
-      },
-    }
+    const choices = type.kind === 'choice' ? type.of.rows : undefined
+    return { ...plain, from: source, copied: field.zeroIsUnset ? NONE : copiedLooks(type), choices }
   }
-  if (!('parentOf' in source) || typeof source.parentOf !== 'string') return undefined
+  if (!('parentOf' in source) || typeof source.parentOf !== 'string' || type.kind !== 'text') return undefined
   return {
-    name: quoted,
+    ...plain,
     kind: 'parent',
     from: source.parentOf,
-    copied: NEVER,
-    write(look, text, value) {
-      if (look === LOOK.text && type.kind === 'text') {
-        const slash = text.lastIndexOf('/')
-        return slash < 0 ? unset : `${text.slice(0, slash)}"`
-      }
-      return show(look === LOOK.other && typeof value === 'string' ? parentUid(value) : undefined)
-    },
+    show: (value) => show(typeof value === 'string' ? parentUid(value) : undefined),
   }
 }
 
-/** The v1 text of every v2 text that an enum knows. */
-function textsOf({ of }: Extract<FieldType, { kind: 'choice' }>): ReadonlyMap<string, string> {
-  return new Map(of.rows.map(([v1, v2]) => [JSON.stringify(v2), JSON.stringify(v1)]))
-}
-
-const looks = (...of: readonly Look[]): readonly boolean[] => Object.values(LOOK).map((look) => of.includes(look))
-const NEVER = looks()
+const NONE: readonly Look[] = []
+const TEXT: readonly Look[] = ['text', 'escaped']
 
 /** The values that a field of this type shows as they are. */
-function copiedLooks(type: FieldType): readonly boolean[] {
+function copiedLooks(type: FieldType): readonly Look[] {
   switch (type.kind) {
     case 'text':
     case 'bytes':
     case 'long':
     case 'time':
     case 'duration':
-      return looks(LOOK.text)
+      return TEXT
     case 'flag':
-      return looks(LOOK.true, LOOK.false)
+      return ['true', 'false']
     case 'int':
-      return looks(LOOK.integer)
+      return ['integer']
     case 'list':
-      return type.of.kind === 'text' ? looks(LOOK.texts) : NEVER
+      return type.of.kind === 'text' ? ['texts'] : NONE
     default:
-      return NEVER
+      return NONE
   }
 }

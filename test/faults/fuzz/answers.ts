@@ -68,7 +68,7 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
       const answer = answers[made++ % answers.length]
       if (answer instanceof ApiError) throw answer
       const text = textOf(answer ?? {})
-      return read?.(text) ?? (JSON.parse(text) as JsonObject)
+      return read?.([Buffer.from(text)]) ?? (JSON.parse(text) as JsonObject)
     }
     const errors: ApiError[] = []
     const status = await statusOf(await translate(operation, request, send, chosen, (error) => errors.push(error)))
@@ -99,10 +99,10 @@ function written(body: unknown): string | undefined {
   }
 }
 
-async function readStream(stream: AsyncIterable<string>): Promise<string> {
+async function readStream(stream: AsyncIterable<Uint8Array>): Promise<string> {
   let text = ''
   try {
-    for await (const piece of stream) text += piece
+    for await (const piece of stream) text += Buffer.from(piece).toString()
   } catch (error) {
     if (error instanceof ApiError || error instanceof RangeError) return 'broken off'
     throw error

@@ -29,7 +29,7 @@ function parsed(
   const body = JSON.parse(text) as JsonObject
   const { [plural]: list, ...rest } = body
   const rows = Array.isArray(list) ? list.filter(isObject) : []
-  return { rows, rest, text: rows.map((row) => JSON.stringify(show[dialect](row))).join(',') }
+  return { rows, rest, text: rows.map((row) => `,${JSON.stringify(show[dialect](row))}`).join('') }
 }
 
 function rowsIn(body: JsonObject, { plural }: Resource): RowText {
@@ -38,18 +38,26 @@ function rowsIn(body: JsonObject, { plural }: Resource): RowText {
   return rows
 }
 
+/** As the bytes may come: in two pieces, cut anywhere. */
+function piecesOf(text: string): readonly Buffer[] {
+  const bytes = Buffer.from(text)
+  const middle = bytes.length >> 1
+  return [bytes.subarray(0, middle), bytes.subarray(middle)]
+}
+
 /** Throws unless the text reader agrees with the parser, or leaves the page to it; tells which. */
 function compare(text: string, { resource, dialect, read }: (typeof tables)[number]): 'same' | 'left' {
-  const body = read(text)
+  const body = read(piecesOf(text))
   if (!body) return 'left'
   const { [resource.plural]: _, ...rest } = body
   const rows = rowsIn(body, resource)
   const right = parsed(text, resource, dialect)
-  expect(rows.text).toBe(right.text)
+  expect(Buffer.from(rows.bytes).toString()).toBe(right.text)
   expect(rest).toEqual(right.rest)
   expect([rows.count, rows.first, rows.last]).toEqual([right.rows.length, right.rows[0]?.uid ?? '', right.rows.at(-1)?.uid ?? ''])
-  const others = right.rows.slice(1).map((row) => JSON.stringify(resource.show[dialect](row)))
-  expect(behindFirst(rows)).toMatchObject({ text: others.join(','), count: others.length })
+  const others = right.rows.slice(1).map((row) => `,${JSON.stringify(resource.show[dialect](row))}`)
+  const behind = behindFirst(rows) as RowText
+  expect([Buffer.from(behind.bytes).toString(), behind.count]).toEqual([others.join(''), others.length])
   return 'same'
 }
 
@@ -95,7 +103,35 @@ describe('an ordinary page', () => {
     ['with a row that has no uid', '{"tags":[{"name":"x"}]}'],
     ['with rows that are none', '{"tags":[null]}'],
     ['cut off', tagText('').slice(0, -9)],
+    ['with a stray comma before its end', tagText(',')],
+    ['without a comma behind its rows', '{"tags":[]"more":1,}'],
+    ['with a digit behind its rows', '{"more":1,"tags":[]1}'],
+    ['with an escape in a name', '{"tags":[{"\\u0075id":"a","name":"x"}]}'],
+    ['cut off behind a backslash', '{"tags":[{"uid":"a\\'],
+    ['with a control character', '{"tags":[{"uid":"a\u0001"}]}'],
+    ['of more v1 text than the engine has room for', `{"tags":[${new Array(200_000).fill('{"uid":"a"}').join()}]}`],
+    ['of more bytes than the engine has room for', tagText(`,"more":"${'x'.repeat(4 * 1024 * 1024)}"`)],
   ])('%s is', (_, text) => {
-    expect(tag?.read(text)).toBeUndefined()
+    expect(tag?.read(piecesOf(text))).toBeUndefined()
+  })
+
+  it('that is no UTF-8 is', () => {
+    const bytes = Buffer.from(tagText(''))
+    bytes[bytes.indexOf('x')] = 0xff
+    expect(tag?.read([bytes])).toBeUndefined()
+  })
+
+  it.each([
+    ['without rows', '{"tags":[]}'],
+    ['with its rows last', '{"more":{"tags":["]"]},"totalCount":"1","tags":[{"uid":"a/b"}]}'],
+    ['with spaces', '{ "skipped" : 0 , "tags" : [ { "uid" : "a/b" , "name":"x" } , {"uid": "a/c"} ] , "totalCount": "2" }'],
+    ['with letters of several bytes', '{"tags":[{"uid":"ü/b","name":"漢字 😀 \\n\\"x\\""},{"name":"\\u00e9","uid":"é"}]}'],
+    ['with members in another order in each row', '{"tags":[{"name":"x","uid":"a"},{"uid":"b","name":"y","new":[1]},{"uid":"c"}]}'],
+    [
+      'with more members than have places',
+      `{"tags":[{${Array.from({ length: 99 }, (_, at) => `"m${at}":${at}`).join()},"uid":"a","name":"x"}]}`,
+    ],
+  ])('%s is not', (_, text) => {
+    expect(tag && compare(text, tag)).toBe('same')
   })
 })

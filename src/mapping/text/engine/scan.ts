@@ -1,0 +1,146 @@
+/** Reading JSON in memory. A zero byte, which no JSON may hold, stands behind the text, so that nothing here looks for its end. */
+
+/** How a value is written; the other side counts them the same way. */
+export const ABSENT: i32 = 0
+/** A string without escapes. */
+export const TEXT: i32 = 1
+/** A string whose escapes are those that JavaScript would write. */
+export const ESCAPED: i32 = 2
+/** A list of such strings, without spaces. */
+export const TEXTS: i32 = 3
+export const TRUE: i32 = 4
+export const FALSE: i32 = 5
+export const NULL: i32 = 6
+/** Of at most 15 digits, written as JavaScript would write it. */
+export const INTEGER: i32 = 7
+/** Any other: it has been parsed. */
+export const OTHER: i32 = 8
+
+export const SPACE: u8 = 0x20
+export const QUOTE: u8 = 0x22
+export const COMMA: u8 = 0x2c
+export const COLON: u8 = 0x3a
+export const OPEN_LIST: u8 = 0x5b
+export const CLOSE_LIST: u8 = 0x5d
+export const OPEN_OBJECT: u8 = 0x7b
+export const CLOSE_OBJECT: u8 = 0x7d
+const MINUS: u8 = 0x2d
+const ZERO: u8 = 0x30
+const BACKSLASH: u8 = 0x5c
+const EXACT_DIGITS: usize = 15
+
+/** Four letters as they lie in memory. */
+const TRUE_WORD: u32 = 0x65757274
+const ALSE_WORD: u32 = 0x65736c61
+const NULL_WORD: u32 = 0x6c6c756e
+
+/** The look of what was read last. */
+export let look: i32 = ABSENT
+
+/** Behind the spaces. */
+export function skipSpaces(from: usize): usize {
+  let at = from
+  while (load<u8>(at) === SPACE) at += 1
+  return at
+}
+
+/** Behind the string that begins here; 0 when a control character stands in it, or the end of the text. */
+export function endOfString(from: usize): usize {
+  look = TEXT
+  let at = from + 1
+  while (true) {
+    const bytes = v128.load(at)
+    const quotes = i8x16.eq(bytes, i8x16.splat(QUOTE))
+    const backslashes = i8x16.eq(bytes, i8x16.splat(BACKSLASH))
+    const stops = i8x16.bitmask(v128.or(v128.or(quotes, backslashes), i8x16.lt_u(bytes, i8x16.splat(SPACE))))
+    if (stops === 0) {
+      at += 16
+      continue
+    }
+    at += ctz(stops)
+    const code = load<u8>(at)
+    if (code === QUOTE) return at + 1
+    const escaped = load<u8>(at, 1)
+    if (code !== BACKSLASH || escaped < SPACE) return 0
+    look = look !== OTHER && isShort(escaped) ? ESCAPED : OTHER
+    at += 2
+  }
+}
+
+/** Whether JavaScript writes this escape as well. */
+function isShort(code: u8): bool {
+  return code === QUOTE || code === BACKSLASH || code === 0x62 || code === 0x66 || code === 0x6e || code === 0x72 || code === 0x74
+}
+
+/** Behind the value that begins here, with its look; 0 when nothing can begin so. */
+export function endOfValue(from: usize): usize {
+  const code = load<u8>(from)
+  if (code === QUOTE) return endOfString(from)
+  if (code === OPEN_LIST) {
+    const end = endOfTexts(from)
+    if (end !== 0) return end
+  }
+  if (code === OPEN_LIST || code === OPEN_OBJECT) return endOfNested(from)
+  return endOfWord(from)
+}
+
+/** Behind the list of strings that begins here; 0 when it is none, or one that cannot be copied. */
+function endOfTexts(from: usize): usize {
+  look = TEXTS
+  let at = from + 1
+  if (load<u8>(at) === CLOSE_LIST) return at + 1
+  while (true) {
+    if (load<u8>(at) !== QUOTE) return 0
+    at = endOfString(at)
+    if (at === 0 || look === OTHER) return 0
+    look = TEXTS
+    const code = load<u8>(at)
+    if (code !== COMMA) return code === CLOSE_LIST ? at + 1 : 0
+    at += 1
+  }
+}
+
+/** Behind the list or object that begins here. What it holds is not looked at. */
+function endOfNested(from: usize): usize {
+  let depth = 0
+  let at = from
+  do {
+    const code = load<u8>(at)
+    if (code === 0) return 0
+    if (code === OPEN_LIST || code === OPEN_OBJECT) depth += 1
+    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1
+    at = code === QUOTE ? endOfString(at) : at + 1
+    if (at === 0) return 0
+  } while (depth > 0)
+  look = OTHER
+  return at
+}
+
+/** Behind the word or number that begins here. */
+function endOfWord(from: usize): usize {
+  const word = load<u32>(from)
+  if (word === TRUE_WORD) return wordOf(TRUE, from + 4)
+  if (word === NULL_WORD) return wordOf(NULL, from + 4)
+  if (load<u32>(from, 1) === ALSE_WORD && <u8>word === 0x66) return wordOf(FALSE, from + 5)
+  const digits = load<u8>(from) === MINUS ? from + 1 : from
+  let at = digits
+  while (isDigit(load<u8>(at))) at += 1
+  const length = at - digits
+  const plain = length > 0 && length <= EXACT_DIGITS && (load<u8>(digits) !== ZERO || (length === 1 && digits === from))
+  if (plain && isEnd(load<u8>(at))) return wordOf(INTEGER, at)
+  while (!isEnd(load<u8>(at))) at += 1
+  return at === from ? 0 : wordOf(OTHER, at)
+}
+
+function wordOf(kind: i32, end: usize): usize {
+  look = kind
+  return end
+}
+
+function isDigit(code: u8): bool {
+  return code - ZERO <= 9
+}
+
+function isEnd(code: u8): bool {
+  return code <= SPACE || code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT
+}

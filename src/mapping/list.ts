@@ -2,16 +2,17 @@ import type { EnumMap } from './enums.ts'
 import type { JsonObject } from './json.ts'
 import type { Env, V1Request } from './operation.ts'
 import { readOrder } from './order.ts'
-import { PAGE_SIZE } from './page.ts'
+import { type Listing, PAGE_SIZE } from './page.ts'
 import { fillPath } from './path.ts'
-import { type Call, emit, type OneCall, type Outcome, type Plan, type Reply, ROWS } from './plan.ts'
+import { bodyOf, type Call, emit, type OneCall, type Outcome, type Plan, type Reply, ROWS } from './plan.ts'
 import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
 import { isRepeated, passes } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
 import { isRowText, type RowText } from './row-text.ts'
+import type { Show } from './show.ts'
 import { compilePage, type ReadBytes } from './text/page.ts'
 import { isUid, uidInPath } from './uid.ts'
-import { eachPage, type Walked } from './walk.ts'
+import { eachPage, firstPage, type Walked } from './walk.ts'
 import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
 
 /**
@@ -92,26 +93,63 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
     yield* send(windowOf(found, window))
     return items(envelope(countedOf(found)))
   }
-  const path = fillPath(options.v2 ?? resource.v2, request.params)
-  const ordered: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
-  const read = options.enrich ? undefined : rowReader(resource, env)
-  const listing = { path, plural: resource.plural, order: order ?? resource.order, query: ordered, ...(read && { read }) }
-  return items(envelope(yield* eachPage(listing, window, send)))
+  return items(envelope(yield* eachPage(listingOf(resource, options, request, env, filters, order), window, send)))
 }
 
-/** The same for a list by id whose row needs nothing else. */
-export function oneRow(resource: Resource, options: ListOptions, request: V1Request, env: Env): OneCall | undefined {
-  const { filters, window, uid } = readList(resource, options, request)
-  const call = filters && uid ? byId(resource, uid) : undefined
-  if (!call || !filters) return undefined
-  return {
-    call,
-    reply(outcome) {
-      const found = foundIn(outcome, filters)
-      const rows = windowOf(found, window).map(resource.show[env.dialect])
-      return { status: 200, body: { [ROWS]: rows, ...envelopeOf(options, request, env, countedOf(found)) } }
-    },
-  }
+/** The v2 list. */
+function listingOf(
+  resource: Resource,
+  options: ListOptions,
+  request: V1Request,
+  env: Env,
+  filters: Filters,
+  order: string | undefined,
+): Listing {
+  const path = fillPath(options.v2 ?? resource.v2, request.params)
+  const query: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
+  const read = options.enrich ? undefined : rowReader(resource, env)
+  return { path, plural: resource.plural, order: order ?? resource.order, query, ...(read && { read }) }
+}
+
+/** The same for a list by id, or for no more than a page, whose rows need nothing else. */
+export function oneAnswer(resource: Resource, options: ListOptions, request: V1Request, env: Env): OneCall | undefined {
+  const { filters, order, window, uid } = readList(resource, options, request)
+  if (!filters) return undefined
+  const show = resource.show[env.dialect]
+  const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
+  if (uid) return oneRow(byId(resource, uid), filters, window, show, envelope)
+  const listing = listingOf(resource, options, request, env, filters, order)
+  const first = firstPage(listing, window)
+  return (
+    first && {
+      call: first.call,
+      reply(outcome) {
+        const page = first.pageIn(bodyOf(outcome))
+        if (!page) return undefined
+        const { rows, walked } = page
+        if (isRowText(rows)) return { status: 200, body: envelope(walked) ?? {}, rows: true, text: rows }
+        return { status: 200, body: { [ROWS]: rows.map(show), ...envelope(walked) } }
+      },
+    }
+  )
+}
+
+function oneRow(
+  call: Call | undefined,
+  filters: Filters,
+  window: Window,
+  show: Show,
+  envelope: (walked: Partial<Walked>) => JsonObject | undefined,
+): OneCall | undefined {
+  return (
+    call && {
+      call,
+      reply(outcome) {
+        const found = foundIn(outcome, filters)
+        return { status: 200, body: { [ROWS]: windowOf(found, window).map(show), ...envelope(countedOf(found)) } }
+      },
+    }
+  )
 }
 
 /** Undefined for what no uid can be. */

@@ -1,12 +1,12 @@
 import type { Missing } from '../errors/to-v1.ts'
 import { v1FieldName } from './field-name.ts'
 import type { JsonObject } from './json.ts'
-import { type ListOptions, listPlan, oneRow, TOKEN_PARAMETERS } from './list.ts'
+import { type ListOptions, listPlan, oneAnswer, TOKEN_PARAMETERS } from './list.ts'
 import { fieldMask } from './mask.ts'
 import type { Env, Kind, MakeOneCall, MakePlan, Method, Operation, V1Request } from './operation.ts'
 import { ORDER_PARAMETER } from './order.ts'
 import { fillPath, onlyVariable, variablesOf } from './path.ts'
-import { bodyOf, type Call, type OneCall, planOf, type Reply, ROWS } from './plan.ts'
+import { bodyOf, type Call, type OnlyCall, planOf, type Reply, ROWS } from './plan.ts'
 import { type Params, v2Query } from './query.ts'
 import { type Message, message, type Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
@@ -32,7 +32,7 @@ export function list(id: string, route: string, resource: Resource, options: Lis
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
     plan: (request, env) => listPlan(resource, options, request, env),
-    ...(byId && !enrich && { oneCall: (request, env) => oneRow(resource, options, request, env) }),
+    ...(!enrich && { oneCall: (request, env) => oneAnswer(resource, options, request, env) }),
   })
 }
 
@@ -122,7 +122,7 @@ export function action(id: string, route: string, options: Action): Operation {
 }
 
 /** A plan of one call, in both forms. */
-function oneCall(make: (request: V1Request, env: Env) => OneCall): { plan: MakePlan; oneCall: MakeOneCall } {
+function oneCall(make: (request: V1Request, env: Env) => OnlyCall): { plan: MakePlan; oneCall: MakeOneCall } {
   return {
     oneCall: make,
     *plan(request, env) {

@@ -39,11 +39,23 @@ function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
   const { last, rows } = windows.length > 0 ? yield* readWindows(listing, windows, first, visit) : { last: first, rows: 0 }
   const left = (window.take ?? Number.POSITIVE_INFINITY) - sizeOf(first) - rows
   const nextPageToken = yield* followCursor(listing, { first, last, left, ahead: windows.length > 0 ? [] : undefined }, visit)
+  return walkedOf(first, nextPageToken)
+}
+
+function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): Walked {
+  return { nextPageToken, totalCount, skipped, first: isRowText(rows) ? { uid: rows.first } : rows[0] }
+}
+
+/** The call that a window of no more than a page begins with, and what is in its answer; undefined when there is more to read. */
+export function firstPage(listing: Listing, { skip, take, token = '' }: Window) {
+  if (take === undefined || take > PAGE_SIZE) return undefined
   return {
-    nextPageToken,
-    totalCount: first.totalCount,
-    skipped: first.skipped,
-    first: isRowText(first.rows) ? { uid: first.rows.first } : first.rows[0],
+    call: pageCall(listing, take, positionOf(token, skip)),
+    pageIn(body: JsonObject): { readonly rows: Page['rows']; readonly walked: Walked } | undefined {
+      const page = pageIn(listing, body)
+      const { rows, nextPageToken } = page
+      return nextPageToken === '' || sizeOf(page) >= take ? { rows, walked: walkedOf(page, nextPageToken) } : undefined
+    },
   }
 }
 

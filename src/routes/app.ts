@@ -17,6 +17,8 @@ import { refuseExpectation, refuseSocket } from './refusal.ts'
 const LAST = Symbol('last answer')
 type Connection = Socket & { [LAST]?: ServerResponse }
 
+const NO_QUERY = {}
+
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
@@ -28,6 +30,8 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
     genReqId: requestId,
     exposeHeadRoutes: false,
     return503OnClosing: false,
+    // Nobody here asks for it: v1's queries have rules of their own.
+    routerOptions: { querystringParser: () => NO_QUERY },
     serverFactory: (handler) => createServer(handler),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: (error, socket) => refuseClient(error, socket as Connection, limits),
@@ -35,9 +39,6 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
   // A connection may rest between two requests as long as within one; with a time of its own for that, Node makes two timers a request.
   app.server.keepAliveTimeout = 0
   app.server.on('checkExpectation', refuseExpectation)
-  app.server.prependListener('request', ({ socket }: { socket: Connection }, response) => {
-    socket[LAST] = response
-  })
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
   app.setNotFoundHandler(serve)
@@ -48,6 +49,8 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
 /** One request: whose it is, and then to its carrier. */
 export function createServe(begin: Begin, classify: Classify, passthrough: Passthrough, announce: Announce, compat: Compat): Serve {
   return (request, reply) => {
+    const connection: Connection = request.raw.socket
+    connection[LAST] = reply.raw
     const exchange = begin(request.raw, reply.raw, request.id)
     const target = classify(hasHost(request.raw) ? (request.raw.url ?? '') : '')
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)

@@ -104,12 +104,19 @@ export function createCompat(
     return serveIn(choice, operation, coming, reply, exchange, signal, failed)
   }
 
-  /** A read that is one call to v2, where nobody else could answer it; false when this is not one. */
+  /** A read that is one call to v2, or begins as one, where nobody else could answer it; false when this is not one. */
   function serveRead(operation: Operation, request: V1Request, reply: FastifyReply, exchange: Exchange, signal: Signal, failed: Failed) {
     const context = contextOf(operation, request, reply.request.raw.headers, exchange, signal)
     const readTo: ReadTo = (call, landing) => sendFor.read(context, call, landing)
-    const done = (answer: Answer) => sendAnswer(reply, { id: exchange.id, announced }, answer, signal)
-    return translateRead(operation, request, readTo, settings, failed, done)
+    const done = (answer: Answer) => {
+      try {
+        sendAnswer(reply, { id: exchange.id, announced }, watched(answer, signal, failed), signal)
+      } catch (thrown) {
+        exchange.error = asApiError(thrown)
+        sendError(reply, exchange.error)
+      }
+    }
+    return translateRead(operation, request, { readTo, send: () => sendFor(context) }, settings, failed, done)
   }
 
   async function serveIn(

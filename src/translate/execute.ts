@@ -69,13 +69,14 @@ function tooManyRows(limit: number): ApiError {
 const NO_HEADERS = {}
 
 /** A reply that stands by itself. */
-export function answerOf({ status, headers = NO_HEADERS, body }: Reply): Answer {
-  return { status, headers, body }
+export function answerOf(reply: Reply, { rowsPerRequest }: PlanLimits): Answer {
+  if (!reply.text) return whole(reply, [])
+  if (reply.text.count > rowsPerRequest) throw tooManyRows(rowsPerRequest)
+  return whole(reply, [reply.text])
 }
 
-function whole(reply: Reply, held: readonly Rows[]): Answer {
-  const { status, headers = NO_HEADERS, body, rows } = reply
-  if (!rows) return answerOf(reply)
+function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
+  if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
   const pieces = begun(held)
   pieces.push(endOf(body))

@@ -34,6 +34,13 @@ export function translate(
   }
 }
 
+/** Two ways to make calls. */
+export interface Reading {
+  readonly readTo: ReadTo
+  /** For a request that turns out to be more than one. */
+  readonly send: () => Send
+}
+
 /** Makes a read; tells one of the two what came of it. */
 export type ReadTo = (call: Call, landing: { landed(body: JsonObject): void; failed(error: Error): void }) => void
 
@@ -44,7 +51,7 @@ export type ReadTo = (call: Call, landing: { landed(body: JsonObject): void; fai
 export function translateRead(
   operation: Operation,
   request: V1Request,
-  readTo: ReadTo,
+  { readTo, send }: Reading,
   settings: TranslateSettings,
   onError: OnError,
   done: (answer: Answer) => void,
@@ -53,7 +60,9 @@ export function translateRead(
   const answer = (one: OneCall, outcome: Outcome) => {
     let given: Answer
     try {
-      given = answerOf(one.reply(outcome))
+      const reply = one.reply(outcome)
+      if (!reply) return void translate(operation, request, beginning(outcome, send()), settings, onError).then(done)
+      given = answerOf(reply, settings.limits)
     } catch (thrown) {
       given = refusal(operation, settings, onError, thrown)
     }
@@ -71,6 +80,16 @@ export function translateRead(
     done(refusal(operation, settings, onError, thrown))
   }
   return true
+}
+
+/** Calls of a plan whose first one has been made. */
+function beginning(first: Outcome, send: Send): Send {
+  let made = false
+  return (call) => {
+    if (made) return send(call)
+    made = true
+    return first.ok ? Promise.resolve(first.body) : Promise.reject(first.error)
+  }
 }
 
 function refusal(operation: Operation, settings: TranslateSettings, onError: OnError, thrown: unknown): Answer {

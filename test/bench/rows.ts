@@ -13,7 +13,7 @@ export function rowAt(index: number): string {
   const number = String(index).padStart(6, '0')
   return JSON.stringify({
     uid: uidAt(index),
-    name: `v1.28.${number}-r0-dev-20250102-amd64-${number}`,
+    name: `v1.28.${number}-r0-dev-amd64`,
     digest: `sha256:${index.toString(16).padStart(64, 'e')}`,
     updateTime: '2025-01-02T03:04:05.678901Z',
     deprecated: false,

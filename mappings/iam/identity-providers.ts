@@ -1,6 +1,6 @@
 import { choice, flag, object, oneof, readOnly, text, texts, time } from '../../src/mapping/field.ts'
 import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
-import type { Enrich } from '../../src/mapping/list.ts'
+import type { Enrich } from '../../src/mapping/list-query.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import { create, list, remove, replace } from '../../src/mapping/operations.ts'
 import { scope } from '../../src/mapping/query.ts'

@@ -2,7 +2,7 @@ import { firstOf, object, objects, parentOf, readOnly, text, time } from '../../
 import { v1FieldName } from '../../src/mapping/field-name.ts'
 import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
 import { isObject, type JsonObject } from '../../src/mapping/json.ts'
-import type { Enrich } from '../../src/mapping/list.ts'
+import type { Enrich } from '../../src/mapping/list-query.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { create, list, ok, operation, remove, replace } from '../../src/mapping/operations.ts'
 import { ask, type Call, type Plan } from '../../src/mapping/plan.ts'

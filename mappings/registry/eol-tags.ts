@@ -1,7 +1,7 @@
 import { identical } from '../../src/mapping/enums.ts'
 import { choice, gone, object, readOnly, text, time } from '../../src/mapping/field.ts'
 import { asText } from '../../src/mapping/json.ts'
-import type { Enrich } from '../../src/mapping/list.ts'
+import type { Enrich } from '../../src/mapping/list-query.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import { list } from '../../src/mapping/operations.ts'
 import { scope } from '../../src/mapping/query.ts'

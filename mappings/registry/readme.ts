@@ -1,7 +1,7 @@
 import { ApiError } from '../../src/errors/api-error.ts'
 import { text } from '../../src/mapping/field.ts'
 import { asText, type JsonObject } from '../../src/mapping/json.ts'
-import type { Enrich } from '../../src/mapping/list.ts'
+import type { Enrich } from '../../src/mapping/list-query.ts'
 import { ask, askAll, type Call, type Outcome, type Plan } from '../../src/mapping/plan.ts'
 import { message } from '../../src/mapping/resource.ts'
 import { uidInPath } from '../../src/mapping/uid.ts'

@@ -1,81 +1,18 @@
-import type { EnumMap } from './enums.ts'
 import type { JsonObject } from './json.ts'
+import { type Enrich, type Filters, type ListOptions, readList } from './list-query.ts'
 import type { Env, V1Request } from './operation.ts'
-import { readOrder } from './order.ts'
-import { type Listing, PAGE_SIZE } from './page.ts'
+import type { Listing } from './page.ts'
 import { fillPath } from './path.ts'
 import { bodyOf, type Call, emit, type OneCall, type Outcome, type Plan, type Reply, ROWS } from './plan.ts'
-import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
-import { isRepeated, passes } from './recheck.ts'
-import type { Message, Resource } from './resource.ts'
+import { type Query, single } from './query.ts'
+import { passes, passesAll } from './recheck.ts'
+import type { Resource } from './resource.ts'
 import { isRowText, type RowText } from './row-text.ts'
 import type { Show } from './show.ts'
-import { compilePage, type ReadBytes } from './text/page.ts'
+import { compilePage, compileRow, type ReadBytes } from './text/page.ts'
 import { isUid, uidInPath } from './uid.ts'
 import { eachPage, firstPage, type Walked } from './walk.ts'
-import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
-
-/**
- * Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. `origin` tells whether the rows come
- * from v2's list or from its Get, which may know more.
- */
-export type Enrich = (rows: readonly JsonObject[], env: Env, origin: 'list' | 'get') => Plan<readonly JsonObject[]>
-
-export interface ListOptions {
-  readonly query?: Params
-  /** The v1 parameter that names one resource; v1 had no Get (facts §11). */
-  readonly byId?: string
-  readonly enrich?: Enrich
-  /** The further calls that `enrich` makes, for people to read. */
-  readonly calls?: readonly string[]
-  /** v2 path template of the list, where it is not the resource's collection. */
-  readonly v2?: string
-  /** Further v2 query, computed from the v1 parameters that are named beside it. */
-  readonly more?: { readonly params: readonly string[]; readonly query: (request: V1Request) => Filters }
-  /** A list that v1 paged by token itself, and what it answers beside its rows: a table over `Walked` (facts §10.2). */
-  readonly envelope?: Message
-  /** v1 answered a page when nobody asked for one, and never more than the largest page of v2 (facts §20). */
-  readonly pages?: true
-  /** The list is an approximation of what v1 had; what it cannot know. */
-  readonly emulated?: string
-  /** v1's enum of sort orders, where it has one. */
-  readonly orders?: EnumMap
-}
-
-/** Query parameters of the lists that v1 paged by token itself; `skip` is the published spelling of `offset` (facts §6, §7). */
-export const TOKEN_PARAMETERS = { token: 'page_token', skip: 'skip' }
-
-type Filters = Call['query']
-
-/**
- * Rows that have no name are all of the same one: v1 left them in uid order, v2 refuses to sort by it. Rows of the advisory feed have an
- * id instead of a uid, and v2 calls the column so (facts §7, §21).
- */
-function sortable({ fields, order: byDefault }: Resource, order: string | undefined): string | undefined {
-  if (order?.startsWith('name') && !Object.hasOwn(fields, 'name')) return 'uid'
-  return byDefault === 'id' ? order?.replace(/^uid/, 'id') : order
-}
-
-/** What a request asks of a list. */
-interface Asked {
-  /** The v2 filters; undefined when nothing can match them. */
-  readonly filters: Filters | undefined
-  readonly order: string | undefined
-  readonly window: Window
-  /** The only resource that is wanted. */
-  readonly uid: string | undefined
-}
-
-function readList(resource: Resource, options: ListOptions, request: V1Request): Asked {
-  const { query } = request
-  const given = v2Query(options.query ?? NO_PARAMS, query)
-  return {
-    filters: merge(options.query ?? NO_PARAMS, options.more ? [...given, ...options.more.query(request)] : given),
-    order: sortable(resource, readOrder(query, options.orders)),
-    window: options.envelope ? tokenWindow(query, options) : readWindow(query),
-    uid: options.byId ? single(query, options.byId) : undefined,
-  }
-}
+import type { Window } from './window.ts'
 
 /** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
 export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
@@ -107,7 +44,7 @@ function listingOf(
 ): Listing {
   const path = fillPath(options.v2 ?? resource.v2, request.params)
   const query: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
-  const read = options.enrich ? undefined : rowReader(resource, env)
+  const read = options.enrich ? undefined : readerIn(pageReaders, compilePage, resource, env)
   return { path, plural: resource.plural, order: order ?? resource.order, query, ...(read && { read }) }
 }
 
@@ -117,7 +54,15 @@ export function oneAnswer(resource: Resource, options: ListOptions, request: V1R
   if (!filters) return undefined
   const show = resource.show[env.dialect]
   const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
-  if (uid) return oneRow(byId(resource, uid), filters, window, show, envelope)
+  if (uid) {
+    const call = byId(resource, uid)
+    const asText = !options.envelope && window.skip === 0 && passesAll(filters)
+    const read = asText ? readerIn(rowReaders, compileRow, resource, env) : undefined
+    return (
+      call &&
+      oneRow(read ? { method: call.method, path: call.path, query: call.query, read } : call, resource, filters, window, show, envelope)
+    )
+  }
   const listing = listingOf(resource, options, request, env, filters, order)
   const first = firstPage(listing, window)
   return (
@@ -135,21 +80,22 @@ export function oneAnswer(resource: Resource, options: ListOptions, request: V1R
 }
 
 function oneRow(
-  call: Call | undefined,
+  call: Call,
+  { plural }: Resource,
   filters: Filters,
   window: Window,
   show: Show,
   envelope: (walked: Partial<Walked>) => JsonObject | undefined,
-): OneCall | undefined {
-  return (
-    call && {
-      call,
-      reply(outcome) {
-        const found = foundIn(outcome, filters)
-        return { status: 200, body: { [ROWS]: windowOf(found, window).map(show), ...envelope(countedOf(found)) } }
-      },
-    }
-  )
+): OneCall {
+  return {
+    call,
+    reply(outcome) {
+      const text = outcome.ok ? outcome.body[plural] : undefined
+      if (isRowText(text)) return { status: 200, body: {}, rows: true, text }
+      const found = foundIn(outcome, filters)
+      return { status: 200, body: { [ROWS]: windowOf(found, window).map(show), ...envelope(countedOf(found)) } }
+    },
+  }
 }
 
 /** Undefined for what no uid can be. */
@@ -180,8 +126,6 @@ function envelopeOf({ envelope }: ListOptions, { query }: V1Request, { dialect }
   return envelope?.show[dialect]({ ...walked, scope: scopeOf(query) })
 }
 
-const NO_PARAMS: Params = {}
-
 interface Sending {
   readonly show: (row: JsonObject) => JsonObject
   readonly enrich: Enrich | undefined
@@ -196,22 +140,18 @@ function* sendRows(rows: readonly JsonObject[] | RowText, { show, enrich, env, o
   yield* emit(complete.map(show))
 }
 
-/** Readers of whole pages, made when they are first needed. */
-const readers = new WeakMap<Env, Map<Resource['shown'], ReadBytes | undefined>>()
+type Compile = typeof compilePage
+type Readers = Map<Resource['shown'], ReadBytes | undefined>
 
-function rowReader({ plural, shown }: Resource, env: Env): ReadBytes | undefined {
+/** Readers of whole pages, and of single rows, made when they are first needed. */
+const pageReaders = new WeakMap<Env, Readers>()
+const rowReaders = new WeakMap<Env, Readers>()
+
+function readerIn(readers: WeakMap<Env, Readers>, compile: Compile, { plural, shown }: Resource, env: Env): ReadBytes | undefined {
   const known = readers.get(env) ?? new Map<Resource['shown'], ReadBytes | undefined>()
-  readers.set(env, known)
-  if (!known.has(shown)) known.set(shown, compilePage(plural, shown, env.dialect))
+  if (known.size === 0) readers.set(env, known)
+  if (!known.has(shown)) known.set(shown, compile(plural, shown, env.dialect))
   return known.get(shown)
-}
-
-/** The window of a list that v1 paged by token: `page_size` rows from there, or a page of the usual size, or everything behind it. */
-function tokenWindow(query: Query, { pages }: ListOptions): Window {
-  const token = single(query, TOKEN_PARAMETERS.token) || undefined
-  const skip = count(query, TOKEN_PARAMETERS.skip)
-  const { take, ...window } = token ? { skip: 0, take: count(query, 'page_size') } : readWindow(query)
-  return { ...window, ...(skip !== undefined && { skip }), take: pages ? Math.min(take ?? DEFAULT_PAGE, PAGE_SIZE) : take, token }
 }
 
 /** The resource that a list was asked to look below, if any. */
@@ -222,27 +162,4 @@ function scopeOf(query: Query): string | undefined {
 /** The v1 envelope; the rows that the plan emitted become its `items`. */
 export function items(more: JsonObject = {}): Reply {
   return { status: 200, body: more, rows: true }
-}
-
-/**
- * Two v1 filters may become the same singular v2 parameter: equal values are sent once, different ones match nothing (undefined), and
- * v2 would refuse the pair.
- */
-function merge(params: Params, filters: Filters): Filters | undefined {
-  if (!filters.some((_, at) => isRepeated(filters, at))) return filters
-  const repeated = new Set(
-    Object.values(params)
-      .map(asParam)
-      .filter(({ many }) => many)
-      .map(({ v2 }) => v2),
-  )
-  // A flag that is false asks for nothing (proto3), so it does not contradict the same flag from another v1 filter.
-  const asked = filters.filter(([name, value]) => value !== 'false' || !filters.some(([n, v]) => n === name && v === 'true'))
-  const merged = new Map<string, string>()
-  for (const [name, value] of asked) {
-    const before = merged.get(name)
-    if (before !== undefined && before !== value && !repeated.has(name)) return undefined
-    merged.set(name, value)
-  }
-  return asked.filter(([name, value], at) => repeated.has(name) || asked.findIndex(([n, v]) => n === name && v === value) === at)
 }

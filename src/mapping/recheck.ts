@@ -4,6 +4,14 @@ import { isBelow, parentUid } from './uid.ts'
 
 type Check = (row: JsonObject, values: readonly string[]) => boolean
 
+/** Filters that let every row pass with this value; with any other one the row is looked at. */
+const OPEN: Readonly<Record<string, string>> = {
+  'uidp.in_root': 'false',
+  include_referrers: 'true',
+  include_dates: 'true',
+  include_epochs: 'true',
+}
+
 /**
  * Filters that came along with an id: a v2 Get does not know them, so they are checked on its row (facts §11). Keyed by v2 parameter;
  * every parameter that is not listed compares the member of that name.
@@ -12,11 +20,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'uidp.ancestors_of': (row, [value = '']) => row.uid === value || isBelow(value, asText(row.uid)),
   'uidp.descendants_of': (row, [value = '']) => isBelow(asText(row.uid), value),
   'uidp.children_of': (row, [value]) => parentUid(asText(row.uid)) === value,
-  'uidp.in_root': (row, [value]) => value === 'false' || parentUid(asText(row.uid)) === undefined,
+  'uidp.in_root': (row) => parentUid(asText(row.uid)) === undefined,
   'uidp.ids': (row, values) => values.includes(asText(row.uid)),
   updated_since: (row, [value = '']) => Date.parse(asText(row.updateTime)) > Date.parse(value),
-  include_referrers: (row, [value]) => value === 'true' || !/^sha256-/.test(asText(row.name)),
-  include_dates: (row, [value]) => value === 'true' || !/-20\d{6}$/.test(asText(row.name)),
+  include_referrers: (row) => !/^sha256-/.test(asText(row.name)),
+  include_dates: (row) => !/-20\d{6}$/.test(asText(row.name)),
   ...Object.fromEntries(
     [
       'artifact_name',
@@ -45,7 +53,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
       )
     return latest !== undefined && isOfType(latest, value)
   },
-  include_epochs: (row, [value]) => value === 'true' || !/-r\d+$/.test(asText(row.name)),
+  include_epochs: (row) => !/-r\d+$/.test(asText(row.name)),
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -62,6 +70,11 @@ function isOfType(event: JsonObject, filter: string): boolean {
 }
 
 type Query = readonly (readonly [name: string, value: string])[]
+
+/** True when every row passes, whatever it holds. */
+export function passesAll(query: Query): boolean {
+  return query.every(([name, value]) => OPEN[name] === value)
+}
 
 /** True when the row passes every v2 filter of the query. */
 export function passes(row: JsonObject, query: Query): boolean {
@@ -85,6 +98,7 @@ function valuesOf(query: Query, name: string): readonly string[] {
 }
 
 function passesOne(row: JsonObject, name: string, values: readonly string[]): boolean {
+  if (values[0] === OPEN[name]) return true
   const check = CHECKS[name]
   return check ? check(row, values) : values.includes(asText(row[camelCase(name)]))
 }

@@ -6,7 +6,7 @@ export const ROW_TEXT = Symbol('row text')
 /** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
 export interface RowText {
   readonly [ROW_TEXT]: true
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   readonly count: number
   /** The uids of the first and the last row. */
   readonly first: string

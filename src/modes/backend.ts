@@ -14,7 +14,7 @@ export type Answer =
       readonly headers: Headers
       readonly stream: AsyncIterable<string | Uint8Array>
       /** The same, where all of it is there already. */
-      readonly pieces?: readonly Uint8Array[]
+      readonly pieces?: readonly Buffer[]
     }
 
 /** One v1 request on its way to a backend. */

@@ -33,7 +33,7 @@ export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answ
   reply.hijack()
   const response = reply.raw.writeHead(answer.status, headers)
   if (typeof body === 'string') sendText(response, body, length, reply.request.raw.httpVersionMajor)
-  else sendPieces(response, body)
+  else sendPieces(response, body, length, reply.request.raw.httpVersionMajor)
   return undefined
 }
 
@@ -43,8 +43,15 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   return length
 }
 
-/** Writes head and body at once, and puts nothing together. */
-function sendPieces(response: ServerResponse, pieces: readonly Uint8Array[]): void {
+/** Writes head and body at once. Small pieces as one text: as Latin-1, every byte is a letter and becomes that byte again. */
+function sendPieces(response: ServerResponse, pieces: readonly Buffer[], length: number, version: number): void {
+  if (length <= LARGE && version === 1) {
+    let text = ''
+    for (const piece of pieces) text += piece.toString('latin1')
+    response.write(text, 'latin1')
+    process.nextTick(end, response)
+    return
+  }
   response.cork()
   for (const piece of pieces) response.write(piece)
   response.uncork()

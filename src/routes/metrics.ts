@@ -132,7 +132,7 @@ function createTallies(registry: Registry) {
   }
 }
 
-const PARSED = 'Pages of v2 lists that were not as the fast path expects them and were parsed instead'
+const PARSED = 'Answers of v2 (pages of lists, single rows) that were not as the fast path expects them and were parsed instead'
 const DROPPED = 'Query parameters that were dropped because the operation does not know them'
 const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'
 

@@ -21,7 +21,7 @@ export type Answer =
       readonly headers: Readonly<Record<string, string>>
       readonly stream: AsyncIterable<Uint8Array>
       /** The same, where all of it is there already. */
-      readonly pieces?: readonly Uint8Array[]
+      readonly pieces?: readonly Buffer[]
     }
 
 type Rows = readonly JsonObject[] | RowText
@@ -84,7 +84,7 @@ function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readon
 }
 
 /** Makes its generator only when somebody iterates: one that never ran would keep the bytes until a full collection. */
-function once(pieces: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+function once(pieces: readonly Buffer[]): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {
       yield* pieces
@@ -96,7 +96,7 @@ const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
 const END = Buffer.from(']}')
 
 /** What follows the rows: the rest of the envelope. */
-function endOf(body: unknown): Uint8Array {
+function endOf(body: unknown): Buffer {
   const rest = JSON.stringify(body).slice(1)
   return rest === '}' ? END : Buffer.from(`],${rest}`)
 }
@@ -117,8 +117,8 @@ async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
 }
 
 /** The beginning of an answer and the rows that are there. */
-function begun(held: readonly Rows[]): Uint8Array[] {
-  const pieces: Uint8Array[] = [BEGIN]
+function begun(held: readonly Rows[]): Buffer[] {
+  const pieces: Buffer[] = [BEGIN]
   for (const rows of held) {
     if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? bytesOf(rows).subarray(1) : bytesOf(rows))
   }
@@ -126,6 +126,6 @@ function begun(held: readonly Rows[]): Uint8Array[] {
 }
 
 /** The rows, each with a comma before it. */
-function bytesOf(rows: Rows): Uint8Array {
+function bytesOf(rows: Rows): Buffer {
   return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
 }

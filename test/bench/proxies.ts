@@ -32,12 +32,14 @@ export interface Contestant {
   start(upstream: string): Promise<Child>
 }
 
+/** Some other proxy; `bare` is what a translation of one resource costs at the least. */
+function peer(name: string, translates = false): Contestant {
+  return { name, translates, start: (upstream) => start(PROXY_CORE, ['node', here('peer.js'), name, upstream]) }
+}
+
+export const BARE = peer('bare', true)
+
 export function contestants(): readonly Contestant[] {
-  const peer = (name: string) => ({
-    name,
-    translates: false,
-    start: (upstream: string) => start(PROXY_CORE, ['node', here('peer.js'), name, upstream]),
-  })
   const crosswalk = { name: 'crosswalk', translates: true, start: (upstream: string) => startCrosswalk(upstream) }
   return [peer(BASELINE), crosswalk, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
 }

@@ -1,6 +1,6 @@
 import type { EnumRow } from '../../src/mapping/enums.ts'
 import type { Fields } from '../../src/mapping/field.ts'
-import { TOKEN_PARAMETERS } from '../../src/mapping/list.ts'
+import { TOKEN_PARAMETERS } from '../../src/mapping/list-query.ts'
 import { snakeCase } from '../../src/mapping/names.ts'
 import type { Mapping, Operation } from '../../src/mapping/operation.ts'
 import { ORDER_PARAMETER } from '../../src/mapping/order.ts'

@@ -67,9 +67,7 @@ const numbers = new Int32Array(engine.memory.buffer, TABLE)
 export function translatePage(pieces: readonly Uint8Array[], table: Table): Translated | undefined {
   const end = load(pieces)
   if (end === undefined) return undefined
-  memory.set(table.image, TABLE)
-  columns = table.columns
-  columnsAt = table.columnsAt
+  prepare(table)
   try {
     const [at, length] = table.plural
     const name = engine.find(INPUT, at, length)
@@ -78,6 +76,29 @@ export function translatePage(pieces: readonly Uint8Array[], table: Table): Tran
   } finally {
     values.length = 0
   }
+}
+
+/** What makes a list of one row: the engine begins behind the list's name. */
+const BEFORE = Buffer.from(':[')
+const BEHIND = Buffer.from(']')
+
+/** The same for a single row: its v1 form, a comma before it. */
+export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | undefined {
+  const end = load([BEFORE, ...pieces, BEHIND])
+  if (end === undefined) return undefined
+  prepare(table)
+  try {
+    const behind = engine.translate(TABLE, INPUT, OUTPUT)
+    return behind === end && numbers[COUNT] === 1 ? Buffer.from(memory.subarray(OUTPUT, numbers[ROWS_END])) : undefined
+  } finally {
+    values.length = 0
+  }
+}
+
+function prepare({ image, columns: shown, columnsAt: at }: Table): void {
+  memory.set(image, TABLE)
+  columns = shown
+  columnsAt = at
 }
 
 /** Puts a text into memory, with a zero behind it; undefined when it is too large, or no UTF-8. */

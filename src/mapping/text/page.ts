@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts'
 import type { Dialect } from '../names.ts'
 import { ROW_TEXT } from '../row-text.ts'
 import { isShownIn, nameIn } from '../show.ts'
-import { translatePage } from './engine.ts'
+import { translatePage, translateRow } from './engine.ts'
 import { type Member, memberOf } from './member.ts'
 import { tableOf } from './table.ts'
 
@@ -28,6 +28,21 @@ export function compilePage(plural: string, fields: Fields, dialect: Dialect): R
       if (!body || Object.hasOwn(body, plural)) return undefined
       body[plural] = { [ROW_TEXT]: true, bytes: rows, count, first, last, second }
       return body
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** The same for the answer of a Get: the one row, under the key of a list's rows. */
+export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
+  const columns = columnsOf(fields, dialect)
+  if (!columns) return undefined
+  const table = tableOf(plural, columns)
+  return (pieces) => {
+    try {
+      const bytes = translateRow(pieces, table)
+      return bytes && { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
     } catch {
       return undefined
     }

@@ -1,7 +1,7 @@
 import { type Child, cpuMs } from '../child.ts'
 import { atLeast, atMost, type Figure, type Run, type Scenario, shown } from '../figure.ts'
 import { type Load, load } from '../load.ts'
-import { BASELINE, type Contestant, contestants, startUpstream } from '../proxies.ts'
+import { BARE, BASELINE, type Contestant, contestants, startUpstream } from '../proxies.ts'
 import { PAGE_ROWS, uidAt } from '../rows.ts'
 import { median } from '../statistics.ts'
 
@@ -12,6 +12,7 @@ interface Question {
   readonly v2: string
   readonly rows: number
   readonly least: number
+  readonly contestants: readonly Contestant[]
 }
 
 interface Sample extends Load {
@@ -29,6 +30,7 @@ export const resource: Scenario = compare({
   v2: `/registry/v2/tags/${uidAt(1)}`,
   rows: 0,
   least: 1.5,
+  contestants: [...contestants(), BARE],
 })
 
 /** Point 2: a page of 200 rows. */
@@ -39,15 +41,16 @@ export const page: Scenario = compare({
   v2: `/registry/v2/tags?page_size=${PAGE_ROWS}`,
   rows: PAGE_ROWS,
   least: 0.7,
+  contestants: contestants(),
 })
 
 /** Every proxy in turn, again and again, each time in a fresh process: whatever else the machine does meets all of them. */
 function compare(question: Question): Scenario {
   return async (run) => {
     const upstream = await startUpstream(question.rows)
-    const samples = new Map<string, Sample[]>(contestants().map(({ name }) => [name, []]))
+    const samples = new Map<string, Sample[]>(question.contestants.map(({ name }) => [name, []]))
     for (let launch = 0; launch < (run.short ? 2 : 7); launch += 1) {
-      for (const contestant of contestants()) {
+      for (const contestant of question.contestants) {
         const sample = await measure(contestant, question, upstream, run)
         samples.get(contestant.name)?.push(sample)
         run.note(`${question.name}, launch ${launch + 1}, ${contestant.name}: ${Math.round(sample.perSecond)} requests/s`)

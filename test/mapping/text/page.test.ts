@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../src/mapping/json.ts'
 import { DIALECTS, type Dialect } from '../../../src/mapping/names.ts'
 import type { Resource } from '../../../src/mapping/resource.ts'
 import { behindFirst, isRowText, type RowText } from '../../../src/mapping/row-text.ts'
-import { compilePage } from '../../../src/mapping/text/page.ts'
+import { compilePage, compileRow } from '../../../src/mapping/text/page.ts'
 import { pageToken } from './odd-json.ts'
 
 const resources = new Map(
@@ -133,5 +133,40 @@ describe('an ordinary page', () => {
     ],
   ])('%s is not', (_, text) => {
     expect(tag && compare(text, tag)).toBe('same')
+  })
+})
+
+describe('a single row', () => {
+  /** Rows as they stand in odd pages; a row that is cut out of one may be no JSON at all. */
+  const rowsOf = (plural: string, page: string) => page.slice(page.indexOf(`"${plural}"`)).match(/\{[^{}]*\}/g) ?? []
+
+  it.each(tables.map((table) => [`${table.resource.name}, ${table.dialect}`, table] as const))(
+    'is byte for byte what parsing it gives: %s',
+    (_, { resource, dialect }) => {
+      const { plural, shown, show } = resource
+      const read = compileRow(plural, shown, dialect)
+      let same = 0
+      for (const page of fc.sample(pageToken(plural, shown), { numRuns: CASES, seed: 5 })) {
+        for (const text of rowsOf(plural, page)) {
+          const rows = read?.(piecesOf(text))?.[plural]
+          if (!isRowText(rows)) continue
+          expect(rows.bytes.toString()).toBe(`,${JSON.stringify(show[dialect](JSON.parse(text)))}`)
+          same += 1
+        }
+      }
+      expect(same).toBeGreaterThan(50)
+    },
+  )
+
+  it.each([
+    ['two of them', '{"uid":"a"},{"uid":"b"}'],
+    ['none', ''],
+    ['one that ends the list around it', '{"uid":"a"}],"more":[{"uid":"b"}'],
+    ['a list', '[{"uid":"a"}]'],
+    ['something behind it', '{"uid":"a"}x'],
+    ['no object', '"a"'],
+  ])('is left to the parser when there is %s', (_, text) => {
+    if (!tag) throw new Error('there is no table of tags')
+    expect(compileRow('tags', tag.resource.shown, 'specification')?.(piecesOf(text))).toBeUndefined()
   })
 })

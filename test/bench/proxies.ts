@@ -54,7 +54,7 @@ const nginx: Contestant = {
     const port = 20_000 + (process.pid % 20_000)
     const config = `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
       events { worker_connections 1024; }
-      http { access_log off; upstream v2 { server ${upstream.slice('http://'.length)}; keepalive 64; }
+      http { access_log off; keepalive_requests 100000000; upstream v2 { server ${upstream.slice('http://'.length)}; keepalive 64; keepalive_requests 100000000; }
         server { listen 127.0.0.1:${port}; location / { proxy_pass http://v2; proxy_http_version 1.1; proxy_set_header Connection ""; } } }`
     writeFileSync(join(folder, 'nginx.conf'), config)
     // It says nothing when it is ready, so a shell says it once the port is open.

@@ -18,7 +18,7 @@ export const fullList: Scenario = async (run) => {
   const upstream = await startUpstream(ROWS, LATENCY)
   const windows: Received[] = []
   const cursor: Received[] = []
-  for (let launch = 0; launch < (run.short ? 2 : 7); launch += 1) {
+  for (let launch = 0; launch < (run.short ? 2 : 5); launch += 1) {
     const proxy = await startCrosswalk(upstream.url)
     for (let warmUp = 0; warmUp < 10; warmUp += 1) await readList({ url: proxy.url, path: BY_WINDOWS })
     windows.push(await readList({ url: proxy.url, path: BY_WINDOWS }))

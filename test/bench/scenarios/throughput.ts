@@ -49,7 +49,7 @@ function compare(question: Question): Scenario {
   return async (run) => {
     const upstream = await startUpstream(question.rows)
     const samples = new Map<string, Sample[]>(question.contestants.map(({ name }) => [name, []]))
-    for (let launch = 0; launch < (run.short ? 2 : 7); launch += 1) {
+    for (let launch = 0; launch < (run.short ? 2 : 5); launch += 1) {
       for (const contestant of question.contestants) {
         const sample = await measure(contestant, question, upstream, run)
         samples.get(contestant.name)?.push(sample)

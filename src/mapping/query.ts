@@ -47,10 +47,12 @@ export function asParam(row: Param | string): Param {
 
 /** The v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
 export function v2Query(params: Params, query: Query): readonly (readonly [string, string])[] {
-  const { rows, names, unasked } = tableOf(params)
-  if (!isAnyGiven(query, names)) return unasked
+  const { rows, names } = tableOf(params)
+  const given = isAnyGiven(query, names)
   const pairs: [string, string][] = []
-  for (const [name, param] of rows) for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
+  for (const [name, param] of rows) {
+    if (given || param.negate) for (const value of valuesOf(param, name, query)) pairs.push([param.v2, value])
+  }
   return pairs
 }
 
@@ -59,8 +61,6 @@ interface Table {
   readonly rows: readonly (readonly [string, Param])[]
   /** Every spelling of every parameter. */
   readonly names: ReadonlySet<string>
-  /** The v2 query of a request that gives none of them. */
-  readonly unasked: readonly (readonly [string, string])[]
 }
 
 /** Tables do not change, and every request goes through one. */
@@ -70,13 +70,10 @@ function tableOf(params: Params): Table {
   const known = tables.get(params)
   if (known) return known
   const rows = Object.entries(params).map(([name, row]) => [name, asParam(row)] as const)
-  const unasked = rows.flatMap(([name, param]) => valuesOf(param, name, NOTHING).map((value) => [param.v2, value] as const))
-  const table = { rows, names: new Set(rows.flatMap(([name]) => spellings(name))), unasked }
+  const table = { rows, names: new Set(rows.flatMap(([name]) => spellings(name))) }
   tables.set(params, table)
   return table
 }
-
-const NOTHING: Query = new Map()
 
 /** Whether the query gives one of these names; most queries are short. */
 export function isAnyGiven(query: Query, names: ReadonlySet<string>): boolean {

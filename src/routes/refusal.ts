@@ -20,7 +20,8 @@ export function refuse(response: ServerResponse, error: ApiError, status: number
 /** The same error for many answers that have not begun, written down once. */
 export function refusing(error: ApiError, status: number = error.http): (response: ServerResponse) => void {
   const text = errorText(error)
-  const headers = { ...error.headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  const given = Object.entries(error.headers).flat()
+  const headers = [...given, 'content-type', 'application/json', 'content-length', String(Buffer.byteLength(text))]
   return (response) => void response.writeHead(status, headers).end(text)
 }
 

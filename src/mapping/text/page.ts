@@ -5,7 +5,7 @@ import { ROW_TEXT } from '../row-text.ts'
 import { isShownIn, nameIn } from '../show.ts'
 import { translatePage, translateRow } from './engine.ts'
 import { type Member, memberOf } from './member.ts'
-import { tableOf } from './table.ts'
+import { type Table, tableOf } from './table.ts'
 
 /** Reads the bytes of a v2 answer, piece by piece; undefined when it is not as expected. */
 export type ReadBytes = (pieces: readonly Uint8Array[]) => JsonObject | undefined
@@ -16,33 +16,35 @@ export type ReadBytes = (pieces: readonly Uint8Array[]) => JsonObject | undefine
  * reader: the table has members that need whole rows.
  */
 export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
-  const columns = columnsOf(fields, dialect)
-  if (!columns) return undefined
-  const table = tableOf(plural, columns)
-  return (pieces) => {
-    try {
-      const page = translatePage(pieces, table)
-      if (!page) return undefined
-      const { head, tail, rows, count, first, last, second } = page
-      const body = envelopeOf(head, tail)
-      if (!body || Object.hasOwn(body, plural)) return undefined
-      body[plural] = { [ROW_TEXT]: true, bytes: rows, count, first, last, second }
-      return body
-    } catch {
-      return undefined
-    }
-  }
+  return reader(plural, fields, dialect, (pieces, table) => {
+    const page = translatePage(pieces, table)
+    if (!page) return undefined
+    const { head, tail, rows, count, first, last, second } = page
+    const body = envelopeOf(head, tail)
+    if (!body || Object.hasOwn(body, plural)) return undefined
+    body[plural] = { [ROW_TEXT]: true, bytes: rows, count, first, last, second }
+    return body
+  })
 }
 
 /** The same for the answer of a Get: the one row, under the key of a list's rows. */
 export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
+  return reader(plural, fields, dialect, (pieces, table) => {
+    const bytes = translateRow(pieces, table)
+    return bytes && { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
+  })
+}
+
+type Read = (pieces: readonly Uint8Array[], table: Table) => JsonObject | undefined
+
+/** Reads with a table; what throws on the way is left to the parser too. */
+function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadBytes | undefined {
   const columns = columnsOf(fields, dialect)
   if (!columns) return undefined
   const table = tableOf(plural, columns)
   return (pieces) => {
     try {
-      const bytes = translateRow(pieces, table)
-      return bytes && { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
+      return read(pieces, table)
     } catch {
       return undefined
     }

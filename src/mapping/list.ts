@@ -55,13 +55,9 @@ export function oneAnswer(resource: Resource, options: ListOptions, request: V1R
   const show = resource.show[env.dialect]
   const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
   if (uid) {
-    const call = byId(resource, uid)
-    const asText = !options.envelope && window.skip === 0 && passesAll(filters)
-    const read = asText ? readerIn(rowReaders, compileRow, resource, env) : undefined
-    return (
-      call &&
-      oneRow(read ? { method: call.method, path: call.path, query: call.query, read } : call, resource, filters, window, show, envelope)
-    )
+    const isText = !options.envelope && window.skip === 0 && passesAll(filters)
+    const call = byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined)
+    return call && oneRow(call, resource, filters, window, show, envelope)
   }
   const listing = listingOf(resource, options, request, env, filters, order)
   const first = firstPage(listing, window)
@@ -99,8 +95,8 @@ function oneRow(
 }
 
 /** Undefined for what no uid can be. */
-function byId({ v2 }: Resource, uid: string): Call | undefined {
-  return isUid(uid) ? { method: 'GET', path: `${v2}/${uidInPath(uid, '')}`, query: [] } : undefined
+function byId({ v2 }: Resource, uid: string, read?: Call['read']): Call | undefined {
+  return isUid(uid) ? { method: 'GET', path: `${v2}/${uidInPath(uid, '')}`, query: [], ...(read && { read }) } : undefined
 }
 
 /** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */

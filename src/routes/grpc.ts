@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { CODES, codeName } from '../errors/codes.ts'
 import type { OnGrpc } from '../listen/http2.ts'
+import { hasFailed } from '../modes/backend.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { refuseGrpc } from '../upstream/grpc/answer.ts'
 import type { Grpc } from '../upstream/grpc/relay.ts'
@@ -12,7 +13,6 @@ import { described } from './edge.ts'
 import { newExchange, requestId } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import type { Metrics } from './metrics.ts'
-import { hasFailed } from './outcome.ts'
 
 interface GrpcParts {
   readonly grpc: Grpc

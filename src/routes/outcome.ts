@@ -1,7 +1,4 @@
-/** 501 says what v1 never had or what only v1 has: nothing failed. */
-export function hasFailed(status: number): boolean {
-  return status >= 500 && status !== 501
-}
+import { hasFailed } from '../modes/backend.ts'
 
 /** How a request ended, for counting. */
 export type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed'

@@ -71,6 +71,7 @@ export const bodies: readonly Case[] = [
   },
   {
     name: 'both spellings of a member in one script',
+    roles: ['admin'],
     operations: ['registry.repos.create', 'registry.repos.list'],
     run: async (api) => {
       const { id } = await folder(api)

@@ -14,6 +14,7 @@ import {
   listenerSettings,
   migrationSettings,
   poolSettings,
+  restSettings,
   retirement,
 } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
@@ -21,6 +22,7 @@ import { TARGET } from './diff/cutover.ts'
 import { describeOperations } from './explain/describe.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { createListener, type Listener } from './listen/listener.ts'
+import { createRests, type Rests } from './listen/rest.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
 import { createMigration, type Migration } from './modes/assemble.ts'
@@ -82,11 +84,23 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const metrics = createMetrics({ pool, report: migration.report, expiry: certificate && expiryOf(certificate) })
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough(v2, forwarded)
+  const rests = createRests(restSettings(config), () => performance.now())
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
   const grpc = createGrpc(v2, grpcSettings(config))
   const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), { certificate, ...listenerSettings(config) })
   const begin = createEdge(log, metrics, forwarded)
-  const app = createProxy(config, v2, mappings, { pool, passthrough, listener, forwarded, begin, admit, migration, metrics, tracing })
+  const app = createProxy(config, v2, mappings, {
+    pool,
+    passthrough,
+    listener,
+    forwarded,
+    begin,
+    admit,
+    rests,
+    migration,
+    metrics,
+    tracing,
+  })
   let closing = false
   const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
   const admin = createAdmin({
@@ -104,6 +118,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     },
     async close() {
       closing = true
+      rests.end()
       const leave = () => {
         passthrough.endUpgrades()
         listener.leave()
@@ -139,6 +154,7 @@ interface Carriers {
   readonly forwarded: Forwarded
   readonly begin: Begin
   readonly admit: Admit
+  readonly rests: Rests
   readonly migration: Migration
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
@@ -152,9 +168,9 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, listener, forwarded, begin, admit, migration, metrics, tracing }: Carriers,
+  { pool, passthrough, listener, forwarded, begin, admit, rests, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
-  const listen = (handler: RequestListener) => listener.create(createBounded(admit, handler))
+  const listen = (handler: RequestListener) => listener.create(createBounded(admit, rests, handler))
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }

@@ -144,6 +144,12 @@ export const SETTINGS = {
     1000,
     'Requests under way at the same time, the excess is answered 503; 0 = no bound',
   ),
+  'limits.refusalsPerSecond': setting(
+    integer(0, 1_000_000),
+    'REFUSALS_PER_SECOND',
+    1000,
+    'Of these 503, how many in a second; beyond, a refused connection is heard again in its turn, after a second at most; 0 = no bound',
+  ),
   'limits.callerInFlight': setting(integer(0, 1_000_000), 'CALLER_IN_FLIGHT', 0, 'The same for one caller, answered 429; 0 = no bound'),
   'limits.callerPerSecond': setting(
     integer(0, 1_000_000),

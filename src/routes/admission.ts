@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
+import type { Rests } from '../listen/rest.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { type Ending, whenOver } from './over.ts'
 import { refusing } from './refusal.ts'
@@ -66,10 +67,10 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
 }
 
 /**
- * What is let in; the rest is answered before it costs anything, be it a route or a log line: under twice the load that can be borne, a
- * refusal that takes a fifth of an answer's time takes a quarter of the answers away.
+ * What is let in; the rest is answered before it costs anything, be it a route or a log line. The connection of what came too much rests then:
+ * under twice the load that can be borne, a refusal that takes a fifth of an answer's time takes a quarter of the answers away.
  */
-export function createBounded(admit: Admit, handler: RequestListener): RequestListener {
+export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handler: RequestListener): RequestListener {
   let known: ApiError | undefined
   let answer = (_: ServerResponse) => {}
   return (request, response) => {
@@ -81,6 +82,7 @@ export function createBounded(admit: Admit, handler: RequestListener): RequestLi
       answer = refusing(refused)
     }
     answer(response)
+    if (refused.code === 'UNAVAILABLE' && request.httpVersionMajor === 1) rests.refused(request.socket)
   }
 }
 

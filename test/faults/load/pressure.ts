@@ -24,8 +24,17 @@ export async function closedLoop(url: string, path: string, clients: number, ms:
   return pressureOf(outcomes, outcomes.length, begun)
 }
 
-/** Requests at a fixed pace, whether earlier ones are answered or not: what a crowd does. */
-export async function openLoop(url: string, path: string, perSecond: number, ms: number): Promise<Pressure> {
+/**
+ * Requests at a fixed pace, whether earlier ones are answered or not: what a crowd does. When it has a size, and all of its clients wait for
+ * an answer, what would be asked next is not.
+ */
+export async function openLoop(
+  url: string,
+  path: string,
+  perSecond: number,
+  ms: number,
+  size = Number.POSITIVE_INFINITY,
+): Promise<Pressure> {
   const callers = createCallers(url, path)
   const outcomes: Outcome[] = []
   const pending = new Set<Promise<unknown>>()
@@ -33,6 +42,7 @@ export async function openLoop(url: string, path: string, perSecond: number, ms:
   let asked = 0
   while (performance.now() - begun < ms) {
     for (const due = ((performance.now() - begun) / 1000) * perSecond; asked < due; asked++) {
+      if (pending.size >= size) continue
       const one = callers.ask().then((outcome) => outcomes.push(outcome))
       pending.add(one)
       void one.finally(() => pending.delete(one))

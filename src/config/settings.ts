@@ -84,7 +84,7 @@ export const SETTINGS = {
     integer(0, 1_000_000),
     'DIFF_PER_SECOND',
     200,
-    'Comparisons begun in a second, so that clients do not notice them; further ones wait, then are dropped and counted; 0 = no bound',
+    'Comparisons made in a second, so that clients do not notice them; further ones are dropped and counted; 0 = no bound',
   ),
   'diff.deadlineMs': setting(integer(1, HOUR), 'DIFF_DEADLINE_MS', 30_000, 'Time for the asked side to answer, in milliseconds'),
   'diff.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'DIFF_ANSWER_BYTES', MEBIBYTE, 'Largest answer that is compared'),

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { createBucket } from '../limits/bucket.ts'
 
 export interface RestSettings {
   /** Connections that may come out of their rest in a second; 0: none ever rests. */
@@ -29,15 +30,10 @@ const BURST = 0.1
 export function createRests({ perSecond, longestMs }: RestSettings, now: () => number): Rests {
   const resting = new Map<Socket, number>()
   const most = Math.max(1, perSecond * BURST)
-  let tokens = most
-  let at = now()
+  const turns = createBucket({ most, fillMs: (1000 * most) / perSecond }, now)
   let ended = perSecond === 0
   let waits = false
 
-  const refill = () => {
-    tokens = Math.min(most, tokens + ((now() - at) / 1000) * perSecond)
-    at = now()
-  }
   const hear = (socket: Socket) => {
     resting.delete(socket)
     handleOf(socket)?.readStart()
@@ -47,10 +43,8 @@ export function createRests({ perSecond, longestMs }: RestSettings, now: () => n
     if (waits) setTimeout(look, LOOK_EVERY).unref()
   }
   const look = () => {
-    refill()
     for (const [socket, since] of resting) {
-      if (tokens < 1 && now() - since < longestMs) break
-      tokens = Math.max(0, tokens - 1)
+      if (!turns.take() && now() - since < longestMs) break
       hear(socket)
     }
     lookSoon()
@@ -58,13 +52,10 @@ export function createRests({ perSecond, longestMs }: RestSettings, now: () => n
   return {
     refused(socket) {
       if (ended || resting.has(socket)) return
-      refill()
-      if (tokens >= 1 && resting.size === 0) {
-        tokens -= 1
-        return
-      }
-      if (!handleOf(socket)) return
-      handleOf(socket)?.readStop()
+      if (resting.size === 0 && turns.take()) return
+      const handle = handleOf(socket)
+      if (!handle) return
+      handle.readStop()
       resting.set(socket, now())
       if (!waits) lookSoon()
     },

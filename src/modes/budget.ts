@@ -1,3 +1,5 @@
+import { createBucket } from '../limits/bucket.ts'
+
 /** How often something may happen. */
 export interface Budget {
   /** Takes one, if there is one left. */
@@ -7,18 +9,13 @@ export interface Budget {
 
 const MINUTE = 60_000
 
-/** A bucket that holds `perMinute` and fills evenly; `now` is a time in milliseconds. */
+/** So many a minute, evenly; `now` is a time in milliseconds. */
 export function createBudget(perMinute: number, now: () => number): Budget {
   const counts = { taken: 0, refused: 0 }
-  let left = perMinute
-  let filled = now()
+  const bucket = createBucket({ most: perMinute, fillMs: MINUTE }, now)
   return {
     take() {
-      const at = now()
-      left = Math.min(perMinute, left + ((at - filled) / MINUTE) * perMinute)
-      filled = at
-      const granted = left >= 1
-      if (granted) left -= 1
+      const granted = bucket.take()
       counts[granted ? 'taken' : 'refused'] += 1
       return granted
     },

@@ -11,20 +11,24 @@ interface Writes {
   active: number
 }
 
-/** Callers remembered beyond those with a write under way; the oldest are forgotten first. */
+/** Callers remembered beyond those with a write under way; those known longest are forgotten first. */
 const CALLERS = 10_000
 
 export function createOwnWrites(): OwnWrites {
   const callers = new Map<string, Writes>()
   const of = (caller: string) => {
-    const known = callers.get(caller) ?? { begun: 0, active: 0 }
-    callers.delete(caller)
-    callers.set(caller, known)
+    const known = callers.get(caller)
+    if (known) return known
+    const fresh = { begun: 0, active: 0 }
+    callers.set(caller, fresh)
+    if (callers.size > CALLERS) forget(caller)
+    return fresh
+  }
+  const forget = (but: string) => {
     for (const [name, { active }] of callers) {
-      if (callers.size <= CALLERS) break
-      if (active === 0) callers.delete(name)
+      if (callers.size <= CALLERS) return
+      if (active === 0 && name !== but) callers.delete(name)
     }
-    return known
   }
   return {
     begin(caller) {

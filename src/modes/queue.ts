@@ -1,3 +1,4 @@
+import { createBucket } from '../limits/bucket.ts'
 import { Firing, type Signal } from '../upstream/signal.ts'
 
 export interface QueueSettings {
@@ -7,7 +8,7 @@ export interface QueueSettings {
   readonly characters: number
   /** Jobs under way at the same time. */
   readonly parallel: number
-  /** Jobs that may begin in a second, so that they take no more than their share of the process; 0 = no bound. */
+  /** Jobs that are taken in a second, and at once after a pause, so that they take no more than their share of the process; 0 = no bound. */
   readonly perSecond: number
   /** Milliseconds after which a job is given up. */
   readonly deadlineMs: number
@@ -43,7 +44,8 @@ interface Waiting {
 }
 
 /**
- * A bounded queue: what does not fit is dropped and counted, because the memory and the other side are worth more than one comparison.
+ * A bounded queue: what does not fit is dropped and counted, because the memory and the other side are worth more than one comparison. What
+ * is too much for the pace does not wait either: whatever waits is in the way of the collector, and that is what clients notice.
  * `failed` is told what a job threw.
  */
 export function createQueue(
@@ -57,9 +59,9 @@ export function createQueue(
   let held = 0
   let closed = false
 
-  const pace = createPace(perSecond, () => next())
+  const pace = perSecond > 0 ? createBucket({ most: perSecond, fillMs: 1000 }, () => performance.now()) : undefined
   const next = () => {
-    while (running.size < parallel && jobs.length > 0 && pace.mayBegin()) void work(jobs.shift()!)
+    while (running.size < parallel && jobs.length > 0) void work(jobs.shift()!)
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
   }
   const work = async ({ job, size }: Waiting) => {
@@ -82,7 +84,7 @@ export function createQueue(
 
   return {
     offer(job, size) {
-      if (closed || jobs.length >= waiting || held + size > characters) {
+      if (closed || jobs.length >= waiting || held + size > characters || pace?.take() === false) {
         counts.dropped += 1
         return false
       }
@@ -100,29 +102,6 @@ export function createQueue(
       next()
       for (const over of running) over.abort(new DOMException('the proxy is shutting down', 'AbortError'))
       return idle()
-    },
-  }
-}
-
-/** Spreads what begins over time; after a pause two may begin at once. `again` is called when the next one may, if one was held back. */
-function createPace(perSecond: number, again: () => void) {
-  const interval = perSecond > 0 ? 1000 / perSecond : 0
-  let from = 0
-  let waits = false
-  const later = () => {
-    waits = false
-    again()
-  }
-  return {
-    mayBegin(): boolean {
-      const now = performance.now()
-      if (now < from) {
-        if (!waits) setTimeout(later, from - now)
-        waits = true
-        return false
-      }
-      from = Math.max(from, now - interval) + interval
-      return true
     },
   }
 }

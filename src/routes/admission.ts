@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
+import { type Bucket, createBucket } from '../limits/bucket.ts'
 import type { Rests } from '../listen/rest.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { type Ending, whenOver } from './over.ts'
@@ -24,10 +25,7 @@ export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Ending
 
 interface Caller {
   inFlight: number
-  /** Requests that may begin now; grows by `callerPerSecond` a second up to that number (a token bucket). */
-  tokens: number
-  /** Milliseconds of `now` when `tokens` was right. */
-  at: number
+  readonly pace: Bucket | undefined
 }
 
 /** Callers whose pace is remembered; one that was forgotten begins with a full bucket. */
@@ -95,20 +93,20 @@ type Admitted = { readonly leave: () => void } | { readonly why: Refused; readon
 /** The bounds of single callers; a caller is known by the hash of its credential, and all without one are the same. */
 function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now: () => number): (hash: string) => Admitted {
   const callers = new LRUCache<string, Caller>({ max: REMEMBERED })
+  const newcomer = (): Caller => ({
+    inFlight: 0,
+    pace: callerPerSecond > 0 ? createBucket({ most: callerPerSecond, fillMs: 1000 }, now) : undefined,
+  })
   return (hash) => {
-    const caller = callers.get(hash) ?? { inFlight: 0, tokens: callerPerSecond, at: now() }
+    const caller = callers.get(hash) ?? newcomer()
     callers.set(hash, caller)
     if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
       const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way; ask again later`
       return { why: 'caller-in-flight', message, seconds: 1 }
     }
-    if (callerPerSecond > 0) {
-      refill(caller, callerPerSecond, now())
-      if (caller.tokens < 1) {
-        const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second; ask again later`
-        return { why: 'caller-rate', message, seconds: Math.ceil((1 - caller.tokens) / callerPerSecond) }
-      }
-      caller.tokens -= 1
+    if (caller.pace?.take() === false) {
+      const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second; ask again later`
+      return { why: 'caller-rate', message, seconds: Math.ceil(caller.pace.wait() / 1000) }
     }
     caller.inFlight += 1
     const leave = () => {
@@ -116,9 +114,4 @@ function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now
     }
     return { leave }
   }
-}
-
-function refill(caller: Caller, perSecond: number, now: number): void {
-  caller.tokens = Math.min(perSecond, caller.tokens + ((now - caller.at) / 1000) * perSecond)
-  caller.at = now
 }

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { createBucket } from '../../src/limits/bucket.ts'
+
+it('gives so many at once, and then at an even pace', () => {
+  let now = 5
+  const bucket = createBucket({ most: 4, fillMs: 1000 }, () => now)
+  const taken = (times: number) => Array.from({ length: times }, () => bucket.take()).filter(Boolean).length
+  expect([taken(10), bucket.wait()]).toEqual([4, 250])
+  now += 100
+  expect([taken(1), bucket.wait()]).toEqual([0, 150])
+  now += 150
+  expect([bucket.wait(), taken(10)]).toEqual([0, 1])
+  now += 60_000
+  expect(taken(10)).toBe(4)
+})
+
+it('that holds nothing gives nothing', () => {
+  let now = 0
+  const bucket = createBucket({ most: 0, fillMs: 1000 }, () => now)
+  now += 60_000
+  expect(bucket.take()).toBe(false)
+})

@@ -6,7 +6,8 @@ export const ROW_TEXT = Symbol('row text')
 /** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
 export interface RowText {
   readonly [ROW_TEXT]: true
-  readonly bytes: Buffer
+  /** Few of them are a text with a letter for each byte (Latin-1): that costs less to make and to send than a buffer. */
+  readonly bytes: Buffer | string
   readonly count: number
   /** The uids of the first and the last row. */
   readonly first: string
@@ -27,5 +28,6 @@ export function countOf(rows: readonly JsonObject[] | RowText): number {
 export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
   if (!isRowText(rows)) return rows.slice(1)
   const { bytes, count, first, last, second } = rows
-  return { [ROW_TEXT]: true, bytes: bytes.subarray(second), count: Math.max(0, count - 1), first, last, second: 0 }
+  const others = typeof bytes === 'string' ? bytes.slice(second) : bytes.subarray(second)
+  return { [ROW_TEXT]: true, bytes: others, count: Math.max(0, count - 1), first, last, second: 0 }
 }

@@ -1,4 +1,5 @@
 import type { Operation, V1Request } from '../mapping/operation.ts'
+import type { Written } from '../translate/execute.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { Identity } from './identify.ts'
@@ -6,16 +7,11 @@ import type { Side } from './mode.ts'
 
 type Headers = Readonly<Record<string, string | string[]>>
 
-/** An answer in v1 space: a value, or pieces of its bytes, whose failure must break the connection (design §4). */
+/** An answer in v1 space: a value, its JSON text, or pieces of that to come, whose failure must break the connection (design §4). */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
-  | {
-      readonly status: number
-      readonly headers: Headers
-      readonly stream: AsyncIterable<string | Uint8Array>
-      /** The same, where all of it is there already. */
-      readonly pieces?: readonly Buffer[]
-    }
+  | { readonly status: number; readonly headers: Headers; readonly written: Written }
+  | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<string | Uint8Array> }
 
 /** One v1 request on its way to a backend. */
 export interface Incoming extends Identity {

@@ -1,5 +1,6 @@
 import { isObject } from '../mapping/json.ts'
 import { ROWS } from '../mapping/plan.ts'
+import { bytesOf, type Written } from '../translate/execute.ts'
 import type { Answer } from './backend.ts'
 import type { Kept } from './captured.ts'
 
@@ -9,8 +10,8 @@ import type { Kept } from './captured.ts'
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
-  if ('stream' in answer && answer.pieces) {
-    done({ status, headers, body: { pieces: answer.pieces, broken: false }, size: lengthOf(answer.pieces) })
+  if ('written' in answer) {
+    done({ status, headers, ...keptOf(answer.written) })
     return answer
   }
   if ('stream' in answer)
@@ -19,9 +20,12 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
   return answer
 }
 
-const lengthOf = (pieces: readonly Uint8Array[]) => pieces.reduce((bytes, { length }) => bytes + length, 0)
-
 type Body = Pick<Kept, 'body' | 'size'>
+
+function keptOf(written: Written): Body {
+  const pieces = bytesOf(written)
+  return { body: { pieces, broken: false }, size: pieces.reduce((bytes, { length }) => bytes + length, 0) }
+}
 
 async function* watched(stream: AsyncIterable<string | Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
   let pieces: Uint8Array[] | undefined = []
@@ -50,7 +54,8 @@ function weightOf(body: unknown): number {
 
 /** Reads an answer that no client gets, at most `limit` bytes of it; one that breaks off is kept as broken. */
 export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
-  if (!('stream' in rest)) return { status, headers, body: { value: rest.body }, size: 0 }
+  if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
+  if ('written' in rest) return { status, headers, ...keptOf(rest.written) }
   const pieces: Uint8Array[] = []
   let size = 0
   try {

@@ -22,18 +22,19 @@ export interface Envelope {
  * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
  */
 export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
-  if ('stream' in answer && !answer.pieces) {
+  if ('stream' in answer) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
-  const body = 'stream' in answer ? (answer.pieces ?? []) : textOf(answer.body)
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : lengthOf(body)
+  const body = 'written' in answer ? answer.written : textOf(answer.body)
+  const isLatin1 = 'written' in answer
+  const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
   const response = reply.raw.writeHead(answer.status, headers)
-  if (typeof body === 'string') sendText(response, body, length, reply.request.raw.httpVersionMajor)
-  else sendPieces(response, body, length, reply.request.raw.httpVersionMajor)
+  if (typeof body !== 'string') sendPieces(response, body)
+  else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
   return undefined
 }
 
@@ -43,15 +44,8 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   return length
 }
 
-/** Writes head and body at once. Small pieces as one text: as Latin-1, every byte is a letter and becomes that byte again. */
-function sendPieces(response: ServerResponse, pieces: readonly Buffer[], length: number, version: number): void {
-  if (length <= LARGE && version === 1) {
-    let text = ''
-    for (const piece of pieces) text += piece.toString('latin1')
-    response.write(text, 'latin1')
-    process.nextTick(end, response)
-    return
-  }
+/** Writes head and body at once. */
+function sendPieces(response: ServerResponse, pieces: readonly Buffer[]): void {
   response.cork()
   for (const piece of pieces) response.write(piece)
   response.uncork()
@@ -73,12 +67,11 @@ const LARGE = 16 * 1024
 /**
  * Writes head and body at once. Over HTTP/1.1 that happens when the end comes a moment later than the body; otherwise Node would add an
  * empty piece for the end and put the pieces together in memory of their own, which is what a small answer would cost most. Plain ASCII
- * goes as Latin-1, which needs no second look at the text. `length` is in bytes.
+ * goes as Latin-1, which needs no second look at the text.
  */
-function sendText(response: ServerResponse, text: string, length: number, version: number): void {
-  const encoding = length === text.length ? 'latin1' : 'utf8'
-  if (length > LARGE) response.end(Buffer.from(text, encoding))
-  else if (version > 1) response.end(text)
+function sendText(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8', version: number): void {
+  if (text.length > LARGE) response.end(Buffer.from(text, encoding))
+  else if (version > 1) response.end(text, encoding)
   else {
     response.write(text, encoding)
     process.nextTick(end, response)

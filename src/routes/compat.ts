@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { Operation, V1Request } from '../mapping/operation.ts'
-import type { Answer, Backend, Incoming, Served } from '../modes/backend.ts'
+import type { Answer, Backend, Incoming } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Router } from '../translate/router.ts'
-import { type ReadTo, type TranslateSettings, translate, translateRead, unknownParameters } from '../translate/translated.ts'
+import { type Reading, type TranslateSettings, translate, translateRead, unknownParameters } from '../translate/translated.ts'
 import type { CallContext, SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
@@ -106,8 +106,7 @@ export function createCompat(
 
   /** A read that is one call to v2, or begins as one, where nobody else could answer it; false when this is not one. */
   function serveRead(operation: Operation, request: V1Request, reply: FastifyReply, exchange: Exchange, signal: Signal, failed: Failed) {
-    const context = contextOf(operation, request, reply.request.raw.headers, exchange, signal)
-    const readTo: ReadTo = (call, landing) => sendFor.read(context, call, landing)
+    const reading = readingOf(contextOf(operation, request, reply.request.raw.headers, exchange, signal))
     const done = (answer: Answer) => {
       try {
         sendAnswer(reply, { id: exchange.id, announced }, watched(answer, signal, failed), signal)
@@ -116,7 +115,7 @@ export function createCompat(
         sendError(reply, exchange.error)
       }
     }
-    return translateRead(operation, request, { readTo, send: () => sendFor(context) }, settings, failed, done)
+    return translateRead(operation, request, reading, settings, failed, done)
   }
 
   async function serveIn(
@@ -139,11 +138,19 @@ export function createCompat(
 
   /** Answers from v2. */
   function translated(signal: Signal, exchange: Exchange, failed: Failed): Backend {
-    return ({ operation, raw, read }: Incoming) => {
+    return async ({ operation, raw, read }: Incoming) => {
       const request = read()
-      const send = sendFor(contextOf(operation, request, raw.headers, exchange, signal))
-      return translate(operation, request, send, settings, failed).then(byV2)
+      const reading = readingOf(contextOf(operation, request, raw.headers, exchange, signal))
+      return new Promise((resolve) => {
+        const done = (answer: Answer) => resolve({ answer, by: 'v2' })
+        const isRead = translateRead(operation, request, reading, settings, failed, done)
+        if (!isRead) void translate(operation, request, reading.send(), settings, failed).then(done)
+      })
     }
+  }
+
+  function readingOf(context: CallContext): Reading {
+    return { readTo: (call, landing) => sendFor.read(context, call, landing), send: () => sendFor(context) }
   }
 
   /** What the calls of a request share. */
@@ -166,8 +173,6 @@ export function createCompat(
 /** Told of an error that the client sees. */
 type Failed = (error: ApiError) => void
 
-const byV2 = (answer: Answer): Served => ({ answer, by: 'v2' })
-
 const UNAUTHENTICATED = 401
 
 /** What v1's gateway answered to such a path, or which setting would let a v1 service answer it. */
@@ -184,7 +189,7 @@ function nameForLog(name: string): string {
 
 /** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
 function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
-  if (!('stream' in answer) || answer.pieces) return answer
+  if (!('stream' in answer)) return answer
   const { stream } = answer
   async function* observed() {
     try {

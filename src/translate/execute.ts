@@ -13,16 +13,21 @@ export interface PlanLimits extends CallLimits {
   readonly rowsPerRequest: number
 }
 
-/** A v1 answer ready to be written: whole, or as pieces of JSON text whose failure must break the connection (design §4). */
+/** JSON text, written already: pieces of its bytes, or, when it is short, a text with a letter for each byte (Latin-1). */
+export type Written = readonly Buffer[] | string
+
+type Headers = Readonly<Record<string, string>>
+
+/** A v1 answer ready to be sent: a value, its text, or pieces of that to come, whose failure must break the connection (design §4). */
 export type Answer =
-  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: unknown }
-  | {
-      readonly status: number
-      readonly headers: Readonly<Record<string, string>>
-      readonly stream: AsyncIterable<Uint8Array>
-      /** The same, where all of it is there already. */
-      readonly pieces?: readonly Buffer[]
-    }
+  | { readonly status: number; readonly headers: Headers; readonly body: unknown }
+  | { readonly status: number; readonly headers: Headers; readonly written: Written }
+  | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
+
+/** The bytes of a written text. */
+export function bytesOf(written: Written): readonly Buffer[] {
+  return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
+}
 
 type Rows = readonly JsonObject[] | RowText
 
@@ -78,27 +83,30 @@ export function answerOf(reply: Reply, { rowsPerRequest }: PlanLimits): Answer {
 function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  const pieces = begun(held)
-  pieces.push(endOf(body))
-  return { status, headers, stream: once(pieces), pieces }
+  return { status, headers, written: writtenOf(held, body) }
 }
 
-/** Makes its generator only when somebody iterates: one that never ran would keep the bytes until a full collection. */
-function once(pieces: readonly Buffer[]): AsyncIterable<Uint8Array> {
-  return {
-    async *[Symbol.asyncIterator]() {
-      yield* pieces
-    },
+function writtenOf(held: readonly Rows[], body: unknown): Written {
+  const [only] = held
+  if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
+    return `${BEGIN_TEXT}${only.bytes.slice(1)}${latin1Of(endOf(body))}`
   }
+  return [...begun(held), Buffer.from(endOf(body))]
 }
 
-const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
-const END = Buffer.from(']}')
+const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
+const BEGIN = Buffer.from(BEGIN_TEXT)
+const END = ']}'
 
 /** What follows the rows: the rest of the envelope. */
-function endOf(body: unknown): Buffer {
+function endOf(body: unknown): string {
   const rest = JSON.stringify(body).slice(1)
-  return rest === '}' ? END : Buffer.from(`],${rest}`)
+  return rest === '}' ? END : `],${rest}`
+}
+
+/** A letter for each byte of the text. */
+function latin1Of(text: string): string {
+  return text === END ? text : Buffer.from(text).toString('latin1')
 }
 
 /** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
@@ -108,10 +116,10 @@ async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
   for (;;) {
     const step = await next()
     if ('reply' in step) {
-      yield endOf(step.reply.body)
+      yield Buffer.from(endOf(step.reply.body))
       return
     }
-    if (countOf(step.rows) > 0) yield bytesOf(step.rows)
+    if (countOf(step.rows) > 0) yield textOf(step.rows)
     await setImmediate()
   }
 }
@@ -120,12 +128,13 @@ async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
 function begun(held: readonly Rows[]): Buffer[] {
   const pieces: Buffer[] = [BEGIN]
   for (const rows of held) {
-    if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? bytesOf(rows).subarray(1) : bytesOf(rows))
+    if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? textOf(rows).subarray(1) : textOf(rows))
   }
   return pieces
 }
 
 /** The rows, each with a comma before it. */
-function bytesOf(rows: Rows): Buffer {
-  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
+function textOf(rows: Rows): Buffer {
+  if (!isRowText(rows)) return Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
+  return typeof rows.bytes === 'string' ? Buffer.from(rows.bytes, 'latin1') : rows.bytes
 }

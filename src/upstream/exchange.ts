@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from 'undici'
+import { type Agent, type Dispatcher, util } from 'undici'
 import { fromTransport } from '../errors/from-v2.ts'
 import { decode, tooLarge } from './decode.ts'
 
@@ -41,21 +41,39 @@ export function exchange(pool: Agent, request: Exchange, landing: Landing<RawAns
   return gathering
 }
 
-const NO_HEADERS: RawAnswer['headers'] = {}
+/** An answer as it came; hardly anybody asks for its headers, and they are read then. */
+class Arrived implements RawAnswer {
+  readonly status: number
+  readonly pieces: readonly Buffer[]
+  readonly #headers: Buffer[]
+
+  constructor(status: number, headers: Buffer[], pieces: readonly Buffer[]) {
+    this.status = status
+    this.pieces = pieces
+    this.#headers = headers
+  }
+
+  get headers(): RawAnswer['headers'] {
+    return util.parseHeaders(this.#headers)
+  }
+}
+
+const NONE: Buffer[] = []
 
 /**
  * Collects an answer of at most `answerBytes` bytes. There is one for every call: as one object with methods it costs a third of what the
- * same functions would. A connection keeps the handler of its last request, so that this one forgets the answer and who waited for it.
+ * same functions would, and undici's newer handlers, which it wraps, are given every header as an object. A connection keeps the handler of
+ * its last request, so that this one forgets the answer and who waited for it.
  */
 class Gathering implements Dispatcher.DispatchHandler, Underway {
   readonly #pool: Agent
   readonly #request: Exchange
   #landing: Landing<RawAnswer> | undefined
-  #controller: Dispatcher.DispatchController | undefined
+  #abort: ((reason: Error) => void) | undefined
   #given: Error | undefined
   #mayRepeat: boolean
   #status = 0
-  #headers = NO_HEADERS
+  #headers = NONE
   #pieces: Buffer[] = []
   #bytes = 0
 
@@ -67,38 +85,41 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
   }
 
   /** Comes before anything is sent, and again on another connection. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    if (this.#given) controller.abort(this.#given)
+  onConnect(abort: (reason?: Error) => void): void {
+    this.#abort = abort
+    if (this.#given) abort(this.#given)
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
+  onHeaders(status: number, headers: Buffer[]): boolean {
     this.#status = status
     this.#headers = headers
+    return true
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+  onData(piece: Buffer): boolean {
     this.#bytes += piece.length
-    if (this.#bytes > this.#request.answerBytes) controller.abort(tooLarge(this.#request.answerBytes))
+    if (this.#bytes > this.#request.answerBytes) this.#abort?.(tooLarge(this.#request.answerBytes))
     else this.#pieces.push(piece)
+    return true
   }
 
-  onResponseEnd(): void {
+  onComplete(): void {
     const status = this.#status
     const headers = this.#headers
-    const encoding = headers['content-encoding']
-    if (encoding === undefined || this.#bytes === 0) this.#land({ status, headers, pieces: this.#pieces })
+    const encoding = encodingOf(headers)
+    if (encoding === undefined || this.#bytes === 0) this.#land(new Arrived(status, headers, this.#pieces))
     else {
-      const decoded = decode(Buffer.concat(this.#pieces, this.#bytes), String(encoding), this.#request.answerBytes)
+      const decoded = decode(Buffer.concat(this.#pieces, this.#bytes), encoding, this.#request.answerBytes)
       decoded.then(
-        (bytes) => this.#land({ status, headers, pieces: [bytes] }),
+        (bytes) => this.#land(new Arrived(status, headers, [bytes])),
         (error) => this.#refuse(error),
       )
     }
+    this.#headers = NONE
     this.#pieces = []
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     const repeat = this.#mayRepeat && !this.#given && CONNECTION_FAILURES.has((error as { code?: string }).code ?? '')
     this.#mayRepeat = false
     this.#pieces = []
@@ -110,13 +131,13 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
   cancel(reason: Error): void {
     this.#given = reason
     this.#refuse(reason)
-    this.#controller?.abort(reason)
+    this.#abort?.(reason)
   }
 
   #land(answer: RawAnswer): void {
     const landing = this.#landing
     this.#landing = undefined
-    this.#controller = undefined
+    this.#abort = undefined
     landing?.landed(answer)
   }
 
@@ -129,3 +150,14 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
 
 /** Failures of a connection, as opposed to those of a request. */
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+const ENCODING = 'content-encoding'
+
+/** Names and values stand one after the other. */
+function encodingOf(headers: readonly Buffer[]): string | undefined {
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]
+    if (name?.length === ENCODING.length && name.toString('latin1').toLowerCase() === ENCODING) return headers[at + 1]?.toString('latin1')
+  }
+  return undefined
+}

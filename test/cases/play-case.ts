@@ -5,7 +5,7 @@ import { createCompare } from '../../src/diff/compare.ts'
 import type { Exhibit } from '../../src/diff/exhibit.ts'
 import { createExpected } from '../../src/diff/expected.ts'
 import type { Kind } from '../../src/mapping/sign.ts'
-import type { Answer } from '../../src/translate/execute.ts'
+import { type Answer, bytesOf } from '../../src/translate/execute.ts'
 import { translate } from '../../src/translate/translated.ts'
 import { createPool } from '../../src/upstream/pool.ts'
 import { createSend } from '../../src/upstream/send.ts'
@@ -56,7 +56,8 @@ function settingsOf(dialect: Exhibit['dialect']) {
 
 /** As it goes over the wire. */
 function sentValue(answer: Answer): unknown {
-  return JSON.parse('body' in answer ? JSON.stringify(answer.body) : Buffer.concat(answer.pieces ?? []).toString() || 'null')
+  if ('body' in answer) return JSON.parse(JSON.stringify(answer.body))
+  return 'written' in answer ? JSON.parse(Buffer.concat(bytesOf(answer.written)).toString()) : undefined
 }
 
 function counted(findings: readonly { readonly kind: Kind; readonly where: string }[]): readonly Difference[] {

@@ -24,7 +24,7 @@ interface Engine {
 export interface Translated {
   readonly head: string
   readonly tail: string
-  readonly rows: Buffer
+  readonly rows: Buffer | string
   readonly count: number
   readonly first: string
   readonly last: string
@@ -45,6 +45,7 @@ const NO_COLUMNS: readonly Member[] = []
 const values: unknown[] = []
 let columns = NO_COLUMNS
 let columnsAt = 0
+let prepared: Table | undefined
 
 const host = {
   parse: (begin: number, end: number) => values.push(JSON.parse(memory.toString('utf8', begin, end))) - 1,
@@ -79,26 +80,35 @@ export function translatePage(pieces: readonly Uint8Array[], table: Table): Tran
 }
 
 /** What makes a list of one row: the engine begins behind the list's name. */
-const BEFORE = Buffer.from(':[')
-const BEHIND = Buffer.from(']')
+const [COLON, OPEN_LIST, CLOSE_LIST] = Buffer.from(':[]')
 
 /** The same for a single row: its v1 form, a comma before it. */
-export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | undefined {
-  const end = load([BEFORE, ...pieces, BEHIND])
-  if (end === undefined) return undefined
+export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | string | undefined {
+  const [first] = pieces
+  const row = pieces.length === 1 && first ? first : Buffer.concat(pieces)
+  const end = INPUT + 2 + row.length
+  if (end + 2 >= OUTPUT || !isUtf8(row)) return undefined
+  memory[INPUT] = COLON!
+  memory[INPUT + 1] = OPEN_LIST!
+  memory.set(row, INPUT + 2)
+  memory[end] = CLOSE_LIST!
+  memory[end + 1] = 0
   prepare(table)
   try {
     const behind = engine.translate(TABLE, INPUT, OUTPUT)
-    return behind === end && numbers[COUNT] === 1 ? Buffer.from(memory.subarray(OUTPUT, numbers[ROWS_END])) : undefined
+    return behind === end + 1 && numbers[COUNT] === 1 ? written(numbers[ROWS_END] ?? 0) : undefined
   } finally {
     values.length = 0
   }
 }
 
-function prepare({ image, columns: shown, columnsAt: at }: Table): void {
-  memory.set(image, TABLE)
-  columns = shown
-  columnsAt = at
+/** Puts a table into memory; it stays there until the next one, with what the engine has learnt of the order of members. */
+function prepare(table: Table): void {
+  if (table === prepared) return
+  prepared = table
+  memory.set(table.image, TABLE)
+  columns = table.columns
+  columnsAt = table.columnsAt
 }
 
 /** Puts a text into memory, with a zero behind it; undefined when it is too large, or no UTF-8. */
@@ -119,10 +129,20 @@ function found(name: number, behind: number, end: number): Translated | undefine
   const first = count > 0 ? textAt(FIRST) : ''
   const last = count > 0 ? textAt(LAST) : ''
   if (first === undefined || last === undefined) return undefined
-  const rows = Buffer.allocUnsafeSlow(rowsEnd - OUTPUT)
-  memory.copy(rows, 0, OUTPUT, rowsEnd)
+  const rows = written(rowsEnd)
   const second = count > 0 ? (numbers[SECOND] ?? 0) - OUTPUT : 0
   return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
+}
+
+/** In bytes; what is longer lies better outside the heap while it waits for its client. */
+const SHORT = 16 * 1024
+
+/** The rows up to there, as `RowText` has them. */
+function written(end: number): Buffer | string {
+  if (end - OUTPUT <= SHORT) return memory.toString('latin1', OUTPUT, end)
+  const rows = Buffer.allocUnsafeSlow(end - OUTPUT)
+  memory.copy(rows, 0, OUTPUT, end)
+  return rows
 }
 
 /** The text between two places that the engine has told; undefined when there is none. */

@@ -31,7 +31,7 @@ export function compilePage(plural: string, fields: Fields, dialect: Dialect): R
 export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
   return reader(plural, fields, dialect, (pieces, table) => {
     const bytes = translateRow(pieces, table)
-    return bytes && { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
+    return bytes === undefined ? undefined : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
   })
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/errors/api-error.ts'
 import type { JsonObject } from '../../../src/mapping/json.ts'
 import type { Operation, V1Request } from '../../../src/mapping/operation.ts'
 import type { Call } from '../../../src/mapping/plan.ts'
-import type { Answer } from '../../../src/translate/execute.ts'
+import { type Answer, bytesOf } from '../../../src/translate/execute.ts'
 import { type TranslateSettings, translate } from '../../../src/translate/translated.ts'
 import { errorIn } from '../say.ts'
 import type { Fuzzed } from './over-http.ts'
@@ -83,14 +83,14 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
 /** Reads an answer to its end; throws when it is not one that v1 could give. */
 async function statusOf(answer: Answer): Promise<string> {
   if ('stream' in answer) return readStream(answer.stream)
-  const text = written(answer.body)
+  const text = 'written' in answer ? Buffer.concat(bytesOf(answer.written)).toString() : jsonOf(answer.body)
   if (text === undefined) return 'too deep'
   if (answer.status >= 400 && errorIn(text, 'application/json') === undefined) throw new Error(`not in v1's shape: ${text}`)
   return String(answer.status)
 }
 
 /** Undefined where a member is nested too deeply to be written; `sendAnswer` says so. */
-function written(body: unknown): string | undefined {
+function jsonOf(body: unknown): string | undefined {
   try {
     return JSON.stringify(body)
   } catch (error) {

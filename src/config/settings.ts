@@ -83,7 +83,7 @@ export const SETTINGS = {
   'diff.perSecond': setting(
     integer(0, 1_000_000),
     'DIFF_PER_SECOND',
-    200,
+    100,
     'Comparisons made in a second, so that clients do not notice them; further ones are dropped and counted; 0 = no bound',
   ),
   'diff.deadlineMs': setting(integer(1, HOUR), 'DIFF_DEADLINE_MS', 30_000, 'Time for the asked side to answer, in milliseconds'),

@@ -20,13 +20,28 @@ function pathParts({ params }: V1Request): readonly string[] {
 
 /** Both spellings are one parameter; names that no table knows may hold anything, and are counted. */
 function queryParts(operation: Operation, { query }: V1Request): readonly string[] {
+  const names = namesOf(operation)
+  const classes = new Map<string, string>()
+  let unknown = 0
+  for (const [spelling, values] of query) {
+    const name = names.get(spelling)
+    if (name === undefined) unknown += 1
+    else if (values.length > 0) classes.set(name, values.length > 1 || classes.has(name) ? 'several' : classOf(values[0] ?? ''))
+  }
+  if (unknown > 0) classes.set('(unknown)', String(unknown))
+  return Array.from(classes, ([name, its]) => `${name}=${its}`)
+}
+
+/** The parameters of an operation by every way to write them. Tables do not change, and every comparison asks. */
+const known = new WeakMap<Operation, ReadonlyMap<string, string>>()
+
+function namesOf(operation: Operation): ReadonlyMap<string, string> {
+  const found = known.get(operation)
+  if (found) return found
   const names = [...Object.keys(operation.params), ...operation.ownParams]
-  const known = names.flatMap((name) => {
-    const values = spellings(name).flatMap((spelling) => query.get(spelling) ?? [])
-    return values.length === 0 ? [] : [`${name}=${values.length > 1 ? 'several' : classOf(values[0] ?? '')}`]
-  })
-  const unknown = query.size - names.flatMap(spellings).filter((name) => query.has(name)).length
-  return unknown > 0 ? [...known, `(unknown)=${unknown}`] : known
+  const made = new Map(names.flatMap((name) => spellings(name).map((spelling) => [spelling, name] as const)))
+  known.set(operation, made)
+  return made
 }
 
 function bodyParts({ request }: Operation, { body }: V1Request): readonly string[] {

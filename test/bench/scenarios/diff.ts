@@ -22,7 +22,7 @@ export const diff: Scenario = async (run) => {
     { name: 'diff-v2, v1 hung', env: { CROSSWALK_MODE: 'diff-v2', CROSSWALK_UPSTREAM_V1: hung.url } },
   ]
   const p99 = new Map<string, number[]>(kinds.map(({ name }) => [name, []]))
-  for (let launch = 0; launch < (run.short ? 2 : 5); launch += 1) {
+  for (let launch = 0; launch < (run.short ? 2 : 9); launch += 1) {
     for (const { name, env } of kinds) {
       const proxy = await startCrosswalk(upstream.url, { env })
       const asked = { url: proxy.url, path: PATH, connections: CONNECTIONS }

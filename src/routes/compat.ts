@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import type { Operation, V1Request } from '../mapping/operation.ts'
+import type { Operation } from '../mapping/operation.ts'
 import type { Answer, Backend, Incoming } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Router } from '../translate/router.ts'
-import { type Reading, type TranslateSettings, translate, translateRead, unknownParameters } from '../translate/translated.ts'
+import { oneReadOf, type Reading, type TranslateSettings, translate, translateRead, unknownParameters } from '../translate/translated.ts'
 import type { CallContext, SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
@@ -17,6 +17,7 @@ import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import { isBodyWithin, type ReadRequest, readIncoming } from './incoming.ts'
+import { createKnownReads, type KnownRead } from './known-reads.ts'
 import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
 import type { Metrics } from './metrics.ts'
@@ -54,6 +55,7 @@ export function createCompat(
   { router, sendFor, legacy, forwarded, announced, modes, metrics, tracing }: CompatParts,
   settings: CompatSettings,
 ): Compat {
+  const reads = createKnownReads()
   const requestSignal = createRequestSignals(settings.limits.deadlineMs)
   return (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
@@ -63,7 +65,7 @@ export function createCompat(
       return sendError(reply, exchange.error)
     }
     try {
-      const routed = routeRequest(router, request.raw, path)
+      const routed = reads.find(request.raw)?.routed ?? routeRequest(router, request.raw, path)
       const match = typeof routed.match === 'object' ? routed.match : undefined
       if (match) exchange.operation = match.operation.id
       const choice = match?.operation.plan && modes.choose(match.operation, request.raw.url ?? '', request.raw.headers)
@@ -100,13 +102,27 @@ export function createCompat(
       exchange.error = error
     }
     const coming = readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
-    if (!legacy && !(coming instanceof Promise) && serveRead(operation, coming.read(), reply, exchange, signal, failed)) return undefined
-    return serveIn(choice, operation, coming, reply, exchange, signal, failed)
+    const read = legacy || coming instanceof Promise ? undefined : knownRead(operation, routed, coming)
+    if (!read) return serveIn(choice, operation, routed, coming, reply, exchange, signal, failed)
+    serveRead(operation, read, reply, exchange, signal, failed)
+    return undefined
   }
 
-  /** A read that is one call to v2, or begins as one, where nobody else could answer it; false when this is not one. */
-  function serveRead(operation: Operation, request: V1Request, reply: FastifyReply, exchange: Exchange, signal: Signal, failed: Failed) {
-    const reading = readingOf(contextOf(operation, request, reply.request.raw.headers, exchange, signal))
+  /** A read that is one call to v2, or begins as one. */
+  function knownRead(operation: Operation, routed: Routed, { raw, read }: ReadRequest): KnownRead | undefined {
+    const found = reads.find(raw)
+    if (found) return found
+    const request = read()
+    const one = oneReadOf(operation, request, settings)
+    if (!one) return undefined
+    const known = { ...one, routed, unknown: unknownParameters(operation, request) }
+    reads.keep(raw, known)
+    return known
+  }
+
+  /** Where nobody else could answer it. */
+  function serveRead(operation: Operation, read: KnownRead, reply: FastifyReply, exchange: Exchange, signal: Signal, failed: Failed) {
+    const reading = readingOf(contextOf(read.unknown, reply.request.raw.headers, exchange, signal))
     const done = (answer: Answer) => {
       try {
         sendAnswer(reply, { id: exchange.id, announced }, watched(answer, signal, failed), signal)
@@ -115,12 +131,13 @@ export function createCompat(
         sendError(reply, exchange.error)
       }
     }
-    return translateRead(operation, request, reading, settings, failed, done)
+    translateRead(operation, read, reading, settings, failed, done)
   }
 
   async function serveIn(
     { mode, caller, subject }: Choice,
     operation: Operation,
+    routed: Routed,
     coming: ReadRequest | Promise<ReadRequest>,
     reply: FastifyReply,
     exchange: Exchange,
@@ -130,21 +147,22 @@ export function createCompat(
     const { raw, read } = await coming
     const client = legacy ? clientSignal(reply.raw) : signal
     const incoming: Incoming = { raw, read, caller, subject, operation, client }
-    const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(signal, exchange, failed))
+    const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(routed, signal, exchange, failed))
     if (spared) exchange.mode = 'fallback'
     const ends = by === 'v1' ? client : signal
     return sendAnswer(reply, { id: exchange.id, announced }, watched(answer, ends, failed), ends)
   }
 
   /** Answers from v2. */
-  function translated(signal: Signal, exchange: Exchange, failed: Failed): Backend {
+  function translated(routed: Routed, signal: Signal, exchange: Exchange, failed: Failed): Backend {
     return async ({ operation, raw, read }: Incoming) => {
-      const request = read()
-      const reading = readingOf(contextOf(operation, request, raw.headers, exchange, signal))
+      const known = knownRead(operation, routed, { raw, read })
+      const unknown = known?.unknown ?? unknownParameters(operation, read())
+      const reading = readingOf(contextOf(unknown, raw.headers, exchange, signal))
       return new Promise((resolve) => {
         const done = (answer: Answer) => resolve({ answer, by: 'v2' })
-        const isRead = translateRead(operation, request, reading, settings, failed, done)
-        if (!isRead) void translate(operation, request, reading.send(), settings, failed).then(done)
+        if (known) translateRead(operation, known, reading, settings, failed, done)
+        else void translate(operation, read(), reading.send(), settings, failed).then(done)
       })
     }
   }
@@ -154,14 +172,7 @@ export function createCompat(
   }
 
   /** What the calls of a request share. */
-  function contextOf(
-    operation: Operation,
-    request: V1Request,
-    headers: IncomingHttpHeaders,
-    exchange: Exchange,
-    signal: Signal,
-  ): CallContext {
-    const unknown = unknownParameters(operation, request)
+  function contextOf(unknown: readonly string[], headers: IncomingHttpHeaders, exchange: Exchange, signal: Signal): CallContext {
     if (unknown.length > 0) exchange.dropped = unknown.map(nameForLog)
     const onParsed = () => {
       exchange.parsedPages += 1

@@ -44,20 +44,34 @@ export interface Reading {
 /** Makes a read; tells one of the two what came of it. */
 export type ReadTo = (call: Call, landing: { landed(body: JsonObject): void; failed(error: Error): void }) => void
 
-/**
- * The same for a request that is one read, as most are, without a plan that runs or a promise. False: it is not, and nothing was done.
- * `done` is told the answer, perhaps at once.
- */
+/** A request that is one read, as most are, or begins as one. The same request makes the same, whoever asks. */
+export interface OneRead {
+  readonly request: V1Request
+  readonly one: OneCall
+}
+
+/** Undefined for other requests, and for what the tables refuse: running its plan tells why. */
+export function oneReadOf(operation: Operation, request: V1Request, settings: TranslateSettings): OneRead | undefined {
+  if (!operation.oneCall || operation.method !== 'GET' || settings.limits.callsPerRequest < 1) return undefined
+  if (settings.unknownParameters === 'refuse' && unknownParameters(operation, request).length > 0) return undefined
+  try {
+    const one = operation.oneCall(request, settings)
+    return one?.call.method === 'GET' ? { request, one } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The same as `translate`, without a plan that runs or a promise. `done` is told the answer, perhaps at once. */
 export function translateRead(
   operation: Operation,
-  request: V1Request,
+  { request, one }: OneRead,
   { readTo, send }: Reading,
   settings: TranslateSettings,
   onError: OnError,
   done: (answer: Answer) => void,
-): boolean {
-  if (!operation.oneCall || operation.method !== 'GET' || settings.limits.callsPerRequest < 1) return false
-  const answer = (one: OneCall, outcome: Outcome) => {
+): void {
+  const answer = (outcome: Outcome) => {
     let given: Answer
     try {
       const reply = one.reply(outcome)
@@ -68,18 +82,10 @@ export function translateRead(
     }
     done(given)
   }
-  try {
-    if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
-    const one = operation.oneCall(request, settings)
-    if (one?.call.method !== 'GET') return false
-    readTo(one.call, {
-      landed: (body) => answer(one, { ok: true, body }),
-      failed: (error) => answer(one, { ok: false, error: asApiError(error) }),
-    })
-  } catch (thrown) {
-    done(refusal(operation, settings, onError, thrown))
-  }
-  return true
+  readTo(one.call, {
+    landed: (body) => answer({ ok: true, body }),
+    failed: (error) => answer({ ok: false, error: asApiError(error) }),
+  })
 }
 
 /** Calls of a plan whose first one has been made. */

@@ -5,15 +5,21 @@ import type { Signal } from './signal.ts'
 /** Begins work; whoever waits for it is told what became of it. */
 export type Start<T> = (landing: Landing<T>) => Underway
 
+/** What makes work identical. Two texts, because to put them together would take longer than to compare them. */
+export interface FlightKey {
+  readonly who: string
+  readonly what: string
+}
+
 /** Joins identical work that is under way. */
 export interface Coalescer<T> {
   /** Starts the work, or waits for the flight with the same key. The work is cancelled when nobody waits for it any more. */
-  join(key: string, signal: Signal, start: Start<T>, landing: Landing<T>): void
+  join(key: FlightKey, signal: Signal, start: Start<T>, landing: Landing<T>): void
 }
 
 export function createCoalescer<T>(): Coalescer<T> {
   const flights = createFlights<T>()
-  const board = (key: string, passenger: Landing<T>, start: Start<T>): Flight<T> => {
+  const board = (key: FlightKey, passenger: Landing<T>, start: Start<T>): Flight<T> => {
     const known = flights.find(key)
     known?.passengers.push(passenger)
     return known ?? new Flight(key, flights, passenger).takeOff(start)
@@ -70,12 +76,12 @@ class Passenger<T> implements Landing<T> {
 
 /** Work and all who wait for it. */
 class Flight<T> implements Landing<T> {
-  readonly key: string
+  readonly key: FlightKey
   readonly passengers: Landing<T>[]
   readonly #flights: Flights<T>
   #work: Underway | undefined
 
-  constructor(key: string, flights: Flights<T>, first: Landing<T>) {
+  constructor(key: FlightKey, flights: Flights<T>, first: Landing<T>) {
     this.key = key
     this.passengers = [first]
     this.#flights = flights
@@ -116,14 +122,14 @@ class Flight<T> implements Landing<T> {
 }
 
 interface Flights<T> {
-  find(key: string): Flight<T> | undefined
+  find(key: FlightKey): Flight<T> | undefined
   add(flight: Flight<T>): void
   remove(flight: Flight<T>): void
 }
 
 const BUCKETS = 256
 
-/** Characters at the end of a key that choose its bucket: there keys differ, in a uid or a window of a list. */
+/** Characters at the end of both texts that choose the bucket: there they differ, in a uid or a window of a list. */
 const HASHED = 5
 
 /**
@@ -132,13 +138,9 @@ const HASHED = 5
  */
 function createFlights<T>(): Flights<T> {
   const buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
-  const bucketOf = (key: string) => {
-    let sum = 0
-    for (let at = Math.max(0, key.length - HASHED); at < key.length; at += 1) sum = 31 * sum + key.charCodeAt(at)
-    return buckets[sum % BUCKETS] ?? []
-  }
+  const bucketOf = ({ who, what }: FlightKey) => buckets[hash(who, hash(what, 0)) % BUCKETS] ?? []
   return {
-    find: (key) => bucketOf(key).find((flight) => flight.key === key),
+    find: (key) => bucketOf(key).find((flight) => flight.key.what === key.what && flight.key.who === key.who),
     add: (flight) => void bucketOf(flight.key).push(flight),
     remove(flight) {
       const bucket = bucketOf(flight.key)
@@ -146,4 +148,10 @@ function createFlights<T>(): Flights<T> {
       if (at >= 0) bucket.splice(at, 1)
     },
   }
+}
+
+function hash(text: string, seed: number): number {
+  let sum = seed
+  for (let at = Math.max(0, text.length - HASHED); at < text.length; at += 1) sum = (31 * sum + text.charCodeAt(at)) | 0
+  return sum >>> 0
 }

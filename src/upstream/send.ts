@@ -65,10 +65,13 @@ export function createSend(settings: SendSettings): SendFor {
   const bulk = pLimit(settings.bulkCalls)
   let requests = 0
 
-  const since = (caller: string) => `${caller} ${writes.get(caller) ?? 0}`
+  const since = (caller: string) => {
+    const count = writes.get(caller)
+    return count === undefined ? caller : `${caller} ${count}`
+  }
   const fly = (context: CallContext, call: Call, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
-    const key = `${since(credentialHash(context.headers.authorization))} ${target}`
+    const key = { who: since(credentialHash(context.headers.authorization)), what: target }
     flights.join(key, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
   const flown = (context: CallContext, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(context, call, { landed, failed }))

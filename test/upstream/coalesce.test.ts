@@ -5,10 +5,11 @@ import type { Landing } from '../../src/upstream/exchange.ts'
 
 type Coalescing = ReturnType<typeof createCoalescer<number>>
 
+/** The first letter of a key tells who, the others what. */
 const joining =
   ({ join }: Coalescing) =>
   (key: string, signal: AbortSignal, start: Start<number>) =>
-    new Promise<number>((landed, failed) => join(key, signal, start, { landed, failed }))
+    new Promise<number>((landed, failed) => join({ who: key.slice(0, 1), what: key.slice(1) }, signal, start, { landed, failed }))
 
 /** Work that lands when the test says so. */
 function setUp() {
@@ -27,6 +28,13 @@ function setUp() {
 }
 
 describe('work under way', () => {
+  it('is not shared when who asks or what is asked differs', () => {
+    const { join, start, started } = setUp()
+    const { signal } = new AbortController()
+    for (const key of ['ab', 'ac', 'bb', 'ab']) void join(key, signal, start)
+    expect(started.length).toBe(3)
+  })
+
   it('is shared by key and made anew when it is over', async () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()

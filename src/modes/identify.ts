@@ -10,14 +10,19 @@ export interface Identity {
   readonly subject: string | undefined
 }
 
+export interface Identified extends Identity {
+  /** 16 hex digits of the credential itself: what may be shared or kept is, under this name. */
+  readonly credential: string
+}
+
 /** Callers come again and again with the same token. */
-const known = new LRUCache<string, Identity>({ max: 1000 })
+const known = new LRUCache<string, Identified>({ max: 1000 })
 
 /**
  * Names the caller of a request. The token is not verified here, since the service behind does that: whoever forges a subject is refused
  * there, and refusals are neither counted nor compared.
  */
-export function identify(authorization: string | undefined): Identity {
+export function identify(authorization: string | undefined): Identified {
   const found = known.get(authorization ?? '')
   if (found) return found
   const identity = read(authorization)
@@ -25,11 +30,12 @@ export function identify(authorization: string | undefined): Identity {
   return identity
 }
 
-function read(authorization: string | undefined): Identity {
+function read(authorization: string | undefined): Identified {
   const claims = claimsOf(authorization)
-  if (typeof claims?.sub !== 'string' || claims.sub === '') return { caller: credentialHash(authorization), subject: undefined }
+  const credential = credentialHash(authorization)
+  if (typeof claims?.sub !== 'string' || claims.sub === '') return { caller: credential, subject: undefined, credential }
   const name = `${typeof claims.iss === 'string' ? claims.iss : ''} ${claims.sub}`
-  return { caller: createHash('sha256').update(name).digest('hex').slice(0, 16), subject: claims.sub }
+  return { caller: createHash('sha256').update(name).digest('hex').slice(0, 16), subject: claims.sub, credential }
 }
 
 /** The claims of a JSON Web Token. */

@@ -7,7 +7,7 @@ import type { Budget } from './budget.ts'
 import { createDeletions } from './deletions.ts'
 import { diff } from './diff.ts'
 import { fallback } from './fallback.ts'
-import { type Identity, identify } from './identify.ts'
+import { type Identified, type Identity, identify } from './identify.ts'
 import { callerOf, type Journal } from './journal.ts'
 import { COMPARING, type Mode, SERVED_BY, type Side } from './mode.ts'
 import type { Observer } from './observer.ts'
@@ -18,7 +18,7 @@ import { createSelect, MODE_HEADER } from './select.ts'
 import { createTraffic } from './traffic.ts'
 
 /** What is decided about a request before it is served. */
-export interface Choice extends Identity {
+export interface Choice extends Identified {
   readonly mode: Mode
 }
 
@@ -30,7 +30,7 @@ export interface Modes {
   /** The mode of one request to an operation with a plan. Throws an ApiError for a tester's wish that cannot be granted. */
   choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
   /** Who calls an operation that only v1 can answer. */
-  identify(headers: IncomingHttpHeaders): Identity
+  identify(headers: IncomingHttpHeaders): Identified
   /** Counts a request that was served. */
   used(who: Identity, operation: string, mode: Mode): void
   /** Notes that a request may write; the function returned says that it is over. */
@@ -84,12 +84,12 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {
       const who = identify(headers.authorization)
-      if (!v1) return { caller: who.caller, subject: who.subject, mode: 'v2' }
+      const { caller, subject, credential } = who
+      if (!v1) return { caller, subject, credential, mode: 'v2' }
       const wish = headers[MODE_HEADER]
-      const { caller, subject } = who
       const asked = typeof wish === 'string' ? wish : undefined
       const mode = select({ caller, subject, operation: operation.id, wish: asked, isOpen: journal.circuit.isOpen(operation.id) })
-      return { caller, subject, mode: staying(mode, operation, url, caller) }
+      return { caller, subject, credential, mode: staying(mode, operation, url, caller) }
     },
     used: (who, operation, mode) => traffic.use(callerOf(who, subjects), operation, mode),
     writing(operation, params, caller) {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
@@ -72,7 +72,7 @@ export function createCompat(
       exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
       if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw)
       if (match && choice && !passesOn(choice, request.raw)) {
-        const served = serve(match.operation, routed, choice, request.raw, reply, exchange)
+        const served = serve(match.operation, routed, choice, reply, exchange)
         return served instanceof Promise ? served.catch(refuse) : served
       }
       if (!legacy) throw refusal(routed, match?.operation)
@@ -96,69 +96,65 @@ export function createCompat(
     return mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(raw, settings.limits.requestBytes))
   }
 
-  function serve(operation: Operation, routed: Routed, choice: Choice, raw: IncomingMessage, reply: FastifyReply, exchange: Exchange) {
+  function serve(operation: Operation, routed: Routed, choice: Choice, reply: FastifyReply, exchange: Exchange) {
     const signal = requestSignal(reply.raw)
     const failed = (error: ApiError) => {
       exchange.error = error
     }
-    const coming = readIncoming(routed, raw, exchange.id, settings.limits.requestBytes, signal)
-    const read = legacy || coming instanceof Promise ? undefined : knownRead(operation, routed, coming)
-    if (!read) return serveIn(choice, operation, routed, coming, reply, exchange, signal, failed)
-    serveRead(operation, read, reply, exchange, signal, failed)
+    const serving: Serving = { operation, routed, choice, reply, exchange, signal, failed }
+    const coming = readIncoming(routed, reply.request.raw, exchange.id, settings.limits.requestBytes, signal)
+    const read = legacy || coming instanceof Promise ? undefined : knownRead(serving, coming)
+    if (!read) return serveIn(serving, coming)
+    serveRead(serving, read)
     return undefined
   }
 
   /** A read that is one call to v2, or begins as one. */
-  function knownRead(operation: Operation, routed: Routed, { raw, read }: ReadRequest): KnownRead | undefined {
+  function knownRead({ operation, routed }: Serving, { raw, read }: ReadRequest): KnownRead | undefined {
     const found = reads.find(raw)
     if (found) return found
     const request = read()
-    const one = oneReadOf(operation, request, settings)
-    if (!one) return undefined
-    const known = { ...one, routed, unknown: unknownParameters(operation, request) }
+    const oneRead = oneReadOf(operation, request, settings)
+    if (!oneRead) return undefined
+    const known = { ...oneRead, routed, unknown: unknownParameters(operation, request) }
     reads.keep(raw, known)
     return known
   }
 
   /** Where nobody else could answer it. */
-  function serveRead(operation: Operation, read: KnownRead, reply: FastifyReply, exchange: Exchange, signal: Signal, failed: Failed) {
-    const reading = readingOf(contextOf(read.unknown, reply.request.raw.headers, exchange, signal))
-    const done = (answer: Answer) => {
+  function serveRead(serving: Serving, read: KnownRead) {
+    const { operation, reply, exchange, failed } = serving
+    translateRead(operation, read, readingOf(serving, read.unknown), settings, failed, (answer) => {
       try {
-        sendAnswer(reply, { id: exchange.id, announced }, watched(answer, signal, failed), signal)
+        send(serving, answer, serving.signal)
       } catch (thrown) {
         exchange.error = asApiError(thrown)
         sendError(reply, exchange.error)
       }
-    }
-    translateRead(operation, read, reading, settings, failed, done)
+    })
   }
 
-  async function serveIn(
-    { mode, caller, subject }: Choice,
-    operation: Operation,
-    routed: Routed,
-    coming: ReadRequest | Promise<ReadRequest>,
-    reply: FastifyReply,
-    exchange: Exchange,
-    signal: Signal,
-    failed: Failed,
-  ) {
+  async function serveIn(serving: Serving, coming: ReadRequest | Promise<ReadRequest>) {
+    const { operation, choice, reply, exchange, signal } = serving
     const { raw, read } = await coming
     const client = legacy ? clientSignal(reply.raw) : signal
+    const { mode, caller, subject } = choice
     const incoming: Incoming = { raw, read, caller, subject, operation, client }
-    const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(routed, signal, exchange, failed))
+    const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(serving))
     if (spared) exchange.mode = 'fallback'
-    const ends = by === 'v1' ? client : signal
-    return sendAnswer(reply, { id: exchange.id, announced }, watched(answer, ends, failed), ends)
+    return send(serving, answer, by === 'v1' ? client : signal)
+  }
+
+  function send({ reply, exchange, failed }: Serving, answer: Answer, signal: Signal) {
+    return sendAnswer(reply, { id: exchange.id, announced }, watched(answer, signal, failed), signal)
   }
 
   /** Answers from v2. */
-  function translated(routed: Routed, signal: Signal, exchange: Exchange, failed: Failed): Backend {
-    return async ({ operation, raw, read }: Incoming) => {
-      const known = knownRead(operation, routed, { raw, read })
-      const unknown = known?.unknown ?? unknownParameters(operation, read())
-      const reading = readingOf(contextOf(unknown, raw.headers, exchange, signal))
+  function translated(serving: Serving): Backend {
+    const { operation, failed } = serving
+    return async ({ raw, read }: Incoming) => {
+      const known = knownRead(serving, { raw, read })
+      const reading = readingOf(serving, known?.unknown ?? unknownParameters(operation, read()))
       return new Promise((resolve) => {
         const done = (answer: Answer) => resolve({ answer, by: 'v2' })
         if (known) translateRead(operation, known, reading, settings, failed, done)
@@ -167,22 +163,30 @@ export function createCompat(
     }
   }
 
-  function readingOf(context: CallContext): Reading {
-    return { readTo: (call, landing) => sendFor.read(context, call, landing), send: () => sendFor(context) }
-  }
-
-  /** What the calls of a request share. */
-  function contextOf(unknown: readonly string[], headers: IncomingHttpHeaders, exchange: Exchange, signal: Signal): CallContext {
+  /** How the calls of a request are made. */
+  function readingOf({ choice, reply, exchange, signal }: Serving, unknown: readonly string[]): Reading {
     if (unknown.length > 0) exchange.dropped = unknown.map(nameForLog)
+    const { headers } = reply.request.raw
     const onParsed = () => {
       exchange.parsedPages += 1
     }
-    return { headers, requestId: exchange.id, signal, onCall: watchCalls(exchange, metrics), onParsed }
+    const onCall = watchCalls(exchange, metrics)
+    const context: CallContext = { headers, credential: choice.credential, requestId: exchange.id, signal, onCall, onParsed }
+    return { readTo: (call, landing) => sendFor.read(context, call, landing), send: () => sendFor(context) }
   }
 }
 
-/** Told of an error that the client sees. */
-type Failed = (error: ApiError) => void
+/** One request that is answered here. */
+interface Serving {
+  readonly operation: Operation
+  readonly routed: Routed
+  readonly choice: Choice
+  readonly reply: FastifyReply
+  readonly exchange: Exchange
+  readonly signal: Signal
+  /** Told of an error that the client sees. */
+  readonly failed: (error: ApiError) => void
+}
 
 const UNAUTHENTICATED = 401
 

@@ -75,9 +75,10 @@ const NO_HEADERS = {}
 
 /** A reply that stands by itself. */
 export function answerOf(reply: Reply, { rowsPerRequest }: PlanLimits): Answer {
-  if (!reply.text) return whole(reply, [])
-  if (reply.text.count > rowsPerRequest) throw tooManyRows(rowsPerRequest)
-  return whole(reply, [reply.text])
+  const { status, headers = NO_HEADERS, body, text } = reply
+  if (!text) return whole(reply, [])
+  if (text.count > rowsPerRequest) throw tooManyRows(rowsPerRequest)
+  return { status, headers, written: writtenOf([text], body) }
 }
 
 function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
@@ -100,8 +101,15 @@ const END = ']}'
 
 /** What follows the rows: the rest of the envelope. */
 function endOf(body: unknown): string {
+  if (isEmpty(body)) return END
   const rest = JSON.stringify(body).slice(1)
   return rest === '}' ? END : `],${rest}`
+}
+
+/** Most envelopes hold nothing but their rows. */
+function isEmpty(body: unknown): boolean {
+  for (const _ in body as object) return false
+  return true
 }
 
 /** A letter for each byte of the text. */

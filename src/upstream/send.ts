@@ -36,6 +36,8 @@ export interface CallWatch {
 /** What all calls of one v1 request share. */
 export interface CallContext {
   readonly headers: IncomingHttpHeaders
+  /** The hash of the caller's credential, where it is known already (`credentialHash`). */
+  readonly credential?: string
   readonly requestId: string
   /** Fires when the client went away (AbortError) or the request's deadline passed (TimeoutError). */
   readonly signal: Signal
@@ -71,13 +73,13 @@ export function createSend(settings: SendSettings): SendFor {
   }
   const fly = (context: CallContext, call: Call, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
-    const key = { who: since(credentialHash(context.headers.authorization)), what: target }
+    const key = { who: since(credentialOf(context)), what: target }
     flights.join(key, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
   const flown = (context: CallContext, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(context, call, { landed, failed }))
 
   const sendFor = (context: CallContext): ((call: Call) => Promise<JsonObject>) => {
-    const caller = credentialHash(context.headers.authorization)
+    const caller = credentialOf(context)
     const request = ++requests
     const read = async (call: Call) => {
       const raw = await (call.bulk ? bulk(() => flown(context, call)) : flown(context, call))
@@ -106,6 +108,10 @@ export function createSend(settings: SendSettings): SendFor {
   }
   const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) => fly(context, call, parsed(call, context, landing))
   return Object.assign(sendFor, { read })
+}
+
+function credentialOf({ credential, headers }: CallContext): string {
+  return credential ?? credentialHash(headers.authorization)
 }
 
 /** Hands on what an answer says. */

@@ -6,10 +6,12 @@ const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('ba
 const token = (claims: unknown, signature = 'c2ln') => `Bearer ${part({ alg: 'RS256' })}.${part(claims)}.${signature}`
 
 it('a caller is its subject, whatever token it comes with', () => {
-  const first = identify(token({ iss: 'https://issuer', sub: 'alice', exp: 1 }))
+  const authorization = token({ iss: 'https://issuer', sub: 'alice', exp: 1 })
+  const first = identify(authorization)
   const renewed = identify(token({ iss: 'https://issuer', sub: 'alice', exp: 2 }, 'b3RoZXI'))
-  expect(first).toEqual({ caller: expect.stringMatching(/^[0-9a-f]{16}$/), subject: 'alice' })
-  expect(renewed).toEqual(first)
+  expect(first).toEqual({ caller: expect.stringMatching(/^[0-9a-f]{16}$/), subject: 'alice', credential: credentialHash(authorization) })
+  expect(renewed.caller).toBe(first.caller)
+  expect(renewed.credential).not.toBe(first.credential)
 })
 
 it('subjects of two issuers are two callers', () => {
@@ -27,9 +29,13 @@ it.each([
   token(null),
   token('text'),
 ])('%s names its caller by the credential', (authorization) => {
-  expect(identify(authorization)).toEqual({ caller: credentialHash(authorization), subject: undefined })
+  expect(identify(authorization)).toEqual({
+    caller: credentialHash(authorization),
+    subject: undefined,
+    credential: credentialHash(authorization),
+  })
 })
 
 it('nobody is anonymous', () => {
-  expect(identify(undefined)).toEqual({ caller: 'anonymous', subject: undefined })
+  expect(identify(undefined)).toEqual({ caller: 'anonymous', subject: undefined, credential: 'anonymous' })
 })

@@ -45,6 +45,9 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
     1,
   )
   let inFlight = 0
+  const leave = () => {
+    inFlight -= 1
+  }
   return (request, response) => {
     if (requestsInFlight > 0 && inFlight >= requestsInFlight) {
       refused('overload')
@@ -56,10 +59,7 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
       return again('RESOURCE_EXHAUSTED', caller.message, caller.seconds)
     }
     inFlight += 1
-    whenOver(response, () => {
-      inFlight -= 1
-      caller?.leave()
-    })
+    whenOver(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
     return undefined
   }
 }
@@ -81,6 +81,13 @@ export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handl
     }
     answer(response)
     if (refused.code === 'UNAVAILABLE' && request.httpVersionMajor === 1) rests.refused(request.socket)
+  }
+}
+
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first()
+    second()
   }
 }
 

@@ -85,10 +85,11 @@ export function createCompat(
   /** Counts the request when it is over, and tells its writes from then until then. */
   function watch({ operation, params }: Exclude<Routed['match'], string | undefined>, choice: Choice, response: ServerResponse) {
     const written = modes.writing(operation, params, choice.caller)
-    whenOver(response, () => {
+    const over = () => {
       written()
       if (response.statusCode !== UNAUTHENTICATED) modes.used(choice, operation.id, choice.mode)
-    })
+    }
+    whenOver(response, { over, next: undefined })
   }
 
   /** v1 streams what nobody compares; also a body of unknown length, which may be more than could be compared. */

@@ -1,15 +1,16 @@
 /** Watches over many things that may each take the same time. */
 export interface Deadlines {
-  /** Calls `late` when the time is over, unless what is returned is forgotten before. */
-  watch(late: () => void): Watched
+  /** Tells it when the time is over, unless it is forgotten before. */
+  watch(watched: Watched): void
   forget(watched: Watched): void
 }
 
+/** Something that may be late; where it stands among the others is noted on it. */
 export interface Watched {
-  readonly late: () => void
-  readonly due: number
-  older: Watched | undefined
-  newer: Watched | undefined
+  late(): void
+  due?: number
+  older?: Watched | undefined
+  newer?: Watched | undefined
 }
 
 /**
@@ -32,26 +33,30 @@ export function createDeadlines(ms: number): Deadlines {
   }
   const wait = () => {
     waits = oldest !== undefined
-    if (oldest) setTimeout(look, Math.max(1, oldest.due - performance.now())).unref()
+    if (oldest) setTimeout(look, Math.max(1, dueOf(oldest) - performance.now())).unref()
   }
   const look = () => {
     const now = performance.now()
-    while (oldest && oldest.due <= now) {
-      const { late } = oldest
-      forget(oldest)
-      late()
+    while (oldest && dueOf(oldest) <= now) {
+      const watched = oldest
+      forget(watched)
+      watched.late()
     }
     wait()
   }
   return {
     forget,
-    watch(late) {
-      const watched: Watched = { late, due: performance.now() + ms, older: newest, newer: undefined }
+    watch(watched) {
+      watched.due = performance.now() + ms
+      watched.older = newest
       if (newest) newest.newer = watched
       else oldest = watched
       newest = watched
       if (!waits) wait()
-      return watched
     },
   }
+}
+
+function dueOf({ due = 0 }: Watched): number {
+  return due
 }

@@ -25,7 +25,7 @@ export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded):
     const client = forwarded.clientOf(request)
     const started = performance.now()
     metrics.begin()
-    whenOver(response, () => {
+    const over = () => {
       const ms = performance.now() - started
       const status = statusOf(response, exchange)
       metrics.end(exchange, status, ms / 1000)
@@ -33,7 +33,8 @@ export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded):
       exchange.span?.end({ operation, mode, method: request.method ?? '', status, failed: hasFailed(status) })
       const level = hasFailed(status) ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(exchange, request, status, ms, client), 'request')
-    })
+    }
+    whenOver(response, { over, next: undefined })
     return exchange
   }
 }

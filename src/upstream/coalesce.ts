@@ -74,10 +74,13 @@ class Passenger<T> implements Landing<T> {
   }
 }
 
+/** Of a flight that has landed; nobody boards it any more. */
+const NOBODY: never[] = []
+
 /** Work and all who wait for it. */
 class Flight<T> implements Landing<T> {
   readonly key: FlightKey
-  readonly passengers: Landing<T>[]
+  passengers: Landing<T>[]
   readonly #flights: Flights<T>
   #work: Underway | undefined
 
@@ -117,7 +120,9 @@ class Flight<T> implements Landing<T> {
   #land(): readonly Landing<T>[] {
     this.#flights.remove(this)
     this.#work = undefined
-    return this.passengers.splice(0)
+    const landing = this.passengers
+    this.passengers = NOBODY
+    return landing
   }
 }
 
@@ -145,7 +150,8 @@ function createFlights<T>(): Flights<T> {
     remove(flight) {
       const bucket = bucketOf(flight.key)
       const at = bucket.indexOf(flight)
-      if (at >= 0) bucket.splice(at, 1)
+      const last = at >= 0 ? bucket.pop() : undefined
+      if (last && last !== flight) bucket[at] = last
     },
   }
 }

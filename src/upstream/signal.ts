@@ -25,7 +25,8 @@ export class Firing implements Signal {
 
   removeEventListener(_: 'abort', listener: Listener): void {
     const at = this.#listeners.lastIndexOf(listener)
-    if (at >= 0) this.#listeners.splice(at, 1)
+    if (at >= 0 && at === this.#listeners.length - 1) this.#listeners.pop()
+    else if (at >= 0) this.#listeners.splice(at, 1)
   }
 
   abort(reason: Error): void {

@@ -9,7 +9,11 @@ function setUp(ms: number) {
   const deadlines = createDeadlines(ms)
   const began = performance.now()
   const late: [name: string, after: number][] = []
-  const watch = (name: string) => deadlines.watch(() => void late.push([name, performance.now() - began]))
+  const watch = (name: string) => {
+    const watched = { late: () => void late.push([name, performance.now() - began]) }
+    deadlines.watch(watched)
+    return watched
+  }
   return { deadlines, late, watch }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import net from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 /** How a server leaves the balancer in front of it; all in milliseconds. */
@@ -41,8 +41,25 @@ function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void
 /** An HTTP server's own `close` would end idle connections too; the one below it only stops listening. */
 async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
   const over = new AbortController()
+  await quiet()
   net.Server.prototype.close.call(server, () => over.abort())
   await delay(ms, undefined, { signal: over.signal }).catch(() => {})
+}
+
+/** Turns of the event loop that are waited for, and what one may take in milliseconds. */
+const TURNS = 100
+const QUIET_MS = 1
+
+/**
+ * Waits for a turn of the event loop that has little to do. A connection that came in while this one was busy is not accepted yet, and the
+ * system resets it when nobody listens any more; the balancer may have sent a write on it.
+ */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const began = performance.now()
+    await setImmediate()
+    if (turn > 0 && performance.now() - began < QUIET_MS) return
+  }
 }
 
 /** Closes the app when its last request is over, or after `ms` milliseconds whatever is still under way. */

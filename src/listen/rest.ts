@@ -74,7 +74,7 @@ interface Handle {
 
 /**
  * The bytes of an HTTP/1.1 connection go from here to the parser past the socket, so that `pause` does not hold them up and Node has no other
- * word for it. HTTP/2 requests have no such handle of their own, and do not rest.
+ * word for it. Requests over HTTP/2 share their connection with others: they never rest.
  */
 function handleOf(socket: Socket): Handle | undefined {
   const { _handle: handle } = socket as Socket & { readonly _handle?: Partial<Handle> | null }

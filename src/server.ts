@@ -14,7 +14,6 @@ import {
   listenerSettings,
   migrationSettings,
   poolSettings,
-  restSettings,
   retirement,
 } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
@@ -32,7 +31,7 @@ import { describeWith } from './report/describe.ts'
 import type { Report } from './report/report.ts'
 import { createReporter } from './report/reporter.ts'
 import { createAdmin } from './routes/admin.ts'
-import { type Admit, createAdmission, createBounded } from './routes/admission.ts'
+import { type Admit, createAdmission, createBounded, RETRY_AFTER } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
 import { createApp, createServe } from './routes/app.ts'
 import { createClassify } from './routes/classify.ts'
@@ -84,7 +83,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const metrics = createMetrics({ pool, report: migration.report, expiry: certificate && expiryOf(certificate) })
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough(v2, forwarded)
-  const rests = createRests(restSettings(config), () => performance.now())
+  const rests = createRests({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () => performance.now())
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
   const grpc = createGrpc(v2, grpcSettings(config))
   const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), { certificate, ...listenerSettings(config) })

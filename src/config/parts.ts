@@ -34,13 +34,6 @@ export function admissionLimits(config: Config) {
   }
 }
 
-/** Milliseconds that a refusal asks its client to wait (`retry-after`). */
-const ASKED_TO_WAIT = 1000
-
-export function restSettings(config: Config) {
-  return { perSecond: config['limits.refusalsPerSecond'], longestMs: ASKED_TO_WAIT }
-}
-
 export function compatSettings(config: Config) {
   return {
     dialect: config['v1.dialect'],

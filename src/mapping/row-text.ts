@@ -3,6 +3,9 @@ import type { JsonObject } from './json.ts'
 /** Marks what no JSON can hold, so that an answer of v2 cannot pretend to be one. */
 export const ROW_TEXT = Symbol('row text')
 
+/** In bytes: what is longer lies better outside the heap while it waits for its client. */
+export const SHORT_TEXT = 16 * 1024
+
 /** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
 export interface RowText {
   readonly [ROW_TEXT]: true

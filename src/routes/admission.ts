@@ -28,6 +28,9 @@ interface Caller {
   readonly pace: Bucket | undefined
 }
 
+/** Seconds after which it is worth asking again, where nothing better is known. */
+export const RETRY_AFTER = 1
+
 /** Callers whose pace is remembered; one that was forgotten begins with a full bucket. */
 const REMEMBERED = 10_000
 
@@ -42,7 +45,7 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
   const overload = again(
     'UNAVAILABLE',
     `more than limits.requestsInFlight (${requestsInFlight}) requests are under way; ask again later`,
-    1,
+    RETRY_AFTER,
   )
   let inFlight = 0
   const leave = () => {
@@ -109,7 +112,7 @@ function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now
     callers.set(hash, caller)
     if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
       const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way; ask again later`
-      return { why: 'caller-in-flight', message, seconds: 1 }
+      return { why: 'caller-in-flight', message, seconds: RETRY_AFTER }
     }
     if (caller.pace?.take() === false) {
       const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second; ask again later`

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
+import { SHORT_TEXT } from '../mapping/row-text.ts'
 import type { Answer } from '../modes/backend.ts'
 import { abortSignalOf, type Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
@@ -61,16 +62,13 @@ function textOf(body: unknown): string {
   }
 }
 
-/** From so many characters a text is better sent as bytes: they lie outside the heap while they wait for the client. */
-const LARGE = 16 * 1024
-
 /**
  * Writes head and body at once. Over HTTP/1.1 that happens when the end comes a moment later than the body; otherwise Node would add an
  * empty piece for the end and put the pieces together in memory of their own, which is what a small answer would cost most. Plain ASCII
  * goes as Latin-1, which needs no second look at the text.
  */
 function sendText(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8', version: number): void {
-  if (text.length > LARGE) response.end(Buffer.from(text, encoding))
+  if (text.length > SHORT_TEXT) response.end(Buffer.from(text, encoding))
   else if (version > 1) response.end(text, encoding)
   else {
     response.write(text, encoding)

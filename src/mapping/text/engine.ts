@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { SHORT_TEXT } from '../row-text.ts'
 import { ENGINE } from './engine-module.ts'
 import type { Member } from './member.ts'
 import { COLUMN, TABLE, TABLE_ROOM, type Table } from './table.ts'
@@ -134,12 +135,9 @@ function found(name: number, behind: number, end: number): Translated | undefine
   return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
 }
 
-/** In bytes; what is longer lies better outside the heap while it waits for its client. */
-const SHORT = 16 * 1024
-
 /** The rows up to there, as `RowText` has them. */
 function written(end: number): Buffer | string {
-  if (end - OUTPUT <= SHORT) return memory.toString('latin1', OUTPUT, end)
+  if (end - OUTPUT <= SHORT_TEXT) return memory.toString('latin1', OUTPUT, end)
   const rows = Buffer.allocUnsafeSlow(end - OUTPUT)
   memory.copy(rows, 0, OUTPUT, end)
   return rows

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { startUpstream } from '../routes/support.ts'
 import { seedOr } from './fuzz/size.ts'
+import { createCallers } from './load/callers.ts'
 import { closedLoop } from './load/pressure.ts'
 import { type Child, metric, program, serve, until } from './process/child.ts'
 import { type Clients, createClients } from './soak/clients.ts'
@@ -73,7 +74,9 @@ const child = await serve({ 'upstream-v2': upstream.url, 'upstream-v1': upstream
 
 await metric(child, 'crosswalk_requests_in_flight')
 const atRest = descriptorsOf(child.pid)
-const { goodput } = await closedLoop(child.url, '/iam/v1/groups', 32, Math.min(5000, SECONDS * 100))
+const callers = createCallers(child.url, '/iam/v1/groups')
+const { goodput } = await closedLoop(callers, 32, Math.min(5000, SECONDS * 100))
+callers.close()
 const pace = Math.min(FASTEST, goodput / 2)
 process.stdout.write(`CROSSWALK_SEED=${seed}; capacity ${goodput.toFixed(0)}/s, pace ${pace.toFixed(0)}/s for ${SECONDS} s\n`)
 

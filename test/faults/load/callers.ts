@@ -67,12 +67,17 @@ function completeStatus(text: string): number | undefined {
 }
 
 /** As many callers as ask at the same time; more are made when all are busy. */
-export function createCallers(url: string, path: string) {
+export interface Callers {
+  /** Asks with a caller that is not waiting for an answer. */
+  ask(): Promise<Outcome>
+  close(): void
+}
+
+export function createCallers(url: string, path: string): Callers {
   const all: Caller[] = []
   const idle: Caller[] = []
   return {
-    /** Asks with a caller that is not waiting for an answer. */
-    async ask(): Promise<Outcome> {
+    async ask() {
       let caller = idle.pop()
       if (!caller) {
         caller = createCaller(url, path, `caller-${all.length}`)

@@ -3,6 +3,7 @@ import { startUpstream } from '../../routes/support.ts'
 import type { Fault } from '../fault.ts'
 import { serve } from '../process/child.ts'
 import { listOf } from '../world.ts'
+import { createCallers } from './callers.ts'
 import { crowd, SERVED } from './crowd.ts'
 import { closedLoop, openLoop, type Pressure, quantile } from './pressure.ts'
 
@@ -31,13 +32,15 @@ async function measure({ upstreamMs, connections, requestsInFlight }: Bottleneck
   const answer = (response: ServerResponse) => void response.end(BODY)
   const upstream = await startUpstream((_, response) => (upstreamMs > 0 ? void setTimeout(answer, upstreamMs, response) : answer(response)))
   const child = await serve({ 'upstream-v2': upstream.url, connections, 'requests-in-flight': requestsInFlight })
+  const callers = createCallers(child.url, PATH)
   try {
-    await closedLoop(child.url, PATH, requestsInFlight, 1000)
-    const peak = await closedLoop(child.url, PATH, Math.min(requestsInFlight, 2 * connections), MEASURED)
+    await closedLoop(callers, requestsInFlight, 1000)
+    const peak = await closedLoop(callers, Math.min(requestsInFlight, 2 * connections), MEASURED)
     const health = watchHealth(child.adminUrl)
-    const crowd = await openLoop(child.url, PATH, 2 * peak.goodput, MEASURED)
+    const crowd = await openLoop(callers, 2 * peak.goodput, MEASURED)
     return verdict(peak, crowd, await health())
   } finally {
+    callers.close()
     await child.stop('SIGTERM')
     await upstream.close()
   }

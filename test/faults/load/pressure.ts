@@ -1,4 +1,4 @@
-import { createCallers, type Outcome } from './callers.ts'
+import type { Callers, Outcome } from './callers.ts'
 
 /** Milliseconds after which an answer is of no use to the one who asked. */
 const PATIENCE = 2000
@@ -12,46 +12,44 @@ export interface Pressure {
 }
 
 /** Every client asks again as soon as it has its answer: what the service can do at most. */
-export async function closedLoop(url: string, path: string, clients: number, ms: number): Promise<Pressure> {
-  const callers = createCallers(url, path)
+export async function closedLoop(callers: Callers, clients: number, ms: number): Promise<Pressure> {
   const outcomes: Outcome[] = []
   const begun = performance.now()
   const askOn = async () => {
     while (performance.now() - begun < ms) outcomes.push(await callers.ask())
   }
   await Promise.all(Array.from({ length: clients }, askOn))
-  callers.close()
   return pressureOf(outcomes, outcomes.length, begun)
 }
 
 /**
  * Requests at a fixed pace, whether earlier ones are answered or not: what a crowd does. When it has a size, and all of its clients wait for
- * an answer, what would be asked next is not.
+ * an answer, what would be asked next is not; who has an answer asks again as soon as the pace allows it.
  */
-export async function openLoop(
-  url: string,
-  path: string,
-  perSecond: number,
-  ms: number,
-  size = Number.POSITIVE_INFINITY,
-): Promise<Pressure> {
-  const callers = createCallers(url, path)
+export async function openLoop(callers: Callers, perSecond: number, ms: number, size = Number.POSITIVE_INFINITY): Promise<Pressure> {
   const outcomes: Outcome[] = []
   const pending = new Set<Promise<unknown>>()
   const begun = performance.now()
   let asked = 0
-  while (performance.now() - begun < ms) {
-    for (const due = ((performance.now() - begun) / 1000) * perSecond; asked < due; asked++) {
+  const elapsed = () => performance.now() - begun
+  const askDue = () => {
+    if (elapsed() >= ms) return
+    for (const due = (elapsed() / 1000) * perSecond; asked < due; asked++) {
       if (pending.size >= size) continue
-      const one = callers.ask().then((outcome) => outcomes.push(outcome))
+      const one = callers.ask().then((outcome) => {
+        outcomes.push(outcome)
+        pending.delete(one)
+        askDue()
+      })
       pending.add(one)
-      void one.finally(() => pending.delete(one))
     }
+  }
+  while (elapsed() < ms) {
+    askDue()
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
   const pressure = pressureOf(outcomes, asked, begun)
   await Promise.race([Promise.all(pending), new Promise((resolve) => setTimeout(resolve, PATIENCE))])
-  callers.close()
   return pressure
 }
 

@@ -22,6 +22,7 @@ import { describeOperations } from './explain/describe.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { createListener, type Listener } from './listen/listener.ts'
 import { createRests, type Rests } from './listen/rest.ts'
+import { keepTickShape } from './listen/ticks.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
 import { createMigration, type Migration } from './modes/assemble.ts'
@@ -111,6 +112,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   })
   return {
     async listen() {
+      keepTickShape()
       await migration.restore()
       await app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG })
       await admin.listen({ host: config['admin.host'], port: config['admin.port'] })

@@ -7,6 +7,9 @@ import { type Child, LOAD_CORE, PROXY_CORE, start } from './child.ts'
 const here = (file: string) => new URL(file, import.meta.url).pathname
 const CROSSWALK = here('../dist/src/cli.js')
 
+/** How the container image starts it (docker/Dockerfile says why); peers are started by plain `node`, as those who run them do. */
+const NODE = ['node', '--single-threaded-gc', '--no-allocation-site-pretenuring', '--min-semi-space-size=16']
+
 export const BASELINE = '@fastify/http-proxy'
 
 export function startUpstream(rows = 0, latencyMs = 0): Promise<Child> {
@@ -18,9 +21,9 @@ export function startSandbox(): Promise<Child> {
   return start(LOAD_CORE, ['node', CROSSWALK, 'sandbox', '--sandbox-port', '0'])
 }
 
-/** Crosswalk as it is shipped, without its log lines; the probe is loaded before it where stalls are measured. */
+/** Crosswalk as its image starts it, without its log lines; the probe is loaded before it where stalls are measured. */
 export function startCrosswalk(upstream: string, { probe = false, env = {} as Readonly<Record<string, string>> } = {}): Promise<Child> {
-  const node = ['node', ...(probe ? ['--import', here('probe.js')] : [])]
+  const node = [...NODE, ...(probe ? ['--import', here('probe.js')] : [])]
   const flags = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
   return start(PROXY_CORE, [...node, CROSSWALK, 'serve', ...flags], env)
 }

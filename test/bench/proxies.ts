@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Child, LOAD_CORE, PROXY_CORE, start } from './child.ts'
@@ -7,8 +7,13 @@ import { type Child, LOAD_CORE, PROXY_CORE, start } from './child.ts'
 const here = (file: string) => new URL(file, import.meta.url).pathname
 const CROSSWALK = here('../dist/src/cli.js')
 
-/** How the container image starts it (docker/Dockerfile says why); peers are started by plain `node`, as those who run them do. */
-const NODE = ['node', '--single-threaded-gc', '--no-allocation-site-pretenuring', '--min-semi-space-size=16']
+/** Node and its flags as the container image starts them; peers are started by plain `node`, as those who run them do. */
+const NODE = entrypoint().slice(0, -1)
+
+function entrypoint(): readonly string[] {
+  const [, command = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync(here('../docker/Dockerfile'), 'utf8')) ?? []
+  return JSON.parse(command)
+}
 
 export const BASELINE = '@fastify/http-proxy'
 

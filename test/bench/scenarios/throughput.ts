@@ -13,7 +13,7 @@ interface Question {
   readonly rows: number
   readonly least: number
   readonly contestants: readonly Contestant[]
-  /** Milliseconds between the start of a proxy and its first request. */
+  /** Milliseconds without a request before the first one. */
   readonly rest: number
 }
 

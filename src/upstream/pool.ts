@@ -1,4 +1,5 @@
 import { Agent } from 'undici'
+import { createConnector } from './connector.ts'
 
 export interface PoolSettings {
   /** Connections to one origin. */
@@ -11,5 +12,6 @@ export interface PoolSettings {
 
 /** The one connection pool: translated calls and passed-through bytes share it. It verifies TLS (packages §2, trap 1). */
 export function createPool({ connections, connectTimeoutMs, callTimeoutMs }: PoolSettings): Agent {
-  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect: { timeout: connectTimeoutMs } })
+  const connect = createConnector({ timeout: connectTimeoutMs })
+  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect })
 }

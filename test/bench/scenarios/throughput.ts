@@ -1,6 +1,6 @@
 import { type Child, cpuMs } from '../child.ts'
 import { atLeast, atMost, type Figure, type Run, type Scenario, shown } from '../figure.ts'
-import { type Load, load } from '../load.ts'
+import { type Load, type LoadOptions, load } from '../load.ts'
 import { BARE, BASELINE, type Contestant, contestants, startUpstream } from '../proxies.ts'
 import { PAGE_ROWS, uidAt } from '../rows.ts'
 import { median } from '../statistics.ts'
@@ -22,7 +22,18 @@ interface Sample extends Load {
   readonly busy: number
 }
 
+/** One proxy's turn: CPU time and time in milliseconds. */
+interface Turn extends Load {
+  readonly cpuMs: number
+  readonly ms: number
+}
+
 const CONNECTIONS = 50
+
+const LAUNCHES = 5
+
+/** Of one launch. */
+const TURNS = 4
 
 /**
  * Milliseconds between the start of a proxy and its first request, as behind a readiness probe. What Node costs depends on it: in the first quiet
@@ -61,16 +72,21 @@ export const page: Scenario = compare({
   rest: REST,
 })
 
-/** Every proxy in turn, again and again, each time in a fresh process: whatever else the machine does meets all of them. */
+/**
+ * Every proxy in a fresh process, launch after launch. Those that may rest are there together and are measured in turns, so that whatever
+ * else the machine does meets all of them.
+ */
 function compare(question: Question): Scenario {
   return async (run) => {
     const upstream = await startUpstream(question.rows)
     const samples = new Map<string, Sample[]>(question.contestants.map(({ name }) => [name, []]))
-    for (let launch = 0; launch < (run.short ? 2 : 5); launch += 1) {
-      for (const contestant of question.contestants) {
-        const sample = await measure(contestant, question, upstream, run)
-        samples.get(contestant.name)?.push(sample)
-        run.note(`${question.name}, launch ${launch + 1}, ${contestant.name}: ${Math.round(sample.perSecond)} requests/s`)
+    const groups = question.rest > 0 ? [question.contestants] : question.contestants.map((each) => [each])
+    for (let launch = 0; launch < (run.short ? 2 : LAUNCHES); launch += 1) {
+      for (const group of groups) {
+        for (const [name, sample] of await measure(group, question, upstream, run)) {
+          samples.get(name)?.push(sample)
+          run.note(`${question.name}, launch ${launch + 1}, ${name}: ${Math.round(sample.perSecond)} requests/s`)
+        }
       }
     }
     await upstream.stop()
@@ -78,16 +94,32 @@ function compare(question: Question): Scenario {
   }
 }
 
-async function measure(contestant: Contestant, { v1, v2, rest }: Question, upstream: Child, { short }: Run): Promise<Sample> {
-  const proxy = await contestant.start(upstream.url)
-  const asked = { url: proxy.url, path: contestant.translates ? v1 : v2, connections: CONNECTIONS }
+async function measure(group: readonly Contestant[], { v1, v2, rest }: Question, upstream: Child, { short }: Run) {
+  const proxies: { readonly name: string; readonly child: Child; readonly asked: Omit<LoadOptions, 'ms'>; readonly turns: Turn[] }[] = []
+  for (const { name, start, translates } of group) {
+    const child = await start(upstream.url)
+    proxies.push({ name, child, asked: { url: child.url, path: translates ? v1 : v2, connections: CONNECTIONS }, turns: [] })
+  }
   await new Promise((resolve) => setTimeout(resolve, short ? 0 : rest))
-  await load({ ...asked, ms: short ? 1000 : 5000 })
-  const [cpu, started] = [cpuMs(proxy.pid), performance.now()]
-  const result = await load({ ...asked, ms: short ? 500 : 2000 })
-  const [used, elapsed] = [cpuMs(proxy.pid) - cpu, performance.now() - started]
-  await proxy.stop()
-  return { ...result, cpuMicros: (used * 1000) / (result.perSecond * (elapsed / 1000)), busy: used / elapsed }
+  for (const { asked } of proxies) await load({ ...asked, ms: short ? 1000 : 5000 })
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    for (const { child, asked, turns } of proxies) turns.push(await takeTurn(child, { ...asked, ms: short ? 100 : 500 }))
+  }
+  for (const { child } of proxies) await child.stop()
+  return proxies.map(({ name, turns }) => [name, sampleOf(turns)] as const)
+}
+
+async function takeTurn({ pid }: Child, settings: LoadOptions): Promise<Turn> {
+  const [cpu, started] = [cpuMs(pid), performance.now()]
+  const result = await load(settings)
+  return { ...result, cpuMs: cpuMs(pid) - cpu, ms: performance.now() - started }
+}
+
+function sampleOf(turns: readonly Turn[]): Sample {
+  const sum = (of: (turn: Turn) => number) => turns.reduce((total, turn) => total + of(turn), 0)
+  const [ms, used, requests] = [sum((turn) => turn.ms), sum((turn) => turn.cpuMs), sum(({ perSecond, ms }) => (perSecond * ms) / 1000)]
+  const [p50, p99] = [median(turns.map((turn) => turn.p50)), median(turns.map((turn) => turn.p99))]
+  return { perSecond: (requests * 1000) / ms, p50, p99, cpuMicros: (used * 1000) / requests, busy: used / ms }
 }
 
 function figures({ point, name, least }: Question, samples: ReadonlyMap<string, readonly Sample[]>): readonly Figure[] {

@@ -65,14 +65,15 @@ export function createCompat(
       return sendError(reply, exchange.error)
     }
     try {
-      const routed = reads.find(request.raw)?.routed ?? routeRequest(router, request.raw, path)
+      const known = reads.find(request.raw)
+      const routed = known?.routed ?? routeRequest(router, request.raw, path)
       const match = typeof routed.match === 'object' ? routed.match : undefined
       if (match) exchange.operation = match.operation.id
       const choice = match?.operation.plan && modes.choose(match.operation, request.raw.url ?? '', request.raw.headers)
       exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
       if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw)
       if (match && choice && !passesOn(choice, request.raw)) {
-        const served = serve(match.operation, routed, choice, reply, exchange)
+        const served = serve(match.operation, routed, known, choice, reply, exchange)
         return served instanceof Promise ? served.catch(refuse) : served
       }
       if (!legacy) throw refusal(routed, match?.operation)
@@ -97,12 +98,19 @@ export function createCompat(
     return mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(raw, settings.limits.requestBytes))
   }
 
-  function serve(operation: Operation, routed: Routed, choice: Choice, reply: FastifyReply, exchange: Exchange) {
+  function serve(
+    operation: Operation,
+    routed: Routed,
+    known: KnownRead | undefined,
+    choice: Choice,
+    reply: FastifyReply,
+    exchange: Exchange,
+  ) {
     const signal = requestSignal(reply.raw)
     const failed = (error: ApiError) => {
       exchange.error = error
     }
-    const serving: Serving = { operation, routed, choice, reply, exchange, signal, failed }
+    const serving: Serving = { operation, routed, known, choice, reply, exchange, signal, failed }
     const coming = readIncoming(routed, reply.request.raw, exchange.id, settings.limits.requestBytes, signal)
     const read = legacy || coming instanceof Promise ? undefined : knownRead(serving, coming)
     if (!read) return serveIn(serving, coming)
@@ -111,15 +119,14 @@ export function createCompat(
   }
 
   /** A read that is one call to v2, or begins as one. */
-  function knownRead({ operation, routed }: Serving, { raw, read }: ReadRequest): KnownRead | undefined {
-    const found = reads.find(raw)
-    if (found) return found
+  function knownRead({ operation, routed, known }: Serving, { raw, read }: ReadRequest): KnownRead | undefined {
+    if (known) return known
     const request = read()
     const oneRead = oneReadOf(operation, request, settings)
     if (!oneRead) return undefined
-    const known = { ...oneRead, routed, unknown: unknownParameters(operation, request) }
-    reads.keep(raw, known)
-    return known
+    const found = { ...oneRead, routed, unknown: unknownParameters(operation, request) }
+    reads.keep(raw, found)
+    return found
   }
 
   /** Where nobody else could answer it. */
@@ -181,6 +188,8 @@ export function createCompat(
 interface Serving {
   readonly operation: Operation
   readonly routed: Routed
+  /** Where its URL was asked before. */
+  readonly known: KnownRead | undefined
   readonly choice: Choice
   readonly reply: FastifyReply
   readonly exchange: Exchange

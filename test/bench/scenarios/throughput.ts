@@ -28,6 +28,14 @@ interface Turn extends Load {
   readonly ms: number
 }
 
+/** A proxy, what it is asked, and its turns. */
+interface Measured {
+  readonly name: string
+  readonly child: Child
+  readonly asked: Omit<LoadOptions, 'ms'>
+  readonly turns: Turn[]
+}
+
 const CONNECTIONS = 50
 
 const LAUNCHES = 5
@@ -95,7 +103,7 @@ function compare(question: Question): Scenario {
 }
 
 async function measure(group: readonly Contestant[], { v1, v2, rest }: Question, upstream: Child, { short }: Run) {
-  const proxies: { readonly name: string; readonly child: Child; readonly asked: Omit<LoadOptions, 'ms'>; readonly turns: Turn[] }[] = []
+  const proxies: Measured[] = []
   for (const { name, start, translates } of group) {
     const child = await start(upstream.url)
     proxies.push({ name, child, asked: { url: child.url, path: translates ? v1 : v2, connections: CONNECTIONS }, turns: [] })

@@ -18,8 +18,8 @@ type Handing = Socket & { [PIECE]?: Buffer | null | undefined }
  */
 export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector({ ...options, onread: createReading() })
-  return (options, done) =>
-    connect(options, (...made) => {
+  return (target, done) =>
+    connect(target, (...made) => {
       if (made[1]) made[1].read = readerOf(made[1])
       done(...made)
     })

@@ -13,7 +13,7 @@ interface Question {
   readonly rows: number
   readonly least: number
   readonly contestants: readonly Contestant[]
-  /** Milliseconds without a request before the first one. */
+  /** Milliseconds without a request before the first one; more while others are warmed up. 0: none, each by itself. */
   readonly rest: number
 }
 
@@ -44,7 +44,7 @@ const LAUNCHES = 5
 const TURNS = 4
 
 /**
- * Milliseconds between the start of a proxy and its first request, as behind a readiness probe. What Node costs depends on it: in the first quiet
+ * Least milliseconds between the start of a proxy and its first request, as behind a readiness probe. What Node costs depends on it: in the first quiet
  * seconds V8 forgets the shape of Node's ticks (`src/listen/ticks.ts`), and a proxy that does not see to that is slower from then on.
  */
 const REST = 3000

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
 import { observe } from './fault.ts'
 import { processFaults } from './process/faults.ts'
@@ -8,6 +9,7 @@ describe.each([
   ['upstream', upstreamFaults],
   ['client', clientFaults],
   ['process', processFaults],
+  ['attacks', attackFaults],
 ])('%s', (group, faults) => {
   it.each(faults.filter(({ full }) => !full).map((fault) => [fault.name, fault] as const))('%s', async (_, fault) => {
     const row = await observe(group, fault)

@@ -1,3 +1,4 @@
+import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
 import { type Group, tableOf } from './fault.ts'
 import { overloadFaults } from './load/overload.ts'
@@ -18,6 +19,7 @@ const all: readonly Group[] = [
   { name: 'upstream', faults: upstreamFaults },
   { name: 'client', faults: clientFaults },
   { name: 'process', faults: processFaults },
+  { name: 'attacks', faults: attackFaults },
   { name: 'overload', faults: overloadFaults },
 ]
 const chosen = all.map(({ name: group, faults }) => ({

@@ -1,0 +1,5 @@
+import type { Fault } from '../fault.ts'
+import { targetAttacks } from './targets.ts'
+
+/** What strangers try who hold no token of their own; a file for each kind of attack. */
+export const attackFaults: readonly Fault[] = [...targetAttacks]

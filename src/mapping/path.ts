@@ -1,14 +1,16 @@
 import type { V1Request } from './operation.ts'
-import { uidInPath } from './uid.ts'
+import { pieceInPath, uidInPath } from './uid.ts'
 
 /**
  * A v2 path template with the request's variables in place. An empty `{name}` is INVALID_ARGUMENT; an empty `{name=**}` leaves no slash
  * behind (facts §12.4: a root group has no parent).
  */
 export function fillPath(template: string, variables: V1Request['params']): string {
-  return template.replace(/\/\{([^}=]+)(=\*\*)?\}/g, (_, name: string, mayBeEmpty?: string) => {
+  return template.replace(/\/\{([^}=]+)(=\*\*)?\}/g, (variable, name: string, mayBeEmpty: string | undefined, at: number) => {
     const value = variables[name] ?? ''
-    return value === '' && mayBeEmpty ? '' : `/${uidInPath(value, name)}`
+    if (value === '' && mayBeEmpty) return ''
+    const isEnd = at + variable.length === template.length
+    return `/${isEnd ? uidInPath(value, name) : pieceInPath(value, name)}`
   })
 }
 

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../errors/api-error.ts'
+import { type ApiError, invalidArgument } from '../errors/api-error.ts'
 
 /** The uid one level up, or undefined for a root resource. A uid is its parent's uid, a slash, and a suffix (facts §17). */
 export function parentUid(uid: string): string | undefined {
@@ -12,22 +12,44 @@ export function isBelow(uid: string, ancestor: string): boolean {
 }
 
 /**
- * A uid as a piece of a v2 path: slashes stay, everything else is percent-encoded. A uid that a server could read as another path
- * (`..`, an empty segment, a control character) is refused as INVALID_ARGUMENT naming `field`.
+ * A uid at the end of a v2 path: slashes stay, everything else is percent-encoded. A uid that a server could read as another path or as
+ * a method is refused as INVALID_ARGUMENT naming `field`.
  */
 export function uidInPath(uid: string, field: string): string {
-  if (PLAIN.test(uid)) return uid
-  if (!isUid(uid)) throw invalidArgument({ field, description: 'must be a uid: segments separated by single slashes' })
-  return uid
-    .split('/')
-    .map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':'))
-    .join('/')
+  if (METHOD.test(uid)) throw noUid(uid, field)
+  return encoded(uid, field)
 }
 
-/** Whether no server could read it as another path. */
+/** The same further ahead in a path, where a colon is only text: digests hold one (facts §12.2). */
+export function pieceInPath(piece: string, field: string): string {
+  return encoded(piece, field).replaceAll('%3A', ':')
+}
+
+/** Whether no server could read it as another path or, at the end of one, as a method. */
 export function isUid(uid: string): boolean {
-  if (PLAIN.test(uid)) return true
-  return !uid.split('/').some((segment) => segment === '' || segment === '.' || segment === '..' || hasControl(segment))
+  return !METHOD.test(uid) && isPiece(uid)
+}
+
+/**
+ * Custom methods, and what v2 keeps below a uid: `PATCH …/repos/{id}/readme` does not replace the repo. Encoding would hide neither,
+ * because the gateway matches on the decoded path (facts §12.2), and v2 may know more methods than the tables.
+ */
+const METHOD = /:[A-Za-z]\w*$|\/(?:architectures|readme|size|versions)$/
+
+function encoded(text: string, field: string): string {
+  if (PLAIN.test(text)) return text
+  if (!isPiece(text)) throw noUid(text, field)
+  return text.split('/').map(encodeURIComponent).join('/')
+}
+
+/** What v2 would say to it. */
+function noUid(text: string, field: string): ApiError {
+  return invalidArgument({ field, description: `${JSON.stringify(text)} is not a valid uid` })
+}
+
+function isPiece(text: string): boolean {
+  if (PLAIN.test(text)) return true
+  return !text.split('/').some((segment) => segment === '' || segment === '.' || segment === '..' || hasControl(segment))
 }
 
 /** What every uid of v2 looks like; anything else is looked at segment by segment. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { invalidArgument } from '../../src/errors/api-error.ts'
 import { fillPath } from '../../src/mapping/path.ts'
-import { isBelow, parentUid, uidInPath } from '../../src/mapping/uid.ts'
+import { isBelow, isUid, parentUid, uidInPath } from '../../src/mapping/uid.ts'
 
 it('the parent is everything before the last slash; a root has none', () => {
   expect(parentUid('org/repo/tag')).toBe('org/repo')
@@ -15,8 +15,8 @@ it('below means strictly below, and whole segments', () => {
 })
 
 describe('a uid in a path', () => {
-  it('keeps its slashes and colons; everything else is encoded', () => {
-    expect(uidInPath('org/sha256:ab', 'id')).toBe('org/sha256:ab')
+  it('keeps its slashes; everything else is encoded', () => {
+    expect(uidInPath('org:1/a:2', 'id')).toBe('org%3A1/a%3A2')
     expect(uidInPath('my org/ü?#%', 'id')).toBe('my%20org/%C3%BC%3F%23%25')
   })
 
@@ -28,12 +28,18 @@ describe('a uid in a path', () => {
   it.each(['', '/', '/org', 'org/', 'org//x', '..', 'org/../x', './x', 'org/\u0000', 'org/\r\nx', '\u007f', '\ud800'])(
     'cannot be %j',
     (uid) => {
-      expect(() => uidInPath(uid, 'id')).toThrow(
-        invalidArgument({ field: 'id', description: 'must be a uid: segments separated by single slashes' }),
-      )
+      expect(() => uidInPath(uid, 'id')).toThrow(invalidArgument({ field: 'id', description: `${JSON.stringify(uid)} is not a valid uid` }))
     },
   )
 })
+
+it.each(['org:sync', 'org/x:purge', ':sync', 'org/x/readme', 'org/x/digests/sha256:1/size'])(
+  'no uid is what v2 would take for a method: %s',
+  (uid) => {
+    expect(isUid(uid)).toBe(false)
+    expect(() => uidInPath(uid, 'id')).toThrow(invalidArgument({ field: 'id', description: `${JSON.stringify(uid)} is not a valid uid` }))
+  },
+)
 
 describe('a v2 path', () => {
   it('takes the variables of the v1 route', () => {
@@ -41,11 +47,12 @@ describe('a v2 path', () => {
       '/r/org/repo/digests/sha256:ab/size',
     )
     expect(fillPath('/r/{id}:check', { id: 'org' })).toBe('/r/org:check')
+    expect(() => fillPath('/r/{id}', { id: 'org:check' })).toThrow(/^Invalid argument: id: ".*" is not a valid uid$/)
   })
 
   it('may end at its collection only where the template says so', () => {
     expect(fillPath('/groups/{parent=**}', { parent: '' })).toBe('/groups')
     expect(fillPath('/groups/{parent=**}', { parent: 'org/x' })).toBe('/groups/org/x')
-    expect(() => fillPath('/groups/{id}', { id: '' })).toThrow('id: must be a uid')
+    expect(() => fillPath('/groups/{id}', { id: '' })).toThrow(/^Invalid argument: id: ".*" is not a valid uid$/)
   })
 })

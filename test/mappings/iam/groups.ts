@@ -258,10 +258,10 @@ export const groups: readonly Transcript[] = [
     request: 'DELETE /iam/v1/groups',
     calls: [],
     status: 400,
-    reply: failure('INVALID_ARGUMENT', 'Invalid argument: id: must be a uid: segments separated by single slashes', [
+    reply: failure('INVALID_ARGUMENT', 'Invalid argument: id: "" is not a valid uid', [
       {
         '@type': 'type.googleapis.com/google.rpc.BadRequest',
-        fieldViolations: [{ field: 'id', description: 'must be a uid: segments separated by single slashes' }],
+        fieldViolations: [{ field: 'id', description: '"" is not a valid uid' }],
       },
     ]),
   },

@@ -39,7 +39,14 @@ export function createRouter(operations: readonly Operation[]): Router {
   const match = (method: string, path: string): Match => {
     const found = plain.get(path)
     if (found && found.operation.method === method) return found
-    const { segments, verb } = splitPath(path, verbs)
+    const verb = verbOf(path, verbs)
+    const withVerb = verb === undefined ? undefined : find(method, path.slice(0, -verb.length - 1), verb)
+    if (typeof withVerb === 'object') return withVerb
+    // Where nothing has such a verb, it is the end of a variable.
+    return find(method, path, undefined) ?? withVerb
+  }
+  const find = (method: string, path: string, verb: string | undefined): Match => {
+    const segments = segmentsOf(path)
     let known = false
     for (const route of index.get(indexKey(segments)) ?? []) {
       if (route.verb !== verb) continue
@@ -82,14 +89,17 @@ function indexKey(segments: readonly string[]): string {
   return segments.slice(0, INDEXED).join('/')
 }
 
-/** The segments of a path, one trailing slash forgiven, and its verb if the text after the last colon names a known one. */
-function splitPath(path: string, verbs: ReadonlySet<string>): { segments: readonly string[]; verb: string | undefined } {
+/** The text after the last colon of a path if it names a known verb. */
+function verbOf(path: string, verbs: ReadonlySet<string>): string | undefined {
   const colon = path.lastIndexOf(':')
   const tail = colon > path.lastIndexOf('/') ? path.slice(colon + 1) : ''
-  const verb = verbs.has(tail) ? tail : undefined
-  const plain = verb ? path.slice(0, colon) : path
-  const segments = plain.slice(1).split('/')
-  return { segments: segments.at(-1) === '' ? segments.slice(0, -1) : segments, verb }
+  return verbs.has(tail) ? tail : undefined
+}
+
+/** The segments of a path, one trailing slash forgiven. */
+function segmentsOf(path: string): readonly string[] {
+  const segments = path.slice(1).split('/')
+  return segments.at(-1) === '' ? segments.slice(0, -1) : segments
 }
 
 function matchSegments(template: readonly Segment[], path: readonly string[]): Record<string, string> | undefined {

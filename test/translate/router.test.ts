@@ -69,7 +69,9 @@ describe('a path', () => {
     ['GET', '/iam/v1/groups:lookupGroup', 'GET /iam/v1/groups:lookupGroup', {}],
     ['POST', '/iam/v1/groups/org/eng:requestGroupAccess', 'POST /iam/v1/groups/{group_id=**}:requestGroupAccess', { group_id: 'org/eng' }],
     ['PUT', '/iam/v1/groups/org:other', 'PUT /iam/v1/groups/{id=**}', { id: 'org:other' }],
-  ])('%s %s: a verb counts only if it is known (facts §12.2)', (method, path, route, params) => {
+    ['PUT', '/iam/v1/groups/org:requestGroupAccess', 'PUT /iam/v1/groups/{id=**}', { id: 'org:requestGroupAccess' }],
+    ['POST', '/iam/v1/rolebindings/org:lookupGroup', 'POST /iam/v1/rolebindings/{parent=**}', { parent: 'org:lookupGroup' }],
+  ])('%s %s: a verb counts only where it is known (facts §12.2)', (method, path, route, params) => {
     expect(routeOf(method, path)).toEqual([route, params])
   })
 

@@ -182,7 +182,7 @@ function createProxy(
   const announce = createAnnounce(app, announcement(config))
   const carriers = { router, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
   const compat = createCompat(carriers, compatSettings(config))
-  const serve = createServe(begin, createClassify(mappings), passthrough, announce, compat)
+  const serve = createServe(begin, createClassify(mappings, new URL(v2).pathname !== '/'), passthrough, announce, compat)
   passthrough.carryUpgrades(app.server)
   return app
 }

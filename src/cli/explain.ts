@@ -46,7 +46,7 @@ type Found = Exclude<Match, string | undefined>
 function find(method: string, target: string): Found | string {
   const to = createClassify(mappings)(target)
   if (to.kind === 'native') return `${target} is not a v1 path: the proxy passes it on to v2 unchanged.`
-  if (to.kind === 'malformed') return `${target} is not a well-formed path: v1 answers 400.`
+  if (to.kind === 'refused') return `${target} is answered 400: ${to.error.message}.`
   const match = createRouter(mappings.flatMap(({ operations }) => operations)).match(method, to.path)
   if (match === 'other-method') return `v1 knows ${to.path}, but not with ${method}: it answers 501 Method Not Allowed.`
   return match ?? `v1 has no operation at ${to.path}: it answers 404 Not Found, or upstream.v1 does.`

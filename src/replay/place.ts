@@ -25,7 +25,7 @@ export function createPlaces(mappings: readonly Mapping[]): (sent: Sent) => Plac
   return (sent) => {
     const target = classify(sent.url)
     if (target.kind === 'native') return { kind: 'native' }
-    if (target.kind === 'malformed') return { kind: 'unknown', path: '(not decodable)', why: 'malformed' }
+    if (target.kind === 'refused') return { kind: 'unknown', path: '(not decodable)', why: 'malformed' }
     const match = router.match(sent.method, target.path)
     if (match === undefined) return { kind: 'unknown', path: anonymous(target.path), why: 'no operation' }
     if (match === 'other-method') return { kind: 'unknown', path: anonymous(target.path), why: 'another method' }

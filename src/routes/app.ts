@@ -6,7 +6,7 @@ import { asApiError } from '../errors/to-v1.ts'
 import type { ConnectionLimits } from '../listen/limits.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
-import type { Classify } from './classify.ts'
+import type { Classify, Target } from './classify.ts'
 import type { Compat } from './compat.ts'
 import type { Begin } from './edge.ts'
 import { requestId } from './exchange.ts'
@@ -52,15 +52,18 @@ export function createServe(begin: Begin, classify: Classify, passthrough: Passt
     const connection: Connection = request.raw.socket
     connection[LAST] = reply.raw
     const exchange = begin(request.raw, reply.raw, request.id)
-    const target = classify(hasHost(request.raw) ? (request.raw.url ?? '') : '')
+    const target = hasHost(request.raw) ? classify(request.raw.url ?? '') : noHost()
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
     reply.header('x-request-id', exchange.id)
     announce.put(reply)
     if (target.kind === 'v1') return compat(request, reply, target.path, exchange)
-    const message = hasHost(request.raw) ? 'the request target is not a well-formed path' : 'the request has no host header'
-    exchange.error = new ApiError('INVALID_ARGUMENT', message)
+    exchange.error = target.error
     return sendError(reply, exchange.error)
   }
+}
+
+function noHost(): Target {
+  return { kind: 'refused', error: new ApiError('INVALID_ARGUMENT', 'the request has no host header') }
 }
 
 /** Required since HTTP/1.1 (RFC 9112 §3.2). */

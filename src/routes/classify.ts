@@ -1,30 +1,60 @@
+import { ApiError, invalidArgument } from '../errors/api-error.ts'
 import type { Mapping } from '../mapping/operation.ts'
 
 /** Whose request this is, by its path alone. */
 export type Target =
   /** A path of the v1 API, decoded: `%2F` and `/` mean the same (facts §12.2). */
   | { readonly kind: 'v1'; readonly path: string }
-  /** Everything else: v2 itself, token exchange, uploads, WebSockets. Its bytes are not looked at. */
+  /** Everything else: v2 itself, token exchange, uploads, WebSockets. It goes on byte for byte. */
   | { readonly kind: 'native' }
-  /** A path of the v1 API whose percent-encoding is broken, or a request target that is no path at all. */
-  | { readonly kind: 'malformed' }
+  /** What would not mean the same to everybody who reads it; `error` tells why. */
+  | { readonly kind: 'refused'; readonly error: ApiError }
 
 export type Classify = (url: string) => Target
 
-/** Tells v1 requests from native ones: a v1 path begins with `/<domain>/v1`. `url` is the raw request target. */
-export function createClassify(mappings: readonly Mapping[]): Classify {
+/**
+ * Tells v1 requests from native ones: a v1 path begins with `/<domain>/v1`. `url` is the raw request target. Where v2 lives below a path of
+ * a server (`isBelow`), nobody may climb out of that.
+ */
+export function createClassify(mappings: readonly Mapping[], isBelow = false): Classify {
   const prefixes = new Set(mappings.map(({ domain }) => `${domain}/v1`))
   const isV1 = (path: string) => {
     const second = path.indexOf('/', path.indexOf('/', 1) + 1)
     return prefixes.has(second < 0 ? path.slice(1) : path.slice(1, second))
   }
   return (url) => {
-    if (!url.startsWith('/')) return { kind: 'malformed' }
+    if (!url.startsWith('/') || url.includes('#')) return malformed()
     const raw = pathOf(url)
     const path = decoded(raw)
-    if (path === undefined) return { kind: isV1(raw) ? 'malformed' : 'native' }
-    return isV1(path) ? { kind: 'v1', path } : { kind: 'native' }
+    if (!isV1(path ?? bytewise(raw))) return isBelow && hasDotSegment(raw) ? climbing() : NATIVE
+    if (hasDotSegment(raw)) return climbing()
+    return path === undefined || NO_PATH.test(raw) ? malformed() : { kind: 'v1', path }
   }
+}
+
+const NATIVE: Target = { kind: 'native' }
+
+/**
+ * What no path may hold as it stands (RFC 3986 §3.3). Some servers take `\` for `/`, some encode such characters and some do not, so that
+ * v1 could see another path than the mode rules did. A `#` is refused in every target: a fragment is never part of one (RFC 9112 §3.2), and
+ * servers cut it off.
+ */
+const NO_PATH = /[^!$%&'()*+,\-./0-9:;=@A-Z_a-z~]/
+
+/** `.` and `..`, encoded as often as one likes, between slashes of either kind; for some servers a `;` ends a segment as well. */
+const DOT_SEGMENT = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;]|%(?:25)*(?:2f|5c|3b)|$)/i
+
+/** Some servers resolve such segments, and what they arrive at is another path than the one that was looked at here. */
+function hasDotSegment(path: string): boolean {
+  return (path.includes('.') || path.includes('%')) && DOT_SEGMENT.test(path)
+}
+
+function malformed(): Target {
+  return { kind: 'refused', error: new ApiError('INVALID_ARGUMENT', 'the request target is not a well-formed path') }
+}
+
+function climbing(): Target {
+  return { kind: 'refused', error: invalidArgument({ field: 'path', description: 'must not contain the segments . and ..' }) }
 }
 
 /** A request target without its query, which may hold secrets. */
@@ -33,6 +63,7 @@ export function pathOf(url: string): string {
   return query < 0 ? url : url.slice(0, query)
 }
 
+/** Undefined when it is not percent-encoded UTF-8. */
 function decoded(path: string): string | undefined {
   if (!path.includes('%')) return path
   try {
@@ -40,4 +71,9 @@ function decoded(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The same as bytes, whatever they are: servers that do not ask for UTF-8 read it so. */
+function bytewise(path: string): string {
+  return path.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }

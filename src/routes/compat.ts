@@ -77,7 +77,7 @@ export function createCompat(
         return served instanceof Promise ? served.catch(refuse) : served
       }
       if (!legacy) throw refusal(routed, match?.operation)
-      return legacy(request, reply, path, exchange)
+      return legacy(request, reply, exchange)
     } catch (thrown) {
       return refuse(thrown)
     }

@@ -3,15 +3,14 @@ import replyFrom from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
 import { endToEnd } from '../upstream/hop-by-hop.ts'
-import { fromV1Transport, refuseDotSegments } from '../upstream/legacy-ask.ts'
+import { fromV1Transport } from '../upstream/legacy-ask.ts'
 import { abortSignalOf } from '../upstream/signal.ts'
 import { sendError } from './answer.ts'
-import { pathOf } from './classify.ts'
 import type { Exchange } from './exchange.ts'
 import { clientSignal } from './signal.ts'
 
-/** Passes one v1 request on to the v1 upstream as it is; `path` is decoded. */
-export type Legacy = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => FastifyReply
+/** Passes one v1 request on to the v1 upstream as it is. */
+export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange) => FastifyReply
 
 interface LegacySettings {
   /** Origin of the v1 service, with an optional path prefix. */
@@ -22,25 +21,33 @@ interface LegacySettings {
 
 type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
 
+/** What reply-from has no place for. */
+interface Passing {
+  readonly signal: AbortSignal
+  /** The target as it goes out. */
+  readonly path: string
+}
+
 /**
  * Bytes to the v1 service by reply-from, with its measured traps closed (packages §2): the shared pool verifies TLS, nothing is retried,
- * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape.
+ * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape. The target is the
+ * client's: reply-from would make a URL of it, which turns `\` into `/` and cuts off what stands behind a `#`.
  */
 export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs }: LegacySettings): Legacy {
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
-  const client = new AsyncLocalStorage<AbortSignal>()
+  const passing = new AsyncLocalStorage<Passing>()
   const request = (options: Dispatcher.RequestOptions, answered: Answered) => {
-    pool.request({ ...options, signal: client.getStore(), headersTimeout: answerMs, bodyTimeout: 0 }, answered)
+    pool.request({ ...options, ...passing.getStore(), headersTimeout: answerMs, bodyTimeout: 0 }, answered)
   }
   app.register(replyFrom, { base: origin, undici: { request: request as Dispatcher['request'] }, disableRequestLogging: true })
 
-  return (request, reply, path, exchange) => {
-    refuseDotSegments(path)
+  return (request, reply, exchange) => {
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
-    client.run(abortSignalOf(clientSignal(reply.raw)), () =>
-      reply.from(prefix + pathOf(request.raw.url ?? ''), {
+    const signal = abortSignalOf(clientSignal(reply.raw))
+    passing.run({ signal, path: prefix + request.raw.url }, () =>
+      reply.from('/', {
         retryDelay: () => null,
         rewriteRequestHeaders: (_, headers) => requestHeaders(headers, exchange.id, withBody),
         rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': exchange.id }),

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent } from 'undici'
-import { ApiError, invalidArgument } from '../errors/api-error.ts'
+import { ApiError } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
 import { fromTransport } from '../errors/from-v2.ts'
 import { endToEnd } from './hop-by-hop.ts'
@@ -38,7 +38,6 @@ export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): Legac
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
   return async ({ id, method, url, headers, body }, signal) => {
-    refuseDotSegments(decodeURIComponent(url.split('?', 1)[0] ?? ''))
     try {
       const answer = await pool.request({
         origin,
@@ -63,12 +62,6 @@ const OURS = new Set(['host', 'content-length', 'expect', 'x-crosswalk-mode'])
 function requestHeaders(headers: IncomingHttpHeaders, id: string): Record<string, string | string[]> {
   const kept = Object.entries(endToEnd(headers)).filter(([name, value]) => value !== undefined && !OURS.has(name))
   return { ...(Object.fromEntries(kept) as Record<string, string | string[]>), 'x-request-id': id }
-}
-
-/** Some carriers refuse such segments of a decoded path with a text of their own, others normalize them into another path. */
-export function refuseDotSegments(path: string): void {
-  if (!path.split(/[\\/]/).some((segment) => segment === '.' || segment === '..')) return
-  throw invalidArgument({ field: 'path', description: 'must not contain the segments . and ..' })
 }
 
 const SENTENCES: Partial<Record<CodeName, string>> = {

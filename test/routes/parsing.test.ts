@@ -25,8 +25,47 @@ describe('classify', () => {
     },
   )
 
-  it.each(['/iam/v1/groups/%zz', '*', 'http://other.example/iam/v1/groups'])('finds %s malformed', (url) => {
-    expect(classify(url)).toEqual({ kind: 'malformed' })
+  it.each([
+    ...['/iam/v1/groups/%zz', '/iam%2Fv1/groups/%ff', '*', 'http://other.example/iam/v1/groups'],
+    ...['/iam/v1/groups#x', '/iam/v1/groups?name=a#b', '/iam/v2/groups#x', '/#/iam/v1/groups'],
+    ...['/iam/v1/groups\\x', '/iam/v1/groups/"<>`', '/iam/v1/groups/{id}', '/iam/v1/groups/a|b', '/iam/v1/groups/\u00fc'],
+  ])('refuses %s', (url) => {
+    expect(classify(url)).toMatchObject({ kind: 'refused', error: { message: 'the request target is not a well-formed path' } })
+  })
+
+  const CLIMBING = [
+    '/..',
+    '/a/../b',
+    '/a/.',
+    '/%2e%2E/b',
+    '/.%2e',
+    '/%252e%252e/b',
+    '/a%2f..%2Fb',
+    '/..%5cb',
+    '/..\\b',
+    '/..;/b',
+    '/..;x=1',
+    '/..%3b/b',
+  ]
+
+  it.each(CLIMBING)('refuses %s in a path of v1', (path) => {
+    const encoded = path.replaceAll('\\', '%5C')
+    expect(classify(`/iam/v1/groups${encoded}`)).toMatchObject({
+      kind: 'refused',
+      error: { message: expect.stringMatching(/\. and \.\.$/) },
+    })
+  })
+
+  it.each(CLIMBING)('refuses %s where v2 lives below a path, and nowhere else', (url) => {
+    expect(classify(url)).toEqual({ kind: 'native' })
+    expect(createClassify(mappings, true)(url)).toMatchObject({
+      kind: 'refused',
+      error: { message: expect.stringMatching(/\. and \.\.$/) },
+    })
+  })
+
+  it.each(['/a..b', '/...', '/..a/', '/a./b', '/v2/..%zz', '/x?a=/../b', '/..%20/', '//twice'])('leaves %s to v2 also there', (url) => {
+    expect(createClassify(mappings, true)(url)).toEqual({ kind: 'native' })
   })
 })
 

@@ -1,7 +1,9 @@
+import { connect2, fetch2 } from '../../listen/fetch2.ts'
+import { startProxy } from '../../routes/support.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
-import { talk } from '../wire.ts'
-import { inWorld, serving } from '../world.ts'
+import { talk, type WireAnswer } from '../wire.ts'
+import { inWorld, serving, type World } from '../world.ts'
 
 /** Request targets that name another host; whatever they say, only our own upstream may be asked. */
 const ELSEWHERE = ['http://169.254.169.254/latest', '//169.254.169.254/latest', '/\\169.254.169.254/latest', '/@169.254.169.254/latest']
@@ -18,10 +20,102 @@ async function otherHosts(): Promise<string> {
   })
 }
 
+/** `METHOD target`. */
+type Line = `${string} /${string}`
+
+/** What each of these requests is answered over HTTP/1.1 and over HTTP/2. */
+async function answersTo(url: string, lines: readonly Line[]): Promise<readonly (WireAnswer | undefined)[]> {
+  const session = await connect2(url)
+  const given: (WireAnswer | undefined)[] = []
+  for (const line of lines) {
+    const [method = '', target = ''] = line.split(' ')
+    const { answers } = await talk(url, `${line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    const { status, headers, body } = await fetch2(session, target, { ':method': method })
+    given.push(answers[0], {
+      status,
+      headers: new Map(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      body,
+      broken: false,
+    })
+  }
+  session.close()
+  return given
+}
+
+/** How often each answer came, and how much was passed on. */
+async function refusals({ proxy, upstream }: Pick<World, 'proxy' | 'upstream'>, lines: readonly Line[]): Promise<string> {
+  const counts = new Map<string, number>()
+  for (const answer of await answersTo(proxy.url, lines)) counts.set(say(answer), (counts.get(say(answer)) ?? 0) + 1)
+  return `${[...counts].map(([said, count]) => `${said} × ${count}`).join(', ')}; ${upstream.seen.length} passed on`
+}
+
+/** The same where v2 lives below a path of its server. */
+const refusedBelow = (lines: readonly Line[]) =>
+  inWorld(serving(3), {}, async ({ upstream }) => {
+    const proxy = await startProxy({ 'upstream.v2': `${upstream.url}/tenant-a` })
+    try {
+      return await refusals({ upstream, proxy }, lines)
+    } finally {
+      await proxy.close()
+    }
+  })
+
+/** Of odd requests that may be passed on, those that did not arrive as they came. */
+const changed = (lines: readonly Line[]) =>
+  inWorld(serving(3), {}, async ({ upstream, proxy }) => {
+    await answersTo(proxy.url, lines)
+    const seen = upstream.seen.map(({ method, url }) => `${method} ${url}`)
+    const others = seen.filter((line, at) => line !== lines[Math.floor(at / 2)])
+    return `${seen.length} of ${2 * lines.length} passed on, ${others.length === 0 ? 'none changed' : others.join(', ')}`
+  })
+
+const NO_PATHS: readonly Line[] = [
+  ...(['GET /iam/v1/groups#x', 'POST /iam/v1/groups/a#x', 'GET /registry/v1/vuln_reports?repo=a#b', 'GET /iam/v2/groups#x'] as const),
+  ...(['GET /iam/v1/groups\\', 'GET /registry/v1/vuln_reports\\..\\x', 'DELETE /iam/v1/groups/"<>`^{|}[]', 'GET /iam/v1/\u00fc'] as const),
+]
+
+const CLIMBING: readonly Line[] = [
+  ...(['GET /../admin', 'GET /%2e%2E/admin', 'GET /..;/admin', 'GET /..%3b/admin', 'GET /x%2f..%2fadmin', 'GET /..\\admin'] as const),
+  ...(['GET /..%5Cadmin', 'GET /%252e%252e/admin', 'GET /x/./..', 'GET /.?x'] as const),
+]
+
+/** Methods of v2, known and unknown, and what it keeps below a repo; `addChart` is one of other resources. */
+const METHODS: readonly Line[] = [
+  ...(['POST /iam/v1/groups/abc:sync', 'DELETE /iam/v1/groups/abc%3Apurge', 'PUT /registry/v1/repos/abc:archive'] as const),
+  ...(['PUT /registry/v1/repos/abc/readme', 'DELETE /iam/v1/groups/abc:addChart', 'POST /iam/v1/terms/abc:checkPolicies'] as const),
+]
+
+const ODD: readonly Line[] = [
+  'GET /registry/v1/vuln_reports/a%2fb%5C;x=1!$&\'()*+@:=~//c%25?x="<>|\\^`{}[]&y=%41+%zz',
+  'GET /libraries/v1/x:y//?',
+  'GET /x\\y//..;/%2e/"<>|\\^`{}[]?a=/../%zz',
+  'GET //iam/v1/groups',
+]
+
 export const targetAttacks: readonly Fault[] = [
   {
     name: 'a target that names another host',
     expected: "400/3, 200, 200, 200; 3 passed on, our upstream's host: true",
     see: otherHosts,
+  },
+  {
+    name: 'a target with a fragment, or a v1 path with characters that no path holds',
+    expected: '400/3 × 16; 0 passed on',
+    see: () => inWorld(serving(3), {}, (world) => refusals(world, NO_PATHS)),
+  },
+  {
+    name: 'a target that climbs out of the path of v2',
+    expected: '400/3 × 20; 0 passed on',
+    see: () => refusedBelow(CLIMBING),
+  },
+  {
+    name: 'an id that v2 would take for a method, or for another resource',
+    expected: '400/3 × 12; 0 passed on',
+    see: () => inWorld(serving(3), {}, (world) => refusals(world, METHODS)),
+  },
+  {
+    name: 'odd targets that may be passed on',
+    expected: '8 of 8 passed on, none changed',
+    see: () => changed(ODD),
   },
 ]

@@ -1,7 +1,7 @@
 import { enumMap, prefixed } from '../src/mapping/enums.ts'
 import { choice, type Fields, int, long, object, objects, oneof, optional, text, texts, time } from '../src/mapping/field.ts'
 import type { Mapping } from '../src/mapping/operation.ts'
-import { action, list } from '../src/mapping/operations.ts'
+import { action, list, withoutToken } from '../src/mapping/operations.ts'
 import { ask } from '../src/mapping/plan.ts'
 import { textsParam, timeParam, v2Query } from '../src/mapping/query.ts'
 import { message, resource } from '../src/mapping/resource.ts'
@@ -86,15 +86,17 @@ const documentFilters = { id: 'id', cves: textsParam('cves') }
 export const advisory: Mapping = {
   domain: 'advisory',
   operations: [
-    wholeList('advisory.documents.list', 'GET /advisory/v1/documents', {
-      calls: [`GET ${DOCUMENTS}`],
-      params: documentFilters,
-      row: message('document', document),
-      byId: true,
-      *read({ query }) {
-        return { rows: (yield* ask({ method: 'GET', path: DOCUMENTS, query: v2Query(documentFilters, query) })).documents }
-      },
-    }),
+    withoutToken(
+      wholeList('advisory.documents.list', 'GET /advisory/v1/documents', {
+        calls: [`GET ${DOCUMENTS}`],
+        params: documentFilters,
+        row: message('document', document),
+        byId: true,
+        *read({ query }) {
+          return { rows: (yield* ask({ method: 'GET', path: DOCUMENTS, query: v2Query(documentFilters, query) })).documents }
+        },
+      }),
+    ),
     action('advisory.resolved_vulns.list', 'GET /advisory/v1/images/resolved_vulns', {
       v2: 'GET /advisory/v2/images/resolvedVulns',
       // A repeated message cannot be written as a query parameter; both versions refuse it (facts §7).
@@ -102,14 +104,16 @@ export const advisory: Mapping = {
       answer: message('resolved vulnerability reports', { items: objects('resolvedVulnsReports', report) }),
       missing: 'empty',
     }),
-    list('advisory.vulnerability_metadata.list', 'GET /advisory/v1/metadata', metadata, {
-      pages: true,
-      query: { id: 'id', ids: textsParam('ids') },
-      envelope: message('vulnerability metadata', {
-        next_page_token: text('nextPageToken'),
-        total_count: optional(long('totalCount')),
-        skipped: int('skipped'),
+    withoutToken(
+      list('advisory.vulnerability_metadata.list', 'GET /advisory/v1/metadata', metadata, {
+        pages: true,
+        query: { id: 'id', ids: textsParam('ids') },
+        envelope: message('vulnerability metadata', {
+          next_page_token: text('nextPageToken'),
+          total_count: optional(long('totalCount')),
+          skipped: int('skipped'),
+        }),
       }),
-    }),
+    ),
   ],
 }

@@ -63,6 +63,8 @@ export interface Operation {
   readonly fieldName: (v2Path: string) => string
   /** Why a v1-only operation has no v2 counterpart, or what an emulation cannot know. */
   readonly because?: string
+  /** Neither service asks for a token here: an answer says nothing about who asked. */
+  readonly takesNoToken?: true
   /** Absent for v1-only operations. */
   readonly plan?: MakePlan
   /** The plan as the one call that it is, where it is no more: most requests are, and need no machinery. */

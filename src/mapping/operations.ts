@@ -156,6 +156,11 @@ export function operation(id: string, route: string, options: Composed): Operati
   }
 }
 
+/** The same operation, open to everybody: neither service asks for a token. */
+export function withoutToken(operation: Operation): Operation {
+  return { ...operation, takesNoToken: true }
+}
+
 /** An operation that only a v1 service can answer, and why. */
 export function v1Only(id: string, route: string, because: string): Operation {
   const plan = { kind: 'v1-only' as const, calls: [], params: {}, ownParams: [], missing: 'error' as const, because }

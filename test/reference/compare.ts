@@ -33,6 +33,8 @@ export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {
 function compareOperation(facts: Facts, fact: FactOperation, operation: Operation, findings: Findings): void {
   if (fact.kind !== operation.kind) findings.different.push(`${operation.id} is ${operation.kind}, the facts say ${fact.kind}`)
   compareVariables(fact, operation, findings)
+  const isOpen = operation.takesNoToken ?? false
+  if (isOpen === fact.v1.auth.auth) findings.different.push(`${operation.id} asks for a token: ${!isOpen}, the facts say otherwise`)
   if (operation.kind === 'v1-only') return
   const calls = operation.calls.map((call) => shapeOf(call.replaceAll(/\{[^}]+\}/g, '{x=**}')).replaceAll('{**}', '{}'))
   const primary = `${fact.v2?.method} ${shapeOf(fact.v2?.protoPath ?? '').replaceAll('{**}', '{}')}`

@@ -31,6 +31,7 @@ export interface FactOperation {
     readonly pathParams: readonly { readonly proto: string }[]
     readonly queryParams: readonly { readonly name: string; readonly type: string }[]
     readonly bodyFields: readonly { readonly name: string }[]
+    readonly auth: { readonly auth: boolean }
   }
   readonly v2: { readonly method: string; readonly protoPath: string } | null
   readonly requestMap: readonly Pair[]

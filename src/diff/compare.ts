@@ -12,6 +12,8 @@ export interface Seen {
   /** Lower-case names; only `content-type` is looked at. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Captured
+  /** The tables gave this answer themselves: no service was asked, so that nobody looked at the credential. */
+  readonly unasked?: true
 }
 
 /** What comparing gave: every difference (none = the answers are equal), or why there is nothing to say. */

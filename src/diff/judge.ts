@@ -80,14 +80,25 @@ function outcomeOf(findings: readonly Explained[]): Outcome {
 /** Answers that say nothing about the translation, before their bodies are looked at. */
 function failureOf(v1: Seen, v2: Seen): Judgement | undefined {
   const inconclusive = (reason: string): Judgement => ({ outcome: 'inconclusive', findings: [], reason })
+  const stranger = strangeness(v1, v2)
+  if (stranger !== undefined) return inconclusive(stranger)
   if (hasFailed(v1) || v1.status === 429) return inconclusive(`v1 itself answered HTTP ${v1.status}`)
   if (v1.status === 499 || v2.status === 499) return inconclusive('the client went away')
   if (hasFailed(v2) || v2.status === 429)
     return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${v2.status} where v1 answered ${v1.status}` }
-  // Counting refused strangers would let anybody fill the evidence.
-  if (v1.status === 401 && v2.status === 401) return inconclusive('neither side knew the caller')
   return undefined
 }
+
+/** Why the answers may be those to a stranger: counting them would let anybody fill the evidence, or open a circuit. */
+function strangeness(v1: Seen, v2: Seen): string | undefined {
+  if (v1.status === UNAUTHENTICATED) return v2.status === UNAUTHENTICATED ? 'neither side knew the caller' : 'v1 did not know the caller'
+  if (v2.status === UNAUTHENTICATED) return 'v2 did not know the caller'
+  // v2 may have refused the same, had it been asked.
+  return v1.status === FORBIDDEN && v2.unasked ? 'v1 refused the caller, and v2 was not asked' : undefined
+}
+
+const UNAUTHENTICATED = 401
+const FORBIDDEN = 403
 
 /** 501 says what v1 never had: nothing failed. */
 function hasFailed({ status }: Seen): boolean {

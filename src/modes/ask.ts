@@ -42,11 +42,14 @@ export interface AskSettings {
 }
 
 export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, limit }: AskSettings): Ask {
-  const sides: Readonly<Record<Side, (asking: Asking, signal: Signal) => Promise<Answer>>> = {
-    v1: ({ raw, token }, signal) => legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal),
-    async v2({ operation, raw, read, token, tap }, signal) {
+  const sides: Readonly<Record<Side, (asking: Asking, signal: Signal, onCall: () => undefined) => Promise<Answer>>> = {
+    v1({ raw, token }, signal, onCall) {
+      onCall()
+      return legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal)
+    },
+    async v2({ operation, raw, read, token, tap }, signal, onCall) {
       const onAnswer = tap && telling(tap)
-      const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall: () => undefined, onAnswer })
+      const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall, onAnswer })
       const request = token === undefined ? read() : paged(read(), token)
       return translate(operation, request, send, settings, () => {})
     },
@@ -54,10 +57,15 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
   return async (side, asking, signal) => {
     const began = performance.now()
     const over = within(signal, deadlineMs, tooLate)
+    let unasked = true
+    const onCall = () => {
+      unasked = false
+      return undefined
+    }
     try {
-      const answer = await sides[side](asking, over.signal).catch(asAnswer)
+      const answer = await sides[side](asking, over.signal, onCall).catch(asAnswer)
       const seen = await seenOf(await drain(answer, limit), limit)
-      return { seen, ms: Math.round(performance.now() - began) }
+      return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began) }
     } finally {
       over.end()
     }

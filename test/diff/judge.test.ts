@@ -24,12 +24,29 @@ describe('the outcome of two answers', () => {
     [499, 200, 'inconclusive'],
     [200, 499, 'inconclusive'],
     [401, 401, 'inconclusive'],
-    [200, 401, 'mismatch'],
+    [401, 400, 'inconclusive'],
+    [401, 200, 'inconclusive'],
+    [401, 500, 'inconclusive'],
+    [200, 401, 'inconclusive'],
+    [500, 401, 'inconclusive'],
+    [403, 400, 'mismatch'],
   ]
   it.each(statuses)('HTTP %i and HTTP %i: %s', (v1, v2, outcome) => {
     const answer = (status: number) => seen(status < 400 ? body : error, status)
     const judged = judge(operation, answer(v1), answer(v2))
     expect(judged.outcome).toBe(outcome)
     if (outcome === 'error' || outcome === 'inconclusive') expect(judged.reason).toMatch(/HTTP \d|client|caller/)
+  })
+
+  const unasked: [v1: number, v2: number, Outcome][] = [
+    [401, 400, 'inconclusive'],
+    [403, 400, 'inconclusive'],
+    [403, 200, 'inconclusive'],
+    [200, 400, 'mismatch'],
+    [400, 400, 'match'],
+  ]
+  it.each(unasked)('HTTP %i of v1 and HTTP %i of the tables, which did not ask v2: %s', (v1, v2, outcome) => {
+    const given = seen(v2 < 400 ? body : error, v2)
+    expect(judge(operation, seen(v1 < 400 ? body : error, v1), { ...given, unasked: true }).outcome).toBe(outcome)
   })
 })

@@ -15,27 +15,35 @@ export interface Identified extends Identity {
   readonly credential: string
 }
 
-/** Callers come again and again with the same token. */
+/** Callers come again and again with the same token. What is longer than a token is not kept: a thousand of them would fill the memory. */
 const known = new LRUCache<string, Identified>({ max: 1000 })
+const LONGEST = 8192
 
 /**
  * Names the caller of a request. The token is not verified here, since the service behind does that: whoever forges a subject is refused
- * there, and refusals are neither counted nor compared.
+ * there, and nothing counts of a credential that no service accepted (`Accepted`).
  */
 export function identify(authorization: string | undefined): Identified {
   const found = known.get(authorization ?? '')
   if (found) return found
   const identity = read(authorization)
-  known.set(authorization ?? '', identity)
+  if ((authorization?.length ?? 0) <= LONGEST) known.set(authorization ?? '', identity)
   return identity
 }
 
 function read(authorization: string | undefined): Identified {
   const claims = claimsOf(authorization)
   const credential = credentialHash(authorization)
-  if (typeof claims?.sub !== 'string' || claims.sub === '') return { caller: credential, subject: undefined, credential }
+  if (typeof claims?.sub !== 'string' || claims.sub === '')
+    return { caller: credentialHash(plain(authorization)), subject: undefined, credential }
   const name = `${typeof claims.iss === 'string' ? claims.iss : ''} ${claims.sub}`
   return { caller: createHash('sha256').update(name).digest('hex').slice(0, 16), subject: claims.sub, credential }
+}
+
+/** One token is one caller, however its scheme and its spaces are written. */
+function plain(authorization: string | undefined): string | undefined {
+  const [, token] = /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '') ?? []
+  return token === undefined ? authorization : `Bearer ${token}`
 }
 
 /** The claims of a JSON Web Token. */

@@ -36,6 +36,18 @@ it.each([
   })
 })
 
+it('a token is one caller, however its scheme is written', () => {
+  const spellings = ['Bearer opaque', 'bearer opaque', 'BEARER   opaque', 'Bearer \topaque ']
+  expect(new Set(spellings.map((authorization) => identify(authorization).caller))).toEqual(new Set([credentialHash('Bearer opaque')]))
+  expect(new Set(spellings.map((authorization) => identify(authorization).credential)).size).toBe(spellings.length)
+})
+
+it('a credential of any length has a caller', () => {
+  const long = `Bearer ${'x'.repeat(60_000)}`
+  expect(identify(long)).toEqual(identify(long))
+  expect(identify(long).caller).toBe(credentialHash(long))
+})
+
 it('nobody is anonymous', () => {
   expect(identify(undefined)).toEqual({ caller: 'anonymous', subject: undefined, credential: 'anonymous' })
 })

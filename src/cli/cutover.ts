@@ -26,7 +26,7 @@ export const cutover: Command = {
     }
     const verdict = judgeCutover({ ...questionOf(report), target })
     if (flags.json) io.out(JSON.stringify(verdict, null, 2))
-    else for (const line of linesOf(verdict)) io.out(line)
+    else for (const line of [...linesOf(verdict), ...notCounted(report)]) io.out(line)
     return verdict.ready ? 0 : FAILED
   },
 }
@@ -40,6 +40,12 @@ function targetOf(flags: Flags): number | undefined {
 function questionOf({ operations: evidence, traffic }: EvidenceReport) {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   return { evidence, traffic: new Map(Object.entries(traffic)), operations }
+}
+
+/** Whoever no service accepted proves nothing; that there are such requests, a person should know. */
+function notCounted({ strangers }: EvidenceReport): readonly string[] {
+  const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
+  return requests === 0 ? [] : [`Not counted: ${requests} requests of strangers to ${Object.keys(strangers).length} operations.`]
 }
 
 function linesOf({ ready, reasons, operations }: CutoverVerdict): readonly string[] {

@@ -36,12 +36,16 @@ export interface Client extends Caller {
 
 export interface Inventory {
   use(client: Caller, use: Use): void
+  /** Counts a request of somebody whom no service accepted: not a client, and not traffic. */
+  stranger(operation: string): void
   /** Counts a recorded mismatch against the client that had it. */
   mismatch(caller: string, operation: string): void
   /** Most calls first. */
   clients(): readonly Client[]
   /** v1 requests by operation id, of every client. */
   traffic(): ReadonlyMap<string, number>
+  /** Requests of strangers by operation id. */
+  strangers(): ReadonlyMap<string, number>
   /** Calls of clients that came after `limit` others; they are in `traffic`. */
   uncounted(): number
 }
@@ -65,6 +69,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
   const table = new Map(operations.map((operation) => [operation.id, operation]))
   const clients = new Map<string, Known>()
   const traffic = new Map<string, number>()
+  const strangers = new Map<string, number>()
   let uncounted = 0
   return {
     use({ caller, subject }, { operation, mode, calls = 1, at }) {
@@ -80,12 +85,14 @@ export function createInventory(operations: readonly Operation[], limit: number 
       tally.lastSeen = Math.max(tally.lastSeen, at)
       tally.modes.add(mode)
     },
+    stranger: (operation) => void strangers.set(operation, (strangers.get(operation) ?? 0) + 1),
     mismatch(caller, operation) {
       const tally = clients.get(caller)?.operations.get(operation)
       if (tally) tally.mismatches += 1
     },
     clients: () => [...clients].map(([caller, known]) => clientOf(caller, known, table)).sort((a, b) => b.calls - a.calls),
     traffic: () => traffic,
+    strangers: () => strangers,
     uncounted: () => uncounted,
   }
 }

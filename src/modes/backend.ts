@@ -2,7 +2,7 @@ import type { Operation, V1Request } from '../mapping/operation.ts'
 import type { Written } from '../translate/execute.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
 import type { Signal } from '../upstream/signal.ts'
-import type { Identity } from './identify.ts'
+import type { Identified } from './identify.ts'
 import type { Side } from './mode.ts'
 
 type Headers = Readonly<Record<string, string | string[]>>
@@ -14,7 +14,7 @@ export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<string | Uint8Array> }
 
 /** One v1 request on its way to a backend. */
-export interface Incoming extends Identity {
+export interface Incoming extends Identified {
   /** Its operation has a plan: both sides can answer it. */
   readonly operation: Operation
   /** As it came: what the v1 service gets. */
@@ -29,6 +29,8 @@ export interface Incoming extends Identity {
 export interface Served {
   readonly answer: Answer
   readonly by: Side
+  /** The tables answered without a call: v2 was not asked. */
+  readonly unasked?: true
   /** v2's answer that the client was spared. */
   readonly failed?: Answer
 }

@@ -2,8 +2,8 @@ import { createBucket } from '../limits/bucket.ts'
 
 /** How often something may happen. */
 export interface Budget {
-  /** Takes one, if there is one left. */
-  take(): boolean
+  /** Takes one, if there is one left. Strangers get half of them at most, so that a crowd leaves something for the others. */
+  take(isStranger: boolean): boolean
   readonly counts: { readonly taken: number; readonly refused: number }
 }
 
@@ -13,9 +13,10 @@ const MINUTE = 60_000
 export function createBudget(perMinute: number, now: () => number): Budget {
   const counts = { taken: 0, refused: 0 }
   const bucket = createBucket({ most: perMinute, fillMs: MINUTE }, now)
+  const ofStrangers = createBucket({ most: Math.ceil(perMinute / 2), fillMs: MINUTE }, now)
   return {
-    take() {
-      const granted = bucket.take()
+    take(isStranger) {
+      const granted = (!isStranger || ofStrangers.take()) && bucket.take()
       counts[granted ? 'taken' : 'refused'] += 1
       return granted
     },

@@ -1,3 +1,4 @@
+import type { Accepted } from './accepted.ts'
 import type { Backend } from './backend.ts'
 import type { Deletions } from './deletions.ts'
 import type { Mode } from './mode.ts'
@@ -5,17 +6,18 @@ import type { Observer } from './observer.ts'
 import type { OwnWrites } from './own-writes.ts'
 import { tee } from './tee.ts'
 
-/** What tells a race from a difference. */
+/** Who counts, and what tells a race from a difference. */
 export interface Witnesses {
+  readonly accepted: Accepted
   readonly ownWrites: OwnWrites
   readonly deletions: Deletions
 }
 
 /**
  * Serves from one side and shows the observer a copy of what the client got, once the client has it. Nothing in here waits for the other
- * side, and nothing that happens there can reach the client (design §7).
+ * side, and nothing that happens there can reach the client (design §7). What strangers ask is not compared: it would prove nothing.
  */
-export function diff(serve: Backend, mode: Mode, observer: Observer, { ownWrites, deletions }: Witnesses): Backend {
+export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted, ownWrites, deletions }: Witnesses): Backend {
   return async (incoming) => {
     const wrote = ownWrites.watch(incoming.caller)
     const mayBeGone = deletions.watch()
@@ -23,8 +25,9 @@ export function diff(serve: Backend, mode: Mode, observer: Observer, { ownWrites
     const served = await serve(incoming)
     const answer = tee(served.answer, observer.limit, (kept) => {
       if (!kept) observer.skipped.gone += 1
+      else if (!accepted.has(incoming.credential)) observer.skipped.stranger += 1
       else observer.look({ incoming, mode, served, kept, ms: Math.round(performance.now() - began), wrote, mayBeGone })
     })
-    return { answer, by: served.by, ...(served.failed && { failed: served.failed }) }
+    return { ...served, answer }
   }
 }

@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Operation } from '../mapping/operation.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
+import { type Accepted, createAccepted } from './accepted.ts'
 import { type Backend, hasFailed, type Incoming, isRead, type Served } from './backend.ts'
 import type { Budget } from './budget.ts'
 import { createDeletions } from './deletions.ts'
 import { diff } from './diff.ts'
 import { fallback } from './fallback.ts'
-import { type Identified, type Identity, identify } from './identify.ts'
+import { type Identified, identify } from './identify.ts'
 import { callerOf, type Journal } from './journal.ts'
 import { COMPARING, type Mode, SERVED_BY, type Side } from './mode.ts'
 import type { Observer } from './observer.ts'
@@ -31,10 +32,12 @@ export interface Modes {
   choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
   /** Who calls an operation that only v1 can answer. */
   identify(headers: IncomingHttpHeaders): Identified
-  /** Counts a request that was served. */
-  used(who: Identity, operation: string, mode: Mode): void
+  /** Told of a status with which a service itself answered: only who was accepted counts. */
+  readonly heard: Accepted['heard']
+  /** Counts a request that is over; one that was refused without asking a service is no traffic. */
+  used(choice: Choice, operation: Operation, refused: boolean): void
   /** Notes that a request may write; the function returned says that it is over. */
-  writing(operation: Operation, params: Readonly<Record<string, string>>, caller: string): () => void
+  writing(operation: Operation, params: Readonly<Record<string, string>>, who: Identified): () => void
   /** Answers in the chosen mode; `translated` answers from v2. */
   serve(mode: Mode, incoming: Incoming, translated: Backend): Promise<Served>
   /** Records what was counted. */
@@ -53,7 +56,8 @@ export interface ModesSettings {
 const PAGING_CALLERS = 10_000
 
 export function createModes(initial: ModeRules, { journal, v1, subjects, now }: ModesSettings): Modes {
-  const witnesses = { ownWrites: createOwnWrites(), deletions: createDeletions() }
+  const accepted = createAccepted()
+  const witnesses = { accepted, ownWrites: createOwnWrites(), deletions: createDeletions() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
   const pagingSides = new LRUCache<string, Side>({ max: PAGING_CALLERS })
   let rules = initial
@@ -62,11 +66,12 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
   /** A list that is read page by page stays with the side that began it, whatever the rules say meanwhile. */
   const staying = (mode: Mode, operation: Operation, url: string, caller: string): Mode => {
     if (!isPaged(operation)) return mode
-    const key = `${caller} ${operation.id}`
-    const side = pageTokenOf(operation, url) === undefined ? undefined : pagingSides.get(key)
-    if (side !== undefined && side !== SERVED_BY[mode]) return side
-    pagingSides.set(key, SERVED_BY[mode])
-    return mode
+    const side = pageTokenOf(operation, url) === undefined ? undefined : pagingSides.get(pagingKey(caller, operation))
+    return side !== undefined && side !== SERVED_BY[mode] ? side : mode
+  }
+  const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
+    witnesses.deletions.note(operation, params)
+    return witnesses.ownWrites.begin(caller)
   }
 
   return {
@@ -91,17 +96,31 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
       const mode = select({ caller, subject, operation: operation.id, wish: asked, isOpen: journal.circuit.isOpen(operation.id) })
       return { caller, subject, credential, mode: staying(mode, operation, url, caller) }
     },
-    used: (who, operation, mode) => traffic.use(callerOf(who, subjects), operation, mode),
-    writing(operation, params, caller) {
+    heard: accepted.heard,
+    used(choice, operation, refused) {
+      const { credential, caller, mode } = choice
+      if (!accepted.has(credential)) return journal.inventory.stranger(operation.id)
+      if (refused) return
+      if (isPaged(operation)) pagingSides.set(pagingKey(caller, operation), SERVED_BY[mode])
+      traffic.use(callerOf(choice, subjects), operation.id, mode)
+    },
+    writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten
-      witnesses.deletions.note(operation, params)
-      return witnesses.ownWrites.begin(caller)
+      if (accepted.has(credential)) return write(operation, params, caller)
+      // What strangers try writes nothing, but this may be the first request of somebody who is none.
+      return () => {
+        if (accepted.has(credential)) write(operation, params, caller)()
+      }
     },
     serve(mode, incoming, translated) {
       if (!v1) return translated(incoming)
-      const legacy: Backend = async ({ raw, client }) => ({ answer: await v1.ask(raw, client), by: 'v1' })
-      const v2 = fallback(translated, legacy, v1.budget)
-      const answers = SERVED_BY[mode] === 'v1' ? legacy : COMPARING.has(mode) ? v2 : counted(v2, journal)
+      const legacy: Backend = async ({ raw, client, operation, credential }) => {
+        const answer = await v1.ask(raw, client)
+        accepted.heard(operation, credential, answer.status)
+        return { answer, by: 'v1' }
+      }
+      const v2 = fallback(translated, legacy, v1.budget, accepted)
+      const answers = SERVED_BY[mode] === 'v1' ? legacy : COMPARING.has(mode) ? v2 : counted(v2, accepted, journal)
       return (COMPARING.has(mode) ? diff(answers, mode, v1.observer, witnesses) : answers)(incoming)
     },
     flush: traffic.flush,
@@ -112,11 +131,16 @@ const nothingWritten = () => {}
 
 export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'
 
+function pagingKey(caller: string, { id }: Operation): string {
+  return `${caller} ${id}`
+}
+
 /** Tells the circuit how v2 fared where nothing is compared. */
-function counted(v2: Backend, journal: Journal): Backend {
+function counted(v2: Backend, accepted: Accepted, journal: Journal): Backend {
   return async (incoming) => {
     const served = await v2(incoming)
-    journal.answered(incoming.operation.id, hasFailed((served.failed ?? served.answer).status))
+    const counts = !served.unasked && accepted.has(incoming.credential)
+    if (counts) journal.answered(incoming.operation.id, hasFailed((served.failed ?? served.answer).status))
     return served
   }
 }

@@ -18,6 +18,8 @@ import { wouldSend } from './would-send.ts'
 export interface Skipped {
   /** The client went away before it had its answer. */
   gone: number
+  /** Neither side had accepted its credential. */
+  stranger: number
   /** It goes on from a page token whose counterpart on the other side is not known. */
   pageToken: number
   /** A write that leaves nothing that could be read. */
@@ -45,7 +47,7 @@ export interface Observer {
 }
 
 export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
-  const skipped: Skipped = { gone: 0, pageToken: 0, unreadable: 0 }
+  const skipped: Skipped = { gone: 0, stranger: 0, pageToken: 0, unreadable: 0 }
   const cursors = createCursors()
   const learning = everyNth(settings.learnEvery)
   return {
@@ -77,7 +79,8 @@ async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promi
     skipped.pageToken += 1
     return
   }
-  const first: Answered = { seen: await seenOf(watched.kept, settings.limit), ms: watched.ms }
+  const seen = await seenOf(watched.kept, settings.limit)
+  const first: Answered = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
   const learn = means.learning(operation.id)
   const question = { operation, raw, read, by: served.by, first, other: failed, otherToken, wrote, learn }

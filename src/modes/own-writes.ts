@@ -7,44 +7,54 @@ export interface OwnWrites {
 }
 
 interface Writes {
-  begun: number
+  /** Number of the last one among all writes. */
+  last: number
   active: number
 }
 
-/** Callers remembered beyond those with a write under way; those known longest are forgotten first. */
+/** Callers remembered beyond those with a write under way; those that wrote longest ago are forgotten first. Readers take no place. */
 const CALLERS = 10_000
 
-export function createOwnWrites(): OwnWrites {
-  const callers = new Map<string, Writes>()
-  const of = (caller: string) => {
-    const known = callers.get(caller)
-    if (known) return known
-    const fresh = { begun: 0, active: 0 }
-    callers.set(caller, fresh)
-    if (callers.size > CALLERS) forget(caller)
-    return fresh
-  }
-  const forget = (but: string) => {
-    for (const [name, { active }] of callers) {
-      if (callers.size <= CALLERS) return
-      if (active === 0 && name !== but) callers.delete(name)
+export function createOwnWrites(limit: number = CALLERS): OwnWrites {
+  /** Last writer last. */
+  const writers = new Map<string, Writes>()
+  let writes = 0
+  /** Of those that were forgotten, the number of the last write. */
+  let forgotten = 0
+  const forget = () => {
+    for (const [name, { last, active }] of writers) {
+      if (writers.size <= limit) return
+      if (active > 0) continue
+      writers.delete(name)
+      forgotten = Math.max(forgotten, last)
     }
   }
   return {
     begin(caller) {
-      const writes = of(caller)
-      writes.begun += 1
-      writes.active += 1
+      writes += 1
+      const own = writers.get(caller) ?? { last: 0, active: 0 }
+      own.last = writes
+      own.active += 1
+      writers.delete(caller)
+      writers.set(caller, own)
+      if (writers.size > limit) forget()
       let over = false
       return () => {
-        if (!over) writes.active -= 1
+        if (!over) own.active -= 1
         over = true
       }
     },
     watch(caller) {
-      const writes = of(caller)
-      const { begun, active } = writes
-      return () => active > 0 || writes.begun > begun || callers.get(caller) !== writes
+      const before = writes
+      const wasActive = isActive(writers.get(caller))
+      return () => {
+        const own = writers.get(caller)
+        return wasActive || isActive(own) || (own?.last ?? forgotten) > before
+      }
     },
   }
+}
+
+function isActive(writes: Writes | undefined): boolean {
+  return (writes?.active ?? 0) > 0
 }

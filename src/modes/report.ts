@@ -24,6 +24,8 @@ export interface EvidenceReport {
   readonly operations: readonly OperationReport[]
   /** v1 requests by operation id, compared or not. */
   readonly traffic: Readonly<Record<string, number>>
+  /** The same of strangers, whose credential no service accepted: they count for nothing. */
+  readonly strangers: Readonly<Record<string, number>>
   readonly declarations: readonly DeclarationReport[]
   readonly noise: readonly NoisyMember[]
   readonly queue: QueueCounts
@@ -55,10 +57,11 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Repo
         target: TARGET,
         operations: rows,
         traffic: Object.fromEntries(inventory.traffic()),
+        strangers: Object.fromEntries(inventory.strangers()),
         declarations: expected.report(),
         noise: judging.noise.members(),
         queue: queue.counts(),
-        skipped: skipped ?? { gone: 0, pageToken: 0, unreadable: 0 },
+        skipped: skipped ?? { gone: 0, stranger: 0, pageToken: 0, unreadable: 0 },
         fallbacks: budget.counts,
         records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
       }

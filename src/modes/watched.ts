@@ -7,7 +7,7 @@ import type { Mode } from './mode.ts'
 export interface Watched {
   readonly incoming: Incoming
   readonly mode: Mode
-  readonly served: Pick<Served, 'by' | 'failed'>
+  readonly served: Pick<Served, 'by' | 'unasked' | 'failed'>
   readonly kept: Kept
   /** Milliseconds until the client had the answer. */
   readonly ms: number

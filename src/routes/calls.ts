@@ -3,8 +3,8 @@ import type { CallWatch } from '../upstream/send.ts'
 import type { Exchange } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Counts and times the v2 calls of one request, and makes them children of its span. */
-export function watchCalls(exchange: Exchange, metrics: Metrics): (call: Call) => CallWatch {
+/** Counts and times the v2 calls of one request, makes them children of its span, and tells the status of each answer. */
+export function watchCalls(exchange: Exchange, metrics: Metrics, heard: (status: number) => void): (call: Call) => CallWatch {
   return ({ method, path }) => {
     const started = performance.now()
     const span = exchange.span?.call(method, path)
@@ -14,6 +14,7 @@ export function watchCalls(exchange: Exchange, metrics: Metrics): (call: Call) =
       ended(status) {
         metrics.endCall(status, (performance.now() - started) / 1000)
         span?.end(status)
+        if (status !== undefined) heard(status)
       },
     }
   }

@@ -71,24 +71,28 @@ export function createCompat(
       if (match) exchange.operation = match.operation.id
       const choice = match?.operation.plan && modes.choose(match.operation, request.raw.url ?? '', request.raw.headers)
       exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
-      if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw)
-      if (match && choice && !passesOn(choice, request.raw)) {
+      const isOurs = choice && !passesOn(choice, request.raw)
+      if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw, exchange, !isOurs)
+      if (match && isOurs) {
         const served = serve(match.operation, routed, known, choice, reply, exchange)
         return served instanceof Promise ? served.catch(refuse) : served
       }
       if (!legacy) throw refusal(routed, match?.operation)
-      return legacy(request, reply, exchange)
+      const passed = legacy(request, reply, exchange)
+      exchange.asked = true
+      return passed
     } catch (thrown) {
       return refuse(thrown)
     }
   }
 
-  /** Counts the request when it is over, and tells its writes from then until then. */
-  function watch({ operation, params }: Exclude<Routed['match'], string | undefined>, choice: Choice, response: ServerResponse) {
-    const written = modes.writing(operation, params, choice.caller)
+  /** Counts the request when it is over, and tells its writes from then until then. `passes`: its answer is v1's, as it is. */
+  function watch({ operation, params }: Matched, choice: Choice, response: ServerResponse, exchange: Exchange, passes: boolean) {
+    const written = modes.writing(operation, params, choice)
     const over = () => {
+      if (passes && exchange.asked && response.headersSent) modes.heard(operation, choice.credential, response.statusCode)
       written()
-      if (response.statusCode !== UNAUTHENTICATED) modes.used(choice, operation.id, choice.mode)
+      modes.used(choice, operation, !exchange.asked && response.statusCode >= 400)
     }
     whenOver(response, { over, next: undefined })
   }
@@ -146,8 +150,9 @@ export function createCompat(
     const { operation, choice, reply, exchange, signal } = serving
     const { raw, read } = await coming
     const client = legacy ? clientSignal(reply.raw) : signal
-    const { mode, caller, subject } = choice
-    const incoming: Incoming = { raw, read, caller, subject, operation, client }
+    const { mode, caller, subject, credential } = choice
+    const incoming: Incoming = { raw, read, caller, subject, credential, operation, client }
+    if (SERVED_BY[mode] === 'v1') exchange.asked = true
     const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(serving))
     if (spared) exchange.mode = 'fallback'
     return send(serving, answer, by === 'v1' ? client : signal)
@@ -159,12 +164,12 @@ export function createCompat(
 
   /** Answers from v2. */
   function translated(serving: Serving): Backend {
-    const { operation, failed } = serving
+    const { operation, exchange, failed } = serving
     return async ({ raw, read }: Incoming) => {
       const known = knownRead(serving, { raw, read })
       const reading = readingOf(serving, known?.unknown ?? unknownParameters(operation, read()))
       return new Promise((resolve) => {
-        const done = (answer: Answer) => resolve({ answer, by: 'v2' })
+        const done = (answer: Answer) => resolve({ answer, by: 'v2', ...(!exchange.asked && { unasked: true }) })
         if (known) translateRead(operation, known, reading, settings, failed, done)
         else void translate(operation, read(), reading.send(), settings, failed).then(done)
       })
@@ -172,17 +177,32 @@ export function createCompat(
   }
 
   /** How the calls of a request are made. */
-  function readingOf({ choice, reply, exchange, signal }: Serving, unknown: readonly string[]): Reading {
+  function readingOf({ operation, choice, reply, exchange, signal }: Serving, unknown: readonly string[]): Reading {
     if (unknown.length > 0) exchange.dropped = unknown.map(nameForLog)
     const { headers } = reply.request.raw
     const onParsed = () => {
       exchange.parsedPages += 1
     }
-    const onCall = watchCalls(exchange, metrics)
-    const context: CallContext = { headers, credential: choice.credential, requestId: exchange.id, signal, onCall, onParsed }
-    return { readTo: (call, landing) => sendFor.read(context, call, landing), send: () => sendFor(context) }
+    const { credential } = choice
+    const onCall = watchCalls(exchange, metrics, (status) => modes.heard(operation, credential, status))
+    const context: CallContext = { headers, credential, requestId: exchange.id, signal, onCall, onParsed }
+    return {
+      readTo(call, landing) {
+        exchange.asked = true
+        sendFor.read(context, call, landing)
+      },
+      send() {
+        const send = sendFor(context)
+        return (call) => {
+          exchange.asked = true
+          return send(call)
+        }
+      },
+    }
   }
 }
+
+type Matched = Exclude<Routed['match'], string | undefined>
 
 /** One request that is answered here. */
 interface Serving {
@@ -197,8 +217,6 @@ interface Serving {
   /** Told of an error that the client sees. */
   readonly failed: (error: ApiError) => void
 }
-
-const UNAUTHENTICATED = 401
 
 /** What v1's gateway answered to such a path, or which setting would let a v1 service answer it. */
 function refusal({ match }: Routed, operation: Operation | undefined): ApiError {

@@ -13,6 +13,8 @@ export interface Exchange {
   /** Operation id, or what stands in its place: `native`, `unknown`. */
   operation: string
   mode: ServedBy
+  /** A service was asked, or had been: the answer is not the tables' alone. */
+  asked: boolean
   /** v2 calls made. */
   calls: number
   /** Pages of lists that could not be turned into v1 as text. */
@@ -25,7 +27,7 @@ export interface Exchange {
 }
 
 export function newExchange(id: string): Exchange {
-  return { id, operation: 'unknown', mode: 'v2', calls: 0, parsedPages: 0, dropped: [], error: undefined, span: undefined }
+  return { id, operation: 'unknown', mode: 'v2', asked: false, calls: 0, parsedPages: 0, dropped: [], error: undefined, span: undefined }
 }
 
 /** Printable ASCII only: the id goes into logs and headers. */

@@ -101,11 +101,25 @@ describe('the queue', () => {
 it('a budget lasts for so many a minute and fills evenly', () => {
   let now = 0
   const budget = createBudget(2, () => now)
-  expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false])
+  const take = (times: number) => Array.from({ length: times }, () => budget.take(false))
+  expect(take(3)).toEqual([true, true, false])
   now = 30_000
-  expect([budget.take(), budget.take()]).toEqual([true, false])
+  expect(take(2)).toEqual([true, false])
   now = 3_600_000
-  expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false])
+  expect(take(3)).toEqual([true, true, false])
   expect(budget.counts).toEqual({ taken: 5, refused: 3 })
-  expect(createBudget(0, () => now).take()).toBe(false)
+  expect(createBudget(0, () => now).take(false)).toBe(false)
+})
+
+it('a budget keeps half of itself from strangers', () => {
+  const budget = createBudget(4, () => 0)
+  expect([true, true, true, false, false, false].map((isStranger) => budget.take(isStranger))).toEqual([
+    true,
+    true,
+    false,
+    true,
+    true,
+    false,
+  ])
+  expect([createBudget(1, () => 0).take(true), createBudget(0, () => 0).take(true)]).toEqual([true, false])
 })

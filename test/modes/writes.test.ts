@@ -147,5 +147,5 @@ it('a write whose effect nothing shows is counted', async () => {
   const { status, body } = await stage.request('PATCH', '/iam/v1/identities/metadata', { body: metadata })
   expect([status, body]).toEqual([200, expect.anything()])
   await stage.settled()
-  expect((await stage.evidence()).skipped).toEqual({ gone: 0, pageToken: 0, unreadable: 1 })
+  expect((await stage.evidence()).skipped).toEqual({ gone: 0, stranger: 0, pageToken: 0, unreadable: 1 })
 })

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { createOwnWrites } from '../../src/modes/own-writes.ts'
+
+it('tells a write that was under way at any time since then, and no other', () => {
+  const { begin, watch } = createOwnWrites()
+  begin('a')()
+  const quiet = watch('a')
+  expect(quiet()).toBe(false)
+  begin('b')()
+  expect(quiet()).toBe(false)
+  const end = begin('a')
+  const during = watch('a')
+  end()
+  end()
+  expect([quiet(), during(), watch('a')()]).toEqual([true, true, false])
+})
+
+it('forgets who wrote longest ago, and then believes in a write rather than in none', () => {
+  const { begin, watch } = createOwnWrites(2)
+  const before = watch('a')
+  for (const writer of ['a', 'b', 'c', 'd']) begin(writer)()
+  expect([before(), watch('a')()]).toEqual([true, false])
+})
+
+it('keeps a writer while it writes, however many others come', () => {
+  const { begin, watch } = createOwnWrites(2)
+  const end = begin('a')
+  for (let nth = 0; nth < 10; nth += 1) begin(`other-${nth}`)()
+  const during = watch('a')
+  end()
+  expect(during()).toBe(true)
+})
+
+it('gives readers no place, so that they crowd nobody out', () => {
+  const { begin, watch } = createOwnWrites(2)
+  const before = watch('a')
+  for (let nth = 0; nth < 10; nth += 1) watch(`reader-${nth}`)
+  expect(before()).toBe(false)
+  begin('a')()
+  expect(before()).toBe(true)
+})

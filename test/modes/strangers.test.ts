@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Client } from '../../src/diff/inventory.ts'
+import { ALL_V2, type ModeRules } from '../../src/modes/rules.ts'
+import { runCommand } from '../cli/support.ts'
+import { type Stage, startStage } from './proxied.ts'
+
+let stage: Stage
+afterEach(() => stage.close())
+
+const clients = async () => (await fetch(`${stage.server.adminUrl}/clients`)).json() as Promise<readonly Client[]>
+const cutover = async () => (await runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', '0.5'])).out
+
+/** A token that nobody signed. */
+function forged(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`
+}
+
+/** A signed token of the demo's owner. */
+async function signed({ url, tokens }: Stage['sandbox']): Promise<string> {
+  const headers = { authorization: `Bearer ${tokens.owner}` }
+  const answer = await fetch(`${url}/sts/exchange?aud=${url}`, { method: 'POST', headers })
+  return ((await answer.json()) as { token: string }).token
+}
+
+/** Reads that v1 refuses for their credential and the tables for their query. */
+const ODD = ['/iam/v1/groups', '/iam/v1/roles', '/registry/v1/repos', '/registry/v1/tags'].map((path) => `${path}?limit=abc`)
+
+const NOTHING = { operations: [], traffic: {} }
+
+describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) => {
+  it('strangers are no clients, no traffic and no evidence', async () => {
+    stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+    for (const [nth, path] of ODD.entries()) {
+      for (const token of ['', `junk-${nth}`, forged({ sub: `x-${nth}` })]) await stage.request('GET', path, { token })
+    }
+    for (const method of ['POST', 'PUT', 'DELETE']) await stage.request(method, '/iam/v1/groups/x', { token: 'junk', body: {} })
+    await stage.request('GET', '/registry/v1/vuln_reports', { token: 'junk' })
+    await stage.settled()
+    expect(await stage.evidence()).toMatchObject({ ...NOTHING, strangers: { 'iam.groups.list': 3, 'registry.vuln_reports.list': 1 } })
+    expect(await clients()).toEqual([])
+  })
+
+  it('what anybody may ask names nobody who is not known from elsewhere', async () => {
+    stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+    for (const path of ['/ping/v1/ping', '/advisory/v1/documents', '/advisory/v1/metadata']) {
+      expect((await stage.request('GET', path, { token: 'junk' })).status).toBe(200)
+    }
+    await stage.settled()
+    expect(await stage.evidence()).toMatchObject(NOTHING)
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.request('GET', '/ping/v1/ping')
+    await stage.settled()
+    expect((await stage.evidence()).traffic).toEqual({ 'iam.groups.list': 1, 'ping.ping.ping': 1 })
+    expect(await clients()).toMatchObject([{ calls: 2 }])
+  })
+
+  it('a token that a service does not know any more counts for nothing', async () => {
+    stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.fault({ match: 'GET /iam/', status: 401 })
+    await stage.request('GET', '/iam/v1/roles')
+    await stage.settled()
+    expect(await stage.evidence()).toMatchObject({ traffic: { 'iam.groups.list': 1 }, strangers: { 'iam.roles.list': 1 } })
+    expect((await stage.evidence()).operations.map(({ operation }) => operation)).not.toContain('iam.roles.list')
+  })
+})
+
+it('a client that goes before its answer is there was not accepted by that', async () => {
+  stage = await startStage({ modes: { ...ALL_V2, default: 'v1' } })
+  await stage.fault({ match: 'GET /iam/v1/', delayMs: 60_000 })
+  const gone = new AbortController()
+  const answer = fetch(`${stage.server.url}/iam/v1/groups`, { headers: { authorization: 'Bearer junk' }, signal: gone.signal })
+  while (!(await stage.journal()).some(({ path }) => path === '/iam/v1/groups')) await new Promise(setImmediate)
+  gone.abort()
+  await answer.catch(() => undefined)
+  while (!stage.log.some((line) => line.includes('"status":499'))) await new Promise(setImmediate)
+  expect(await clients()).toEqual([])
+})
+
+it('refused without asking a service, a request of a known caller is no traffic', async () => {
+  stage = await startStage({ 'upstream.v1': undefined })
+  await stage.request('GET', '/iam/v1/groups')
+  expect((await stage.request('GET', '/events/v1/subscriptions?limit=abc')).status).toBe(400)
+  expect((await stage.request('GET', '/registry/v1/vuln_reports')).status).toBe(501)
+  expect((await stage.evidence()).traffic).toEqual({ 'iam.groups.list': 1 })
+})
+
+describe('a cutover', () => {
+  it('is not kept from being ready by strangers', async () => {
+    stage = await startStage({ modes: { ...ALL_V2, rules: [{ operations: 'iam.groups.list', clients: '*', mode: 'diff-v1' }] } })
+    const queries = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x']
+    for (const query of queries) await stage.request('GET', `/iam/v1/groups${query}`)
+    await stage.settled()
+    expect(await cutover()).toContain('All 1 operations with traffic')
+    for (const path of ['/registry/v1/vuln_reports', '/events/v1/subscriptions?limit=abc', '/ping/v1/ping', ...ODD]) {
+      await stage.request('GET', path, { token: 'junk' })
+      await stage.request('GET', path, { token: '' })
+    }
+    await stage.settled()
+    expect(await cutover()).toContain('All 1 operations with traffic')
+    expect(await cutover()).toContain('Not counted: 14 requests of strangers to 7 operations.')
+  })
+})
+
+describe('a circuit', () => {
+  const canary: ModeRules = {
+    ...ALL_V2,
+    default: 'v1',
+    rules: [{ operations: '*', clients: '*', mode: 'v1', canary: { percent: 100, mode: 'v2' } }],
+  }
+  const open = async () => stage.log.filter((line) => line.includes('is open'))
+
+  it('is not opened by strangers, whatever v2 answers them', async () => {
+    stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })
+    await stage.fault({ match: 'GET /iam/v2/groups', status: 503 })
+    for (let nth = 0; nth < 30; nth += 1) await stage.request('GET', '/iam/v1/groups', { token: `junk-${nth}` })
+    expect(await open()).toEqual([])
+  })
+
+  it('is opened by callers that were accepted before, also where v1 cannot help', async () => {
+    stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })
+    await stage.request('GET', '/iam/v1/roles')
+    await stage.fault({ match: 'POST /iam/v2/groups', status: 503 })
+    for (let nth = 0; nth < 10; nth += 1) await stage.request('POST', '/iam/v1/groups/x', { body: { name: 'a' } })
+    expect(await open()).toHaveLength(1)
+  })
+
+  it('is opened by callers that come for the first time, when v1 accepts them instead', async () => {
+    stage = await startStage({ modes: canary })
+    await stage.fault({ match: 'GET /iam/v2/groups', status: 503 })
+    for (const token of Object.values(stage.sandbox.tokens)) await stage.request('GET', '/iam/v1/groups', { token })
+    expect(await open()).toHaveLength(1)
+  })
+})
+
+describe('a stranger with the subject of a real caller', () => {
+  it('excuses no mismatch by writes that it tries', async () => {
+    stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+    const token = await signed(stage.sandbox)
+    const fake = `${token.split('.').slice(0, 2).join('.')}.c2ln`
+    await stage.request('GET', '/iam/v1/roles', { token })
+    await stage.fault({ match: 'GET /iam/v2/groups', times: 1, change: { at: '/groups/0/name', to: 'wrong' } })
+    const reads = Array.from({ length: 10 }, () => stage.request('GET', '/iam/v1/groups', { token }))
+    const writes = Array.from({ length: 50 }, () => stage.request('DELETE', '/iam/v1/groups/x', { token: fake }))
+    await Promise.all([...reads, ...writes])
+    await stage.settled()
+    const groups = (await stage.evidence()).operations.find(({ operation }) => operation === 'iam.groups.list')
+    expect(groups).toMatchObject({ races: 0, mismatches: 1 })
+    expect(await clients()).toHaveLength(1)
+  })
+})

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
@@ -8,11 +8,12 @@ import {
   admissionLimits,
   announcement,
   appLimits,
+  clientTimes,
   compatSettings,
   forwardedSettings,
   grpcSettings,
-  listenerSettings,
   migrationSettings,
+  passthroughSettings,
   poolSettings,
   retirement,
 } from './config/parts.ts'
@@ -23,6 +24,7 @@ import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { createListener, type Listener } from './listen/listener.ts'
 import { createRests, type Rests } from './listen/rest.ts'
 import { keepTickShape } from './listen/ticks.ts'
+import type { TimeLimits } from './listen/time-limits.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
 import { createMigration, type Migration } from './modes/assemble.ts'
@@ -44,7 +46,9 @@ import { createLegacy } from './routes/legacy.ts'
 import { createMetrics, type Metrics } from './routes/metrics.ts'
 import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
 import { whyNotReady } from './routes/ready.ts'
+import { refuseExpectation } from './routes/refusal.ts'
 import { retire } from './routes/retire.ts'
+import { createClientLimits, createTimed, type TimedRequest } from './routes/timed.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { createRouter } from './translate/router.ts'
 import { createGrpc } from './upstream/grpc/relay.ts'
@@ -83,11 +87,12 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const migration = assembleMigration(config, v2, mappings, { pool, askPool, log })
   const metrics = createMetrics({ pool, report: migration.report, expiry: certificate && expiryOf(certificate) })
   const forwarded = createForwarded(forwardedSettings(config))
-  const passthrough = createPassthrough(v2, forwarded)
+  const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
   const rests = createRests({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () => performance.now())
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
+  const limits = createClientLimits(clientTimes(config), metrics.cut)
   const grpc = createGrpc(v2, grpcSettings(config))
-  const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics }), { certificate, ...listenerSettings(config) })
+  const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics, limits }), { certificate, ...appLimits(config) })
   const begin = createEdge(log, metrics, forwarded)
   const app = createProxy(config, v2, mappings, {
     pool,
@@ -97,6 +102,8 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     begin,
     admit,
     rests,
+    limits,
+    failed: (error) => log.error({ err: error }, 'a handler failed'),
     migration,
     metrics,
     tracing,
@@ -121,7 +128,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       closing = true
       rests.end()
       const leave = () => {
-        passthrough.endUpgrades()
+        passthrough.endWebSockets()
         listener.leave()
       }
       await retire(app, { leave, cut: listener.cut }, retirement(config))
@@ -156,6 +163,9 @@ interface Carriers {
   readonly begin: Begin
   readonly admit: Admit
   readonly rests: Rests
+  readonly limits: TimeLimits<TimedRequest, ServerResponse>
+  /** Told what a handler threw that should not have. */
+  readonly failed: (error: unknown) => void
   readonly migration: Migration
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
@@ -169,21 +179,24 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, listener, forwarded, begin, admit, rests, migration, metrics, tracing }: Carriers,
+  { pool, passthrough, listener, forwarded, begin, admit, rests, limits, failed, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
-  const listen = (handler: RequestListener) => listener.create(createBounded(admit, rests, handler))
+  const listen = (handler: RequestListener) =>
+    listener.create({ request: createTimed(limits, createBounded(admit, rests, handler)), expectation: refuseExpectation, failed })
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
   const router = createRouter(mappings.flatMap(({ operations }) => operations))
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
   const v1 = config['upstream.v1']
-  const legacy = v1 === undefined ? undefined : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'] })
+  const legacy =
+    v1 === undefined
+      ? undefined
+      : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
   const carriers = { router, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
   const compat = createCompat(carriers, compatSettings(config))
   const serve = createServe(begin, createClassify(mappings, new URL(v2).pathname !== '/'), passthrough, announce, compat)
-  passthrough.carryUpgrades(app.server)
   return app
 }
 

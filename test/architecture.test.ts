@@ -7,14 +7,15 @@ import { describe, expect, it } from 'vitest'
  * together; `explain` runs plans without sending anything.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
+  relay: [],
+  errors: ['relay'],
   sandbox: [],
   mapping: ['errors'],
   mappings: ['mapping', 'errors'],
   translate: ['mapping', 'errors'],
-  upstream: ['mapping', 'errors'],
+  upstream: ['mapping', 'errors', 'relay'],
   limits: [],
-  listen: ['limits'],
+  listen: ['limits', 'relay'],
   tracing: [],
   diff: ['mapping', 'errors'],
   report: ['diff', 'mapping', 'errors'],
@@ -22,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   replay: ['routes', 'explain', 'diff', 'modes', 'translate', 'upstream', 'mapping', 'errors'],
   config: ['mapping', 'modes'],
   explain: ['translate', 'upstream', 'mapping', 'errors'],
-  routes: ['limits', 'listen', 'tracing', 'explain', 'modes', 'report', 'diff', 'translate', 'upstream', 'mapping', 'errors'],
+  routes: ['limits', 'listen', 'relay', 'tracing', 'explain', 'modes', 'report', 'diff', 'translate', 'upstream', 'mapping', 'errors'],
   server: [
     'config',
     'routes',
@@ -160,6 +161,7 @@ describe('files', () => {
   it('define no class but ApiError and what there is one of for every call', () => {
     expect(sources.filter(({ text }) => /^\s*(export )?(abstract )?class /m.test(text)).map(({ path }) => path)).toEqual([
       'src/errors/api-error.ts',
+      'src/listen/time-limits.ts',
       'src/routes/signal.ts',
       'src/upstream/coalesce.ts',
       'src/upstream/exchange.ts',

@@ -15,11 +15,29 @@ export function appLimits(config: Config) {
     headerBytes: config['limits.headerBytes'],
     headersTimeoutMs: config['limits.headersTimeoutMs'],
     idleTimeoutMs: config['limits.idleTimeoutMs'],
+    maxStreams: streamsOf(config),
   }
 }
 
-export function listenerSettings(config: Config) {
-  return { ...appLimits(config), maxStreams: config['limits.streams'] }
+/** No connection may take more than this part of the places that there are. */
+const CONNECTION_SHARE = 1 / 8
+
+function streamsOf(config: Config): number {
+  const all = config['limits.requestsInFlight']
+  const most = all === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(all * CONNECTION_SHARE))
+  return Math.min(config['limits.streams'], most)
+}
+
+export function clientTimes(config: Config) {
+  return { bodyMs: config['limits.bodyTimeoutMs'], writeMs: config['limits.writeTimeoutMs'] }
+}
+
+export function passthroughSettings(config: Config) {
+  return {
+    connections: config['upstream.connections'],
+    webSockets: config['limits.webSockets'],
+    webSocketIdleMs: config['limits.webSocketIdleMs'],
+  }
 }
 
 export function grpcSettings(config: Config) {

@@ -123,7 +123,12 @@ export const SETTINGS = {
   'limits.headerBytes': setting(integer(1024, 16 * MEBIBYTE), 'HEADER_BYTES', 64 * 1024, 'Largest request line and headers together'),
   'limits.requestBytes': setting(integer(1, 1024 * MEBIBYTE), 'REQUEST_BYTES', 16 * MEBIBYTE, 'Largest v1 request body that is translated'),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Largest v2 answer that is read'),
-  'limits.streams': setting(integer(1, 100_000), 'STREAMS', 256, 'Requests under way on one HTTP/2 connection; its client waits with more'),
+  'limits.streams': setting(
+    integer(1, 100_000),
+    'STREAMS',
+    100,
+    'Requests of one connection: over HTTP/2 a client waits with more, over HTTP/1.1 a longer pipeline ends the connection',
+  ),
   'limits.callTimeoutMs': setting(integer(1, HOUR), 'CALL_TIMEOUT_MS', 10_000, 'Time for one v2 call to answer, in milliseconds'),
   'limits.connectTimeoutMs': setting(integer(1, HOUR), 'CONNECT_TIMEOUT_MS', 3000, 'Time for a connection to stand, in milliseconds'),
   'limits.headersTimeoutMs': setting(
@@ -137,6 +142,25 @@ export const SETTINGS = {
     'IDLE_TIMEOUT_MS',
     5 * MINUTE,
     'Time that a connection may pass without a byte, within a request or between two, in milliseconds',
+  ),
+  'limits.bodyTimeoutMs': setting(
+    integer(1, HOUR),
+    'BODY_TIMEOUT_MS',
+    5 * MINUTE,
+    'Time for the body of a request to come whole, in milliseconds; a translated one must keep limits.deadlineMs as well',
+  ),
+  'limits.writeTimeoutMs': setting(
+    integer(1, HOUR),
+    'WRITE_TIMEOUT_MS',
+    MINUTE / 2,
+    'Time for a client to take what is written to it, of a large answer 16 KiB at least, in milliseconds',
+  ),
+  'limits.webSockets': setting(integer(0, 1_000_000), 'WEB_SOCKETS', 1000, 'WebSockets open at the same time; 0 = no bound'),
+  'limits.webSocketIdleMs': setting(
+    integer(1, 24 * HOUR),
+    'WEB_SOCKET_IDLE_MS',
+    5 * MINUTE,
+    'Time that a WebSocket may pass without a byte in either direction, in milliseconds',
   ),
   'limits.requestsInFlight': setting(
     integer(0, 1_000_000),

@@ -1,3 +1,4 @@
+import { isWritable } from '../relay/head.ts'
 import { ApiError, type Detail } from './api-error.ts'
 import { CODES, codeName } from './codes.ts'
 
@@ -18,7 +19,7 @@ export function fromV2({ status, headers, text }: V2Failure): ApiError {
   const kept: Record<string, string> = {}
   for (const name of KEPT_HEADERS) {
     const value = headers[name]
-    if (typeof value === 'string') kept[name] = value
+    if (typeof value === 'string' && isWritable(value)) kept[name] = value
   }
   const body = parseStatus(text)
   if (body) return new ApiError(body.code, body.message, { details: body.details, headers: kept })
@@ -52,6 +53,17 @@ function parseStatus(text: string) {
 
 function isDetail(value: unknown): value is Detail {
   return typeof (value as Detail | null)?.['@type'] === 'string'
+}
+
+const CANNOT_BE_PASSED_ON = 'service sent an answer that cannot be passed on'
+
+/** An answer whose head no client could be given; `problem` names what about it (`relayable`). It is logged and never sent. */
+export function unrelayable(service: 'v1' | 'v2', problem: string): ApiError {
+  return new ApiError('INTERNAL', `the ${service} ${CANNOT_BE_PASSED_ON}`, { cause: problem })
+}
+
+export function isUnrelayable({ message }: ApiError): boolean {
+  return message.endsWith(CANNOT_BE_PASSED_ON)
 }
 
 /** A 2xx v2 answer that is not a JSON object: code 13, HTTP 500 (facts §15). */

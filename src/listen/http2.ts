@@ -7,17 +7,13 @@ import http2, {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
+import { guarded } from '../relay/guard.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 /** Serves one gRPC call; `rawHeaders` is the flat list of names and values as they came. */
 export type OnGrpc = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => void
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
-
-export interface Http2Limits extends ConnectionLimits {
-  /** Requests under way on one connection; a client waits with more (RFC 9113 §5.1.2). */
-  readonly maxStreams: number
-}
 
 /** Bytes that a client may send on one stream before somebody has read them: a few round trips of a fast network. */
 const STREAM_WINDOW = 256 * 1024
@@ -26,20 +22,22 @@ const STREAM_WINDOW = 256 * 1024
 const SESSION_MEMORY = 128
 
 /**
- * An HTTP/2 server that never listens itself: connections are handed to it. A connection that rests for `idleTimeoutMs` is
- * told to go, and finishes what is under way: a gRPC stream may be silent for long. gRPC calls are given to `onGrpc` as bare streams, because
- * Node's request and response objects write trailers of their own (packages §3); every other request goes to `handler`.
+ * An HTTP/2 server that never listens itself: connections are handed to it. A connection without a frame for `idleTimeoutMs` is ended with all
+ * that is under way on it, as one of HTTP/1.1 is; a PING is a frame, so that gRPC streams may be silent for long. gRPC calls are given to
+ * `onGrpc` as bare streams, because Node's request and response objects write trailers of their own (packages §3); every other request goes
+ * to `handler`. `failed` is told what a handler throws; its stream is reset.
  */
 export function createHttp2(
   handler: RequestListener,
   onGrpc: OnGrpc,
-  { headerBytes, idleTimeoutMs, maxStreams }: Http2Limits,
+  { headerBytes, idleTimeoutMs, maxStreams }: ConnectionLimits,
+  failed: (error: unknown) => void,
 ): Http2Server {
   const server = http2.createServer({
     settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: maxStreams, maxHeaderListSize: headerBytes },
     maxSessionMemory: SESSION_MEMORY,
   })
-  server.on('session', (session) => session.setTimeout(idleTimeoutMs, () => session.close()))
+  server.on('session', (session) => session.setTimeout(idleTimeoutMs, () => session.destroy()))
   server.on('request', (request, response) => {
     speakHttp1(request)
     tellWholeFromCut(response)
@@ -47,12 +45,24 @@ export function createHttp2(
   })
   const asRequest = server.listeners('stream') as OnStream[]
   const onStream: OnStream = (stream, headers, flags, rawHeaders) => {
+    if (isGone(stream)) return
     if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
     else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
   }
   server.removeAllListeners('stream')
-  server.on('stream', onStream)
+  server.on(
+    'stream',
+    guarded(onStream, (error, stream) => {
+      failed(error)
+      stream.destroy()
+    }),
+  )
   return server
+}
+
+/** Node still tells of a stream that was reset, or whose connection was ended, in the packet that began it; it has no session then. */
+function isGone({ destroyed, closed, session }: ServerHttp2Stream): boolean {
+  return destroyed || closed || session === undefined || session.destroyed
 }
 
 function isGrpc({ 'content-type': type }: IncomingHttpHeaders): boolean {

@@ -6,4 +6,6 @@ export interface ConnectionLimits {
   readonly headersTimeoutMs: number
   /** Milliseconds without a byte in either direction after which a connection is closed, even when a request is under way. */
   readonly idleTimeoutMs: number
+  /** Requests of one connection that are under way or wait: streams of HTTP/2, a pipeline of HTTP/1.1. */
+  readonly maxStreams: number
 }

@@ -3,21 +3,33 @@ import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { guarded } from '../relay/guard.ts'
 import type { Certificate } from './certificate.ts'
 import { readFirstBytes } from './first-bytes.ts'
-import { createHttp2, type Http2Limits, type OnGrpc } from './http2.ts'
+import { createHttp2, type OnGrpc } from './http2.ts'
 import type { ConnectionLimits } from './limits.ts'
+import { inTurn } from './turns.ts'
+import { createUpgrades } from './upgrades.ts'
 
-export interface ListenerSettings extends Http2Limits {
+export interface ListenerSettings extends ConnectionLimits {
   /** Without one the port speaks plain text. */
   readonly certificate: Certificate | undefined
+}
+
+/** What the port serves; none of it may throw, and `failed` is told when it does. */
+export interface Handlers {
+  /** HTTP/2 requests come in the shape of HTTP/1.1 ones, and WebSocket handshakes as requests (`handshakeOf`). */
+  readonly request: RequestListener
+  /** A request that expects what nobody here can do (RFC 9110 §10.1.1). */
+  readonly expectation: RequestListener
+  readonly failed: (error: unknown) => void
 }
 
 /** One port for HTTP/1.1, HTTP/2 and gRPC. */
 export interface Listener {
   readonly protocol: 'http' | 'https'
-  /** The server that listens; HTTP/2 requests reach `handler` in the shape of HTTP/1.1 ones. */
-  create(handler: RequestListener): Server
+  /** The server that listens. */
+  create(handlers: Handlers): Server
   /** Tells HTTP/2 clients, now and from now on, to go once their requests are over. */
   leave(): void
   /** Ends HTTP/2 connections and those that have not said a word. */
@@ -43,16 +55,17 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   }
   return {
     protocol: certificate ? 'https' : 'http',
-    create(handler) {
-      const http1 = createHttp1(handler, limits, certificate)
-      const http2 = createHttp2(handler, onGrpc, limits)
+    create(handlers) {
+      const careful = carefully(handlers)
+      const http1 = createHttp1(careful, limits, certificate)
+      const http2 = createHttp2(careful.request, onGrpc, limits, handlers.failed)
       http2.on('session', (session) => {
         sessions.add(session)
         session.once('close', () => sessions.delete(session))
         if (leaving) session.close()
       })
-      http2.on('checkExpectation', (request, response) => http1.emit('checkExpectation', request, response))
-      divert(http1, certificate ? 'secureConnection' : 'connection', http2, whenKnown)
+      http2.on('checkExpectation', careful.expectation as never)
+      divert(http1, connectionEvent(certificate), http2, whenKnown)
       return http1
     },
     leave() {
@@ -66,12 +79,22 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   }
 }
 
+/** The same handlers; what one throws ends its answer and nothing else. */
+function carefully({ failed, request, expectation }: Handlers): Handlers {
+  const careful = (handler: RequestListener) =>
+    guarded(handler, (error, _, response) => {
+      failed(error)
+      response.destroy()
+    })
+  return { request: careful(request), expectation: careful(expectation), failed }
+}
+
 /**
  * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
  * a Host in words of its own; the handler does.
  */
-function createHttp1(handler: RequestListener, limits: ConnectionLimits, certificate: Certificate | undefined): Server {
-  const { headerBytes, headersTimeoutMs, idleTimeoutMs } = limits
+function createHttp1({ request, expectation, failed }: Handlers, limits: ConnectionLimits, certificate: Certificate | undefined): Server {
+  const { headerBytes, headersTimeoutMs, idleTimeoutMs, maxStreams } = limits
   const settings = {
     maxHeaderSize: headerBytes,
     headersTimeout: headersTimeoutMs,
@@ -79,11 +102,33 @@ function createHttp1(handler: RequestListener, limits: ConnectionLimits, certifi
     requestTimeout: 0,
     requireHostHeader: false,
   }
-  const server = certificate
-    ? https.createServer({ ...settings, ...certificate, ALPNProtocols: ['h2', 'http/1.1'] }, handler)
-    : http.createServer(settings, handler)
+  const secure = { ...certificate, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs }
+  const handler = inTurn(request, maxStreams)
+  const server = certificate ? https.createServer({ ...settings, ...secure }, handler) : http.createServer(settings, handler)
   server.maxHeadersCount = 0
+  server.on('checkExpectation', inTurn(expectation, maxStreams))
+  carryUpgrades(server, server.listeners(connectionEvent(certificate)) as OnConnection[], { request, failed })
   return server.setTimeout(idleTimeoutMs)
+}
+
+type OnConnection = (socket: Socket) => void
+
+/** `asHttp1` are Node's own listeners for a connection that speaks HTTP/1.1. */
+function carryUpgrades(server: Server, asHttp1: readonly OnConnection[], { request, failed }: Pick<Handlers, 'request' | 'failed'>): void {
+  const upgrade = createUpgrades(request, (socket) => {
+    for (const listener of asHttp1) listener.call(server, socket)
+  })
+  server.on(
+    'upgrade',
+    guarded(upgrade, (error, _, socket) => {
+      failed(error)
+      socket.destroy()
+    }),
+  )
+}
+
+function connectionEvent(certificate: Certificate | undefined): 'connection' | 'secureConnection' {
+  return certificate ? 'secureConnection' : 'connection'
 }
 
 /** Calls `known` as soon as it is clear whether a connection speaks HTTP/2. */

@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
 import { type Bucket, createBucket } from '../limits/bucket.ts'
+import { type Ending, whenOver } from '../listen/over.ts'
 import type { Rests } from '../listen/rest.ts'
 import { credentialHash } from '../upstream/credential.ts'
-import { type Ending, whenOver } from './over.ts'
 import { refusing } from './refusal.ts'
 
 /** Bounds of what is let in; 0 = none. The names are those of the configuration. */

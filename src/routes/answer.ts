@@ -6,7 +6,7 @@ import { SHORT_TEXT } from '../mapping/row-text.ts'
 import type { Answer } from '../modes/backend.ts'
 import { abortSignalOf, type Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
-import { errorText } from './refusal.ts'
+import { errorText, refuse } from './refusal.ts'
 
 /** As v1 has it (facts §15); text instead of bytes would make Fastify add a charset. */
 const JSON_TYPE = 'application/json'
@@ -80,7 +80,12 @@ function end(response: ServerResponse): void {
   response.end()
 }
 
+/** Answers with an error, also where an answer was taken from Fastify and could not be begun. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+  if (reply.sent) {
+    if (!reply.raw.headersSent) refuse(reply.raw, error)
+    return reply
+  }
   return reply
     .code(error.http)
     .headers(error.headers)

@@ -1,9 +1,11 @@
-import { type IncomingMessage, METHODS, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, METHODS, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { ConnectionLimits } from '../listen/limits.ts'
+import { whenAnswered } from '../listen/turns.ts'
+import { handshakeOf } from '../listen/upgrades.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
 import type { Classify, Target } from './classify.ts'
@@ -11,11 +13,7 @@ import type { Compat } from './compat.ts'
 import type { Begin } from './edge.ts'
 import { requestId } from './exchange.ts'
 import type { Passthrough } from './passthrough.ts'
-import { refuseExpectation, refuseSocket } from './refusal.ts'
-
-/** Where a connection keeps the answer to its last request; a WeakMap of every connection would be a burden to the collector. */
-const LAST = Symbol('last answer')
-type Connection = Socket & { [LAST]?: ServerResponse }
+import { refuseSocket } from './refusal.ts'
 
 const NO_QUERY = {}
 
@@ -34,11 +32,10 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
     routerOptions: { querystringParser: () => NO_QUERY },
     serverFactory: (handler) => createServer(handler),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => refuseClient(error, socket as Connection, limits),
+    clientErrorHandler: (error, socket) => refuseClient(error, socket, limits),
   })
   // A connection may rest between two requests as long as within one; with a time of its own for that, Node makes two timers a request.
   app.server.keepAliveTimeout = 0
-  app.server.on('checkExpectation', refuseExpectation)
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
   app.setNotFoundHandler(serve)
@@ -49,10 +46,8 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
 /** One request: whose it is, and then to its carrier. */
 export function createServe(begin: Begin, classify: Classify, passthrough: Passthrough, announce: Announce, compat: Compat): Serve {
   return (request, reply) => {
-    const connection: Connection = request.raw.socket
-    connection[LAST] = reply.raw
     const exchange = begin(request.raw, reply.raw, request.id)
-    const target = hasHost(request.raw) ? classify(request.raw.url ?? '') : noHost()
+    const target = targetOf(request.raw, classify)
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
     reply.header('x-request-id', exchange.id)
     announce.put(reply)
@@ -62,8 +57,21 @@ export function createServe(begin: Begin, classify: Classify, passthrough: Passt
   }
 }
 
-function noHost(): Target {
-  return { kind: 'refused', error: new ApiError('INVALID_ARGUMENT', 'the request has no host header') }
+function targetOf(request: IncomingMessage, classify: Classify): Target {
+  if (!hasHost(request)) return refused('the request has no host header')
+  if (isOddHandshake(request)) return refused('a WebSocket handshake is a GET without content-length and transfer-encoding')
+  return classify(request.url ?? '')
+}
+
+function refused(message: string): Target {
+  return { kind: 'refused', error: new ApiError('INVALID_ARGUMENT', message) }
+}
+
+/** A handshake has no body (RFC 6455 §4.1). Whoever gives it one hopes that somebody takes the body for the next request. */
+function isOddHandshake(request: IncomingMessage): boolean {
+  if (!handshakeOf(request)) return false
+  const { method, headers } = request
+  return method !== 'GET' || headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 /** Required since HTTP/1.1 (RFC 9112 §3.2). */
@@ -86,11 +94,8 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: 
  * What came in is not HTTP; there is no request to answer, only a connection to close. A request before it on the same connection gets its
  * answer first: it may be a write that was done, and the client would take the refusal for its answer.
  */
-function refuseClient(error: NodeJS.ErrnoException, socket: Connection, limits: ConnectionLimits): void {
-  const before = socket[LAST]
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: ConnectionLimits): void {
   if (error.code === 'ECONNRESET') return void socket.destroy()
   const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', () => 'the request is not well-formed HTTP']
-  const answer = () => refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status)
-  if (before?.req.complete && !before.closed) before.once('close', answer)
-  else answer()
+  whenAnswered(socket, () => refuseSocket(socket, new ApiError('INVALID_ARGUMENT', message(limits)), status))
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { CodeName } from '../errors/codes.ts'
+import { whenOver } from '../listen/over.ts'
 import { hasFailed } from '../modes/backend.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { pathOf } from './classify.ts'
 import { type Exchange, newExchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import type { Metrics } from './metrics.ts'
-import { whenOver } from './over.ts'
 
 /** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
 export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { namedBy } from '../upstream/hop-by-hop.ts'
 import { elementText, parseForwarded } from './forwarded-header.ts'
 import { peerOf, vouchedHops } from './hops.ts'
 import { createTrust, type IsTrusted } from './trust.ts'
@@ -19,7 +20,8 @@ export interface Forwarded {
   clientOf(request: Arrived): string
   /**
    * Makes the forwarding headers of a request true, in place; every carrier that copies them asks for it first. What an untrusted peer
-   * claims is replaced by what we see, what a trusted one says is kept and added to.
+   * claims is replaced by what we see, what a trusted one says is kept and added to. What the client's own `Connection` header names is
+   * dropped before, because it could name what is written here.
    */
   rewrite(request: Arrived): void
 }
@@ -41,6 +43,7 @@ export function createForwarded({ trusted, header }: ForwardedSettings): Forward
     rewrite(request) {
       const { headers, socket } = request
       const { claim, hops } = wayOf(request)
+      dropNamed(headers)
       const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
       const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
       const host = said(claim.hosts, HOST) ?? headers.host
@@ -128,6 +131,14 @@ function list(value: string | readonly string[] | undefined): readonly string[] 
 
 function nodeOf(address: string): string {
   return address.includes(':') ? `[${address}]` : address
+}
+
+/** What a client's `Connection` names is for us alone (RFC 9110 §7.6.1); after that nothing is left for it to name. */
+function dropNamed(headers: IncomingHttpHeaders): void {
+  if (headers.connection === undefined) return
+  const isNamed = namedBy(headers.connection)
+  for (const name of Object.keys(headers)) if (isNamed(name)) delete headers[name]
+  delete headers.connection
 }
 
 function drop(headers: IncomingHttpHeaders): void {

@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { CODES, codeName } from '../errors/codes.ts'
+import { isUnrelayable } from '../errors/from-v2.ts'
 import type { OnGrpc } from '../listen/http2.ts'
+import type { TimeLimits } from '../listen/time-limits.ts'
 import { hasFailed } from '../modes/backend.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { refuseGrpc } from '../upstream/grpc/answer.ts'
@@ -13,6 +15,7 @@ import { described } from './edge.ts'
 import { newExchange, requestId } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import type { Metrics } from './metrics.ts'
+import { type TimedRequest, timedStream } from './timed.ts'
 
 interface GrpcParts {
   readonly grpc: Grpc
@@ -20,14 +23,16 @@ interface GrpcParts {
   readonly forwarded: Forwarded
   readonly log: Logger
   readonly metrics: Metrics
+  readonly limits: Pick<TimeLimits<TimedRequest, never>, 'watchStream'>
 }
 
 /**
  * Hands gRPC calls over to v2. They are let in, counted and logged as every other request is, and their forwarding headers are made true;
  * the name of the method is the path.
  */
-export function createGrpcRoute({ grpc, admit, forwarded, log, metrics }: GrpcParts): OnGrpc {
+export function createGrpcRoute({ grpc, admit, forwarded, log, metrics, limits }: GrpcParts): OnGrpc {
   return (stream, headers, raw) => {
+    limits.watchStream(stream, timedStream(stream))
     const refused = admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
     const exchange = newExchange(requestId({ headers }))
@@ -44,6 +49,7 @@ export function createGrpcRoute({ grpc, admit, forwarded, log, metrics }: GrpcPa
       const status = CODES[grpcStatus].http
       metrics.end(exchange, status, ms / 1000)
       metrics.endGrpc(grpcStatus)
+      if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
       const line = {
         reqId: exchange.id,
         ...methodOf(headers),

@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import replyFrom from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
+import { isUnrelayable, unrelayable } from '../errors/from-v2.ts'
+import { flat, grouped, relayable } from '../relay/head.ts'
 import { endToEnd } from '../upstream/hop-by-hop.ts'
 import { fromV1Transport } from '../upstream/legacy-ask.ts'
 import { abortSignalOf } from '../upstream/signal.ts'
@@ -17,6 +19,8 @@ interface LegacySettings {
   readonly base: string
   /** Milliseconds until the v1 service must begin to answer; its body may take as long as it likes. */
   readonly answerMs: number
+  /** Told of an answer that could not be passed on. */
+  readonly unrelayable: () => void
 }
 
 type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
@@ -26,6 +30,8 @@ interface Passing {
   readonly signal: AbortSignal
   /** The target as it goes out. */
   readonly path: string
+  /** The major version of HTTP that the client speaks. */
+  readonly version: number
 }
 
 /**
@@ -33,12 +39,16 @@ interface Passing {
  * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape. The target is the
  * client's: reply-from would make a URL of it, which turns `\` into `/` and cuts off what stands behind a `#`.
  */
-export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs }: LegacySettings): Legacy {
+export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: LegacySettings): Legacy {
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
   const passing = new AsyncLocalStorage<Passing>()
   const request = (options: Dispatcher.RequestOptions, answered: Answered) => {
-    pool.request({ ...options, ...passing.getStore(), headersTimeout: answerMs, bodyTimeout: 0 }, answered)
+    const { version, ...to } = passing.getStore() as Passing
+    pool.request({ ...options, ...to, headersTimeout: answerMs, bodyTimeout: 0 }, (error, answer) => {
+      if (error) answered(error, answer)
+      else passOn(version, answer, answered)
+    })
   }
   app.register(replyFrom, { base: origin, undici: { request: request as Dispatcher['request'] }, disableRequestLogging: true })
 
@@ -46,19 +56,29 @@ export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
     const signal = abortSignalOf(clientSignal(reply.raw))
-    passing.run({ signal, path: prefix + request.raw.url }, () =>
+    passing.run({ signal, path: prefix + request.raw.url, version: request.raw.httpVersionMajor }, () =>
       reply.from('/', {
         retryDelay: () => null,
         rewriteRequestHeaders: (_, headers) => requestHeaders(headers, exchange.id, withBody),
         rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': exchange.id }),
         onError: (_, { error }) => {
           exchange.error = fromV1Transport(error.cause ?? error)
+          if (isUnrelayable(exchange.error)) count()
           sendError(reply, exchange.error)
         },
       }),
     )
     return reply
   }
+}
+
+/** Gives reply-from an answer that the client can be given; it writes the head in an event handler, where nobody could refuse it. */
+function passOn(version: number, answer: Dispatcher.ResponseData, answered: Answered): void {
+  const head = relayable(version, { status: answer.statusCode, reason: '', headers: flat(answer.headers) })
+  if ('problem' in head) {
+    answer.body.on('error', () => {}).destroy()
+    answered(unrelayable('v1', head.problem), answer)
+  } else answered(null, { ...answer, headers: grouped(head.headers) })
 }
 
 function hasBody({ method, headers }: FastifyRequest): boolean {

@@ -1,6 +1,7 @@
 import { Counter, type CounterConfiguration, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../errors/codes.ts'
+import type { Cut } from '../listen/time-limits.ts'
 import type { Report } from '../modes/report.ts'
 import type { Refused } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -18,9 +19,18 @@ export interface Metrics {
   endGrpc(code: CodeName): void
   /** A request that was not let in. */
   refused(why: Refused): void
+  /** A client that was cut off because it took too long. */
+  cut(why: Cut): void
+  /** An answer of a service whose head no client could be given. */
+  unrelayable(carrier: Carrier): void
+  /** From now on the WebSockets that are open are told. */
+  watchWebSockets(count: () => number): void
   /** The Prometheus text format. */
   text(): Promise<string>
 }
+
+/** How a request gets to a service. */
+export type Carrier = 'native' | 'v1' | 'grpc'
 
 /** What is asked when somebody reads the metrics. */
 export interface MetricsSources {
@@ -38,6 +48,8 @@ export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics
   const { duration, callDuration } = createClocks(registry)
   const grpc = new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers })
   const refused = countRefusals(registers)
+  const cut = new Counter({ name: 'crosswalk_cut_total', help: CUT, labelNames: ['reason'], registers })
+  const unrelayable = new Counter({ name: 'crosswalk_unrelayable_total', help: UNRELAYABLE, labelNames: ['carrier'], registers })
   let inFlight = 0
   gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
   watchPool(pool, registers)
@@ -56,6 +68,9 @@ export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics
     endCall: (status, seconds) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds),
     endGrpc: (code) => grpc.inc({ code }),
     refused,
+    cut: (reason) => cut.inc({ reason }),
+    unrelayable: (carrier) => unrelayable.inc({ carrier }),
+    watchWebSockets: (count) => gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', count, registers),
     text: () => registry.metrics(),
   }
 }
@@ -132,6 +147,8 @@ function createTallies(registry: Registry) {
   }
 }
 
+const CUT = 'Clients that were cut off, by what they took too long for (body, write)'
+const UNRELAYABLE = 'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)'
 const PARSED = 'Answers of v2 (pages of lists, single rows) that were not as the fast path expects them and were parsed instead'
 const DROPPED = 'Query parameters that were dropped because the operation does not know them'
 const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
+import { createDeadlines, type Deadlines, type Watched } from '../listen/deadlines.ts'
+import { type Over, whenOver } from '../listen/over.ts'
 import { Firing, type Signal } from '../upstream/signal.ts'
-import { createDeadlines, type Deadlines, type Watched } from './deadlines.ts'
-import { type Over, whenOver } from './over.ts'
 
 /**
  * Fires when the client goes away before its answer is complete. Fastify's own `request.signal` fires as soon as a body has been read

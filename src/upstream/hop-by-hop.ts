@@ -1,6 +1,7 @@
 /** Headers that speak of one connection only and are never passed on (RFC 9110 §7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
+  'http2-settings',
   'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',
@@ -19,9 +20,15 @@ const FRAMING: ReadonlySet<string> = new Set(['content-length', 'host', 'transfe
  * of its request line (`:path`).
  */
 export function endsHere(connection: string | undefined): (name: string) => boolean {
+  const isNamed = namedBy(connection)
+  return (name) => HOP_BY_HOP.has(name) || isNamed(name) || name.startsWith(':')
+}
+
+/** Tells which headers (lower case) a `Connection` header names, but for those that frame the message. */
+export function namedBy(connection: string | undefined): (name: string) => boolean {
   const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase())
   const extra = new Set(named.filter((name) => !FRAMING.has(name)))
-  return (name) => HOP_BY_HOP.has(name) || extra.has(name) || name.startsWith(':')
+  return (name) => extra.has(name)
 }
 
 /** A header object (lower-case names) without what ends at this hop. */

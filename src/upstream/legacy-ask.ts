@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Agent } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { ApiError } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
-import { fromTransport } from '../errors/from-v2.ts'
+import { fromTransport, unrelayable } from '../errors/from-v2.ts'
+import { flat, grouped, relayable } from '../relay/head.ts'
 import { endToEnd } from './hop-by-hop.ts'
 import { abortSignalOf, type Signal } from './signal.ts'
 
@@ -49,11 +50,19 @@ export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): Legac
         headersTimeout: answerMs,
         bodyTimeout: 0,
       })
-      return { status: answer.statusCode, headers: endToEnd(answer.headers) as LegacyAnswer['headers'], stream: answer.body }
+      return read(answer)
     } catch (error) {
       throw fromV1Transport(signal.aborted ? signal.reason : error)
     }
   }
+}
+
+/** An answer that clients of either version of HTTP can be given. */
+function read({ statusCode: status, headers, body }: Dispatcher.ResponseData): LegacyAnswer {
+  const head = relayable(2, { status, reason: '', headers: flat(endToEnd(headers)) })
+  if (!('problem' in head)) return { status, headers: grouped(head.headers), stream: body }
+  body.on('error', () => {}).destroy()
+  throw unrelayable('v1', head.problem)
 }
 
 /** What the connection to v1 says for itself stays behind, and so does what is between the client and us. */

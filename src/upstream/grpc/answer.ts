@@ -1,8 +1,10 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { ApiError } from '../../errors/api-error.ts'
 import { CODES } from '../../errors/codes.ts'
+import { unrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
-import { statusOf } from './headers.ts'
+import { guarded } from '../../relay/guard.ts'
+import { answerHead, answerTrailers, statusOf } from './headers.ts'
 
 /** How a call ended. */
 export interface GrpcEnd {
@@ -14,14 +16,16 @@ export interface GrpcEnd {
 
 /** The client's side of one call. Every step is without effect once the client is gone. */
 export interface GrpcAnswer {
-  /** Begins the answer; `whole`: nothing else follows (trailers-only). */
-  begin(headers: OutgoingHttpHeaders, whole: boolean): void
-  /** What `end` will send after the last message. */
-  trailers(trailers: OutgoingHttpHeaders): void
+  /** Begins the answer with a head of v2 as it came; `whole`: nothing else follows (trailers-only). False when it cannot be passed on. */
+  begin(raw: readonly string[], whole: boolean): boolean
+  /** What `end` will send after the last message, as it came. */
+  trailers(raw: readonly string[]): void
   end(): void
   /** Ends the call with a status of ours, also after messages have been sent. */
   fail(thrown: unknown): void
 }
+
+const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 const OK_HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 
@@ -29,30 +33,48 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
   let last: OutgoingHttpHeaders = {}
   let failure: ApiError | undefined
   const isGone = () => client.closed || client.destroyed
-  const begin = (headers: OutgoingHttpHeaders, whole: boolean) => {
+  const respond = (headers: OutgoingHttpHeaders, whole: boolean) => {
     if (isGone()) return
     if (whole) last = headers
     client.respond(headers, whole ? { endStream: true } : { waitForTrailers: true })
   }
+  const fail = (thrown: unknown) => {
+    failure = asApiError(thrown)
+    const status = statusOf(failure)
+    client.resume()
+    if (!client.headersSent) return respond({ ...OK_HEADERS, ...status }, true)
+    last = status
+    if (!isGone()) client.end()
+  }
+  const give = (answer: OutgoingHttpHeaders | { readonly problem: string }): answer is OutgoingHttpHeaders => {
+    if (typeof answer.problem !== 'string') return true
+    fail(unrelayable('v2', answer.problem))
+    return false
+  }
   client.on('error', () => {})
-  client.on('wantTrailers', () => client.sendTrailers(last))
+  client.on(
+    'wantTrailers',
+    guarded(
+      () => client.sendTrailers(last),
+      () => client.close(NGHTTP2_INTERNAL_ERROR),
+    ),
+  )
   client.once('close', () => ended({ code: codeOf(client.rstCode ?? 0, last['grpc-status']), failure }))
   return {
-    begin,
-    trailers(trailers) {
-      last = trailers
+    begin(raw, whole) {
+      const head = answerHead(raw)
+      if (!give(head)) return false
+      respond(head, whole)
+      return true
+    },
+    trailers(raw) {
+      const trailers = answerTrailers(raw)
+      if (give(trailers)) last = trailers
     },
     end() {
       if (!isGone()) client.end()
     },
-    fail(thrown) {
-      failure = asApiError(thrown)
-      const status = statusOf(failure)
-      client.resume()
-      if (!client.headersSent) return begin({ ...OK_HEADERS, ...status }, true)
-      last = status
-      if (!isGone()) client.end()
-    },
+    fail,
   }
 }
 
@@ -60,8 +82,6 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
 export function refuseGrpc(client: ServerHttp2Stream, error: ApiError): void {
   createAnswer(client, () => {}).fail(error)
 }
-
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** The status that the client sees: the one that was sent, or what gRPC makes of a reset. */
 function codeOf(reset: number, status: unknown): number {

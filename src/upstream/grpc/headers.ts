@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 import type { ApiError } from '../../errors/api-error.ts'
 import { CODES } from '../../errors/codes.ts'
+import { grouped, relayable, relayableHeaders } from '../../relay/head.ts'
+import { CONNECTION_SPECIFIC } from '../../relay/single-valued.ts'
 
 /**
  * Headers or trailers as they came. Node joins those that stand twice by a comma, which is wrong for binary metadata: they are written
@@ -14,9 +16,27 @@ export function asTheyCame(headers: IncomingHttpHeaders, raw: readonly string[])
   return { ...headers, ...Object.fromEntries(repeated) }
 }
 
-/** The headers of a call on its way to the service at `url`; everything but the address is the client's. */
+/** The headers of a call on its way to the service at `url`; everything but the address and what HTTP/2 forbids is the client's. */
 export function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders {
-  return { ...asTheyCame(headers, raw), ':authority': host, ':scheme': protocol.slice(0, -1) }
+  const all = Object.entries(asTheyCame(headers, raw)).filter(([name]) => !CONNECTION_SPECIFIC.has(name) || name === 'te')
+  return { ...Object.fromEntries(all), ':authority': host, ':scheme': protocol.slice(0, -1) }
+}
+
+/** The head of an answer, `raw` with its `:status`, as a client can be given it; else what about it cannot be. */
+export function answerHead(raw: readonly string[]): OutgoingHttpHeaders | { readonly problem: string } {
+  const status = Number(raw[raw.indexOf(':status') + 1])
+  const head = relayable(2, { status, reason: '', headers: withoutPseudo(raw) })
+  return 'problem' in head ? head : { ':status': status, ...grouped(head.headers) }
+}
+
+/** The same for the trailers after it. */
+export function answerTrailers(raw: readonly string[]): OutgoingHttpHeaders | { readonly problem: string } {
+  const trailers = relayableHeaders(2, raw)
+  return 'problem' in trailers ? trailers : grouped(trailers.headers)
+}
+
+function withoutPseudo(raw: readonly string[]): string[] {
+  return raw.filter((_, at) => !raw[at - (at % 2)]?.startsWith(':'))
 }
 
 /** The status of a call that could not be carried, as trailers. The message is percent-encoded, as gRPC has it. */

@@ -1,7 +1,8 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../../errors/api-error.ts'
+import { guarded } from '../../relay/guard.ts'
 import { createAnswer, type GrpcAnswer, type GrpcEnd } from './answer.ts'
-import { asTheyCame, callTo } from './headers.ts'
+import { callTo } from './headers.ts'
 import type { Sent } from './session.ts'
 import { createSessions, type SessionsSettings } from './sessions.ts'
 
@@ -45,13 +46,22 @@ function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
 
 function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost }: Sent, answer: GrpcAnswer): void {
   call.on('error', () => {})
-  call.once('response', (headers: IncomingHttpHeaders, flags: number, raw: readonly string[]) => {
+  const begin = (flags: number, raw: readonly string[]) => {
     const whole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
-    answer.begin(asTheyCame(headers, raw), whole)
-    if (whole) call.resume()
+    if (!answer.begin(raw, whole)) call.close(NGHTTP2_CANCEL)
+    else if (whole) call.resume()
     else call.pipe(client, { end: false })
-  })
-  call.once('trailers', (trailers: IncomingHttpHeaders, _: number, raw: readonly string[]) => answer.trailers(asTheyCame(trailers, raw)))
+  }
+  type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]
+  const carefully = (step: (...arrived: Arrived) => void) => guarded(step, answer.fail)
+  call.once(
+    'response',
+    carefully((_, flags, raw) => begin(flags, raw)),
+  )
+  call.once(
+    'trailers',
+    carefully((_, __, raw) => answer.trailers(raw)),
+  )
   // A reset stream ends as well; what is cut short must not look whole.
   call.once('end', () => {
     if (!call.rstCode) answer.end()

@@ -1,0 +1,53 @@
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { whenOver } from './over.ts'
+
+/** Where a connection keeps its last answers; a WeakMap of every connection would be a burden to the collector. */
+const LAST = Symbol('last answer')
+const BEFORE = Symbol('the answer before the last')
+const WAITING = Symbol('requests that wait')
+
+type Connection = Socket & { [LAST]?: ServerResponse; [BEFORE]?: ServerResponse | undefined; [WAITING]?: number }
+
+/**
+ * Serves the requests of one HTTP/1.1 connection one after the other. A client may send many before it has read an answer (pipelining); Node
+ * would begin all of them at once, so that one connection could take every place there is. A connection with more than `most` requests that
+ * wait is ended: no client that means well has so many.
+ */
+export function inTurn(handler: RequestListener, most: number): RequestListener {
+  return (request, response) => {
+    const connection: Connection = request.socket
+    const last = connection[LAST]
+    noteAnswer(connection, response)
+    if (!last || last.closed) return handler(request, response)
+    const waiting = (connection[WAITING] ?? 0) + 1
+    connection[WAITING] = waiting
+    if (waiting > most) return void connection.destroy()
+    const over = () => {
+      connection[WAITING] = (connection[WAITING] ?? 1) - 1
+      if (!connection.destroyed) handler(request, response)
+    }
+    whenOver(last, { over, next: undefined })
+  }
+}
+
+/** Notes an answer that something else than `inTurn` begins. */
+export function noteAnswer(socket: Socket, response: ServerResponse): void {
+  const connection: Connection = socket
+  connection[BEFORE] = connection[LAST]
+  connection[LAST] = response
+}
+
+/**
+ * Calls `then` when every request that came whole on this connection is answered; never when the connection is gone by then. Whatever is
+ * written past the answers of Node would be taken for one of theirs.
+ */
+export function whenAnswered(socket: Socket, then: () => void): void {
+  const { [LAST]: last, [BEFORE]: before }: Connection = socket
+  const whole = last?.req.complete ? last : before
+  const over = () => {
+    if (!socket.destroyed) then()
+  }
+  if (whole && !whole.closed) whenOver(whole, { over, next: undefined })
+  else over()
+}

@@ -1,0 +1,70 @@
+import { CONNECTION_SPECIFIC, SINGLE_VALUED } from './single-valued.ts'
+
+/** The head of an answer that a service gave, on its way to a client. */
+export interface Head {
+  readonly status: number
+  /** Text beside the status; HTTP/2 has no place for it. */
+  readonly reason: string
+  /** Names and values, one after the other, as they came. */
+  readonly headers: readonly string[]
+}
+
+/** A head that a client's protocol carries, or what about it none carries: `its status 999`. It never quotes a value. */
+export type Relayable = Head | { readonly problem: string }
+
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** What Node writes into a head: tabs and everything printable of Latin-1 (RFC 9110 §5.5). */
+const WRITABLE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Whether a text may stand in a head as the value of a header. */
+export function isWritable(value: string): boolean {
+  return WRITABLE.test(value)
+}
+
+/**
+ * Checks a head before it is given to a client. A parser of HTTP takes more than a writer: a status of 999, a control character in the
+ * reason, one content-type after the other. Statuses from 200 to 599 are relayed, an unwritable reason is left out, over HTTP/2 the first of
+ * several single-valued headers stands. `version`: the major version of HTTP that the client speaks.
+ *
+ * `relayable(2, { status: 200, reason: '', headers: ['etag', '"1"', 'etag', '"1"'] })` has one etag.
+ */
+export function relayable(version: number, { status, reason, headers }: Head): Relayable {
+  if (!Number.isInteger(status) || status < 200 || status > 599) return { problem: `its status ${status}` }
+  const checked = relayableHeaders(version, headers)
+  return 'problem' in checked ? checked : { status, reason: isWritable(reason) ? reason : '', headers: checked.headers }
+}
+
+/** The same for headers alone: those of a handshake, and trailers. */
+export function relayableHeaders(version: number, headers: readonly string[]): Pick<Head, 'headers'> | { readonly problem: string } {
+  const kept: string[] = []
+  const seen = new Set<string>()
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    const value = headers[at + 1] ?? ''
+    if (!TOKEN.test(name)) return { problem: 'the name of a header' }
+    if (!isWritable(value)) return { problem: `its header ${name.slice(0, 40)}` }
+    const lower = version > 1 ? name.toLowerCase() : ''
+    if (version > 1 && (CONNECTION_SPECIFIC.has(lower) || (SINGLE_VALUED.has(lower) && seen.has(lower)))) continue
+    seen.add(lower)
+    kept.push(name, value)
+  }
+  return { headers: kept }
+}
+
+/** Headers as undici and Node give them, as a flat list of names and values. */
+export function flat(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [value].flat().flatMap((one) => [name, one])))
+}
+
+/** A flat list as an object; a name that stands more than once has a list of values. */
+export function grouped(headers: readonly string[]): Record<string, string | string[]> {
+  const groups: Record<string, string | string[]> = Object.create(null)
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    const value = headers[at + 1] ?? ''
+    const known = groups[name]
+    groups[name] = known === undefined ? value : [known, value].flat()
+  }
+  return groups
+}

@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '../errors/api-error.ts'
+import { unrelayable } from '../errors/from-v2.ts'
+import { type Handshake, SWITCHED } from '../listen/upgrades.ts'
+import { relayableHeaders } from '../relay/head.ts'
+import { endToEndRaw } from '../upstream/hop-by-hop.ts'
+import type { Native } from '../upstream/native.ts'
+
+/** Bounds of WebSockets; the names are those of the configuration. */
+export interface WebSocketLimits {
+  /** Open at the same time, handshakes among them; 0: no bound. */
+  readonly webSockets: number
+  /** Milliseconds without a byte in either direction. */
+  readonly webSocketIdleMs: number
+}
+
+/** What became of a WebSocket. */
+export interface WebSocketEnd {
+  readonly seconds: number
+  /** Bytes from the client, and to it. */
+  readonly received: number
+  readonly sent: number
+}
+
+/** Told when a handshake came to nothing. */
+export type Refuse = (response: ServerResponse, error: ApiError, status?: number) => void
+
+/** The WebSockets between clients and v2. */
+export interface WebSockets {
+  /** Carries a handshake to v2, and what follows it when v2 agrees; `ended` is told at the end of that. */
+  open(request: IncomingMessage, response: ServerResponse, handshake: Handshake, ended: (end: WebSocketEnd) => void): void
+  /** Ends all of them: they have no end of their own that a shutdown could wait for. */
+  end(): void
+  count(): number
+}
+
+export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }: WebSocketLimits, refuse: Refuse): WebSockets {
+  const open = new Set<Socket>()
+  return {
+    open(request, response, { socket, head }, ended) {
+      if (webSockets > 0 && open.size >= webSockets) return refuse(response, tooMany(webSockets))
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+      native.shakeHands(request, response, (answer, upstream, first) => {
+        const headers = relayableHeaders(1, endToEndRaw(answer.rawHeaders))
+        if ('problem' in headers) {
+          upstream.destroy()
+          return refuse(response, unrelayable('v2', headers.problem), BAD_GATEWAY)
+        }
+        socket.once('close', () => upstream.destroy())
+        if (first.length > 0) upstream.unshift(first)
+        if (head.length > 0) socket.unshift(head)
+        switchOver(response, headers.headers, socket, () => join(socket, upstream, webSocketIdleMs, ended))
+      })
+    },
+    end() {
+      for (const socket of open) socket.destroySoon()
+    },
+    count: () => open.size,
+  }
+}
+
+const BAD_GATEWAY = 502
+
+function tooMany(webSockets: number): ApiError {
+  return new ApiError('UNAVAILABLE', `more than limits.webSockets (${webSockets}) WebSockets are open; ask again later`, {
+    headers: { 'retry-after': '1' },
+  })
+}
+
+/** Answers the handshake. The answer is over then for everybody who waits for that; its connection goes on. */
+function switchOver(response: ServerResponse, headers: readonly string[], socket: Socket, done: () => void): void {
+  response.sendDate = false
+  response.writeHead(SWITCHED, 'Switching Protocols', ['connection', 'Upgrade', 'upgrade', 'websocket', ...headers])
+  response.end(() => {
+    response.detachSocket(socket)
+    response.emit('close')
+    done()
+  })
+}
+
+/** Carries bytes both ways until both ends are closed, one of them breaks, or nobody says anything for `idleMs` milliseconds. */
+function join(client: Socket, upstream: Socket, idleMs: number, ended: (end: WebSocketEnd) => void): void {
+  const began = performance.now()
+  const [readBefore, writtenBefore] = [client.bytesRead, client.bytesWritten]
+  client.setTimeout(idleMs, () => client.destroy())
+  client.once('close', () => {
+    ended({
+      seconds: (performance.now() - began) / 1000,
+      received: client.bytesRead - readBefore,
+      sent: client.bytesWritten - writtenBefore,
+    })
+  })
+  upstream.on('error', () => {})
+  upstream.once('close', () => client.destroySoon())
+  client.pipe(upstream).pipe(client)
+}

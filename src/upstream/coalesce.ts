@@ -1,14 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { fromTransport } from '../errors/from-v2.ts'
 import type { Landing, Underway } from './exchange.ts'
+import { areAnsweredAlike } from './headers.ts'
 import type { Signal } from './signal.ts'
 
 /** Begins work; whoever waits for it is told what became of it. */
 export type Start<T> = (landing: Landing<T>) => Underway
 
-/** What makes work identical. Two texts, because to put them together would take longer than to compare them. */
+/**
+ * What makes work identical. In parts, because to put them together would take longer than to compare them. `headers` are the client's: v2
+ * is sent some of them and may answer by them, so that whoever sends others does not get an answer that was given to these.
+ */
 export interface FlightKey {
   readonly who: string
   readonly what: string
+  readonly headers: IncomingHttpHeaders
 }
 
 /** Joins identical work that is under way. */
@@ -132,6 +138,10 @@ interface Flights<T> {
   remove(flight: Flight<T>): void
 }
 
+function isSame(one: FlightKey, other: FlightKey): boolean {
+  return one.what === other.what && one.who === other.who && areAnsweredAlike(one.headers, other.headers)
+}
+
 const BUCKETS = 256
 
 /** Characters at the end of both texts that choose the bucket: there they differ, in a uid or a window of a list. */
@@ -145,7 +155,7 @@ function createFlights<T>(): Flights<T> {
   const buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])
   const bucketOf = ({ who, what }: FlightKey) => buckets[hash(who, hash(what, 0)) % BUCKETS] ?? []
   return {
-    find: (key) => bucketOf(key).find((flight) => flight.key.what === key.what && flight.key.who === key.who),
+    find: (key) => bucketOf(key).find((flight) => isSame(flight.key, key)),
     add: (flight) => void bucketOf(flight.key).push(flight),
     remove(flight) {
       const bucket = bucketOf(flight.key)

@@ -9,7 +9,7 @@ import type { Call } from '../mapping/plan.ts'
 import { createCoalescer, waitFor } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
 import { exchange, type Landing, type RawAnswer, type Underway } from './exchange.ts'
-import { callHeaders } from './headers.ts'
+import { answeredBy, callHeaders } from './headers.ts'
 import type { Signal } from './signal.ts'
 import { textOf } from './utf8.ts'
 
@@ -56,7 +56,8 @@ export interface SendFor {
 
 /**
  * The way of a Call to v2. Identical reads of one caller that are under way are made once, and answers may be kept; both are keyed by
- * the caller's credential (design §6), and a write by that caller ends both, so that nobody reads what was true before their own write.
+ * the caller's credential (design §6) and by what else of the request v2 may answer by. A write with that credential ends both, so that
+ * nobody reads what was true before their own write.
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
@@ -73,7 +74,7 @@ export function createSend(settings: SendSettings): SendFor {
   }
   const fly = (context: CallContext, call: Call, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
-    const key = { who: since(credentialOf(context)), what: target }
+    const key = { who: since(credentialOf(context)), what: target, headers: context.headers }
     flights.join(key, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
   const flown = (context: CallContext, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(context, call, { landed, failed }))
@@ -81,6 +82,7 @@ export function createSend(settings: SendSettings): SendFor {
   const sendFor = (context: CallContext): ((call: Call) => Promise<JsonObject>) => {
     const caller = credentialOf(context)
     const request = ++requests
+    let by: string | undefined
     const read = async (call: Call) => {
       const raw = await (call.bulk ? bulk(() => flown(context, call)) : flown(context, call))
       return bodyOf(call, raw, context)
@@ -94,7 +96,8 @@ export function createSend(settings: SendSettings): SendFor {
       }
     }
     const readKept = async (call: Call, { key, scope }: NonNullable<Call['keep']>) => {
-      const whole = `${since(caller)} ${scope === 'request' ? request : ''} ${key}`
+      by ??= answeredBy(context.headers)
+      const whole = `${since(caller)} ${by} ${scope === 'request' ? request : ''} ${key}`
       const known = kept.get(whole)
       if (known) return known
       const answer = await read(call)

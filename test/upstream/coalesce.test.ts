@@ -5,11 +5,13 @@ import type { Landing } from '../../src/upstream/exchange.ts'
 
 type Coalescing = ReturnType<typeof createCoalescer<number>>
 
-/** The first letter of a key tells who, the others what. */
+/** The first letter of a key tells who, the second what, the others by which client. */
 const joining =
   ({ join }: Coalescing) =>
   (key: string, signal: AbortSignal, start: Start<number>) =>
-    new Promise<number>((landed, failed) => join({ who: key.slice(0, 1), what: key.slice(1) }, signal, start, { landed, failed }))
+    new Promise<number>((landed, failed) =>
+      join({ who: key.slice(0, 1), what: key.slice(1, 2), headers: { 'user-agent': key.slice(2) } }, signal, start, { landed, failed }),
+    )
 
 /** Work that lands when the test says so. */
 function setUp() {
@@ -28,11 +30,11 @@ function setUp() {
 }
 
 describe('work under way', () => {
-  it('is not shared when who asks or what is asked differs', () => {
+  it('is not shared when who asks, what is asked or by which client differs', () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()
-    for (const key of ['ab', 'ac', 'bb', 'ab']) void join(key, signal, start)
-    expect(started.length).toBe(3)
+    for (const key of ['ab', 'ac', 'bb', 'ab', 'abc', 'abd', 'abc']) void join(key, signal, start)
+    expect(started.length).toBe(5)
   })
 
   it('is shared by key and made anew when it is over', async () => {

@@ -73,6 +73,22 @@ describe('identical reads under way', () => {
     expect(answers).toEqual([{ uid: 'one' }, { uid: 'one' }])
   })
 
+  it.each(['user-agent', 'baggage', 'cgclientid'])('of one caller with another %s are made twice', async (name) => {
+    const saying = (value: string) => ({ ...context('t'), headers: { ...context('t').headers, [name]: value } })
+    for (const value of ['one', 'two'])
+      nock(V2, { reqheaders: { [name]: value } })
+        .get('/prefix/iam/v2/groups?name=a%20b')
+        .reply(200, { uid: value })
+    const answers = await Promise.all([sendFor(saying('one'))(read), sendFor(saying('two'))(read)])
+    expect(answers).toEqual([{ uid: 'one' }, { uid: 'two' }])
+  })
+
+  it('of one caller are made once in two traces', async () => {
+    answerOnce('one')
+    const saying = (value: string) => ({ ...context('t'), headers: { ...context('t').headers, traceparent: value, tracestate: value } })
+    await Promise.all([sendFor(saying('one'))(read), sendFor(saying('two'))(read)])
+  })
+
   it('of two callers are made twice', async () => {
     answerOnce('one')
     answerOnce('two')
@@ -104,9 +120,10 @@ describe('kept answers', () => {
       await sendFor(context('alice', 'r2'))(kept),
       await sendFor(context('bob'))(kept),
       await sendFor({ ...context('x'), headers: {} })(kept).catch(() => 'asked'),
+      await sendFor({ ...context('alice'), headers: { ...context('alice').headers, cgclientid: 'x' } })(kept).catch(() => 'asked'),
     ]
     expect(answers.slice(0, 3)).toEqual([{ uid: 'alice' }, { uid: 'alice' }, { uid: 'bob' }])
-    expect(answers[3]).toBe('asked')
+    expect(answers.slice(3)).toEqual(['asked', 'asked'])
   })
 
   it('of one request end with it', async () => {

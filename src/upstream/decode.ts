@@ -14,14 +14,19 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   identity: async (bytes) => bytes,
 }
 
+/** One is usual, two have been seen; each costs what the answer costs, and a header has room for thousands. */
+const MOST_CODINGS = 5
+
 /**
  * Undoes the content codings of an answer. We ask for none, but a load balancer or a cache may add one all the same. At most `limit`
- * bytes come out, so that a small answer cannot fill the memory; more, an unknown coding or a broken one is INTERNAL.
+ * bytes come out, so that a small answer cannot fill the memory; more, too many codings, an unknown or a broken one is INTERNAL.
  */
 export async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
+  const codings = encoding.split(',').map((name) => name.trim().toLowerCase())
+  if (codings.length > MOST_CODINGS)
+    throw new ApiError('INTERNAL', `the v2 service sent an answer in more than ${MOST_CODINGS} content codings`)
   let decoded = bytes
-  for (const name of encoding.split(',').reverse()) {
-    const coding = name.trim().toLowerCase()
+  for (const coding of codings.reverse()) {
     const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
     if (!decoder) throw new ApiError('INTERNAL', `the v2 service sent an answer in the unknown content coding ${JSON.stringify(coding)}`)
     decoded = await undone(decoder, decoded, limit)

@@ -153,11 +153,14 @@ const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND
 
 const ENCODING = 'content-encoding'
 
-/** Names and values stand one after the other. */
+/** Names and values stand one after the other. A header that stands twice is one list (RFC 9110 §5.3). */
 function encodingOf(headers: readonly Buffer[]): string | undefined {
+  let encoding: string | undefined
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]
-    if (name?.length === ENCODING.length && name.toString('latin1').toLowerCase() === ENCODING) return headers[at + 1]?.toString('latin1')
+    if (name?.length !== ENCODING.length || name.toString('latin1').toLowerCase() !== ENCODING) continue
+    const value = headers[at + 1]?.toString('latin1')
+    encoding = encoding === undefined ? value : `${encoding},${value}`
   }
-  return undefined
+  return encoding
 }

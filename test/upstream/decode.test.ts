@@ -24,6 +24,16 @@ it('an answer that grows beyond the limit is refused by its name', async () => {
   })
 })
 
+it('as many codings as anybody needs are undone, and no more', async () => {
+  const times = (count: number) => Array.from({ length: count }).reduce((bytes: Buffer) => gzipSync(bytes), Buffer.from(TEXT))
+  const named = (count: number) => Array.from({ length: count }, () => 'gzip').join()
+  expect((await decode(times(5), named(5), LIMIT)).toString()).toBe(TEXT)
+  await expect(decode(times(6), named(6), LIMIT)).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: 'the v2 service sent an answer in more than 5 content codings',
+  })
+})
+
 it.each([
   ['gzip', 'the v2 service sent an answer that is not JSON'],
   ['zstd', 'the v2 service sent an answer in the unknown content coding "zstd"'],

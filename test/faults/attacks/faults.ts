@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts'
+import { codingAttacks } from './codings.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
 import { targetAttacks } from './targets.ts'
 
 /** What strangers try who hold no token of their own; a file for each kind of attack. */
-export const attackFaults: readonly Fault[] = [...targetAttacks, ...sharedCallAttacks]
+export const attackFaults: readonly Fault[] = [...targetAttacks, ...sharedCallAttacks, ...codingAttacks]

@@ -1,5 +1,5 @@
-import { connect2, fetch2 } from '../../listen/fetch2.ts'
 import { startProxy } from '../../routes/support.ts'
+import { askBoth } from '../both-protocols.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk, type WireAnswer } from '../wire.ts'
@@ -25,20 +25,11 @@ type Line = `${string} /${string}`
 
 /** What each of these requests is answered over HTTP/1.1 and over HTTP/2. */
 async function answersTo(url: string, lines: readonly Line[]): Promise<readonly (WireAnswer | undefined)[]> {
-  const session = await connect2(url)
   const given: (WireAnswer | undefined)[] = []
   for (const line of lines) {
     const [method = '', target = ''] = line.split(' ')
-    const { answers } = await talk(url, `${line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
-    const { status, headers, body } = await fetch2(session, target, { ':method': method })
-    given.push(answers[0], {
-      status,
-      headers: new Map(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-      body,
-      broken: false,
-    })
+    given.push(...(await askBoth(url, { method, target })))
   }
-  session.close()
   return given
 }
 

@@ -40,7 +40,10 @@ export class ApiError extends Error {
 
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
 
-/** Code 3, HTTP 400: one error for every failing field, in the wording of specification §7 rule 1. */
+/** Failing fields that one error names. A small body can hold millions, and each of them costs work and a line of the answer. */
+export const MOST_VIOLATIONS = 100
+
+/** Code 3, HTTP 400: one error for every failing field, in the wording of specification §7 rule 1. Callers give at most `MOST_VIOLATIONS`. */
 export function invalidArgument(...violations: readonly FieldViolation[]): ApiError {
   const text = violations.map(({ field, description }) => `${field}: ${description}`).join('; ')
   return new ApiError('INVALID_ARGUMENT', `Invalid argument: ${text}`, { details: [{ '@type': BAD_REQUEST, fieldViolations: violations }] })

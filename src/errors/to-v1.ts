@@ -1,4 +1,4 @@
-import { ApiError, type Detail, fieldViolations } from './api-error.ts'
+import { ApiError, type Detail, type FieldViolation, fieldViolations, MOST_VIOLATIONS } from './api-error.ts'
 import { CODES, type CodeName } from './codes.ts'
 
 /** What a missing resource means to a v1 client (facts §14, specification §7 rule 3): nothing found, an error, or a deed already done. */
@@ -38,17 +38,34 @@ export function toV1(error: ApiError, manners: V1Manners, notFound: 'empty' | 'e
 
 /** The same error with every field under its v1 name, in the violations and where the message repeats them. */
 function renamed(error: ApiError, fieldName: V1Manners['fieldName']): { message: string; details: readonly Detail[] } {
-  let message = error.message
+  const fields: Renamed[] = []
   const details = error.details.map((detail) => {
     const violations = fieldViolations(detail)
     if (violations.length === 0) return detail
     const inV1 = violations.map((violation) => ({ ...violation, field: fieldName(violation.field) }))
-    violations.forEach(({ field, description }, at) => {
-      message = message.replace(`${field}: ${description}`, () => `${inV1[at]?.field}: ${description}`)
+    violations.forEach((violation, at) => {
+      fields.push({ ...violation, inV1: inV1[at]?.field ?? violation.field })
     })
     return { ...detail, fieldViolations: inV1 }
   })
-  return { message, details }
+  return { message: renamedIn(error.message, fields), details }
+}
+
+interface Renamed extends FieldViolation {
+  readonly inV1: string
+}
+
+/** Messages repeat violations in their order: one walk along the text finds them, and goes on where it found the one before. */
+function renamedIn(message: string, fields: readonly Renamed[]): string {
+  const pieces: string[] = []
+  let at = 0
+  for (const { field, description, inV1 } of fields.slice(0, MOST_VIOLATIONS)) {
+    const found = message.indexOf(`${field}: ${description}`, at)
+    if (found < 0) continue
+    pieces.push(message.slice(at, found), inV1)
+    at = found + field.length
+  }
+  return pieces.join('') + message.slice(at)
 }
 
 /** Whatever was thrown, as an ApiError; a failure of our own becomes INTERNAL and keeps its cause for the log. */

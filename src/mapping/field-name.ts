@@ -15,12 +15,16 @@ export function v1FieldName(
   const filters = new Map(Object.entries(params).map(([name, row]) => [asParam(row).v2, name]))
   const nameOf = (v2Path: string) => request?.v1Names.get(v2Path) ?? answer.v1Names.get(v2Path)
   return (v2Path) => {
+    if (v2Path.length > LONGEST) return v2Path
     const variable = inPath.get(v2Path)
     if (variable !== undefined) return variable
     const name = nameOf(withoutIndices(v2Path))
     return name === undefined ? (filters.get(v2Path) ?? v2Path) : withIndices(name, v2Path, nameOf)
   }
 }
+
+/** Characters of a path that is looked up. Keys of users' maps stand in paths, and may be as long as a body. */
+const LONGEST = 1000
 
 /** What v2 calls the path variable of a resource and of a create, whatever v1 called it (facts §12.1). */
 const SCOPES = ['uid', 'parent']

@@ -5,7 +5,6 @@ import { readOrder } from './order.ts'
 import { PAGE_SIZE } from './page.ts'
 import type { Call, Plan } from './plan.ts'
 import { asParam, count, type Params, type Query, single, v2Query } from './query.ts'
-import { isRepeated } from './recheck.ts'
 import type { Message, Resource } from './resource.ts'
 import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
 
@@ -94,12 +93,21 @@ function merge(params: Params, filters: Filters): Filters | undefined {
       .map(({ v2 }) => v2),
   )
   // A flag that is false asks for nothing (proto3), so it does not contradict the same flag from another v1 filter.
-  const asked = filters.filter(([name, value]) => value !== 'false' || !filters.some(([n, v]) => n === name && v === 'true'))
+  const wanted = new Set(filters.filter(([, value]) => value === 'true').map(([name]) => name))
+  const asked = filters.filter(([name, value]) => value !== 'false' || !wanted.has(name))
   const merged = new Map<string, string>()
+  const sent: Filters[number][] = []
   for (const [name, value] of asked) {
     const before = merged.get(name)
     if (before !== undefined && before !== value && !repeated.has(name)) return undefined
+    if (before === undefined || repeated.has(name)) sent.push([name, value])
     merged.set(name, value)
   }
-  return asked.filter(([name, value], at) => repeated.has(name) || asked.findIndex(([n, v]) => n === name && v === value) === at)
+  return sent
+}
+
+/** Whether the name at this place stands before it too. The first that does is soon found: tables have few names. */
+function isRepeated(filters: Filters, at: number): boolean {
+  for (let before = 0; before < at; before += 1) if (filters[before]?.[0] === filters[at]?.[0]) return true
+  return false
 }

@@ -1,10 +1,10 @@
-import { type FieldViolation, invalidArgument } from '../errors/api-error.ts'
+import { type FieldViolation, invalidArgument, MOST_VIOLATIONS } from '../errors/api-error.ts'
 import { requirement } from './enums.ts'
 import type { Field, Fields, FieldType } from './field.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { camelCase } from './names.ts'
 
-/** v1 body → v2 body. Throws one INVALID_ARGUMENT that names every member of the wrong type. Never mutates its argument. */
+/** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of the wrong type, the first hundred of them. Never mutates its argument. */
 export type Read = (v1: unknown) => JsonObject
 
 type Report = (field: string, description: string) => undefined
@@ -19,7 +19,10 @@ export function compileRead(fields: Fields): Read {
   const fill = compileFill(fields)
   return (v1) => {
     const violations: FieldViolation[] = []
-    const report: Report = (field, description) => void violations.push({ field, description })
+    const report: Report = (field, description) => {
+      if (violations.length < MOST_VIOLATIONS) violations.push({ field, description })
+      return undefined
+    }
     const v2: Record<string, unknown> = {}
     if (isObject(v1)) fill(v1, v2, '', report)
     else if (v1 !== undefined && v1 !== null) report('body', 'must be a JSON object')

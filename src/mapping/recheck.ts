@@ -2,7 +2,7 @@ import { asText, isObject, type JsonObject } from './json.ts'
 import { camelCase } from './names.ts'
 import { isBelow, parentUid } from './uid.ts'
 
-type Check = (row: JsonObject, values: readonly string[]) => boolean
+type Check = (row: JsonObject, values: ReadonlySet<string>) => boolean
 
 /** Filters that let every row pass with this value; with any other one the row is looked at. */
 const OPEN: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'uidp.descendants_of': (row, [value = '']) => isBelow(asText(row.uid), value),
   'uidp.children_of': (row, [value]) => parentUid(asText(row.uid)) === value,
   'uidp.in_root': (row) => parentUid(asText(row.uid)) === undefined,
-  'uidp.ids': (row, values) => values.includes(asText(row.uid)),
+  'uidp.ids': (row, values) => values.has(asText(row.uid)),
   updated_since: (row, [value = '']) => Date.parse(asText(row.updateTime)) > Date.parse(value),
   include_referrers: (row) => !/^sha256-/.test(asText(row.name)),
   include_dates: (row) => !/-20\d{6}$/.test(asText(row.name)),
@@ -35,15 +35,18 @@ const CHECKS: Readonly<Record<string, Check>> = {
       'component_location',
       'advisory_id',
       'legacy_advisory_id',
-    ].map((member) => [`${member}s`, (row: JsonObject, values: readonly string[]) => values.includes(asText(row[camelCase(member)]))]),
+    ].map((member) => [`${member}s`, (row: JsonObject, values: ReadonlySet<string>) => values.has(asText(row[camelCase(member)]))]),
   ),
-  aliases: (row, values) => listOf(row.aliases).some((alias) => values.includes(asText(alias))),
+  aliases: (row, values) => listOf(row.aliases).some((alias) => values.has(asText(alias))),
   origin: (row, [value]) => row.artifactName === value,
-  event_review_states: (row, values) => eventsOf(row).some(({ reviewState }) => values.includes(asText(reviewState))),
-  event_authors: (row, values) => eventsOf(row).some(({ author }) => values.includes(asText(author))),
-  exclude_event_authors: (row, values) => !eventsOf(row).some(({ author }) => values.includes(asText(author))),
-  event_reviewers: (row, values) => eventsOf(row).some(({ reviewer }) => values.includes(asText(reviewer))),
-  event_types: (row, values) => eventsOf(row).some((event) => values.some((value) => isOfType(event, value))),
+  event_review_states: (row, values) => eventsOf(row).some(({ reviewState }) => values.has(asText(reviewState))),
+  event_authors: (row, values) => eventsOf(row).some(({ author }) => values.has(asText(author))),
+  exclude_event_authors: (row, values) => !eventsOf(row).some(({ author }) => values.has(asText(author))),
+  event_reviewers: (row, values) => eventsOf(row).some(({ reviewer }) => values.has(asText(reviewer))),
+  event_types(row, values) {
+    const members = [...values].map(memberOfType)
+    return eventsOf(row).some((event) => members.some((member) => isObject(event[member])))
+  },
   latest_event_type: (row, [value = '']) => {
     const latest = eventsOf(row)
       .filter(({ reviewState }) => reviewState === 'REVIEW_STATE_APPROVED')
@@ -51,7 +54,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
         (best, event) => (best && Date.parse(asText(best.createTime)) >= Date.parse(asText(event.createTime)) ? best : event),
         undefined,
       )
-    return latest !== undefined && isOfType(latest, value)
+    return latest !== undefined && isObject(latest[memberOfType(value)])
   },
   include_epochs: (row) => !/-r\d+$/.test(asText(row.name)),
 }
@@ -65,8 +68,8 @@ function eventsOf(advisory: JsonObject): readonly JsonObject[] {
 }
 
 /** `EVENT_TYPE_FILTER_FIXED` asks for events that have the member `fixed`; every other type likewise (facts §5.2). */
-function isOfType(event: JsonObject, filter: string): boolean {
-  return isObject(event[camelCase(filter.replace('EVENT_TYPE_FILTER_', '').toLowerCase())])
+function memberOfType(filter: string): string {
+  return camelCase(filter.replace('EVENT_TYPE_FILTER_', '').toLowerCase())
 }
 
 type Query = readonly (readonly [name: string, value: string])[]
@@ -78,27 +81,24 @@ export function passesAll(query: Query): boolean {
 
 /** True when the row passes every v2 filter of the query. */
 export function passes(row: JsonObject, query: Query): boolean {
-  for (let at = 0; at < query.length; at += 1) {
-    const name = query[at]?.[0] ?? ''
-    if (!isRepeated(query, at) && !passesOne(row, name, valuesOf(query, name))) return false
-  }
+  if (query.length === 0) return true
+  for (const [name, values] of byName(query)) if (!passesOne(row, name, values)) return false
   return true
 }
 
-/** Whether the name at this place stands before it too. */
-export function isRepeated(query: Query, at: number): boolean {
-  for (let before = 0; before < at; before += 1) if (query[before]?.[0] === query[at]?.[0]) return true
-  return false
+function byName(query: Query): ReadonlyMap<string, ReadonlySet<string>> {
+  const named = new Map<string, Set<string>>()
+  for (const [name, value] of query) {
+    const values = named.get(name)
+    if (values) values.add(value)
+    else named.set(name, new Set([value]))
+  }
+  return named
 }
 
-function valuesOf(query: Query, name: string): readonly string[] {
-  const values: string[] = []
-  for (const [other, value] of query) if (other === name) values.push(value)
-  return values
-}
-
-function passesOne(row: JsonObject, name: string, values: readonly string[]): boolean {
-  if (values[0] === OPEN[name]) return true
+function passesOne(row: JsonObject, name: string, values: ReadonlySet<string>): boolean {
+  const [first] = values
+  if (first === OPEN[name]) return true
   const check = CHECKS[name]
-  return check ? check(row, values) : values.includes(asText(row[camelCase(name)]))
+  return check ? check(row, values) : values.has(asText(row[camelCase(name)]))
 }

@@ -18,11 +18,11 @@ export function addressIn(node: string): string | undefined {
  * was written by that client and is left out.
  */
 export function vouchedHops(peer: string, claimed: readonly string[], isTrusted: IsTrusted): readonly string[] {
-  const hops = [peer]
+  const nearestFirst = [peer]
   for (const node of claimed.toReversed()) {
-    const address = isTrusted(hops[0] ?? '') ? addressIn(node) : undefined
+    const address = isTrusted(nearestFirst.at(-1) ?? '') ? addressIn(node) : undefined
     if (address === undefined) break
-    hops.unshift(address)
+    nearestFirst.push(address)
   }
-  return hops
+  return nearestFirst.reverse()
 }

@@ -1,4 +1,4 @@
-import { type ApiError, invalidArgument } from '../errors/api-error.ts'
+import { type ApiError, invalidArgument, MOST_VIOLATIONS } from '../errors/api-error.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
 import type { JsonObject } from '../mapping/json.ts'
 import type { Env, Operation, V1Request } from '../mapping/operation.ts'
@@ -121,6 +121,6 @@ export function unknownParameters(operation: Operation, { query }: Pick<V1Reques
 }
 
 function refuseUnknown(operation: Operation, request: V1Request): void {
-  const names = unknownParameters(operation, request)
+  const names = unknownParameters(operation, request).slice(0, MOST_VIOLATIONS)
   if (names.length > 0) throw invalidArgument(...names.map((field) => ({ field, description: 'is not a parameter of this operation' })))
 }

@@ -27,3 +27,8 @@ it.each([
 ])('an error about v2’s %s is about v1’s %s', (v2, v1) => {
   expect(nameOf(v2)).toBe(v1)
 })
+
+it('a path that is longer than any of the tables stays as it is', () => {
+  const path = `requests${'[]'.repeat(1_000_000)}`
+  expect(nameOf(path)).toBe(path)
+})

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/mapping/json.ts'
 import { listPlan } from '../../src/mapping/list.ts'
 import type { ListOptions } from '../../src/mapping/list-query.ts'
 import type { Env } from '../../src/mapping/operation.ts'
-import { scope } from '../../src/mapping/query.ts'
+import { flagParam, scope } from '../../src/mapping/query.ts'
 import { resource } from '../../src/mapping/resource.ts'
 import { queryOf } from './query-of.ts'
 import { run } from './run.ts'
@@ -29,6 +29,15 @@ describe('a list', () => {
       ['uidp.children_of', 'org'],
       ['page_size', '200'],
     ])
+  })
+
+  it('of a repeated filter sends every value, a flag that another filter sets once, and is soon done with many', () => {
+    const given = new Map([...queryOf('uidp.in_root=false&root=true'), ['uidp.ids', [...Array(100_000).fill('false'), 'x']]])
+    const table = { query: { ...scope, root: flagParam('uidp.in_root') } }
+    const { calls } = run(listPlan(thing, table, { params: {}, query: given, body: undefined }, env), [{ things: [] }])
+    const query = calls[0]?.query ?? []
+    expect(query.filter(([name]) => name === 'uidp.in_root')).toEqual([['uidp.in_root', 'true']])
+    expect(query.filter(([name]) => name === 'uidp.ids')).toHaveLength(100_001)
   })
 
   it('of two that differ is empty, without a call', () => {

@@ -151,4 +151,10 @@ describe('values', () => {
     const fields = { a: text('a'), b: object('b', { c: flag('c') }) }
     expect(violations(fields, { a: 1, b: { c: 1 } })).toBe('Invalid argument: a: must be a string; b.c: must be true or false')
   })
+
+  it('of the wrong type are named up to a hundred', () => {
+    const named = String(violations({ a: texts('a') }, { a: Array(300_000).fill(1) }))
+    expect(named.match(/must be a string/g)).toHaveLength(100)
+    expect(named).toMatch(/; a\[99\]: must be a string$/)
+  })
 })

@@ -48,6 +48,14 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     ).toBe(false)
   })
 
+  it('are looked at once each, however often they are given', () => {
+    const types = Array(100_000).fill(['event_types', 'EVENT_TYPE_FILTER_FIXED'])
+    const authors = Array(100_000).fill(['event_authors', 'nobody'])
+    const events = Array.from({ length: 1000 }, () => ({ author: 'a', detection: {} }))
+    expect(passes({ ...tag, events: [...events, { author: 'nobody', fixed: {} }] }, [...types, ...authors])).toBe(true)
+    expect(passes({ ...tag, events }, [...types, ...authors])).toBe(false)
+  })
+
   it('tags hidden from v2’s default lists are told by their names', () => {
     expect(passes({ ...tag, name: 'sha256-abc.sig' }, [['include_referrers', 'false']])).toBe(false)
     expect(passes({ ...tag, name: 'latest-20250102' }, [['include_dates', 'false']])).toBe(false)

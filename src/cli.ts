@@ -9,6 +9,13 @@ function untilStopped(): Promise<void> {
   })
 }
 
+/** Resolves with the first exception that nobody catches; what else fails while the process ends changes nothing. */
+function untilEscaped(): Promise<unknown> {
+  return new Promise((resolve) => {
+    process.on('uncaughtException', (thrown: unknown) => resolve(thrown ?? new Error(`${thrown} was thrown`)))
+  })
+}
+
 /** A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
@@ -21,4 +28,5 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   stdin: () => text(process.stdin),
   untilStopped,
+  untilEscaped,
 })

@@ -8,6 +8,8 @@ export interface Io {
   readonly stdin: () => Promise<string>
   /** Resolves when the process is asked to stop (SIGTERM, SIGINT). */
   readonly untilStopped: () => Promise<void>
+  /** Resolves with an exception that nobody caught, which does not end the process from then on. */
+  readonly untilEscaped: () => Promise<unknown>
 }
 
 /** A flag of a command; without `switch` it takes a value. */

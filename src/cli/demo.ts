@@ -7,6 +7,7 @@ import { openTracing } from '../tracing/open.ts'
 import { type Command, MISUSED } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 import { sandboxFlags, sandboxOptions } from './sandbox-flags.ts'
+import { stay } from './stay.ts'
 import { watchConfig } from './watch-config.ts'
 
 /** Sandbox and proxy in one process: the shortest way to see v1 served from v2. */
@@ -25,17 +26,14 @@ export const demo: Command = {
     const sandbox = await startSandbox({ ...read.options, v1Dialect: loaded.config['v1.dialect'] })
     try {
       const config = withUpstreams(loaded.config, sandbox.url)
-      const server = createServer(config, mappings, createLog(config), await openTracing(io.env))
+      const log = createLog(config)
+      const server = createServer(config, mappings, log, await openTracing(io.env))
       await server.listen()
       for (const line of welcome(server, sandbox)) io.out(line)
-      const unwatch = watchConfig(flags, io, server, loaded.config)
-      await io.untilStopped()
-      unwatch()
-      await server.close()
+      return await stay(server, log, io, watchConfig(flags, io, server, loaded.config))
     } finally {
       await sandbox.close()
     }
-    return 0
   },
 }
 

@@ -3,6 +3,7 @@ import { createLog, createServer } from '../server.ts'
 import { openTracing } from '../tracing/open.ts'
 import { type Command, MISUSED } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
+import { stay } from './stay.ts'
 import { watchConfig } from './watch-config.ts'
 
 /** The proxy alone, in front of a v2 service. */
@@ -21,13 +22,10 @@ export const serve: Command = {
       io.err('upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.')
       return MISUSED
     }
-    const server = createServer(config, mappings, createLog(config), await openTracing(io.env))
+    const log = createLog(config)
+    const server = createServer(config, mappings, log, await openTracing(io.env))
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
-    const unwatch = watchConfig(flags, io, server, config)
-    await io.untilStopped()
-    unwatch()
-    await server.close()
-    return 0
+    return stay(server, log, io, watchConfig(flags, io, server, config))
   },
 }

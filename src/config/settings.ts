@@ -192,7 +192,12 @@ export const SETTINGS = {
   ),
   'keep.entries': setting(integer(1, 1_000_000), 'KEEP_ENTRIES', 10_000, 'v2 answers kept for their callers (readmes, look-ups)'),
   'keep.ttlMs': setting(integer(1, HOUR), 'KEEP_TTL_MS', MINUTE, 'How long they are kept at most, in milliseconds'),
-  'log.level': setting(choiceOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'LOG_LEVEL', 'info', 'Least level of log lines'),
+  'log.level': setting(
+    choiceOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'LOG_LEVEL',
+    'info',
+    'Least level of log lines',
+  ),
 } as const
 
 export type SettingKey = keyof typeof SETTINGS

@@ -6,7 +6,7 @@ import { run } from '../../src/cli/run.ts'
 import { watchConfig } from '../../src/cli/watch-config.ts'
 import { configWith } from '../../src/config.ts'
 import { type Stage, startStage } from '../modes/proxied.ts'
-import { runCommand } from './support.ts'
+import { runCommand, untilEscaped } from './support.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-modes-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -105,7 +105,7 @@ describe('modes in the configuration', () => {
           stop = done
         })
       const argv = ['demo', '--mode', 'diff-v1', '--port', '0', '--admin-port', '0', '--sandbox-port', '0', '--log-level', 'silent']
-      void run(argv, { out, err: out, env: {}, stdin: async () => '', untilStopped })
+      void run(argv, { out, err: out, env: {}, stdin: async () => '', untilStopped, untilEscaped })
     })
     await started
     const admin = /admin +(\S+)/.exec(lines.join('\n'))?.[1]
@@ -147,7 +147,7 @@ describe('the configuration file while the proxy runs', () => {
     writeFileSync(path, '{}')
     const changed: string[] = []
     const { next, line } = output()
-    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {} }
+    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const changeModes = (rules: object, source: string) => {
       changed.push(`${source} ${JSON.stringify(rules)}`)
       return undefined
@@ -174,7 +174,7 @@ describe('the configuration file while the proxy runs', () => {
   it('that asks for v1 where there is none changes nothing', async () => {
     writeFileSync(path, '{"modes": "v2"}')
     const { next, line } = output()
-    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {} }
+    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const unwatch = watchConfig({ config: path }, io, { changeModes: () => 'The modes need a v1 service.' }, configWith({}))
     const said = next()
     writeFileSync(path, '{"modes": "v1"}')

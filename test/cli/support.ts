@@ -8,6 +8,9 @@ export interface Ran {
   readonly err: string
 }
 
+/** Nothing escapes. */
+export const untilEscaped = () => new Promise<never>(() => {})
+
 /** Runs a command in this process, until it ends by itself. */
 export async function runCommand(argv: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
   const [out, err]: [string[], string[]] = [[], []]
@@ -17,6 +20,7 @@ export async function runCommand(argv: readonly string[], env: Record<string, st
     env,
     stdin: async () => stdin,
     untilStopped: () => Promise.resolve(),
+    untilEscaped,
   })
   return { code, out: out.join('\n'), err: err.join('\n') }
 }

@@ -18,7 +18,7 @@ async function sandbox() {
 async function sent(argv: readonly string[], env: Record<string, string> = { TOKEN }) {
   const [out, err]: [string[], string[]] = [[], []]
   const io = { out: (line: string) => out.push(line), err: (line: string) => err.push(line), env, stdin: async () => '' }
-  const code = await run(argv, { ...io, untilStopped: () => new Promise(() => {}) })
+  const code = await run(argv, { ...io, untilStopped: () => new Promise(() => {}), untilEscaped: () => new Promise(() => {}) })
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
 

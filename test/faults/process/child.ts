@@ -9,6 +9,12 @@ export interface Child {
   readonly adminUrl: string
   /** Resolves with the next line, on either output, that fits. */
   line(fits: RegExp): Promise<string>
+  /** Lines on either output, so far. */
+  readonly lines: readonly string[]
+  /** Sends a signal and goes on. */
+  signal(signal: NodeJS.Signals): void
+  /** Resolves with the exit code when the process has ended by itself. */
+  readonly ended: Promise<number | null>
   /** Sends a signal and resolves with the exit code when it is over. */
   stop(signal: NodeJS.Signals): Promise<number | null>
   isAlive(): boolean
@@ -48,6 +54,9 @@ export async function serve(
     url,
     adminUrl,
     line: lines.next,
+    lines: lines.all,
+    signal: (signal) => void child.kill(signal),
+    ended: exited,
     stop(signal) {
       child.kill(signal)
       return exited
@@ -58,10 +67,12 @@ export async function serve(
 
 function linesOf(child: ChildProcess) {
   const lines: string[] = []
+  const all: string[] = []
   const waiting = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
       lines.push(line)
+      all.push(line)
       for (const look of waiting) look()
     })
   }
@@ -78,7 +89,7 @@ function linesOf(child: ChildProcess) {
       child.once('exit', (code) => reject(new Error(`the process ended with ${code} after:\n${lines.join('\n')}`)))
       look()
     })
-  return { next }
+  return { next, all }
 }
 
 /** Milliseconds after which something that should come about has not. */

@@ -6,7 +6,7 @@ import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk } from '../wire.ts'
 import { inWorld, listOf, serving } from '../world.ts'
-import { serve } from './child.ts'
+import { program, serve } from './child.ts'
 import { recordFaults } from './records.ts'
 import { signalFaults } from './signals.ts'
 
@@ -102,9 +102,41 @@ async function brokenConfig(): Promise<string> {
   return `${distinct(said)} as before and the reason told; a good one is taken: ${after}`
 }
 
+/** An exception that nobody catches, and another one while the process ends: what is under way is answered all the same. */
+async function escapedException(): Promise<string> {
+  let arrived = () => {}
+  let release = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  const upstream = await startUpstream((request, response, body) => {
+    release = () => serving(3)(request, response, body)
+    arrived()
+  })
+  const nodeFlags = ['--import', program('./escape.js')]
+  const child = await serve({ 'upstream-v2': upstream.url, 'log-level': 'fatal' }, { nodeFlags })
+  const held = ask(child.url)
+  await waiting
+  child.signal('SIGUSR2')
+  await child.line(/"msg":"an exception escaped/)
+  child.signal('SIGUSR2')
+  release()
+  const said = await held
+  const code = await child.ended
+  await upstream.close()
+  const fatal = child.lines.filter((line) => line.includes('"level":60'))
+  return `under way: ${said}; ${fatal.length} fatal line, its stack told: ${fatal.every((line) => line.includes('escape.js'))}; exit code ${code}`
+}
+
 export const processFaults: readonly Fault[] = [
   ...signalFaults,
   ...recordFaults,
+  {
+    name: 'an exception that nobody catches',
+    expected: 'under way: 200, 3 rows; 1 fatal line, its stack told: true; exit code 1',
+    full: true,
+    see: escapedException,
+  },
   {
     name: 'file descriptors exhausted',
     expected: '0 wrong answers, alive, afterwards 200, 3 rows, exit code 0',

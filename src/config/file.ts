@@ -12,7 +12,7 @@ export function readConfigFile(path: string): FileValues {
   try {
     content = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    return { problem: `The configuration file ${path} cannot be read: ${(error as Error).message}.` }
+    return { problem: `The configuration file ${path} cannot be read: ${withoutContent(error as Error)}.` }
   }
   if (!isObject(content)) return { problem: `The configuration file ${path} must hold one JSON object.` }
   const values = new Map<SettingKey, unknown>()
@@ -21,6 +21,11 @@ export function readConfigFile(path: string): FileValues {
   const near = nearest(unknown, SETTING_KEYS)
   const advice = near ? `did you mean "${near}"?` : `the keys are ${SETTING_KEYS.join(', ')}.`
   return { problem: `The configuration file ${path} has an unknown key "${unknown}"; ${advice}` }
+}
+
+/** V8 quotes what stands around a mistake in JSON: that may be a token. */
+function withoutContent({ message }: Error): string {
+  return message.replace(/, (?:\.\.\.)?".*is not valid JSON$/s, ' is not valid JSON')
 }
 
 /** Gathers the values of known keys; returns the first key that is not one. */

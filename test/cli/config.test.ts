@@ -133,6 +133,13 @@ describe('the file', () => {
     expect(load({}, {}, content)).toHaveProperty('problem', expect.stringContaining(problem))
   })
 
+  it('is not quoted where it is no JSON', () => {
+    for (const content of ['{"a":HIDDEN-HIDDEN}', 'HIDDEN-HIDDEN', '{"a":"HIDDEN" "x"}', '{"a":"x"}HIDDEN']) {
+      expect(load({}, {}, content)).toHaveProperty('problem', expect.stringContaining('cannot be read: '))
+      expect(JSON.stringify(load({}, {}, content))).not.toContain('HIDDEN')
+    }
+  })
+
   it('must be there', () => {
     expect(load({ config: join(directory, 'none.json') })).toHaveProperty('problem', expect.stringContaining('cannot be read: ENOENT'))
   })

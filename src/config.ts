@@ -1,5 +1,6 @@
 import { contradiction } from './config/contradiction.ts'
 import { readConfigFile } from './config/file.ts'
+import type { Kind } from './config/kinds.ts'
 import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
 
 export interface ConfigSources {
@@ -57,9 +58,10 @@ interface Issue {
   readonly message: string
 }
 
-/** What is wrong deep inside a value is named by its place. */
+/** What is wrong deep inside a value is named by its place, and a secret is not shown. */
 function wrongValue(key: SettingKey, { value, source }: Given, issues: readonly Issue[]): string {
-  const inside = issues.find(({ path }) => path.length > 0)
+  const { kind }: { readonly kind: Kind<unknown> } = SETTINGS[key]
+  const inside = issues.find(({ path }) => kind.secret || path.length > 0)
   if (inside) return `${[key, ...inside.path].join('.')} in ${source} ${inside.message}.`
-  return `${key} is ${JSON.stringify(value)} in ${source}, but it must be ${SETTINGS[key].kind.allowed}.`
+  return `${key} is ${JSON.stringify(value)} in ${source}, but it must be ${kind.allowed}.`
 }

@@ -5,6 +5,7 @@ import pino, { type Logger } from 'pino'
 import type { Agent } from 'undici'
 import { differences, differencesOf } from '../mappings/differences.ts'
 import {
+  adminSettings,
   admissionLimits,
   announcement,
   appLimits,
@@ -33,7 +34,7 @@ import { type ModeRules, needV1 } from './modes/rules.ts'
 import { describeWith } from './report/describe.ts'
 import type { Report } from './report/report.ts'
 import { createReporter } from './report/reporter.ts'
-import { createAdmin } from './routes/admin.ts'
+import { createAdmin, whyExposed } from './routes/admin.ts'
 import { type Admit, createAdmission, createBounded, RETRY_AFTER } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
 import { createApp, createServe } from './routes/app.ts'
@@ -45,7 +46,7 @@ import { createGrpcRoute } from './routes/grpc.ts'
 import { createLegacy } from './routes/legacy.ts'
 import { createMetrics, type Metrics } from './routes/metrics.ts'
 import { createPassthrough, type Passthrough } from './routes/passthrough.ts'
-import { whyNotReady } from './routes/ready.ts'
+import { createReady } from './routes/ready.ts'
 import { refuseExpectation } from './routes/refusal.ts'
 import { retire } from './routes/retire.ts'
 import { createClientLimits, createTimed, type TimedRequest } from './routes/timed.ts'
@@ -109,20 +110,19 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     tracing,
   })
   let closing = false
-  const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady(pool, v2))
-  const admin = createAdmin({
-    metrics,
-    operations: describeOperations(mappings, differencesOf),
-    notReady,
-    reportNow: reportOf(migration, mappings),
-    ...migration,
-  })
+  const whyNotReady = createReady(pool, v2)
+  const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady())
+  const operations = describeOperations(mappings, differencesOf)
+  const access = adminSettings(config)
+  const admin = createAdmin({ metrics, operations, notReady, reportNow: reportOf(migration, mappings), ...migration }, access)
   return {
     async listen() {
       keepTickShape()
       await migration.restore()
       await app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG })
       await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
+      const exposed = whyExposed(admin, access)
+      if (exposed !== undefined) log.warn(exposed)
     },
     async close() {
       closing = true

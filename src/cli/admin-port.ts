@@ -1,22 +1,33 @@
 import type { Flag, Flags, Io } from './command.ts'
 import { textOf } from './command.ts'
+import { configFlags, configFrom } from './config-flags.ts'
 
-const DEFAULT_ADMIN = 'http://127.0.0.1:8081'
+const HOST = 'http://127.0.0.1'
 
-/** The flag that says which running proxy is asked. */
-export const adminFlag: Readonly<Record<string, Flag>> = {
-  admin: { help: `Address of the admin port (${DEFAULT_ADMIN}, or CROSSWALK_ADMIN_PORT on this machine)` },
+/** The flags that say which running proxy is asked, and with which token. */
+export const adminFlags: Readonly<Record<string, Flag>> = {
+  admin: { help: `Address of the admin port (${HOST}:8081, or admin.port on this machine)` },
+  ...configFlags(['admin.token', 'admin.readToken']),
 }
 
 /** What the admin port of the running proxy answers to a GET, or a sentence why it does not. */
 export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | { readonly problem: string }> {
-  const port = io.env.CROSSWALK_ADMIN_PORT
-  const base = textOf(flags, 'admin') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_ADMIN)
-  const answer = await fetch(`${base}${path}`).catch(() => undefined)
-  if (answer?.ok) return (await answer.json()) as T
-  return {
-    problem: answer
-      ? `${base} answers ${path} with HTTP ${answer.status}: is it the admin port of Crosswalk?`
-      : `No proxy answers on ${base}; start one with crosswalk demo or crosswalk serve, or give its admin address with --admin.`,
+  const loaded = configFrom(flags, io)
+  if ('problem' in loaded) return loaded
+  const { config } = loaded
+  const base = textOf(flags, 'admin') ?? `${HOST}:${config['admin.port']}`
+  const token = config['admin.readToken'] ?? config['admin.token']
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${base}${path}`, { headers }).catch(() => undefined)
+  return answer?.ok ? ((await answer.json()) as T) : { problem: problemOf(base, path, answer?.status, token) }
+}
+
+function problemOf(base: string, path: string, status: number | undefined, token: string | undefined): string {
+  if (status === 401) {
+    const [what, how] = token === undefined ? ['asks for a token', 'give'] : ['does not know the token', 'put another into']
+    return `${base} ${what}; ${how} admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).`
   }
+  if (status === 403) return `${base} does not go by that name; ask it by an address, or list the name in its admin.names.`
+  if (status !== undefined) return `${base} answers ${path} with HTTP ${status}: is it the admin port of Crosswalk?`
+  return `No proxy answers on ${base}; start one with crosswalk demo or crosswalk serve, or give its admin address with --admin.`
 }

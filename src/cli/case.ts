@@ -1,7 +1,7 @@
 import { caseText } from '../diff/case-text.ts'
 import { readEntries } from '../diff/read-entries.ts'
 import type { Comparison } from '../diff/record.ts'
-import { adminFlag, askAdmin } from './admin-port.ts'
+import { adminFlags, askAdmin } from './admin-port.ts'
 import { type Command, FAILED, type Flags, type Io, textOf } from './command.ts'
 
 /** A recorded mismatch as a test that shows it again. */
@@ -11,7 +11,7 @@ export const mismatchCase: Command = {
   args: ['ID'],
   flags: {
     records: { help: "A record file to look in, instead of the running proxy's memory" },
-    ...adminFlag,
+    ...adminFlags,
   },
   async run(flags, [id = ''], io) {
     const found = await find(id, flags, io)

@@ -1,6 +1,6 @@
 import { clientsCsv, clientsJson } from '../diff/clients-report.ts'
 import type { Client } from '../diff/inventory.ts'
-import { adminFlag, askAdmin } from './admin-port.ts'
+import { adminFlags, askAdmin } from './admin-port.ts'
 import { type Command, FAILED, MISUSED } from './command.ts'
 
 /** Who still calls v1, and what keeps them there. */
@@ -10,7 +10,7 @@ export const clients: Command = {
   flags: {
     csv: { help: 'One line for each client and operation, RFC 4180', switch: true },
     json: { help: 'One JSON array', switch: true },
-    ...adminFlag,
+    ...adminFlags,
   },
   async run(flags, _, io) {
     if (flags.csv && flags.json) {

@@ -1,7 +1,7 @@
 import { mappings } from '../../mappings/index.ts'
 import { type CutoverVerdict, judgeCutover, TARGET } from '../diff/cutover.ts'
 import type { EvidenceReport } from '../modes/report.ts'
-import { adminFlag, askAdmin } from './admin-port.ts'
+import { adminFlags, askAdmin } from './admin-port.ts'
 import { type Command, FAILED, type Flags, MISUSED, textOf } from './command.ts'
 
 /** Whether all traffic may be moved to v2: the question that a migration ends with. */
@@ -11,7 +11,7 @@ export const cutover: Command = {
   flags: {
     target: { help: `Share of wrong answers that is acceptable, more than 0 and less than 1 (${TARGET})` },
     json: { help: 'One JSON object', switch: true },
-    ...adminFlag,
+    ...adminFlags,
   },
   async run(flags, _, io) {
     const target = targetOf(flags)

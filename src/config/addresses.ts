@@ -2,22 +2,30 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { Kind } from './kinds.ts'
 
-/** Addresses and networks as one text with commas between them; the file may give an array. */
-export const addresses: Kind<string | undefined> = {
+/** Several as one text with commas between them; the file may give an array. */
+const several = (isOne: (text: string) => boolean, allowed: string): Kind<string | undefined> => ({
   schema: z.preprocess(
     (value) => (Array.isArray(value) ? value.join(',') : value),
     z
       .string()
       .transform(listOf)
-      .refine((parts) => parts.every(isNetwork))
+      .refine((parts) => parts.every(isOne))
       .transform((parts) => parts.join(',')),
   ) as z.ZodType<string>,
-  allowed: 'addresses or networks with commas between them, such as 10.0.0.0/8,::1',
-}
+  allowed,
+})
+
+export const addresses = several(isNetwork, 'addresses or networks with commas between them, such as 10.0.0.0/8,::1')
+
+export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal')
 
 /** The parts of such a text; none when there is no text. */
 export function listOf(text: string | undefined): readonly string[] {
   return text?.split(',').map((part) => part.trim()) ?? []
+}
+
+function isName(text: string): boolean {
+  return /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(text)
 }
 
 const WIDTHS: Readonly<Record<number, number>> = { 4: 32, 6: 128 }

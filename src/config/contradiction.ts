@@ -1,9 +1,18 @@
 import type { Config } from './settings.ts'
 
 /** One sentence about values that are each allowed but make no sense together; undefined when there are none. */
-export function contradiction({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
+export function contradiction(config: Config): string | undefined {
+  return endsTooEarly(config) ?? readsAndChanges(config)
+}
+
+function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
   if (deprecation === undefined || sunset === undefined || sunset >= deprecation) return undefined
   return `v1.sunset (${day(sunset)}) is before v1.deprecation (${day(deprecation)}), but nothing ends before it is deprecated (RFC 9745 §4).`
+}
+
+function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken }: Config): string | undefined {
+  if (token === undefined || token !== readToken) return undefined
+  return 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.'
 }
 
 function day(seconds: number): string {

@@ -6,6 +6,8 @@ export interface Kind<T> {
   readonly schema: z.ZodType<T>
   /** Completes the sentence "… must be …". */
   readonly allowed: string
+  /** Its values are never printed. */
+  readonly secret?: true
 }
 
 const fromText = (read: (text: string) => unknown, schema: z.ZodType) =>

@@ -103,6 +103,11 @@ export function forwardedSettings(config: Config) {
   return { trusted: listOf(config['forwarded.trusted']), header: config['forwarded.header'] }
 }
 
+export function adminSettings(config: Config) {
+  const names = [config['admin.host'], ...listOf(config['admin.names'])]
+  return { names, token: config['admin.token'], readToken: config['admin.readToken'] }
+}
+
 export function announcement(config: Config) {
   return { deprecation: config['v1.deprecation'], sunset: config['v1.sunset'], successor: config['v1.successor'] }
 }

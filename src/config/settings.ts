@@ -1,8 +1,9 @@
 import { DIALECTS } from '../mapping/names.ts'
 import { ALL_V2, type ModeRules } from '../modes/rules.ts'
-import { addresses } from './addresses.ts'
+import { addresses, names } from './addresses.ts'
 import { link, moment } from './announcements.ts'
 import { choiceOf, file, flag, host, integer, type Kind, modes, url } from './kinds.ts'
+import { secret } from './secret.ts'
 
 /** One setting. Parsing, `--help` and the README's table all come from this row. */
 interface Setting<T> {
@@ -30,6 +31,24 @@ export const SETTINGS = {
   'tls.cert': setting<string | undefined>(file, 'TLS_CERT', undefined, 'Its certificate and the chain above it in PEM'),
   'admin.host': setting(host, 'ADMIN_HOST', '127.0.0.1', 'Address of the admin endpoints'),
   'admin.port': setting(integer(0, 65_535), 'ADMIN_PORT', 8081, 'Port of the admin endpoints; 0 = any'),
+  'admin.names': setting<string | undefined>(
+    names,
+    'ADMIN_NAMES',
+    undefined,
+    'Names that the admin endpoints go by, beside admin.host, localhost and addresses; asked by another name they refuse',
+  ),
+  'admin.token': setting<string | undefined>(
+    secret,
+    'ADMIN_TOKEN',
+    undefined,
+    'Bearer token for the admin endpoints; without one, whoever reaches them may change modes',
+  ),
+  'admin.readToken': setting<string | undefined>(
+    secret,
+    'ADMIN_READ_TOKEN',
+    undefined,
+    'Bearer token that only reads there: everything but PUT /modes',
+  ),
   'forwarded.trusted': setting<string | undefined>(
     addresses,
     'TRUSTED_PROXIES',

@@ -10,9 +10,10 @@ export interface Page {
 
 /**
  * Puts the report, the script and the style into one page. Nothing but this script and this style runs, whatever the report holds: both
- * are named by their hashes, and the report is data in which no tag can end. `live` is the address at which a server answers it anew.
+ * are named by their hashes, and the report is data in which no tag can end. `live` is the address at which a server answers it anew;
+ * a page without a report gets its first there.
  */
-export function pageOf(report: Report, { script, style }: PageAssets, live?: string): Page {
+export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string): Page {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hash(script)}'`,
@@ -50,6 +51,6 @@ function hash(text: string): string {
 }
 
 /** JSON in which no `<` stands, so that neither a tag nor a comment can begin or end. */
-function asData(report: Report): string {
-  return JSON.stringify(report).replaceAll('<', '\\u003c')
+function asData(report: Report | undefined): string {
+  return JSON.stringify(report ?? null).replaceAll('<', '\\u003c')
 }

@@ -3,8 +3,19 @@ import type { Agent } from 'undici'
 /** Milliseconds after which a ping counts as unanswered; a probe must not wait as long as a request. */
 const PATIENCE = 2000
 
+/** Asks whether the v2 service can be used: undefined, or the reason why not. Whoever asks meanwhile shares the answer, so that many cost one call. */
+export function createReady(pool: Agent, base: string): () => Promise<string | undefined> {
+  let asked: Promise<string | undefined> | undefined
+  return () => {
+    asked ??= whyNotReady(pool, base).finally(() => {
+      asked = undefined
+    })
+    return asked
+  }
+}
+
 /** Why the v2 service does not answer its ping, or undefined when it does. A refusal (401, 403) is an answer. */
-export async function whyNotReady(pool: Agent, base: string): Promise<string | undefined> {
+async function whyNotReady(pool: Agent, base: string): Promise<string | undefined> {
   try {
     const { statusCode, body } = await pool.request({
       origin: new URL(base).origin,

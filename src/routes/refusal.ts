@@ -32,7 +32,10 @@ export function refuseSocket(socket: Socket, error: ApiError, status = `${error.
     return
   }
   const text = errorText(error)
-  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`
+  const given = Object.entries(error.headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+  const head = `HTTP/1.1 ${status}\r\n${given}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`
   socket.end(head + text)
 }
 

@@ -8,26 +8,23 @@ export interface ReportSources {
   readonly reportNow: () => Report
 }
 
+export const PAGE = '/report'
+
 /** Where the page gets the report anew. */
 const DATA = '/report.json'
 
-/** The report for people to look at (`/report`), and what it shows as data. Nobody may embed, keep or refer to it. */
-export function addReport(app: FastifyInstance, { reportNow }: ReportSources): void {
+/**
+ * The report for people to look at, and what it shows as data. Nobody may embed the page or learn from where it was left. Where the report
+ * `isOpen` the page holds it; else the page is empty, asks for a token and with that for the data.
+ */
+export function addReport(app: FastifyInstance, { reportNow }: ReportSources, isOpen: boolean): void {
   let assets: PageAssets | undefined
-  app.get('/report', async (_, reply) => {
+  app.get(PAGE, async (_, reply) => {
     assets ??= readAssets()
-    const { html, policy } = pageOf(reportNow(), assets, DATA)
-    reply.headers({
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
-    })
+    const { html, policy } = pageOf(isOpen ? reportNow() : undefined, assets, DATA)
+    reply.headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
     reply.type('text/html; charset=utf-8')
     return html
   })
-  app.get(DATA, async (_, reply) => {
-    reply.header('cache-control', 'no-store')
-    return reportNow()
-  })
+  app.get(DATA, async () => reportNow())
 }

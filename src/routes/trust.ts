@@ -19,6 +19,9 @@ export function createTrust(networks: readonly string[]): IsTrusted {
   }
 }
 
+/** Whether only this machine reaches an address. */
+export const isLoopback: IsTrusted = createTrust(['127.0.0.0/8', '::1'])
+
 function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
   return FAMILIES[isIP(address) as keyof typeof FAMILIES]
 }

@@ -102,7 +102,53 @@ describe('values', () => {
     expect(load({ 'v1-successor': text })).toHaveProperty('problem', expect.stringMatching(/^v1\.successor is .* an address such as/))
   })
 
+  it('that are secret may stand in a file of their own', () => {
+    const path = join(directory, 'token')
+    writeFileSync(path, 'a-token-from-a-file\n')
+    expect(load({ 'admin-token': `@${path}` })).toMatchObject({ config: { 'admin.token': 'a-token-from-a-file' } })
+    expect(load({}, { CROSSWALK_ADMIN_TOKEN: 'a-token-from-outside' }, { admin: { readToken: 'a-token-inside-it' } })).toMatchObject({
+      config: { 'admin.token': 'a-token-from-outside', 'admin.readToken': 'a-token-inside-it' },
+    })
+  })
+
+  it.each(['HIDDEN', 'HIDDEN with spaces in it', 'HIDDEN-HIDDEN-HIDDEN-é', `HIDDEN${'x'.repeat(5000)}`, '@HIDDEN-HIDDEN-HIDDEN', '@'])(
+    'that are secret are not shown when they are wrong: %j',
+    (text) => {
+      const path = join(directory, 'wrong-token')
+      writeFileSync(path, text)
+      const loaded = [
+        load({ 'admin-token': text }),
+        load({}, { CROSSWALK_ADMIN_TOKEN: `@${path}` }),
+        load({}, {}, { admin: { token: text } }),
+      ]
+      for (const one of loaded) {
+        expect(one).toHaveProperty(
+          'problem',
+          expect.stringMatching(/^admin\.token in .* (must be a token of|names a file that cannot be read)/),
+        )
+        expect(JSON.stringify(one)).not.toContain('HIDDEN')
+      }
+    },
+  )
+
+  it('that are secret are no numbers, and not shown then either', () => {
+    expect(load({}, {}, { admin: { token: 1234567890123456 } })).toHaveProperty('problem', expect.not.stringContaining('1234'))
+  })
+
+  it('that are names have no ports', () => {
+    expect(load({ 'admin-names': 'crosswalk.internal, proxy-1' })).toMatchObject({
+      config: { 'admin.names': 'crosswalk.internal,proxy-1' },
+    })
+    for (const text of ['crosswalk.internal:8081', 'http://x', 'a,,b', '*', '.x']) {
+      expect(load({ 'admin-names': text })).toHaveProperty('problem', expect.stringContaining('admin.names is'))
+    }
+  })
+
   it('that contradict each other are refused together', () => {
+    const token = 'the-same-for-everything'
+    expect(load({ 'admin-token': token, 'admin-read-token': token })).toEqual({
+      problem: 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.',
+    })
     expect(load({ 'v1-deprecation': '2027-03-01', 'v1-sunset': '2027-02-01' })).toEqual({
       problem:
         'v1.sunset (2027-02-01T00:00:00.000Z) is before v1.deprecation (2027-03-01T00:00:00.000Z), but nothing ends before it is deprecated (RFC 9745 §4).',

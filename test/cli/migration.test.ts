@@ -6,6 +6,7 @@ import { run } from '../../src/cli/run.ts'
 import { watchConfig } from '../../src/cli/watch-config.ts'
 import { configWith } from '../../src/config.ts'
 import { type Stage, startStage } from '../modes/proxied.ts'
+import { answering, startUpstream } from '../routes/support.ts'
 import { runCommand, untilEscaped } from './support.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-modes-'))
@@ -81,6 +82,59 @@ describe('commands that ask the admin port', () => {
     ])
     expect((await ask('clients', '--json', '--csv')).code).toBe(2)
   })
+})
+
+describe('commands that ask an admin port with tokens', () => {
+  const READ = 'the-token-that-reads'
+  const CHANGE = 'the-token-that-changes'
+  const CALLS = [['cutover', '--target', '0.5'], ['clients'], ['case', 'none']]
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage({ modes: { default: 'diff-v1', rules: [], testers: [] }, 'admin.token': CHANGE, 'admin.readToken': READ })
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.settled()
+  })
+  afterEach(() => stage.close())
+
+  it.each(CALLS)('%s reads with either, from wherever settings come', async (...call) => {
+    const argv = [...call, '--admin', stage.server.adminUrl]
+    const file = join(directory, 'tokens.json')
+    writeFileSync(file, JSON.stringify({ admin: { readToken: READ } }))
+    const ran = [
+      await runCommand(argv, { CROSSWALK_ADMIN_READ_TOKEN: READ }),
+      await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: CHANGE }),
+      await runCommand([...argv, '--admin-token', CHANGE]),
+      await runCommand([...argv, '--config', file]),
+    ]
+    for (const { out, err } of ran) {
+      expect(out + err).toMatch(/INCONCLUSIVE|could call v2 itself|There is no comparison/)
+      expect(out + err).not.toMatch(/the-token-that/)
+    }
+  })
+
+  it.each(CALLS)('%s says what to do without one, and with a wrong one', async (...call) => {
+    const { adminUrl } = stage.server
+    const where = 'admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).'
+    const argv = [...call, '--admin', adminUrl]
+    expect(await runCommand(argv)).toEqual({ code: 1, out: '', err: `${adminUrl} asks for a token; give ${where}` })
+    expect(await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: 'another-token-than-that' })).toEqual({
+      code: 1,
+      out: '',
+      err: `${adminUrl} does not know the token; put another into ${where}`,
+    })
+    expect((await runCommand(argv, { CROSSWALK_ADMIN_TOKEN: 'short' })).err).toMatch(
+      /^admin\.token in the environment variable CROSSWALK_ADMIN_TOKEN must be a token of/,
+    )
+  })
+})
+
+it.each([
+  [403, /does not go by that name; ask it by an address, or list the name in its admin\.names\.$/],
+  [404, /answers \/clients with HTTP 404: is it the admin port of Crosswalk\?$/],
+])('clients tells what HTTP %i means', async (status, problem) => {
+  const other = await startUpstream(answering({}, status))
+  expect(await runCommand(['clients', '--admin', other.url])).toEqual({ code: 1, out: '', err: expect.stringMatching(problem) })
+  await other.close()
 })
 
 it.each(['cutover', 'clients'])('%s needs a proxy that runs', async (command) => {

@@ -2,6 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { configWith } from '../../src/config.ts'
+import { startProxy } from '../routes/support.ts'
 import { alerts, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
 import { hasPromtool, promtool } from './promtool.ts'
 
@@ -79,7 +82,29 @@ it('the guide explains every metric, and none that there is not', () => {
   expect([...told].sort()).toEqual([...exposed].sort())
 })
 
+describe('the configuration of Prometheus', () => {
+  const { scrape_configs: jobs, rule_files: rules } = parse(readFileSync('docker/prometheus.yaml', 'utf8'))
+
+  it('has the one job that alerts and dashboard expect, and the alerts', () => {
+    expect([jobs.map(({ job_name }: { job_name: string }) => job_name), rules]).toEqual([['crosswalk'], ['alerts.yaml']])
+  })
+
+  it('asks as the admin port wants to be asked', async () => {
+    const [{ authorization, metrics_path = '/metrics', static_configs: targets }] = jobs
+    const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', 'admin.readToken': 'the-token-that-reads' })
+    onTestFinished(proxy.close)
+    const ask = (headers: Record<string, string>) => fetch(proxy.adminUrl + metrics_path, { headers })
+    expect((await ask({})).status).toBe(401)
+    expect((await ask({ authorization: `${authorization.type} the-token-that-reads` })).status).toBe(200)
+    expect(targets).toEqual([{ targets: [`127.0.0.1:${configWith({})['admin.port']}`] }])
+  })
+})
+
 describe.runIf(hasPromtool())('promtool', () => {
+  it('accepts the configuration', () => {
+    expect(promtool('check', 'config', '--syntax-only', 'docker/prometheus.yaml')).toBe('')
+  })
+
   it('accepts the alerts, and they fire when they should', () => {
     expect(promtool('check', 'rules', 'docker/alerts.yaml')).toBe('')
     expect(promtool('test', 'rules', 'test/observability/alerts.yaml')).toBe('')

@@ -19,8 +19,8 @@ export function hasChromium(): boolean {
   return false
 }
 
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+export function openBrowser(...args: readonly string[]): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] })
 }
 
 /** The page's script and style as they are in the sources now. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
 import type { Entry } from '../../src/diff/record.ts'
 import { describeWith } from '../../src/report/describe.ts'
@@ -29,14 +30,14 @@ export async function folder(): Promise<string> {
 }
 
 /** A proxy that compares everything, with the sandbox as v1 and as v2; it is gone after the test. */
-export async function proxy() {
+export async function proxy(settings: Partial<Config> = {}) {
   const sandbox = await startSandbox({ port: 0 })
   const upstreams = {
     'upstream.v1': sandbox.url,
     'upstream.v2': sandbox.url,
     modes: { default: 'diff-v1' as const, rules: [], testers: [] },
   }
-  const server = createServer(configWith({ 'listen.port': 0, 'admin.port': 0, 'log.level': 'silent', ...upstreams }), mappings)
+  const server = createServer(configWith({ 'listen.port': 0, 'admin.port': 0, 'log.level': 'silent', ...upstreams, ...settings }), mappings)
   await server.listen()
   onTestFinished(async () => {
     await server.close()

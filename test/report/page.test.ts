@@ -125,9 +125,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     for (const { route, name } of PLACES) {
       await page.evaluate(`location.hash = ${JSON.stringify(route)}`)
       await heading(page, name).waitFor()
-      const colours = await page.evaluate<readonly Colours[]>(COLOURS)
-      expect(colours.length).toBeGreaterThan(15)
-      unreadable.push(...colours.filter(({ text, below }) => contrast(text, below) < 4.5).map(({ words }) => `${route} ${words}`))
+      unreadable.push(...(await unreadableOn(page)).map((words) => `${route} ${words}`))
       expect((await page.screenshot({ fullPage: true })).length).toBeGreaterThan(20_000)
     }
     expect(unreadable).toEqual([])
@@ -154,6 +152,39 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     await heading(page, 'iam.groups.list').waitFor()
     expect({ said, asked }).toEqual({ said: [], asked: [`${adminUrl}/report.json`] })
   })
+
+  it.each(['light', 'dark'] as const)(
+    'asks for the token of a proxy that has one, in %s colours, and keeps it in the tab',
+    async (colorScheme) => {
+      const { adminUrl, ask } = await proxy({ 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' })
+      await ask('/iam/v1/groups')
+      const { page, said, asked } = await open(browser, `${adminUrl}/report`, { colorScheme })
+      await heading(page, 'This report asks for a token').waitFor()
+      expect(await page.locator('#report').textContent()).toBe('null')
+      const token = page.getByLabel('Token')
+      await token.fill('not-the-token-at-all')
+      await token.press('Enter')
+      await page.getByText('The proxy does not know this token.').waitFor()
+      expect(await unreadableOn(page)).toEqual([])
+      await token.fill('the-token-that-reads')
+      await page.getByRole('button', { name: 'Show the report' }).click()
+      await page.getByRole('link', { name: 'iam.groups.list' }).click()
+      await ask('/iam/v1/groups?limit=1')
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await page.locator('.figures div', { hasText: 'kinds of request' }).getByText('2', { exact: true }).waitFor()
+      await page.reload()
+      await heading(page, 'iam.groups.list').waitFor()
+      expect(new Set(asked)).toEqual(new Set([`${adminUrl}/report.json`]))
+      expect(said.filter((line) => !line.includes('401 (Unauthorized)'))).toEqual([])
+      expect(await page.evaluate('[location.search, document.cookie, localStorage.length].join()')).toBe(',,0')
+      const other = await page.context().newPage()
+      await other.goto(`${adminUrl}/report`)
+      await heading(other, 'This report asks for a token').waitFor()
+      await page.evaluate('sessionStorage.clear()')
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await heading(page, 'This report asks for a token').waitFor()
+    },
+  )
 
   it('shows hostile records as text', async () => {
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -198,6 +229,13 @@ const COLOURS = `[...document.querySelectorAll('body *')]
     while (getComputedStyle(below).backgroundColor === 'rgba(0, 0, 0, 0)' && below.parentElement) below = below.parentElement
     return { words: element.textContent.slice(0, 40), text: getComputedStyle(element).color, below: getComputedStyle(below).backgroundColor }
   })`
+
+/** Texts whose contrast is too small. */
+async function unreadableOn(page: Page): Promise<readonly string[]> {
+  const colours = await page.evaluate<readonly Colours[]>(COLOURS)
+  expect(colours.length).toBeGreaterThan(5)
+  return colours.filter(({ text, below }) => contrast(text, below) < 4.5).map(({ words }) => words)
+}
 
 /** WCAG 2.2 contrast of two colours that Chromium computed, `rgb(…)` or `color(srgb …)`. */
 function contrast(a: string, b: string): number {

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Report } from '../report.ts'
+import { Brand } from './brand.tsx'
 import { Clients } from './clients.tsx'
 import { Declared } from './declared.tsx'
 import { DifferenceView } from './difference.tsx'
 import { count, many, time } from './format.ts'
+import { askLive } from './live.ts'
 import { OperationView } from './operation.tsx'
 import { Operations } from './operations.tsx'
 import { hashOf, parseRoute, type Route } from './route.ts'
@@ -11,14 +13,15 @@ import { TimelineView } from './timeline.tsx'
 import { placeOf } from './words.ts'
 
 interface Props {
-  readonly first: Report
+  readonly report: Report
   /** Where a running proxy answers this report anew; a file has no such address. */
   readonly live: string | undefined
+  /** Takes a newer report, or null when the proxy asks for a token. */
+  readonly onReport: (report: Report | null) => void
 }
 
 /** The page: header, navigation, and the view that the address names. */
-export function App({ first, live }: Props) {
-  const [report, setReport] = useState(first)
+export function App({ report, live, onReport }: Props) {
   const route = useRoute()
   const title = titleOf(route, report)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -38,11 +41,9 @@ export function App({ first, live }: Props) {
       </button>
       <header>
         <div class="top">
-          <p class="brand">
-            <Mark /> Crosswalk <span>report</span>
-          </p>
+          <Brand />
           <Navigation route={route} report={report} />
-          {live !== undefined && <Refresh live={live} report={report} onReport={setReport} />}
+          {live !== undefined && <Refresh live={live} report={report} onReport={onReport} />}
         </div>
       </header>
       <main id="main">
@@ -136,19 +137,15 @@ function Crumbs({ route }: { readonly route: Route }) {
   )
 }
 
-interface RefreshProps {
+interface RefreshProps extends Props {
   readonly live: string
-  readonly report: Report
-  readonly onReport: (report: Report) => void
 }
 
 function Refresh({ live, report, onReport }: RefreshProps) {
   const [said, say] = useState('')
   const refresh = async () => {
     try {
-      const answer = await fetch(live, { cache: 'no-store' })
-      if (!answer.ok) throw new Error(`the proxy answered ${answer.status}`)
-      onReport((await answer.json()) as Report)
+      onReport((await askLive(live)) ?? null)
       say('')
     } catch (error) {
       say(`Not refreshed: ${(error as Error).message}`)
@@ -161,14 +158,5 @@ function Refresh({ live, report, onReport }: RefreshProps) {
         Refresh
       </button>
     </p>
-  )
-}
-
-/** Two ways that become one. */
-function Mark() {
-  return (
-    <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-      <path d="M3 6H9C13 6 12 18 16 18H21M3 18H8M16 6H21" />
-    </svg>
   )
 }

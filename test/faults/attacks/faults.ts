@@ -1,8 +1,9 @@
 import type { Fault } from '../fault.ts'
+import { adminAttacks } from './admin.ts'
 import { codingAttacks } from './codings.ts'
 import { growthAttacks } from './growth.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
 import { targetAttacks } from './targets.ts'
 
 /** What strangers try who hold no token of their own; a file for each kind of attack. */
-export const attackFaults: readonly Fault[] = [...targetAttacks, ...sharedCallAttacks, ...codingAttacks, ...growthAttacks]
+export const attackFaults: readonly Fault[] = [...targetAttacks, ...sharedCallAttacks, ...codingAttacks, ...growthAttacks, ...adminAttacks]

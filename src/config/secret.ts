@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { Kind } from './kinds.ts'
+
+/** What a bearer token is written with (RFC 6750 §2.1); long enough that nobody guesses it. `@` is none of it. */
+const TOKEN = /^(?=.{16,4096}$)[A-Za-z\d._~+/-]+=*$/
+const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the path of a file that holds it'
+
+/** A token that clients must send. It is never printed: a file or the environment is better than a flag, which `ps` shows. */
+export const secret: Kind<string | undefined> = {
+  secret: true,
+  schema: z.string({ error: `must be ${ALLOWED}` }).transform((text, context) => {
+    const token = text.startsWith('@') ? contentOf(text.slice(1)) : text
+    if (token !== undefined && TOKEN.test(token)) return token
+    context.addIssue({ code: 'custom', message: token === undefined ? 'names a file that cannot be read' : `must be ${ALLOWED}` })
+    return z.NEVER
+  }),
+  allowed: ALLOWED,
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}

@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { envOf, SETTING_KEYS } from '../../src/config/settings.ts'
-import { composeServices, configOf } from './read.ts'
+import { createTrust } from '../../src/routes/trust.ts'
+import { compose, configOf } from './read.ts'
 
-const services = composeServices()
+const { services, networks } = compose()
 const proxies = ['crosswalk-1', 'crosswalk-2']
 
 /** `70s` → 70,000; nginx and compose write times alike. */
@@ -47,6 +48,24 @@ describe('compose.yaml', () => {
     expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual(['127.0.0.1:8000:8000'])
   })
 
+  it('trusts nginx alone, whose address nobody else can be given', () => {
+    const address = services.nginx?.networks?.balancer?.ipv4_address ?? ''
+    const [{ subnet = '', ip_range: range = '', gateway = '' } = {}] = networks.balancer?.ipam?.config ?? []
+    for (const name of proxies) expect(configOf(services[name]?.environment ?? {})['forwarded.trusted']).toBe(address)
+    expect([subnet, range].map((network) => createTrust([network])(address))).toEqual([true, false])
+    expect(address).not.toBe(gateway)
+  })
+
+  it('lets nginx and the proxies meet on one network only, and the sandbox reach nobody else', () => {
+    const networksOf = (service: string) => Object.keys(services[service]?.networks ?? {})
+    const shared = (a: string, b: string) => networksOf(a).filter((name) => networksOf(b).includes(name))
+    for (const name of proxies) {
+      expect([shared('nginx', name), shared(name, 'sandbox')]).toEqual([['balancer'], ['upstreams']])
+    }
+    expect(shared('nginx', 'sandbox')).toEqual(['legacy'])
+    expect(networks).toMatchObject({ upstreams: { internal: true }, legacy: { internal: true } })
+  })
+
   it('mounts and builds from what is there', () => {
     const mounted = Object.values(services).flatMap(({ volumes }) => (volumes ?? []) as string[])
     expect(mounted.map((volume) => join('docker', volume.split(':')[0] ?? '')).filter((path) => !existsSync(path))).toEqual([])
@@ -74,6 +93,6 @@ describe('nginx/', () => {
   it('names the hosts that compose starts', () => {
     const hosts = [...upstreams.matchAll(/server ([\w-]+):(\d+)/g)].map(([, host, port]) => `${host}:${port}`)
     expect(hosts).toEqual(['crosswalk-1:8080', 'crosswalk-2:8080', 'v1:8090'])
-    expect(services['sandbox']).toMatchObject({ networks: { default: { aliases: ['v1', 'v2'] } } })
+    expect(services['sandbox']).toMatchObject({ networks: { upstreams: { aliases: ['v1', 'v2'] }, legacy: { aliases: ['v1'] } } })
   })
 })

@@ -20,9 +20,9 @@ describe('the Dockerfile', () => {
     expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([])
   })
 
-  it('names its base by an exact version, once', () => {
+  it('names its base by an exact version of Node 24, once', () => {
     expect(lines.filter((line) => /^(ARG NODE_IMAGE|FROM)/.test(line))).toEqual([
-      expect.stringMatching(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim$/),
+      expect.stringMatching(/^ARG NODE_IMAGE=node:24\.\d+\.\d+-bookworm-slim$/),
       `FROM ${BASE} AS base`,
       'FROM base AS build',
       'FROM base AS modules',
@@ -84,7 +84,7 @@ describe('the health check', () => {
 
   beforeAll(async () => {
     v2 = await startUpstream(answering({}))
-    proxy = await startProxy({ 'upstream.v2': v2.url })
+    proxy = await startProxy({ 'upstream.v2': v2.url, 'admin.token': 'that-no-check-has-at-hand' })
   })
   afterAll(() => v2.close())
 

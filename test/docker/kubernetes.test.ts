@@ -4,6 +4,9 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBu
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Service } from 'kubernetes-models/v1/Service'
 import { describe, expect, it } from 'vitest'
+import { listOf } from '../../src/config/addresses.ts'
+import { envOf, type SettingKey } from '../../src/config/settings.ts'
+import { createTrust } from '../../src/routes/trust.ts'
 import { answering, startProxy, startUpstream } from '../routes/support.ts'
 import { configOf, type Manifest, manifests } from './read.ts'
 
@@ -68,7 +71,7 @@ describe('the manifests', () => {
 
   it('probe paths that answer', async () => {
     const v2 = await startUpstream(answering({}))
-    const proxy = await startProxy({ 'upstream.v2': v2.url })
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'admin.token': 'that-no-probe-has-at-hand' })
     for (const name of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
       expect((await fetch(proxy.adminUrl + container[name].httpGet.path)).status).toBe(200)
     }
@@ -88,9 +91,45 @@ describe('the manifests', () => {
 
   it('mount the configuration where the proxy looks for it, as a directory', () => {
     const [mount] = container.volumeMounts
-    expect(container.env).toEqual([{ name: 'CROSSWALK_CONFIG', value: `${mount.mountPath}/crosswalk.json` }])
+    expect(container.env).toContainEqual({ name: 'CROSSWALK_CONFIG', value: `${mount.mountPath}/crosswalk.json` })
     expect(mount).not.toHaveProperty('subPath')
     expect(pod.volumes).toEqual([{ name: mount.name, configMap: { name: manifest('ConfigMap').metadata.name } }])
+  })
+
+  it('give the admin port both tokens, from a Secret that is not among them', () => {
+    const secrets = container.env.filter((one: { valueFrom?: object }) => one.valueFrom)
+    expect(secrets.map(({ name }: { name: string }) => name)).toEqual(
+      ['admin.token', 'admin.readToken'].map((key) => envOf(key as SettingKey)),
+    )
+    for (const { valueFrom } of secrets) expect(valueFrom.secretKeyRef).toEqual({ name: 'crosswalk-admin', key: expect.any(String) })
+    expect(config['admin.token']).toBeUndefined()
+  })
+
+  it('send tokens of clients to v1 and v2 by https, and believe no more than a few addresses', () => {
+    for (const key of ['upstream.v1', 'upstream.v2'] as const) expect(new URL(config[key] ?? '').protocol, key).toBe('https:')
+    for (const network of listOf(config['forwarded.trusted'])) expect(Number(network.split('/')[1] ?? 32)).toBeGreaterThanOrEqual(24)
+  })
+
+  it('let out to names, v2 and v1, and to nothing else', () => {
+    const { policyTypes, egress } = manifest('NetworkPolicy').spec
+    expect(policyTypes).toEqual(['Ingress', 'Egress'])
+    const [dns, v2, v1, ...rest] = egress
+    expect(rest).toEqual([])
+    expect(dns.ports).toEqual(['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })))
+    expect(v2.ports).toEqual([{ port: 443 }])
+    const [{ ipBlock }] = v2.to
+    const isLetOut = (address: string) => createTrust([ipBlock.cidr])(address) && !createTrust(ipBlock.except)(address)
+    expect(
+      ['1.1.1.1', '10.0.0.1', '172.20.1.1', '192.168.1.1', '127.0.0.1', '169.254.169.254', '100.100.100.200'].filter(isLetOut),
+    ).toEqual(['1.1.1.1'])
+    const [, name, namespace] = /^https:\/\/([\w-]+)\.([\w-]+)\.svc$/.exec(config['upstream.v1'] ?? '') ?? []
+    expect(v1.to).toEqual([
+      {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        podSelector: { matchLabels: { 'app.kubernetes.io/name': name } },
+      },
+    ])
+    expect(v1.ports).toHaveLength(1)
   })
 
   it('let the pod do nothing that it need not', () => {

@@ -10,11 +10,17 @@ export interface ComposeService {
   readonly image: string
   readonly environment?: Readonly<Record<string, string>>
   readonly stop_grace_period?: string
+  readonly networks?: Readonly<Record<string, { readonly ipv4_address?: string; readonly aliases?: readonly string[] }>>
   readonly [member: string]: unknown
 }
 
-export function composeServices(): Readonly<Record<string, ComposeService>> {
-  return parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }).services
+export interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly networks: Readonly<Record<string, { readonly ipam?: { readonly config: readonly Readonly<Record<string, string>>[] } }>>
+}
+
+export function compose(): Compose {
+  return parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true })
 }
 
 export interface Manifest {

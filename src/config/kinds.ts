@@ -45,7 +45,7 @@ export const url: Kind<string | undefined> = {
   schema: z
     .string()
     .refine(isBase)
-    .transform((text) => text.replace(/\/+$/, '')),
+    .transform((text) => text.replace(/(?<!\/)\/+$/, '')),
   allowed: 'an address such as https://api.example.com, without credentials, query and fragment',
 }
 

@@ -19,5 +19,5 @@ export function seconds(text: string): string | undefined {
 }
 
 function withoutZeros(fraction: string): string {
-  return fraction.replace(/0+$/, '')
+  return fraction.replace(/(?<!0)0+$/, '')
 }

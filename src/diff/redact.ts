@@ -41,7 +41,7 @@ const EXAMPLE: RedactLimits = { text: 200, items: 5, members: 60, depth: 8 }
 
 export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings): Redactor {
   const mask = (text: string) => `text-${text.length}-${createHmac('sha256', key).update(text).digest('hex').slice(0, 8)}`
-  const conceal = (text: string) => (values === 'masked' ? mask(text) : cut(withoutSecrets(text), limits.text))
+  const conceal = (text: string) => (values === 'masked' ? mask(text) : shown(text, limits.text))
   const word: Word = (text, words) => (words.has(text) ? text : conceal(text))
   return {
     value: valueRedactor(word, limits),
@@ -82,8 +82,13 @@ function valueRedactor(word: Word, limits: RedactLimits): Redactor['value'] {
   return (value, name, words) => walk(value, name, words, 0)
 }
 
-function cut(text: string, limit: number): string {
-  return text.length > limit ? `${text.slice(0, limit)}… (${text.length} characters)` : text
+/** Characters behind the cut that are looked at too: a secret that begins before it has shown by then that it is one. */
+const BEYOND = 4096
+
+/** The beginning of a text without what looks like a secret; what is far behind the cut is not even looked at. */
+function shown(text: string, limit: number): string {
+  const seen = withoutSecrets(text.slice(0, limit + BEYOND))
+  return seen.length > limit || text.length > limit + BEYOND ? `${seen.slice(0, limit)}… (${text.length} characters)` : seen
 }
 
 function shortened(items: readonly unknown[], length: number): readonly unknown[] {

@@ -27,7 +27,7 @@ export function vocabularyOf(operation: Operation): Vocabulary {
 
 function fixedParts(path: string): readonly string[] {
   return path
-    .replace(/\{[^}]*\}/g, '')
+    .replace(/\{[^{}]*\}/g, '')
     .split(/[ /:]/)
     .filter((part) => part !== '')
 }

@@ -29,7 +29,7 @@ const LONGEST = 1000
 /** What v2 calls the path variable of a resource and of a create, whatever v1 called it (facts §12.1). */
 const SCOPES = ['uid', 'parent']
 
-const INDEX = /\[[^\]]*\]/g
+const INDEX = /\[[^\]]*(?:\]|$)/g
 
 function withoutIndices(path: string): string {
   return path.replace(INDEX, '')

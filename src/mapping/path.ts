@@ -6,7 +6,7 @@ import { pieceInPath, uidInPath } from './uid.ts'
  * behind (facts §12.4: a root group has no parent).
  */
 export function fillPath(template: string, variables: V1Request['params']): string {
-  return template.replace(/\/\{([^}=]+)(=\*\*)?\}/g, (variable, name: string, mayBeEmpty: string | undefined, at: number) => {
+  return template.replace(/\/\{([^{}=]+)(=\*\*)?\}/g, (variable, name: string, mayBeEmpty: string | undefined, at: number) => {
     const value = variables[name] ?? ''
     if (value === '' && mayBeEmpty) return ''
     const isEnd = at + variable.length === template.length

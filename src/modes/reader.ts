@@ -57,6 +57,6 @@ function byKey(operation: Operation, key: string, value: string | undefined): Re
 
 function byPath(operation: Operation, variable: string, value: string | undefined): Reading | undefined {
   if (!value) return undefined
-  const url = operation.template.replace(/\{[^}]+\}/, value.split('/').map(encodeURIComponent).join('/'))
+  const url = operation.template.replace(/\{[^{}]+\}/, value.split('/').map(encodeURIComponent).join('/'))
   return { operation, request: { params: { [variable]: value }, query: new Map(), body: undefined }, url }
 }

@@ -3,7 +3,7 @@ import type { IsTrusted } from './trust.ts'
 
 /** What a socket says of its other end, the way it is compared and written: no IPv4 in IPv6, no zone. */
 export function peerOf(remoteAddress: string | undefined): string {
-  return (remoteAddress ?? 'unknown').replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
+  return (remoteAddress ?? 'unknown').replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*/s, '')
 }
 
 /** The address in a node of a forwarding header: `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]:80` (RFC 7239 §6); undefined if it names none. */

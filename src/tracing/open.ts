@@ -19,5 +19,5 @@ export async function openTracing(env: Env): Promise<Tracing | undefined> {
 function collectorIn(env: Env): string | undefined {
   if (env.OTEL_SDK_DISABLED === 'true') return undefined
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces, OTEL_EXPORTER_OTLP_ENDPOINT: all } = env
-  return traces || (all ? `${all.replace(/\/+$/, '')}/v1/traces` : undefined)
+  return traces || (all ? `${all.replace(/(?<!\/)\/+$/, '')}/v1/traces` : undefined)
 }

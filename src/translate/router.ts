@@ -123,7 +123,7 @@ function matchSegments(template: readonly Segment[], path: readonly string[]): R
 }
 
 function assertReachable(operation: Operation, match: (method: Method, path: string) => Match): void {
-  const sample = operation.template.replace(/\{[^}]+\}/g, 'x')
+  const sample = operation.template.replace(/\{[^{}]+\}/g, 'x')
   const found = match(operation.method, sample)
   if (typeof found === 'object' && found.operation === operation) return
   const other = typeof found === 'object' ? `${found.operation.id} answers it` : 'nothing answers it'

@@ -77,6 +77,30 @@ describe('shown values', () => {
   })
 })
 
+describe('a shown value with a secret where it is cut', () => {
+  const { value } = redactor('shown')
+  it.each([
+    ['a token', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln'],
+    ['a credential', `bearer ${'c2Vj'.repeat(100)}`],
+    ['a private key', `-----BEGIN PRIVATE KEY-----\n${'MIIE'.repeat(500)}\n-----END PRIVATE KEY-----`],
+    ['an access key', 'AKIAIOSFODNN7EXAMPLE'],
+    ['a key with a prefix', 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'],
+    ['an address with a password', `https://user:${'pass'.repeat(100)}@host`],
+    ['an address with a token', 'https://host/?access_token=abcdefgh'],
+  ])('hides %s wherever it begins', (_, secret) => {
+    for (let begin = 100; begin < 220; begin += 1) {
+      const text = `${'x '.repeat(110).slice(0, begin - 1)} ${secret} ${'y '.repeat(10_000)}`
+      expect(value(text, 'description', words)).toBe(`${withoutSecrets(text).slice(0, 200)}… (${text.length} characters)`)
+    }
+  })
+
+  it('is as long as it was, and never longer than the cut', () => {
+    const text = `${'ghp_abcdefgh '.repeat(3)}end`
+    expect(value(text, 'description', words)).toBe('[hidden] [hidden] [hidden] end')
+    expect(value('eyJ-'.repeat(2_000_000), 'description', words)).toBe('[hidden]… (8000000 characters)')
+  })
+})
+
 describe('the v2 call that a write would have made', () => {
   it('keeps its shape and loses its texts', () => {
     const operation = operationOf('iam.identity_providers.create')
@@ -109,6 +133,7 @@ describe('secrets', () => {
   it.each([
     'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln',
     'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0',
+    'eyJhbGciOiJub25lIn0',
     'bearer c2VjcmV0LXRva2Vu',
     'Basic dXNlcjpwYXNz',
     '-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----',

@@ -22,7 +22,7 @@ const TYPE_PREFIX = 'dev.chainguard.api.'
 const BODY_PREFIX = 'chainguard.platform.'
 
 /** The part of a template before its first variable or verb. */
-const collectionOf = (template: string): string => template.replace(/(?:\/\{|:[A-Za-z]+$).*$/, '')
+const collectionOf = (template: string): string => template.replace(/(?:\/\{|:[A-Za-z]+$).*/s, '')
 
 const occurrenceOf = (rule: Rule, template: string, call: Call): Occurrence => {
   const subject = rule.subject(call)

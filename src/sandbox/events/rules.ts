@@ -7,4 +7,4 @@ const RULES: ReadonlyMap<string, Rule> = new Map([...resourceEntries, ...singula
 
 /** What a route announces; undefined for one that tells nobody: reads, checks, requests for access, and a caller's own metadata. */
 export const ruleOf = ({ method, template }: Pick<Route, 'method' | 'template'>): Rule | undefined =>
-  RULES.get(`${method} ${template.replace(/\{[^}]*\}/g, '{}')}`)
+  RULES.get(`${method} ${template.replace(/\{[^{}]*\}/g, '{}')}`)

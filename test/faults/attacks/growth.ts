@@ -1,4 +1,6 @@
+import type { Config } from '../../../src/config/settings.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
+import { bearer } from '../../routes/support.ts'
 import type { Fault } from '../fault.ts'
 import { errorIn } from '../say.ts'
 import { inWorld, serving } from '../world.ts'
@@ -9,6 +11,9 @@ interface Growing {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  readonly settings?: Partial<Config>
+  /** What its sender is told. */
+  readonly says: string
 }
 
 const REPOS = '/registry/v1/repos'
@@ -22,42 +27,59 @@ const GROWING: readonly Growing[] = [
     path: CREATE,
     headers: JSON_BODY,
     body: JSON.stringify({ name: 'x', bundles: Array(20_000).fill(1) }),
+    says: '400/3',
   },
   {
     name: 'a wrong member whose name is tens of thousands of indices',
     path: CREATE,
     headers: JSON_BODY,
     body: JSON.stringify({ name: 'x', custom_overlay: { environment: { [`a${']['.repeat(40_000)}`]: 1 } } }),
+    says: '400/3',
   },
   {
     name: 'a form with tens of thousands of equal filters',
     path: REPOS,
     headers: FORM,
     body: Array(60_000).fill('uidp.ids=false').join('&'),
+    says: '400/3',
+  },
+  {
+    name: 'a recorded write with tens of thousands of beginnings of a token',
+    path: CREATE,
+    headers: { ...JSON_BODY, ...bearer('somebody') },
+    body: JSON.stringify({ name: 'x', description: 'eyJ-'.repeat(60_000) }),
+    settings: { modes: { default: 'diff-v1', rules: [], testers: [] }, 'records.values': 'shown' },
+    says: '200',
   },
 ]
 
 /** Milliseconds that a busy machine may take for it; the square of the length would take a hundred times as many. */
 const SOON = 5_000
 
-const attack = ({ name, path, headers, body }: Growing): Fault => ({
+const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefined }, says }: Growing): Fault => ({
   name,
-  expected: 'HTTP/1.1: 400/3 soon; HTTP/2: 400/3 soon',
+  expected: `HTTP/1.1: ${says} soon, then somebody else 200 soon; HTTP/2: ${says} soon, then somebody else 200 soon`,
   see: () =>
-    inWorld(serving(3), { 'upstream.v1': undefined }, async ({ proxy }) => {
+    inWorld(serving(3), settings, async ({ proxy }) => {
       const session = await connect2(proxy.url)
       const over1 = await timed(async () => {
         const answer = await fetch(proxy.url + path, { method: 'POST', headers, body })
-        return `${answer.status}/${errorIn(await answer.text(), answer.headers.get('content-type') ?? '')}`
+        return saying(answer.status, await answer.text(), answer.headers.get('content-type') ?? '')
       })
+      const after1 = await timed(async () => String((await fetch(proxy.url + REPOS)).status))
       const over2 = await timed(async () => {
         const answer = await fetch2(session, path, { ':method': 'POST', ...headers }, body)
-        return `${answer.status}/${errorIn(answer.body, answer.headers['content-type'])}`
+        return saying(answer.status, answer.body, answer.headers['content-type'])
       })
+      const after2 = await timed(async () => String((await fetch2(session, REPOS)).status))
       session.destroy()
-      return `HTTP/1.1: ${over1}; HTTP/2: ${over2}`
+      return `HTTP/1.1: ${over1}, then somebody else ${after1}; HTTP/2: ${over2}, then somebody else ${after2}`
     }),
 })
+
+function saying(status: number, body: string, type: string | undefined): string {
+  return status < 400 ? String(status) : `${status}/${errorIn(body, type)}`
+}
 
 async function timed(ask: () => Promise<string>): Promise<string> {
   const began = performance.now()

@@ -13,7 +13,7 @@ import { existing, uidParam } from '../reads.ts'
 import { repos } from './repos.ts'
 
 /** Elements that run code, handlers of events, and script links: what a sanitizer would take out of the text. */
-const UNSAFE_HTML = /<\s*\/?\s*(?:script|iframe|object|embed|style|form)\b|<[^>]*\son[a-z]+\s*=|javascript:/i
+const UNSAFE_HTML = /<\s*(?:\/\s*)?(?:script|iframe|object|embed|style|form)\b|<[^<>]*\son[a-z]+\s*=|javascript:/i
 
 export const readmeMessage: Message = {
   name: 'chainguard.platform.registry.v2.RepoReadme',

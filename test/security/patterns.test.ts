@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { patternsBelow, patternsOf } from './patterns/found.ts'
+import { growthOf } from './patterns/growth.ts'
+import { hostileTexts, lettersOf } from './patterns/hostile.ts'
+import { parsePattern, programOf } from './patterns/program.ts'
+import { search } from './patterns/search.ts'
+
+const { known, made } = patternsBelow(['src', 'mappings'])
+
+/** Regular expressions that are made of what somebody wrote elsewhere, and why no stranger can make them slow. */
+const MADE: Readonly<Record<string, string>> = {
+  'src/sandbox/auth/claim-match.ts: new RegExp(`^(?:${pattern})$`)':
+    'the sandbox runs on the machine of whoever tries Crosswalk: the patterns of identities are their own, and no proxy runs them',
+  'src/sandbox/v2/iam/identity-message.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',
+}
+
+describe('the work of a pattern grows with the text, whatever the text is', () => {
+  it.each(known)('$file:$line $literal', ({ literal }) => {
+    expect(growthOf(literal)).toBeUndefined()
+  })
+
+  it('a pattern that is made while the program runs is known by name', () => {
+    expect(made.map(({ file, code }) => `${file}: ${code}`).sort()).toEqual(Object.keys(MADE).sort())
+  })
+})
+
+/** Patterns that take the square of the text, or worse; the first stood in this project. */
+const SLOW = [
+  /\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g,
+  /\/+$/,
+  /0+$/,
+  /%.*$/,
+  /\{[^}]*\}/g,
+  /<\s*\/?\s*script\b/i,
+  /<[^>]*\son[a-z]+\s*=/,
+  /^(?:a+)+$/,
+  /^(?:a|aa)+$/,
+  /^(?:a|a)*$/,
+  /^(?:\w+\s?)*$/,
+  /^\s*(?:.*,)*$/,
+  /x*x*y/,
+  /\d+\d+\./,
+  /"(?:[^"\\]|\\.)*"/,
+  /(?<=\(.*)x/,
+  /,(?=.*;)/g,
+  /^[\w.]+@[\w.]+\.[\w.]+\.com$/,
+]
+
+/** Patterns that look like those and are none. */
+const QUICK = [
+  /(?<!\/)\/+$/,
+  /\{[^{}]*\}/g,
+  /^(?:a+b)+$/,
+  /^"(?:[^"\\]|\\.)*"$/,
+  /^[\S ]{0,512}$/,
+  /(?:ab|cd)*?e?/g,
+  /[ \t]*(\w+)=("[^"]*"|\w*)[ \t]*([;,]|$)/y,
+]
+
+describe('the check', () => {
+  it.each(SLOW.map(String))('finds %s', (literal) => expect(growthOf(literal)).toBeDefined())
+  it.each(QUICK.map(String))('lets %s be', (literal) => expect(growthOf(literal)).toBeUndefined())
+
+  it('sees every way to write a pattern', () => {
+    const text = 'const a: RegExp = /a\\/[/]b/g; new RegExp("c+", "i"); RegExp(`d`); x.match("e"); router.match("GET", y); new RegExp(z)'
+    const found = patternsOf('a.ts', text)
+    expect(found.known.map(({ literal }) => literal)).toEqual(['/a\\/[/]b/g', '/c+/i', '/d/', '/e/'])
+    expect(found.made).toEqual([{ file: 'a.ts', code: 'new RegExp(z)' }])
+  })
+})
+
+/** Further ways to write patterns, so that the matcher is known to read them when the project has them. */
+const MORE = [/(a|ab)(c|bcd)?d*/, /(?:a?){3}b*?/g, /(?:a*)*b/, /(?=a.)(?!ab)../g, /(?<!a)b|(?<=ab+)c/, /^a|b$/gm, /a{2,4}?b/s]
+
+describe('the matcher finds what RegExp finds', () => {
+  const literals = new Set([...known.map(({ literal }) => literal), ...[...SLOW, ...QUICK, ...MORE].map(String)])
+
+  it.each([...literals])('%s', (literal) => {
+    const pattern = parsePattern(literal)
+    const program = programOf(pattern)
+    const { source, flags } = toRegExp(literal)
+    const global = new RegExp(source, flags.includes('g') ? flags : `${flags}g`)
+    const words = hostileTexts(pattern).map(({ pump }) => pump)
+    const texts = fc.array(fc.constantFrom(...words, ...lettersOf(pattern)), { maxLength: 12 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(texts, (text) => {
+        const { matches } = search(program, text, pattern.ast.flags.sticky)
+        expect(matches).toEqual([...text.matchAll(global)].map(({ index, 0: found }) => [index, index + found.length]))
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+function toRegExp(literal: string): RegExp {
+  const end = literal.lastIndexOf('/')
+  return new RegExp(literal.slice(1, end), literal.slice(end + 1))
+}

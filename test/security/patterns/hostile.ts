@@ -1,0 +1,105 @@
+import type { AST } from '@eslint-community/regexpp'
+import { visitRegExpAST } from '@eslint-community/regexpp'
+import type { Leaf, Parsed, Takes } from './program.ts'
+
+/** A text that grows: `head`, then `pump` as often as wanted, then `tail`. */
+export interface Hostile {
+  readonly head: string
+  readonly pump: string
+  readonly tail: string
+}
+
+/** How such a text looks when its pump stands in it so often. */
+export const grown = ({ head, pump, tail }: Hostile, times: number) => head + pump.repeat(times) + tail
+
+/**
+ * Texts on which the pattern may have to try much: what leads to each repetition, again and again or once; each character that the pattern
+ * tells apart, alone, in pairs and behind what leads there; and then an end that it may not expect.
+ */
+export function hostileTexts(pattern: Parsed): readonly Hostile[] {
+  const { ast, takes } = pattern
+  const letters = lettersOf(pattern)
+  const sample = sampler(takes, letters)
+  const leading = unique(repetitions(ast).map((repetition) => sample.before(repetition)))
+  const words = unique([...leading, ...repetitions(ast).map(({ element }) => sample.of(element)), sample.whole(ast)])
+  const singles = unique([...letters, ...words])
+  const pairs = unique([...letters, ...words].flatMap((first) => letters.map((second) => first + second)))
+  const tails = ['', ...letters]
+  const texts = [
+    ...singles.flatMap((pump) => leading.flatMap((head) => tails.map((tail) => ({ head, pump, tail })))),
+    ...pairs.flatMap((pump) => leading.flatMap((head) => ['', odd(ast, takes, letters)].map((tail) => ({ head, pump, tail })))),
+  ]
+  return texts.filter(({ pump }) => pump !== '')
+}
+
+/** One character of each kind that the pattern tells apart. */
+export function lettersOf({ ast, takes }: Parsed): readonly string[] {
+  const leaves = leavesOf(ast).map(takes)
+  const kinds = new Map<string, string>()
+  for (const code of CODES) {
+    const letter = String.fromCharCode(code)
+    const kind = [...leaves.map((take) => take(code)), /\w/.test(letter), letter === '\n'].map(Number).join('')
+    if (!kinds.has(kind)) kinds.set(kind, letter)
+  }
+  return [...kinds.values()]
+}
+
+/** Letters first, so that a text can be read; then the rest of ASCII, and what folding, line ends, spaces and halves of pairs make special. */
+const CODES = [
+  ...[...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'].map((letter) => letter.charCodeAt(0)),
+  ...Array(128).keys(),
+  ...[0xa0, 0xe9, 0x17f, 0x212a, 0x2028, 0x2026, 0xfeff, 0xd83d, 0xde00],
+]
+
+/** The letter that the fewest leaves take. */
+function odd(ast: AST.RegExpLiteral, takes: Parsed['takes'], letters: readonly string[]): string {
+  const leaves = leavesOf(ast).map(takes)
+  const taken = (letter: string) => leaves.filter((take) => take(letter.charCodeAt(0))).length
+  return letters.toSorted((a, b) => taken(a) - taken(b))[0] ?? ''
+}
+
+function leavesOf(ast: AST.RegExpLiteral): readonly Leaf[] {
+  const leaves: Leaf[] = []
+  const add = (leaf: Leaf) => void (isInClass(leaf) || leaves.push(leaf))
+  visitRegExpAST(ast, { onCharacterEnter: add, onCharacterClassEnter: add, onCharacterSetEnter: add })
+  return leaves
+}
+
+const isInClass = ({ parent }: Leaf) => parent?.type === 'CharacterClass' || parent?.type === 'CharacterClassRange'
+
+/** Repetitions that are no longer than this are no danger. */
+const SHORT = 16
+
+/** The repetitions that may be long. */
+function repetitions(ast: AST.RegExpLiteral): readonly AST.Quantifier[] {
+  const found: AST.Quantifier[] = []
+  visitRegExpAST(ast, { onQuantifierEnter: (node) => void (node.max - node.min >= SHORT && found.push(node)) })
+  return found
+}
+
+const unique = (texts: readonly string[]) => [...new Set(texts)]
+
+/** Short texts that parts of the pattern take. */
+function sampler(takes: Parsed['takes'], letters: readonly string[]) {
+  const letterOf = (take: Takes) => letters.find((letter) => take(letter.charCodeAt(0))) ?? ''
+  const sequence = (elements: readonly AST.Element[]): string => elements.map(of).join('')
+
+  function of(node: AST.Element): string {
+    if (node.type === 'Character' || node.type === 'CharacterClass' || node.type === 'CharacterSet') return letterOf(takes(node))
+    if (node.type === 'Quantifier') return of(node.element).repeat(Math.max(node.min, 1))
+    if (node.type === 'Group' || node.type === 'CapturingGroup') return sequence(node.alternatives[0]?.elements ?? [])
+    if (node.type === 'Assertion' && node.kind === 'lookbehind' && !node.negate) return sequence(node.alternatives[0]?.elements ?? [])
+    return ''
+  }
+
+  /** What stands before this element on the way to it. */
+  function before(node: AST.Node): string {
+    const { parent } = node
+    if (parent === null || parent.type === 'RegExpLiteral') return ''
+    if (parent.type !== 'Alternative') return before(parent)
+    const earlier = parent.elements.slice(0, parent.elements.indexOf(node as AST.Element))
+    return before(parent) + sequence(earlier)
+  }
+
+  return { of, before, whole: (ast: AST.RegExpLiteral) => sequence(ast.pattern.alternatives[0]?.elements ?? []) }
+}

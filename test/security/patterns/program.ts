@@ -1,0 +1,130 @@
+import { type AST, RegExpParser } from '@eslint-community/regexpp'
+
+/**
+ * One step of a backtracking matcher. `leaf` takes one character, forwards or (in a lookbehind) backwards. `fork` tries `first` and comes
+ * back for `second`. `enter` and `moved` end a repetition that matched nothing.
+ */
+export type Step =
+  | { readonly kind: 'leaf'; readonly takes: Takes; readonly back: boolean }
+  | { readonly kind: 'edge'; readonly holds: (text: string, at: number) => boolean }
+  | { readonly kind: 'look'; readonly inner: Program; readonly negate: boolean }
+  | { readonly kind: 'fork'; readonly first: number; readonly second: number }
+  | { readonly kind: 'jump'; readonly to: number }
+  | { readonly kind: 'enter' | 'moved' }
+  | { readonly kind: 'end' }
+
+export type Program = readonly Step[]
+
+/** Whether a leaf of the pattern takes this character. */
+export type Takes = (code: number) => boolean
+
+/** The parts of a regular expression that the matcher and the maker of hostile texts share. */
+export interface Parsed {
+  readonly ast: AST.RegExpLiteral
+  readonly takes: (leaf: Leaf) => Takes
+}
+
+export type Leaf = AST.Character | AST.CharacterClass | AST.CharacterSet
+
+/** @param literal such as `/a+/g` @throws for what the matcher does not know */
+export function parsePattern(literal: string): Parsed {
+  const ast = new RegExpParser().parseLiteral(literal)
+  if (ast.flags.unicode || ast.flags.unicodeSets) throw new Error(`${literal}: teach the matcher the flags u and v first`)
+  const known = new Map<Leaf, Takes>()
+  const takes = (leaf: Leaf) => {
+    const kept = known.get(leaf) ?? takesOf(leaf, ast.flags)
+    known.set(leaf, kept)
+    return kept
+  }
+  return { ast, takes }
+}
+
+/** What one character means is RegExp's own word; only the order in which things are tried is ours. */
+function takesOf(leaf: Leaf, { ignoreCase, dotAll }: AST.Flags): Takes {
+  const alone = new RegExp(`^(?:${leaf.raw})$`, (ignoreCase ? 'i' : '') + (dotAll ? 's' : ''))
+  const known = new Map<number, boolean>()
+  return (code) => {
+    const kept = known.get(code) ?? alone.test(String.fromCharCode(code))
+    known.set(code, kept)
+    return kept
+  }
+}
+
+/** The steps of a whole regular expression. */
+export function programOf({ ast, takes }: Parsed): Program {
+  /** Appends the steps of any part to `into`. */
+  function add(node: AST.Element, into: Step[], back: boolean): void {
+    switch (node.type) {
+      case 'Character':
+      case 'CharacterClass':
+      case 'CharacterSet':
+        into.push({ kind: 'leaf', takes: takes(node), back })
+        return
+      case 'Group':
+      case 'CapturingGroup':
+        addAlternatives(node.alternatives, into, back)
+        return
+      case 'Quantifier':
+        addRepetition(node, into, back)
+        return
+      case 'Assertion':
+        if (node.kind === 'lookahead' || node.kind === 'lookbehind') into.push({ kind: 'look', inner: inner(node), negate: node.negate })
+        else into.push({ kind: 'edge', holds: edgeOf(node, ast.flags.multiline) })
+        return
+      default:
+        throw new Error(`${ast.raw}: teach the matcher ${node.type} first`)
+    }
+  }
+
+  function inner(node: AST.LookaroundAssertion): Program {
+    const steps: Step[] = []
+    addAlternatives(node.alternatives, steps, node.kind === 'lookbehind')
+    return [...steps, { kind: 'end' }]
+  }
+
+  function addAlternatives(alternatives: readonly AST.Alternative[], into: Step[], back: boolean): void {
+    const ends: number[] = []
+    for (const [nth, { elements }] of alternatives.entries()) {
+      const isLast = nth === alternatives.length - 1
+      const fork = isLast ? undefined : into.push({ kind: 'end' }) - 1
+      for (const element of back ? elements.toReversed() : elements) add(element, into, back)
+      if (!isLast) ends.push(into.push({ kind: 'end' }) - 1)
+      if (fork !== undefined) into[fork] = { kind: 'fork', first: fork + 1, second: into.length }
+    }
+    for (const at of ends) into[at] = { kind: 'jump', to: into.length }
+  }
+
+  /** The least number of copies, then a loop or as many copies as may be left out, each with all that follow it. */
+  function addRepetition({ element, min, max, greedy }: AST.Quantifier, into: Step[], back: boolean): void {
+    for (let copy = 0; copy < min; copy++) add(element, into, back)
+    const isLoop = max === Number.POSITIVE_INFINITY
+    const forks: number[] = []
+    for (let copy = min; copy < (isLoop ? min + 1 : max); copy++) {
+      forks.push(into.push({ kind: 'end' }) - 1)
+      into.push({ kind: 'enter' })
+      add(element, into, back)
+      into.push({ kind: 'moved' })
+      if (isLoop) into.push({ kind: 'jump', to: forks[0]! })
+    }
+    for (const fork of forks)
+      into[fork] = greedy ? { kind: 'fork', first: fork + 1, second: into.length } : { kind: 'fork', first: into.length, second: fork + 1 }
+  }
+
+  const steps: Step[] = []
+  addAlternatives(ast.pattern.alternatives, steps, false)
+  return [...steps, { kind: 'end' }]
+}
+
+const isWord = (text: string, at: number) => /^\w$/.test(text.charAt(at))
+const isLineEnd = (text: string, at: number) => /^[\n\r\u2028\u2029]$/.test(text.charAt(at))
+
+function edgeOf(node: AST.BoundaryAssertion, multiline: boolean): (text: string, at: number) => boolean {
+  switch (node.kind) {
+    case 'start':
+      return (text, at) => at === 0 || (multiline && isLineEnd(text, at - 1))
+    case 'end':
+      return (text, at) => at === text.length || (multiline && isLineEnd(text, at))
+    case 'word':
+      return (text, at) => (isWord(text, at - 1) !== isWord(text, at)) !== node.negate
+  }
+}

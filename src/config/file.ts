@@ -23,9 +23,12 @@ export function readConfigFile(path: string): FileValues {
   return { problem: `The configuration file ${path} has an unknown key "${unknown}"; ${advice}` }
 }
 
+const NO_JSON = ' is not valid JSON'
+
 /** V8 quotes what stands around a mistake in JSON: that may be a token. */
 function withoutContent({ message }: Error): string {
-  return message.replace(/, (?:\.\.\.)?".*is not valid JSON$/s, ' is not valid JSON')
+  const quote = message.search(/, (?:\.\.\.)?"/)
+  return quote >= 0 && message.endsWith(NO_JSON) ? message.slice(0, quote) + NO_JSON : message
 }
 
 /** Gathers the values of known keys; returns the first key that is not one. */

@@ -1,5 +1,5 @@
 import { grown, type Hostile, hostileTexts } from './hostile.ts'
-import { parsePattern, programOf } from './program.ts'
+import { type Program, parsePattern, programOf } from './program.ts'
 import { search } from './search.ts'
 
 /** A text that a pattern needs too many steps for. */
@@ -26,11 +26,15 @@ export function growthOf(literal: string): Growth | undefined {
     const steps: number[] = []
     for (const length of LENGTHS) {
       // A repetition with a bound that is met may cost as many steps as it has copies, once.
-      const most = steps.length === 0 ? FIRST : TWICE * steps.at(-1)! + program.length
+      const most = steps.length === 0 ? FIRST : TWICE * steps.at(-1)! + sizeOf(program)
       const found = search(program, grown(text, length), pattern.ast.flags.sticky, most)
       steps.push(found.steps)
       if (found.stopped) return { text, steps }
     }
   }
   return undefined
+}
+
+function sizeOf(program: Program): number {
+  return program.reduce((size, step) => size + (step.kind === 'look' ? sizeOf(step.inner) : 1), 0)
 }

@@ -45,7 +45,8 @@ export function createHttp2(
   })
   const asRequest = server.listeners('stream') as OnStream[]
   const onStream: OnStream = (stream, headers, flags, rawHeaders) => {
-    if (isGone(stream)) return
+    // Whoever serves a stream hears of its errors; nobody else would, and an error that nobody hears ends the process.
+    if (isGone(stream)) return void stream.on('error', () => {})
     if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
     else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
   }

@@ -106,6 +106,8 @@ function createHttp1({ request, expectation, failed }: Handlers, limits: Connect
   const handler = inTurn(request, maxStreams)
   const server = certificate ? https.createServer({ ...settings, ...secure }, handler) : http.createServer(settings, handler)
   server.maxHeadersCount = 0
+  // Node would take it for a client error and let it be answered, but nothing can be written before a handshake is done.
+  server.removeAllListeners('tlsClientError').on('tlsClientError', (_: Error, socket: TLSSocket) => void socket.destroy())
   server.on('checkExpectation', inTurn(expectation, maxStreams))
   carryUpgrades(server, server.listeners(connectionEvent(certificate)) as OnConnection[], { request, failed })
   return server.setTimeout(idleTimeoutMs)

@@ -27,7 +27,8 @@ export function createTimed({ watch }: TimeLimits<TimedRequest, ServerResponse>,
 /** What is asked of a request; `stream` is there over HTTP/2. */
 export interface TimedRequest {
   readonly complete: boolean
-  readonly socket: { destroy(): unknown }
+  /** Node forgets it when the connection is gone. */
+  readonly socket: { destroy(): unknown } | null
   readonly stream?: ServerHttp2Stream
 }
 
@@ -49,5 +50,5 @@ function hasNoBody({ stream }: TimedRequest): boolean {
 
 function close({ stream, socket }: TimedRequest): void {
   if (stream) stream.close(constants.NGHTTP2_NO_ERROR)
-  else socket.destroy()
+  else socket?.destroy()
 }

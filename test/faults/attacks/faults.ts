@@ -1,9 +1,21 @@
 import type { Fault } from '../fault.ts'
 import { adminAttacks } from './admin.ts'
 import { codingAttacks } from './codings.ts'
+import { connectionAttacks } from './connections.ts'
 import { growthAttacks } from './growth.ts'
+import { placeAttacks } from './places.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
+import { stagedAnswers } from './staged-answers.ts'
 import { targetAttacks } from './targets.ts'
 
 /** What strangers try who hold no token of their own; a file for each kind of attack. */
-export const attackFaults: readonly Fault[] = [...targetAttacks, ...sharedCallAttacks, ...codingAttacks, ...growthAttacks, ...adminAttacks]
+export const attackFaults: readonly Fault[] = [
+  ...targetAttacks,
+  ...sharedCallAttacks,
+  ...codingAttacks,
+  ...growthAttacks,
+  ...adminAttacks,
+  ...connectionAttacks,
+  ...placeAttacks,
+  ...stagedAnswers,
+]

@@ -3,7 +3,9 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Agent } from 'undici'
 import type { ApiError } from '../errors/api-error.ts'
+import type { CodeName } from '../errors/codes.ts'
 import { brokenAnswer, fromV2 } from '../errors/from-v2.ts'
+import { asApiError } from '../errors/to-v1.ts'
 import { isObject, type JsonObject } from '../mapping/json.ts'
 import type { Call } from '../mapping/plan.ts'
 import { createCoalescer, waitFor } from './coalesce.ts'
@@ -12,6 +14,7 @@ import { exchange, type Landing, type RawAnswer, type Underway } from './exchang
 import { answeredBy, callHeaders } from './headers.ts'
 import type { Signal } from './signal.ts'
 import { textOf } from './utf8.ts'
+import { createWriteMarks } from './write-marks.ts'
 
 export interface SendSettings {
   readonly pool: Agent
@@ -62,19 +65,14 @@ export interface SendFor {
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
   const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries, ttl: settings.keep.ttlMs })
-  const writes = new LRUCache<string, number>({ max: 10_000 })
-  const wrote = (caller: string) => writes.set(caller, (writes.get(caller) ?? 0) + 1)
+  const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)
   let requests = 0
 
-  const since = (caller: string) => {
-    const count = writes.get(caller)
-    return count === undefined ? caller : `${caller} ${count}`
-  }
   const fly = (context: CallContext, call: Call, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
-    const key = { who: since(credentialOf(context)), what: target, headers: context.headers }
+    const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
     flights.join(key, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
   const flown = (context: CallContext, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(context, call, { landed, failed }))
@@ -88,16 +86,19 @@ export function createSend(settings: SendSettings): SendFor {
       return bodyOf(call, raw, context)
     }
     const write = async (call: Call) => {
-      wrote(caller)
+      const over = marks.begin(caller)
       try {
-        return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
-      } finally {
-        wrote(caller)
+        const answer = parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
+        over(true)
+        return answer
+      } catch (error) {
+        over(!REFUSALS.has(asApiError(error).code))
+        throw error
       }
     }
     const readKept = async (call: Call, { key, scope }: NonNullable<Call['keep']>) => {
       by ??= answeredBy(context.headers)
-      const whole = `${since(caller)} ${by} ${scope === 'request' ? request : ''} ${key}`
+      const whole = `${marks.nameOf(caller)} ${by} ${scope === 'request' ? request : ''} ${key}`
       const known = kept.get(whole)
       if (known) return known
       const answer = await read(call)
@@ -112,6 +113,9 @@ export function createSend(settings: SendSettings): SendFor {
   const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) => fly(context, call, parsed(call, context, landing))
   return Object.assign(sendFor, { read })
 }
+
+/** Errors of a write that wrote nothing for certain: all that strangers get. */
+const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
 
 function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)

@@ -16,7 +16,7 @@ export const mismatchCase: Command = {
   async run(flags, [id = ''], io) {
     const found = await find(id, flags, io)
     const text = found && !('problem' in found) ? caseText(found, '../..') : undefined
-    if (text !== undefined) io.out(text.trimEnd())
+    if (text !== undefined) io.text(text.trimEnd())
     else io.err(problemOf(id, found))
     return text === undefined ? FAILED : 0
   },

@@ -22,8 +22,8 @@ export const clients: Command = {
       io.err(known.problem)
       return FAILED
     }
-    if (flags.json) io.out(JSON.stringify(clientsJson(known), null, 2))
-    else if (flags.csv) io.out(clientsCsv(known).trimEnd())
+    if (flags.json) io.text(JSON.stringify(clientsJson(known), null, 2))
+    else if (flags.csv) io.text(clientsCsv(known).trimEnd())
     else for (const line of known.flatMap(linesOf)) io.out(line)
     return 0
   },

@@ -1,6 +1,6 @@
-/** What a command sees of the process. */
-export interface Io {
-  /** Writes one line to standard output. */
+/** The process from outside. */
+export interface Process {
+  /** Writes to standard output, and breaks the line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
@@ -10,6 +10,12 @@ export interface Io {
   readonly untilStopped: () => Promise<void>
   /** Resolves with an exception that nobody caught, which does not end the process from then on. */
   readonly untilEscaped: () => Promise<unknown>
+}
+
+/** What a command sees of the process. `out` and `err` write one line, whatever is in it; only `text` keeps line breaks. */
+export interface Io extends Process {
+  /** Writes a text of several lines to standard output: JSON, CSV, a program. */
+  readonly text: (text: string) => void
 }
 
 /** A flag of a command; without `switch` it takes a value. */

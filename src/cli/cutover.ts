@@ -25,7 +25,7 @@ export const cutover: Command = {
       return FAILED
     }
     const verdict = judgeCutover({ ...questionOf(report), target })
-    if (flags.json) io.out(JSON.stringify(verdict, null, 2))
+    if (flags.json) io.text(JSON.stringify(verdict, null, 2))
     else for (const line of [...linesOf(verdict), ...notCounted(report)]) io.out(line)
     return verdict.ready ? 0 : FAILED
   },

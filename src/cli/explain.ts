@@ -62,7 +62,7 @@ function report({ operation }: Found, request: V1Request, config: Config, flags:
   const env = { dialect: config['v1.dialect'], maskCase: config['v2.maskCase'], readmes: config['registry.readmes'] }
   const explanation = explainRequest(operation, request, env, mappings, differencesOf)
   const base = config['upstream.v2'] ?? DEFAULT_BASE
-  if (flags.json) io.out(JSON.stringify(jsonReport(base, explanation), null, 2))
+  if (flags.json) io.text(JSON.stringify(jsonReport(base, explanation), null, 2))
   else for (const line of textReport(base, explanation)) io.out(line)
 }
 

@@ -10,7 +10,7 @@ export const operations: Command = {
   flags: { json: { help: 'One JSON array', switch: true } },
   async run(flags, _, io) {
     const rows = describeOperations(mappings, differencesOf)
-    if (flags.json) io.out(JSON.stringify(rows, null, 2))
+    if (flags.json) io.text(JSON.stringify(rows, null, 2))
     else for (const line of rows.flatMap(linesOf)) io.out(line)
     return 0
   },

@@ -37,7 +37,7 @@ export async function sendReads(path: string, v1: string, config: Config, flags:
     return FAILED
   }
   const against = await compare(traffic, target, config, flags, io)
-  if (flags.json) io.out(JSON.stringify(against, null, 2))
+  if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)
   return isClean(against) ? 0 : FAILED
 }

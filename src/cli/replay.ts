@@ -47,7 +47,7 @@ async function tell(path: string, rows: number, config: Config, flags: Flags, io
   const seen = new Map(differences.map((one) => [one.code, one.seen]))
   const seenOf = (code: string) => seen.get(code) ?? ''
   const replayed = await replayTraffic(await readTraffic(path), { mappings, env: compatSettings(config), rows, differencesOf, seenOf })
-  if (flags.json) io.out(JSON.stringify(replayed, null, 2))
+  if (flags.json) io.text(JSON.stringify(replayed, null, 2))
   else for (const line of replayLines(replayed)) io.out(line)
   return 0
 }

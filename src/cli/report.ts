@@ -56,7 +56,7 @@ async function against(made: Report, path: string | undefined): Promise<Report |
 async function write(made: Report, flags: Flags, io: Io): Promise<void> {
   const file = textOf(flags, 'html')
   if (file !== undefined) await writeFile(file, pageOf(made, readAssets()).html)
-  if (flags.json) io.out(JSON.stringify(made))
+  if (flags.json) io.text(JSON.stringify(made))
   else for (const line of reportLines(made)) io.out(line)
   if (file !== undefined && !flags.json) io.out(`written to ${file}`)
 }

@@ -3,13 +3,14 @@ import { parseArgs } from 'node:util'
 import { nearest } from '../config/nearest.ts'
 import { mismatchCase } from './case.ts'
 import { clients } from './clients.ts'
-import { type Command, FAILED, type Flags, type Io, MISUSED } from './command.ts'
+import { type Command, FAILED, type Flags, type Io, MISUSED, type Process } from './command.ts'
 import { cutover } from './cutover.ts'
 import { demo } from './demo.ts'
 import { explain } from './explain.ts'
-import { failure } from './failure.ts'
+import { failureLines } from './failure.ts'
 import { helpFor, overview } from './help.ts'
 import { operations } from './operations.ts'
+import { printable } from './printable.ts'
 import { replay } from './replay.ts'
 import { report } from './report.ts'
 import { sandbox } from './sandbox.ts'
@@ -31,7 +32,8 @@ const COMMANDS: readonly Command[] = [
 ]
 
 /** Runs the command that `argv` (without node and script) names; returns the exit code. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export async function run(argv: readonly string[], outside: Process): Promise<number> {
+  const io = printable(outside)
   const [first = '--help'] = argv
   if (first === '--version') return say(io, version())
   if (first === '--help' || first === 'help') return say(io, overview(COMMANDS))
@@ -44,7 +46,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await command.run(parsed.flags, parsed.args, io)
   } catch (error) {
-    io.err(failure(error))
+    for (const line of failureLines(error)) io.err(line)
     return FAILED
   }
 }
@@ -97,7 +99,7 @@ function version(): string {
 }
 
 function say(io: Io, text: string): number {
-  io.out(text)
+  io.text(text)
   return 0
 }
 

@@ -5,7 +5,7 @@ import { type Marker, markersIn } from './marker.ts'
 
 /** The calls of a request as lines for a shell; what is made only under a condition that a shell cannot see is a comment. */
 export function shellLines(base: string, { calls }: Course): readonly string[] {
-  return calls.flatMap((planned, at) => {
+  const commands = calls.flatMap((planned, at) => {
     const later = calls.slice(at + 1)
     const joint = planned.decisive && later.length > 0 ? ' &&' : ''
     const wanted = wantedFrom(planned.number, later)
@@ -14,6 +14,7 @@ export function shellLines(base: string, { calls }: Course): readonly string[] {
     joined.push(`${joined.pop()}${joint}`)
     return [...joined, ...planned.branches.flatMap((branch) => comments(base, planned.number, branch))]
   })
+  return commands.flatMap((command) => command.split('\n'))
 }
 
 /** The values of this call's answer that later calls need. */

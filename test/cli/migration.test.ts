@@ -201,7 +201,7 @@ describe('the configuration file while the proxy runs', () => {
     writeFileSync(path, '{}')
     const changed: string[] = []
     const { next, line } = output()
-    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const changeModes = (rules: object, source: string) => {
       changed.push(`${source} ${JSON.stringify(rules)}`)
       return undefined
@@ -228,7 +228,7 @@ describe('the configuration file while the proxy runs', () => {
   it('that asks for v1 where there is none changes nothing', async () => {
     writeFileSync(path, '{"modes": "v2"}')
     const { next, line } = output()
-    const io = { out: line, err: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const unwatch = watchConfig({ config: path }, io, { changeModes: () => 'The modes need a v1 service.' }, configWith({}))
     const said = next()
     writeFileSync(path, '{"modes": "v1"}')

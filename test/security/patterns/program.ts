@@ -29,7 +29,7 @@ export type Leaf = AST.Character | AST.CharacterClass | AST.CharacterSet
 /** @param literal such as `/a+/g` @throws for what the matcher does not know */
 export function parsePattern(literal: string): Parsed {
   const ast = new RegExpParser().parseLiteral(literal)
-  if (ast.flags.unicode || ast.flags.unicodeSets) throw new Error(`${literal}: teach the matcher the flags u and v first`)
+  if (ast.flags.unicodeSets) throw new Error(`${literal}: teach the matcher the flag v first`)
   const known = new Map<Leaf, Takes>()
   const takes = (leaf: Leaf) => {
     const kept = known.get(leaf) ?? takesOf(leaf, ast.flags)
@@ -39,9 +39,12 @@ export function parsePattern(literal: string): Parsed {
   return { ast, takes }
 }
 
-/** What one character means is RegExp's own word; only the order in which things are tried is ours. */
-function takesOf(leaf: Leaf, { ignoreCase, dotAll }: AST.Flags): Takes {
-  const alone = new RegExp(`^(?:${leaf.raw})$`, (ignoreCase ? 'i' : '') + (dotAll ? 's' : ''))
+/**
+ * What one character means is RegExp's own word; only the order in which things are tried is ours. A pair of surrogates is two characters
+ * here, with the flag u too.
+ */
+function takesOf(leaf: Leaf, { ignoreCase, dotAll, unicode }: AST.Flags): Takes {
+  const alone = new RegExp(`^(?:${leaf.raw})$`, (ignoreCase ? 'i' : '') + (dotAll ? 's' : '') + (unicode ? 'u' : ''))
   const known = new Map<number, boolean>()
   return (code) => {
     const kept = known.get(code) ?? alone.test(String.fromCharCode(code))

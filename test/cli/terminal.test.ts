@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { printable } from '../../src/cli/printable.ts'
+import { comparison, lines, shows, traffic } from '../report/entries.ts'
+import { answering, startUpstream } from '../routes/support.ts'
+import { type Ran, runCommand } from './support.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'crosswalk-terminal-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** Clears the screen, colours, goes back to the beginning of the line, writes from right to left, and adds a line of its own. */
+const HOSTILE = 'a\u001b[2J\u009b31m\u007f\u200b\u202e\r\nFORGED \u2028FORGED '
+
+function expectHarmless({ out, err }: Ran): void {
+  expect(out + err).toContain('\\u001b[2J\\u009b31m')
+  expect((out + err).replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  expect(`${out}\n${err}`).not.toMatch(/^FORGED/m)
+}
+
+/** An admin port that answers everything so. */
+async function admin(body: unknown): Promise<readonly string[]> {
+  const { url, close } = await startUpstream(answering(body))
+  onTestFinished(close)
+  return ['--admin', url]
+}
+
+let files = 0
+function file(text: string): string {
+  files += 1
+  const path = join(directory, `${files}.ndjson`)
+  writeFileSync(path, text)
+  return path
+}
+
+const use = { operation: HOSTILE, calls: 1, lastSeen: 0, modes: [HOSTILE], mismatches: 0 }
+const client = { caller: HOSTILE, subject: HOSTILE, calls: 1, lastSeen: 0, mismatches: 0, couldMove: false, operations: [use] }
+const clients = [{ ...client, blockers: [HOSTILE], cautions: [HOSTILE] }]
+const difference = { kind: 'value', at: HOSTILE, where: HOSTILE, v1: HOSTILE, v2: HOSTILE } as const
+const hostile = {
+  at: new Date(0).toISOString(),
+  operation: HOSTILE,
+  mode: HOSTILE,
+  shape: HOSTILE,
+  caller: HOSTILE,
+  outcome: 'mismatch' as const,
+  ...shows(difference),
+}
+
+describe('no text of strangers acts on the terminal:', () => {
+  it('clients', async () => {
+    expectHarmless(await runCommand(['clients', ...(await admin(clients))]))
+  })
+
+  it('clients --csv', async () => {
+    const { out } = await runCommand(['clients', '--csv', ...(await admin(clients))])
+    expect(out.replaceAll('\r\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  })
+
+  it('clients --json, which keeps its value', async () => {
+    const ran = await runCommand(['clients', '--json', ...(await admin(clients))])
+    expectHarmless(ran)
+    expect(JSON.parse(ran.out)[0].subject).toBe(HOSTILE)
+  })
+
+  it('cutover', async () => {
+    const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 } }
+    expectHarmless(await runCommand(['cutover', ...(await admin(evidence))]))
+  })
+
+  it.each([
+    'GET /iam/v1/groups?x%1b[2J%c2%9b31m%0aFORGED=1',
+    `GET /iam/v1/groups?x%0a${encodeURIComponent(HOSTILE)}=1`,
+    `GET /iam/v1/groups?limit=${encodeURIComponent(HOSTILE)}`,
+    `GET /iam/v1/${encodeURIComponent(HOSTILE)}`,
+    `POST /iam/v1/groups/${encodeURIComponent(HOSTILE)}`,
+  ])('explain %j', async (line) => {
+    const { out, err } = await runCommand(['explain', line, '--data', '-'], {}, JSON.stringify({ name: HOSTILE, [HOSTILE]: 1 }))
+    expect((out + err).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+    expect(`${out}\n${err}`).not.toMatch(/^FORGED/m)
+  })
+
+  it('report', async () => {
+    expectHarmless(await runCommand(['report', file(lines([comparison(1, hostile), traffic(HOSTILE, HOSTILE, 3)]))]))
+  })
+
+  it('replay of an access log and of records', async () => {
+    const request = `192.0.2.7 - ${HOSTILE.replaceAll(/\s/g, '')} [10/Oct/2026:15:55:00 +0200] "GET /iam/v1/${HOSTILE.replaceAll(/\s/g, '')} HTTP/1.1" 200 5 "-" "-"`
+    expectHarmless(await runCommand(['replay', file(`${request}\n`)]))
+    expectHarmless(await runCommand(['replay', file(lines([comparison(1, hostile), traffic(HOSTILE, HOSTILE, 3)]))]))
+  })
+
+  it('case', async () => {
+    const exhibit = { dialect: 'specification', operation: HOSTILE, params: {}, query: [], v1: { status: 200, body: HOSTILE }, v2: [] }
+    const records = file(lines([{ ...comparison(1, hostile), id: 'one', exhibit } as never, { ...comparison(2, hostile), id: 'two' }]))
+    expectHarmless(await runCommand(['case', 'one', '--records', records]))
+    expectHarmless(await runCommand(['case', `two${HOSTILE}`, '--records', records]))
+  })
+
+  it('errors', async () => {
+    expectHarmless(await runCommand([HOSTILE]))
+    expectHarmless(await runCommand(['report', `/nowhere/${HOSTILE}`]))
+    expectHarmless(await runCommand(['explain', `GET ${HOSTILE.replaceAll(/\s/g, '')}`]))
+    expectHarmless(await runCommand(['serve', '--mode', HOSTILE]))
+  })
+})
+
+it('what is printed as a whole keeps its line breaks, and no carriage return that stands alone', () => {
+  const seen: string[] = []
+  const io = printable({
+    out: (line) => seen.push(line),
+    err: (line) => seen.push(line),
+    env: {},
+    stdin: async () => '',
+    untilStopped: async () => {},
+    untilEscaped: async () => {},
+  })
+  io.text('a\r\nb\n\tc\rd\u001b')
+  io.out('a\r\nb\n\tc')
+  io.err('é 👍 漢')
+  expect(seen).toEqual(['a\r\nb\n\tc\\u000dd\\u001b', 'a\\u000d\\u000ab\\u000a\tc', 'é 👍 漢'])
+})

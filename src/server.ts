@@ -51,7 +51,6 @@ import { refuseExpectation } from './routes/refusal.ts'
 import { retire } from './routes/retire.ts'
 import { createClientLimits, createTimed, type TimedRequest } from './routes/timed.ts'
 import type { Tracing } from './tracing/tracing.ts'
-import { createRouter } from './translate/router.ts'
 import { createGrpc } from './upstream/grpc/relay.ts'
 import { createLegacyAsk } from './upstream/legacy-ask.ts'
 import { createPool } from './upstream/pool.ts'
@@ -184,7 +183,7 @@ function createProxy(
   const listen = (handler: RequestListener) =>
     listener.create({ request: createTimed(limits, createBounded(admit, rests, handler)), expectation: refuseExpectation, failed })
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
-  const router = createRouter(mappings.flatMap(({ operations }) => operations))
+  const operations = mappings.flatMap((mapping) => mapping.operations)
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
@@ -194,7 +193,7 @@ function createProxy(
       ? undefined
       : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
-  const carriers = { router, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
+  const carriers = { operations, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
   const compat = createCompat(carriers, compatSettings(config))
   const serve = createServe(begin, createClassify(mappings, new URL(v2).pathname !== '/'), passthrough, announce, compat)
   return app

@@ -8,7 +8,7 @@ import type { Answer, Backend, Incoming } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import type { Router } from '../translate/router.ts'
+import { createRouter } from '../translate/router.ts'
 import { oneReadOf, type Reading, type TranslateSettings, translate, translateRead, unknownParameters } from '../translate/translated.ts'
 import type { CallContext, SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
@@ -22,6 +22,7 @@ import { createKnownReads, type KnownRead } from './known-reads.ts'
 import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
 import type { Metrics } from './metrics.ts'
+import { createNameForLog } from './name-for-log.ts'
 import { methodNotAllowed, notFound } from './refusal.ts'
 import { clientSignal, createRequestSignals } from './signal.ts'
 
@@ -38,7 +39,7 @@ export type Compat = (
 ) => FastifyReply | Promise<unknown> | undefined
 
 export interface CompatParts {
-  readonly router: Router
+  readonly operations: readonly Operation[]
   readonly sendFor: SendFor
   /** Undefined when no v1 upstream is configured. */
   readonly legacy: Legacy | undefined
@@ -52,9 +53,11 @@ export interface CompatParts {
 
 /** The v1 surface, top to bottom. */
 export function createCompat(
-  { router, sendFor, legacy, forwarded, announced, modes, metrics, tracing }: CompatParts,
+  { operations, sendFor, legacy, forwarded, announced, modes, metrics, tracing }: CompatParts,
   settings: CompatSettings,
 ): Compat {
+  const router = createRouter(operations)
+  const nameForLog = createNameForLog(operations)
   const reads = createKnownReads()
   const requestSignal = createRequestSignals(settings.limits.deadlineMs)
   return (request, reply, path, exchange) => {
@@ -223,11 +226,6 @@ function refusal({ match }: Routed, operation: Operation | undefined): ApiError 
   if (!operation) return match === 'other-method' ? methodNotAllowed() : notFound()
   const message = `${operation.id} needs a v1 service: ${operation.because}; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on`
   return new ApiError('UNIMPLEMENTED', message)
-}
-
-/** A parameter that no table knows may be anything, a pasted token too; what looks like a name is told. */
-function nameForLog(name: string): string {
-  return /^[A-Za-z][\w.]{0,39}$/.test(name) ? name : '(no name)'
 }
 
 /** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 describe('the log', () => {
   it('has one line a request, without anything that carries a secret', async () => {
-    await fetch(`${proxy.url}/iam/v1/groups?colour=red&token=hidden-1`, {
+    await fetch(`${proxy.url}/iam/v1/groups?colour=red&token=hidden-1&AKIAHIDDEN=1&exclude_dates=true`, {
       headers: { ...bearer('hidden-2'), cookie: 'session=hidden-3', 'x-request-id': 'log-1' },
     })
     const line = await proxy.logged(({ reqId }) => reqId === 'log-1')
@@ -27,7 +27,7 @@ describe('the log', () => {
       operation: 'iam.groups.list',
       mode: 'v2',
       calls: 1,
-      dropped: ['colour', 'token'],
+      dropped: ['(no name)', '(no name)', '(no name)', 'exclude_dates'],
       status: 200,
       caller: expect.stringMatching(/^[0-9a-f]{16}$/),
       ms: expect.any(Number),

@@ -35,6 +35,7 @@ export function clientTimes(config: Config) {
 export function passthroughSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
+    connectionMs: config['limits.deadlineMs'],
     webSockets: config['limits.webSockets'],
     webSocketIdleMs: config['limits.webSocketIdleMs'],
   }

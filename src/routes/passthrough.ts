@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import { ApiError } from '../errors/api-error.ts'
 import { isUnrelayable } from '../errors/from-v2.ts'
 import { asApiError } from '../errors/to-v1.ts'
+import { createDeadlines } from '../listen/deadlines.ts'
+import { whenOver } from '../listen/over.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
 import { createNative, isUnframable, type NativeSettings } from '../upstream/native.ts'
 import type { Exchange } from './exchange.ts'
@@ -30,7 +32,12 @@ export interface PassthroughParts {
   readonly log: Logger
 }
 
-export function createPassthrough(settings: NativeSettings & WebSocketLimits, { forwarded, metrics, log }: PassthroughParts): Passthrough {
+export interface PassthroughSettings extends NativeSettings, WebSocketLimits {
+  /** Milliseconds for a connection to v2 to be there; what v2 does then takes as long as it likes. */
+  readonly connectionMs: number
+}
+
+export function createPassthrough(settings: PassthroughSettings, { forwarded, metrics, log }: PassthroughParts): Passthrough {
   const exchanges = new WeakMap<ServerResponse, Exchange>()
   const fail = (response: ServerResponse, error: ApiError, status?: number) => {
     const exchange = exchanges.get(response)
@@ -39,6 +46,7 @@ export function createPassthrough(settings: NativeSettings & WebSocketLimits, { 
     refuse(response, error, status)
   }
   const native = createNative(settings, fail)
+  const waits = createDeadlines(settings.connectionMs)
   const webSockets = createWebSockets(native, settings, fail)
   const webSocketEnded = createWebSocketLog(log, forwarded)
   metrics.watchWebSockets(webSockets.count)
@@ -46,7 +54,13 @@ export function createPassthrough(settings: NativeSettings & WebSocketLimits, { 
     const handshake = handshakeOf(request.raw)
     if (handshake) webSockets.open(request.raw, response, handshake, (end) => webSocketEnded(request.raw, exchange, end))
     else if (isUnframable(request.raw)) fail(response, lengthRequired(), LENGTH_REQUIRED)
-    else native.web(request.raw, response)
+    else {
+      const waiting = { late: () => fail(response, noConnection(settings.connectionMs)) }
+      const connected = () => waits.forget(waiting)
+      waits.watch(waiting)
+      whenOver(response, { over: connected, next: undefined })
+      native.web(request.raw, response, connected)
+    }
   }
   return {
     serve(request, reply, exchange) {
@@ -65,6 +79,10 @@ export function createPassthrough(settings: NativeSettings & WebSocketLimits, { 
     endWebSockets: webSockets.end,
     close: native.close,
   }
+}
+
+function noConnection(ms: number): ApiError {
+  return new ApiError('UNAVAILABLE', `no connection to the v2 service became free within limits.deadlineMs (${ms})`)
 }
 
 function lengthRequired(): ApiError {

@@ -11,7 +11,7 @@ import type { Native } from '../upstream/native.ts'
 export interface WebSocketLimits {
   /** Open at the same time, handshakes among them; 0: no bound. */
   readonly webSockets: number
-  /** Milliseconds without a byte in either direction. */
+  /** Milliseconds without a byte in either direction; also for v2 to answer a handshake. */
   readonly webSocketIdleMs: number
 }
 
@@ -42,6 +42,7 @@ export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }
       if (webSockets > 0 && open.size >= webSockets) return refuse(response, tooMany(webSockets))
       open.add(socket)
       socket.once('close', () => open.delete(socket))
+      socket.setTimeout(webSocketIdleMs, () => socket.destroy())
       native.shakeHands(request, response, (answer, upstream, first) => {
         const headers = relayableHeaders(1, endToEndRaw(answer.rawHeaders))
         if ('problem' in headers) {
@@ -51,7 +52,7 @@ export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }
         socket.once('close', () => upstream.destroy())
         if (first.length > 0) upstream.unshift(first)
         if (head.length > 0) socket.unshift(head)
-        switchOver(response, headers.headers, socket, () => join(socket, upstream, webSocketIdleMs, ended))
+        switchOver(response, headers.headers, socket, () => join(socket, upstream, ended))
       })
     },
     end() {
@@ -80,11 +81,10 @@ function switchOver(response: ServerResponse, headers: readonly string[], socket
   })
 }
 
-/** Carries bytes both ways until both ends are closed, one of them breaks, or nobody says anything for `idleMs` milliseconds. */
-function join(client: Socket, upstream: Socket, idleMs: number, ended: (end: WebSocketEnd) => void): void {
+/** Carries bytes both ways until both ends are closed, or one of them breaks. */
+function join(client: Socket, upstream: Socket, ended: (end: WebSocketEnd) => void): void {
   const began = performance.now()
   const [readBefore, writtenBefore] = [client.bytesRead, client.bytesWritten]
-  client.setTimeout(idleMs, () => client.destroy())
   client.once('close', () => {
     ended({
       seconds: (performance.now() - began) / 1000,

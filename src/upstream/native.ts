@@ -5,17 +5,21 @@ import { ProxyServer } from 'http-proxy-3'
 import { ApiError } from '../errors/api-error.ts'
 import { fromTransport, unrelayable } from '../errors/from-v2.ts'
 import { giveHead } from '../relay/give.ts'
+import { guarded } from '../relay/guard.ts'
 import { createAgent } from './agent.ts'
 import { endsHere, endToEndRaw } from './hop-by-hop.ts'
 
 /** Carries bytes to the v2 service and back without looking at them. */
 export interface Native {
-  /** One request; it must not be `isUnframable`. */
-  web(request: IncomingMessage, response: ServerResponse): void
+  /** One request; it must not be `isUnframable`. `connected` is told when it has a connection to v2. */
+  web(request: IncomingMessage, response: ServerResponse, connected: () => void): void
   /** A WebSocket handshake; `switched` is told when v2 agrees, and with what head. Every other answer goes to `response`. */
   shakeHands(request: IncomingMessage, response: ServerResponse, switched: Switched): void
   close(): void
 }
+
+/** Told of a call that has a connection. */
+type OnCall = (call: ClientRequest) => void
 
 /** v2 has switched over: the answer that says so, the connection, and the first bytes that came on it. */
 export type Switched = (answer: IncomingMessage, socket: Socket, head: Buffer) => void
@@ -40,29 +44,31 @@ export interface NativeSettings {
 export function createNative({ base, connections }: NativeSettings, failed: Failed): Native {
   const agent = createAgent(base, connections)
   const proxy = new ProxyServer({ target: base, agent, changeOrigin: true, toProxy: true, selfHandleResponse: true })
-  const calls = new WeakMap<ServerResponse, Switched>()
-  proxy.on('error', (error, _, response) => {
+  const waiting = new WeakMap<ServerResponse, OnCall>()
+  const careful = <A>(handler: (event: A, request: IncomingMessage, response: ServerResponse) => void) =>
+    guarded(handler, (_, __, ___, response) => response.destroy())
+  const onError = (error: Error, _: IncomingMessage, response: ServerResponse) => {
     // An answer that has begun tells of its own end; v2 may have answered before it had read everything, and hung up.
-    if ('writeHead' in response && !response.headersSent) failed(response, fromTransport(error))
-  })
-  proxy.on('proxyReq', (call, _, response) => {
+    if (!response.headersSent) failed(response, fromTransport(error))
+  }
+  const onCall = (call: ClientRequest, _: IncomingMessage, response: ServerResponse) => {
     endWith(call, response)
-    const switched = calls.get(response)
-    if (!switched) return
-    call.once('upgrade', (answer, socket, head) => {
-      const protocol = answer.headers.upgrade?.toLowerCase()
-      if (protocol === 'websocket') return switched(answer, socket as Socket, head)
-      socket.destroy()
-      failed(response, unrelayable('v2', `its protocol ${protocol}`), BAD_GATEWAY)
-    })
-  })
-  proxy.on('proxyRes', (answer, _, response) => {
+    waiting.get(response)?.(call)
+  }
+  const onAnswer = (answer: IncomingMessage, _: IncomingMessage, response: ServerResponse) => {
     const problem = carryAnswer(answer, response)
     if (problem !== undefined) failed(response, unrelayable('v2', problem), BAD_GATEWAY)
-  })
+  }
+  proxy.on('error', careful(onError) as never)
+  proxy.on('proxyReq', careful(onCall))
+  proxy.on('proxyRes', careful(onAnswer))
   return {
-    web(request, response) {
+    web(request, response, connected) {
       prepare(request)
+      waiting.set(response, ({ socket }) => {
+        if (socket?.connecting) socket.once('connect', connected)
+        else connected()
+      })
       try {
         proxy.web(request, response)
       } catch (cause) {
@@ -71,9 +77,19 @@ export function createNative({ base, connections }: NativeSettings, failed: Fail
       }
     },
     shakeHands(request, response, switched) {
+      const onUpgrade = (answer: IncomingMessage, socket: Socket, head: Buffer) => {
+        const protocol = answer.headers.upgrade?.toLowerCase()
+        if (protocol === 'websocket') return switched(answer, socket, head)
+        socket.destroy()
+        failed(response, unrelayable('v2', `its protocol ${protocol}`), BAD_GATEWAY)
+      }
+      const thrown = (_: unknown, __: IncomingMessage, socket: Socket) => {
+        socket.destroy()
+        response.destroy()
+      }
       prepare(request)
       Object.assign(request.headers, { connection: 'Upgrade', upgrade: 'websocket' })
-      calls.set(response, switched)
+      waiting.set(response, (call) => void call.once('upgrade', guarded(onUpgrade, thrown) as never))
       proxy.web(request, response, { agent: false, buffer: Readable.from([]) })
     },
     close: () => agent.destroy(),

@@ -1,0 +1,106 @@
+import { EventEmitter } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Coming, type Cut, createTimeLimits, type Going } from '../../src/listen/time-limits.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** An answer whose bytes the test writes and takes. */
+class Answer extends EventEmitter implements Going {
+  writableLength = 0
+  writableEnded = false
+  destroyed = false
+
+  destroy(): void {
+    this.destroyed = true
+    this.emit('close')
+  }
+}
+
+function setUp() {
+  const cuts: Cut[] = []
+  const late: Going[] = []
+  const closed: Coming[] = []
+  const limits = createTimeLimits<Coming, Going>(
+    { bodyMs: 2000, writeMs: 1000 },
+    {
+      late: (response) => void late.push(response),
+      close: (request) => void closed.push(request),
+      cut: (why) => void cuts.push(why),
+    },
+    () => performance.now(),
+  )
+  return { limits, cuts, late, closed, answer: new Answer(), request: { complete: false } }
+}
+
+describe('an answer', () => {
+  it('that nobody takes is broken off', () => {
+    const { limits, cuts, answer } = setUp()
+    limits.watch(answer, undefined)
+    vi.advanceTimersByTime(5000)
+    answer.writableLength = 10
+    vi.advanceTimersByTime(1000)
+    expect(answer.destroyed).toBe(false)
+    vi.advanceTimersByTime(500)
+    expect([answer.destroyed, cuts]).toEqual([true, ['write']])
+  })
+
+  it('that is taken in pieces may take as long as it likes', () => {
+    const { limits, answer } = setUp()
+    limits.watch(answer, undefined)
+    answer.writableLength = 10
+    for (let at = 0; at < 10; at += 1) {
+      vi.advanceTimersByTime(900)
+      answer.emit('drain')
+    }
+    expect(answer.destroyed).toBe(false)
+    expect(answer.listenerCount('drain')).toBeLessThanOrEqual(1)
+  })
+
+  it('that is over is forgotten, and the clock rests', () => {
+    const { limits, cuts, answer } = setUp()
+    limits.watch(answer, undefined)
+    answer.emit('close')
+    vi.advanceTimersByTime(500)
+    expect([cuts, vi.getTimerCount()]).toEqual([[], 0])
+  })
+})
+
+describe('a body', () => {
+  it('that does not come whole is late', () => {
+    const { limits, cuts, late, answer, request } = setUp()
+    limits.watch(answer, request)
+    vi.advanceTimersByTime(1900)
+    expect(late).toEqual([])
+    vi.advanceTimersByTime(250)
+    expect([late, cuts]).toEqual([[answer], ['body']])
+  })
+
+  it('of a stream of messages is never late', () => {
+    const { limits, late, answer, request } = setUp()
+    limits.watchStream(answer, request)
+    vi.advanceTimersByTime(100_000)
+    expect(late).toEqual([])
+  })
+
+  it('that is not whole half a second after its answer ends the connection', () => {
+    const { limits, closed, answer, request } = setUp()
+    limits.watch(answer, request)
+    answer.emit('close')
+    vi.advanceTimersByTime(500)
+    expect(closed).toEqual([])
+    vi.advanceTimersByTime(500)
+    expect([closed, vi.getTimerCount()]).toEqual([[request], 0])
+  })
+
+  it('that comes whole a moment after its answer ends nothing', () => {
+    const { limits, closed, answer, request } = setUp()
+    limits.watch(answer, request)
+    answer.writableEnded = true
+    vi.advanceTimersByTime(300)
+    request.complete = true
+    answer.emit('close')
+    vi.advanceTimersByTime(5000)
+    expect([closed, vi.getTimerCount()]).toEqual([[], 0])
+  })
+})

@@ -1,5 +1,4 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import type { Agent } from 'undici'
@@ -22,7 +21,7 @@ import type { Config } from './config/settings.ts'
 import { TARGET } from './diff/cutover.ts'
 import { describeOperations } from './explain/describe.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
-import { createListener, type Listener } from './listen/listener.ts'
+import { createListener, type Listener, urlOf } from './listen/listener.ts'
 import { createRests, type Rests } from './listen/rest.ts'
 import { keepTickShape } from './listen/ticks.ts'
 import type { TimeLimits } from './listen/time-limits.ts'
@@ -38,10 +37,10 @@ import { createAdmin, whyExposed } from './routes/admin.ts'
 import { type Admit, createAdmission, createBounded, RETRY_AFTER } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
 import { createApp, createServe } from './routes/app.ts'
-import { createClassify } from './routes/classify.ts'
 import { createCompat } from './routes/compat.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
 import { createForwarded, type Forwarded } from './routes/forwarded.ts'
+import { createGate, type Gate } from './routes/gate.ts'
 import { createGrpcRoute } from './routes/grpc.ts'
 import { createLegacy } from './routes/legacy.ts'
 import { createMetrics, type Metrics } from './routes/metrics.ts'
@@ -91,11 +90,16 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const rests = createRests({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () => performance.now())
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
   const limits = createClientLimits(clientTimes(config), metrics.cut)
+  const gate = createGate(mappings, v2)
   const grpc = createGrpc(v2, grpcSettings(config))
-  const listener = createListener(createGrpcRoute({ grpc, admit, forwarded, log, metrics, limits }), { certificate, ...appLimits(config) })
+  const listener = createListener(createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, limits }), {
+    certificate,
+    ...appLimits(config),
+  })
   const begin = createEdge(log, metrics, forwarded)
   const app = createProxy(config, v2, mappings, {
     pool,
+    gate,
     passthrough,
     listener,
     forwarded,
@@ -140,10 +144,10 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     changeModes: migration.modes.change,
     idle: migration.idle,
     get url() {
-      return urlOf(app, listener.protocol)
+      return urlOf(app.server, listener.protocol)
     },
     get adminUrl() {
-      return urlOf(admin, 'http')
+      return urlOf(admin.server, 'http')
     },
   }
 }
@@ -156,6 +160,7 @@ const BACKLOG = 4096
 
 interface Carriers {
   readonly pool: Agent
+  readonly gate: Gate
   readonly passthrough: Passthrough
   readonly listener: Listener
   readonly forwarded: Forwarded
@@ -178,7 +183,7 @@ function createProxy(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
-  { pool, passthrough, listener, forwarded, begin, admit, rests, limits, failed, migration, metrics, tracing }: Carriers,
+  { pool, gate, passthrough, listener, forwarded, begin, admit, rests, limits, failed, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
   const listen = (handler: RequestListener) =>
     listener.create({ request: createTimed(limits, createBounded(admit, rests, handler)), expectation: refuseExpectation, failed })
@@ -195,7 +200,7 @@ function createProxy(
   const announce = createAnnounce(app, announcement(config))
   const carriers = { operations, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
   const compat = createCompat(carriers, compatSettings(config))
-  const serve = createServe(begin, createClassify(mappings, new URL(v2).pathname !== '/'), passthrough, announce, compat)
+  const serve = createServe({ begin, gate, passthrough, announce, compat })
   return app
 }
 
@@ -238,10 +243,4 @@ function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): 
   const reporter = createReporter({ ledger, operations, describe: describeWith(differences) })
   follow(reporter.add)
   return () => reporter.report({ target: TARGET, now: Date.now() })
-}
-
-function urlOf(app: FastifyInstance, protocol: Listener['protocol']): string {
-  const address = app.server.address() as AddressInfo | null
-  if (!address) return ''
-  return `${protocol}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }

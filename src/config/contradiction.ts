@@ -1,8 +1,9 @@
+import { leadsBack } from './own-address.ts'
 import type { Config } from './settings.ts'
 
 /** One sentence about values that are each allowed but make no sense together; undefined when there are none. */
 export function contradiction(config: Config): string | undefined {
-  return endsTooEarly(config) ?? readsAndChanges(config)
+  return endsTooEarly(config) ?? readsAndChanges(config) ?? leadsBack(config)
 }
 
 function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {

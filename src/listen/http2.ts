@@ -66,8 +66,9 @@ function isGone({ destroyed, closed, session }: ServerHttp2Stream): boolean {
   return destroyed || closed || session === undefined || session.destroyed
 }
 
-function isGrpc({ 'content-type': type }: IncomingHttpHeaders): boolean {
-  return type?.startsWith('application/grpc') ?? false
+/** Every call of gRPC is a POST; anything else that calls itself so is a request like others. */
+function isGrpc({ ':method': method, 'content-type': type }: IncomingHttpHeaders): boolean {
+  return method === 'POST' && (type?.startsWith('application/grpc') ?? false)
 }
 
 /**

@@ -1,7 +1,7 @@
 import http, { type RequestListener, type Server } from 'node:http'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import https from 'node:https'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { guarded } from '../relay/guard.ts'
 import type { Certificate } from './certificate.ts'
@@ -135,6 +135,13 @@ function connectionEvent(certificate: Certificate | undefined): 'connection' | '
 
 /** Calls `known` as soon as it is clear whether a connection speaks HTTP/2. */
 type WhenKnown = (socket: Socket, known: (isHttp2: boolean) => void) => void
+
+/** The address of a server, without a trailing slash; empty until it listens. */
+export function urlOf(server: Pick<Server, 'address'>, protocol: Listener['protocol']): string {
+  const address = server.address() as AddressInfo | null
+  if (!address) return ''
+  return `${protocol}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+}
 
 /** Puts the choice of the protocol between `http1` and its own listener for new connections. */
 function divert(http1: Server, event: 'connection' | 'secureConnection', http2: Http2Server, whenKnown: WhenKnown): void {

@@ -81,13 +81,13 @@ function end(response: ServerResponse): void {
 }
 
 /** Answers with an error, also where an answer was taken from Fastify and could not be begun. */
-export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+export function sendError(reply: FastifyReply, error: ApiError, status: number = error.http): FastifyReply {
   if (reply.sent) {
-    if (!reply.raw.headersSent) refuse(reply.raw, error)
+    if (!reply.raw.headersSent) refuse(reply.raw, error, status)
     return reply
   }
   return reply
-    .code(error.http)
+    .code(status)
     .headers(error.headers)
     .header('content-type', JSON_TYPE)
     .send(Buffer.from(errorText(error)))

@@ -6,12 +6,14 @@ import { asApiError } from '../errors/to-v1.ts'
 import type { ConnectionLimits } from '../listen/limits.ts'
 import { whenAnswered } from '../listen/turns.ts'
 import { handshakeOf } from '../listen/upgrades.ts'
+import { LOOP_DETECTED } from '../upstream/loop.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
 import type { Classify, Target } from './classify.ts'
 import type { Compat } from './compat.ts'
 import type { Begin } from './edge.ts'
 import { requestId } from './exchange.ts'
+import type { Gate } from './gate.ts'
 import type { Passthrough } from './passthrough.ts'
 import { refuseSocket } from './refusal.ts'
 
@@ -43,11 +45,24 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
   return app
 }
 
+export interface ServeParts {
+  readonly begin: Begin
+  readonly gate: Gate
+  readonly passthrough: Passthrough
+  readonly announce: Announce
+  readonly compat: Compat
+}
+
 /** One request: whose it is, and then to its carrier. */
-export function createServe(begin: Begin, classify: Classify, passthrough: Passthrough, announce: Announce, compat: Compat): Serve {
+export function createServe({ begin, gate, passthrough, announce, compat }: ServeParts): Serve {
   return (request, reply) => {
     const exchange = begin(request.raw, reply.raw, request.id)
-    const target = targetOf(request.raw, classify)
+    exchange.error = gate.loop.enter(request.raw.headers)
+    if (exchange.error) {
+      exchange.operation = 'loop'
+      return sendError(reply.header('x-request-id', exchange.id), exchange.error, LOOP_DETECTED)
+    }
+    const target = targetOf(request.raw, gate.classify)
     if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
     reply.header('x-request-id', exchange.id)
     announce.put(reply)

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
+import { hasPassed } from '../upstream/loop.ts'
 
-/** Why a request may be a web page's that is not ours; undefined when it cannot be. */
+/** Why a request may be that of a web page that is not ours, or of a client of the proxy; undefined when it cannot be. */
 export type Foreign = (request: Pick<IncomingMessage, 'url' | 'headers'>) => ApiError | undefined
 
 /** What browsers say of a page of this very origin, and of an address that a person typed (Fetch Metadata). */
@@ -15,7 +16,9 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
  */
 export function createForeign(names: readonly string[]): Foreign {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
-  return ({ url = '', headers: { host, origin, 'sec-fetch-site': site = 'none' } }) => {
+  return ({ url = '', headers }) => {
+    if (hasPassed(headers)) return PROXIED
+    const { host, origin, 'sec-fetch-site': site = 'none' } = headers
     if (/^[a-z][a-z\d+.-]*:/i.test(url)) return new ApiError('INVALID_ARGUMENT', 'the request target must be a path')
     // HTTP/1.0 has none, and no browser speaks that.
     if (host !== undefined && !isKnown(nameIn(host), known)) return unknownName(host)
@@ -23,6 +26,9 @@ export function createForeign(names: readonly string[]): Foreign {
     return OWN_SITES.has(String(site)) ? undefined : OTHER_ORIGIN
   }
 }
+
+/** An `upstream.v2` that leads here would let whoever reaches the proxy change its modes. */
+const PROXIED = new ApiError('PERMISSION_DENIED', 'the admin port is not for what has come through a proxy')
 
 const OTHER_ORIGIN = new ApiError(
   'PERMISSION_DENIED',

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** What v2 may answer by, beside the credential: who asks with what, and what a client wants carried along. */
 const ANSWERED_BY = ['user-agent', 'baggage', 'cgclientid'] as const
 
-/** What names a request or its trace. It says nothing of what is asked, and hardly two requests have the same. */
-const NAMING = ['tracestate', 'cgrequestid'] as const
+/** What names a request, its trace or its way. It says nothing of what is asked, and hardly two requests have the same. */
+const NAMING = ['tracestate', 'cgrequestid', 'cdn-loop'] as const
 
 /** Request headers that a translated call takes over from the v1 request; everything else describes the v1 exchange and stays behind. */
 const FORWARDED = ['authorization', ...ANSWERED_BY, ...NAMING] as const

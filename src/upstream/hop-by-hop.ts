@@ -12,8 +12,11 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** What frames a message must not be taken away by a `Connection` header that names it: its body would become the next request. */
-const FRAMING: ReadonlySet<string> = new Set(['content-length', 'host', 'transfer-encoding'])
+/**
+ * What a `Connection` header cannot take away by naming it: without what frames a message its body would become the next request, without
+ * `CDN-Loop` nobody would see it come back.
+ */
+const KEPT: ReadonlySet<string> = new Set(['cdn-loop', 'content-length', 'host', 'transfer-encoding'])
 
 /**
  * Tells which headers (lower case) end at this hop: those named by the message's own `Connection` header, and what HTTP/2 says as headers
@@ -24,10 +27,10 @@ export function endsHere(connection: string | undefined): (name: string) => bool
   return (name) => HOP_BY_HOP.has(name) || isNamed(name) || name.startsWith(':')
 }
 
-/** Tells which headers (lower case) a `Connection` header names, but for those that frame the message. */
+/** Tells which headers (lower case) a `Connection` header takes away. */
 export function namedBy(connection: string | undefined): (name: string) => boolean {
   const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase())
-  const extra = new Set(named.filter((name) => !FRAMING.has(name)))
+  const extra = new Set(named.filter((name) => !KEPT.has(name)))
   return (name) => extra.has(name)
 }
 

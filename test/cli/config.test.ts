@@ -155,6 +155,24 @@ describe('values', () => {
     })
   })
 
+  it.each([
+    [{ 'upstream-v2': 'http://127.0.0.1:8080' }, 'upstream.v2 (http://127.0.0.1:8080)', 'listen'],
+    [{ 'upstream-v1': 'http://localhost:8080/x' }, 'upstream.v1 (http://localhost:8080/x)', 'listen'],
+    [{ 'upstream-v2': 'http://[::1]:9000', host: '::', port: '9000' }, 'upstream.v2 (http://[::1]:9000)', 'listen'],
+    [{ 'upstream-v2': 'https://a.test', host: 'a.test', port: '443' }, 'upstream.v2 (https://a.test)', 'listen'],
+    [{ 'upstream-v2': 'http://127.0.0.1:8081' }, 'upstream.v2 (http://127.0.0.1:8081)', 'admin'],
+  ])('no service is the proxy itself: %j', (flags, upstream, own) => {
+    const problem = `${upstream} is the proxy's own address (${own}.host, ${own}.port), so that `
+    expect(load(flags)).toHaveProperty('problem', expect.stringContaining(problem))
+  })
+
+  it.each<Record<string, string>>([
+    { 'upstream-v2': 'http://127.0.0.1:9000' },
+    { 'upstream-v2': 'http://[::1]:8080' },
+    { 'upstream-v2': 'http://a.test:8080', host: '0.0.0.0' },
+    { 'upstream-v2': 'http://127.0.0.1', port: '0' },
+  ])('a service may be near the proxy: %j', (flags) => expect(load(flags)).toHaveProperty('config'))
+
   it.each(['api.example.com', 'ftp://x', 'https://user:pass@x', 'https://x?y', 'https://x#y', ''])('no address: %j', (url) => {
     expect(load({ 'upstream-v2': url })).toHaveProperty('problem', expect.stringMatching(/^upstream\.v2 is .* an address such as/))
   })

@@ -24,7 +24,8 @@ async function ask1(url: string, { method = 'GET', target, headers = {}, body = 
   return answers[0]
 }
 
-async function ask2(url: string, { method = 'GET', target, headers, body }: Asked): Promise<WireAnswer> {
+/** The same over HTTP/2 alone. */
+export async function ask2(url: string, { method = 'GET', target, headers, body }: Asked): Promise<WireAnswer> {
   const session = await connect2(url)
   try {
     const answer = await fetch2(session, target, { ':method': method, ...headers }, body)

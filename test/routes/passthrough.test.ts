@@ -87,6 +87,7 @@ describe('a native request', () => {
       host,
       'x-kept': '2',
       'x-request-id': '7',
+      'cdn-loop': expect.stringMatching(/^crosswalk-[\w-]{12}$/),
       connection: 'keep-alive',
       'x-forwarded-for': '127.0.0.1',
       'x-forwarded-proto': 'http',

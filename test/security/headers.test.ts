@@ -49,6 +49,7 @@ it('a translated call takes over what concerns v2 and nothing else', async () =>
   expect(v2.seen[0]?.headers).toEqual({
     accept: 'application/json',
     authorization: 'Bearer t',
+    'cdn-loop': expect.stringMatching(/^crosswalk-[\w-]{12}$/),
     connection: 'keep-alive',
     host,
     traceparent: '00-a-b-01',

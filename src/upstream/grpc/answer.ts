@@ -78,9 +78,9 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
   }
 }
 
-/** Ends a call that nobody will carry. */
-export function refuseGrpc(client: ServerHttp2Stream, error: ApiError): void {
-  createAnswer(client, () => {}).fail(error)
+/** Ends a call that nobody will carry; `ended` is told when that is over. */
+export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: (end: GrpcEnd) => void = () => {}): void {
+  createAnswer(client, ended).fail(error)
 }
 
 /** The status that the client sees: the one that was sent, or what gRPC makes of a reset. */

@@ -3,6 +3,7 @@ import { adminAttacks } from './admin.ts'
 import { codingAttacks } from './codings.ts'
 import { connectionAttacks } from './connections.ts'
 import { growthAttacks } from './growth.ts'
+import { loopAttacks } from './loops.ts'
 import { placeAttacks } from './places.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
 import { stagedAnswers } from './staged-answers.ts'
@@ -13,6 +14,7 @@ export const attackFaults: readonly Fault[] = [
   ...targetAttacks,
   ...sharedCallAttacks,
   ...codingAttacks,
+  ...loopAttacks,
   ...growthAttacks,
   ...adminAttacks,
   ...connectionAttacks,

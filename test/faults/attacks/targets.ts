@@ -1,5 +1,5 @@
-import { startProxy } from '../../routes/support.ts'
-import { askBoth } from '../both-protocols.ts'
+import { startProxy, type TestProxy } from '../../routes/support.ts'
+import { ask2, askBoth } from '../both-protocols.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk, type WireAnswer } from '../wire.ts'
@@ -83,6 +83,27 @@ const ODD: readonly Line[] = [
   'GET //iam/v1/groups',
 ]
 
+/** Paths of REST with the content type of gRPC; the last three where v2 lives below a path. */
+const asGrpc = () =>
+  inWorld(serving(3), {}, async ({ upstream, proxy }) => {
+    const below = await startProxy({ 'upstream.v2': `${upstream.url}/tenant-a` })
+    const ask = async ({ url }: TestProxy, line: Line) => {
+      const [method = '', target = ''] = line.split(' ')
+      const answer = await ask2(url, { method, target, headers: { 'content-type': 'application/grpc' }, body: Buffer.alloc(5) })
+      const status = answer.headers.get('grpc-status')
+      return status === undefined ? say(answer) : `gRPC ${status}`
+    }
+    const said: string[] = []
+    try {
+      for (const line of ['POST /iam/v1/groups/abc', 'POST /iam/v1/groups#x', 'DELETE /iam/v1/groups/abc:purge'] as const)
+        said.push(await ask(proxy, line))
+      for (const line of ['POST /../a.B/C', 'POST /admin/x', 'GET /..%2fadmin'] as const) said.push(await ask(below, line))
+    } finally {
+      await below.close()
+    }
+    return `${said.join(', ')}; ${upstream.seen.length} passed on`
+  })
+
 export const targetAttacks: readonly Fault[] = [
   {
     name: 'a target that names another host',
@@ -103,6 +124,11 @@ export const targetAttacks: readonly Fault[] = [
     name: 'an id that v2 would take for a method, or for another resource',
     expected: '400/3 × 12; 0 passed on',
     see: () => inWorld(serving(3), {}, (world) => refusals(world, METHODS)),
+  },
+  {
+    name: 'a path of REST that calls itself gRPC',
+    expected: 'gRPC 12, gRPC 3, 400/3, gRPC 3, gRPC 12, 400/3; 0 passed on',
+    see: asGrpc,
   },
   {
     name: 'odd targets that may be passed on',

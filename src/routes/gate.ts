@@ -1,0 +1,17 @@
+import type { Mapping } from '../mapping/operation.ts'
+import { createLoopGuard, type LoopGuard } from '../upstream/loop.ts'
+import { type Classify, createClassify } from './classify.ts'
+
+/** What looks at a request before any carrier has it. */
+export interface Gate {
+  readonly loop: LoopGuard
+  readonly classify: Classify
+  /** v2 lives below a path of its server. */
+  readonly isBelow: boolean
+}
+
+/** `v2` is the base address of the v2 service. */
+export function createGate(mappings: readonly Mapping[], v2: string): Gate {
+  const isBelow = new URL(v2).pathname !== '/'
+  return { loop: createLoopGuard(), classify: createClassify(mappings, isBelow), isBelow }
+}

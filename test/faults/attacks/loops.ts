@@ -1,0 +1,160 @@
+import net, { type AddressInfo } from 'node:net'
+import type { Config } from '../../../src/config/settings.ts'
+import { ALL_V2 } from '../../../src/modes/rules.ts'
+import { startProxy, type TestProxy } from '../../routes/support.ts'
+import { type Asked, askBoth } from '../both-protocols.ts'
+import type { Fault } from '../fault.ts'
+import { metric, until } from '../process/child.ts'
+import { messageIn, say } from '../say.ts'
+import { talk, type WireAnswer } from '../wire.ts'
+
+/** A name for some other address: what connects to it is connected there, whatever it speaks. */
+async function startAlias(): Promise<{ url: string; lead: (url: string) => void; close: () => void }> {
+  let to = 0
+  const server = net.createServer((client) => {
+    const service = net.connect(to, '127.0.0.1')
+    for (const [one, other] of [
+      [client, service],
+      [service, client],
+    ] as const)
+      one
+        .on('error', () => {})
+        .on('close', () => other.destroy())
+        .pipe(other)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const lead = (url: string) => {
+    to = Number(new URL(url).port)
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lead, close: () => void server.close() }
+}
+
+/** Proxies in a circle, each the only service of the one before it; requests go to the first. */
+async function inCircle<T>(count: number, settings: Partial<Config>, use: (proxies: readonly TestProxy[]) => Promise<T>): Promise<T> {
+  const alias = await startAlias()
+  const proxies: TestProxy[] = []
+  for (let at = 0; at < count; at += 1) {
+    const url = proxies[0]?.url ?? alias.url
+    proxies.unshift(await startProxy({ 'upstream.v2': url, 'upstream.v1': url, 'fallback.perMinute': 0, ...settings }))
+  }
+  alias.lead(proxies[0]?.url ?? '')
+  try {
+    return await use(proxies)
+  } finally {
+    for (const proxy of proxies) await proxy.close()
+    alias.close()
+  }
+}
+
+/** What these requests are answered, and what the first proxy logged of their way. */
+const circling = (count: number, asked: readonly Asked[], settings: Partial<Config> = {}) =>
+  inCircle(count, settings, async ([first]) => {
+    if (!first) return 'no proxy'
+    const answers: (WireAnswer | undefined)[] = []
+    for (const one of asked) answers.push(...(await askBoth(first.url, one)))
+    return `${answers.map(answered).join(', ')}; ${await cameBack(first)}`
+  })
+
+/** Who is asked beside, for comparison, is the proxy as well. */
+const comparing = () =>
+  inCircle(1, { modes: { ...ALL_V2, default: 'diff-v1' } }, async ([proxy]) => {
+    const answers = await askBoth(proxy?.url ?? '', TRANSLATED)
+    const few = proxy && Number((await cameBack(proxy)).split(' ')[0]) < 20
+    return `${answers.map(say).join(', ')}; ${few ? 'fewer than 20' : 'more'} requests`
+  })
+
+/** The status of gRPC where there is one. */
+function answered(answer: WireAnswer | undefined): string {
+  const grpc = answer?.headers.get('grpc-status')
+  return grpc === undefined ? say(answer) : `gRPC ${grpc}`
+}
+
+async function cameBack(proxy: TestProxy): Promise<string> {
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  const loops = proxy.log.filter(({ operation }) => operation === 'loop').length
+  return `${proxy.log.length} requests, ${loops} of them came back`
+}
+
+const NATIVE: Asked = { target: '/iam/v2/groups' }
+const TRANSLATED: Asked = { target: '/iam/v1/groups' }
+const WRITE: Asked = { method: 'POST', target: '/iam/v1/groups/abc', body: Buffer.from('{"name":"x"}') }
+const V1_ONLY: Asked = { target: '/registry/v1/vuln_reports' }
+/** Over HTTP/2 alone; over HTTP/1.1 it is a request like others. */
+const GRPC: Asked = {
+  method: 'POST',
+  target: '/a.B/C',
+  headers: { 'content-type': 'application/grpc', te: 'trailers' },
+  body: Buffer.alloc(5),
+}
+
+/** A connection may take away headers that it names. */
+const UNMARKED = 'GET /iam/v2/groups HTTP/1.1\r\nhost: x\r\nconnection: close, cdn-loop\r\ncdn-loop: a\r\n\r\n'
+const HANDSHAKE =
+  'GET /socket HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n\r\n'
+
+/** The same of one request as bytes, which only HTTP/1.1 has. */
+const talking = (bytes: string) =>
+  inCircle(1, {}, async ([proxy]) => {
+    const { answers } = await talk(proxy?.url ?? '', bytes)
+    return `${say(answers[0])}; ${proxy && (await cameBack(proxy))}`
+  })
+
+/** A proxy whose v2 is its own admin port. */
+async function toAdmin(): Promise<string> {
+  const alias = await startAlias()
+  const proxy = await startProxy({ 'upstream.v2': alias.url })
+  alias.lead(proxy.adminUrl)
+  try {
+    const body = Buffer.from('{"default":"v1"}')
+    const change = await askBoth(proxy.url, { method: 'PUT', target: '/modes', headers: { 'content-type': 'application/json' }, body })
+    const read = await askBoth(proxy.url, { target: '/modes' })
+    const both = [...change, ...read]
+    return `${both.map(say).join(', ')}: ${[...new Set(both.map((answer) => answer && messageIn(answer)))].join()}`
+  } finally {
+    await proxy.close()
+    alias.close()
+  }
+}
+
+export const loopAttacks: readonly Fault[] = [
+  {
+    name: 'a v2 that is the proxy itself: native, translated and a write',
+    expected: '508/13, 508/13, 500/13, 500/13, 500/13, 500/13; 12 requests, 6 of them came back',
+    see: () => circling(1, [NATIVE, TRANSLATED, WRITE]),
+  },
+  {
+    name: 'a v1 that is the proxy itself',
+    expected: '508/13, 508/13; 4 requests, 2 of them came back',
+    see: () => circling(1, [V1_ONLY]),
+  },
+  {
+    name: 'a v2 that is the proxy itself, by gRPC',
+    expected: '508/13, gRPC 13; 4 requests, 2 of them came back',
+    see: () => circling(1, [GRPC]),
+  },
+  {
+    name: 'a v2 that is the proxy itself, by WebSocket',
+    expected: '508/13; 2 requests, 1 of them came back',
+    see: () => talking(HANDSHAKE),
+  },
+  {
+    name: 'a loop whose requests take the mark away (Connection: cdn-loop)',
+    expected: '508/13; 2 requests, 1 of them came back',
+    see: () => talking(UNMARKED),
+  },
+  {
+    name: 'a loop while both sides are compared',
+    expected: '508/13, 508/13; fewer than 20 requests',
+    see: comparing,
+  },
+  {
+    name: 'a loop through two other proxies',
+    expected: '508/13, 508/13, 508/13, 508/13, 500/13, 500/13; 12 requests, 6 of them came back',
+    see: () => circling(3, [NATIVE, V1_ONLY, TRANSLATED]),
+  },
+  {
+    name: 'a v2 that is the admin port',
+    expected: '403/7, 403/7, 403/7, 403/7: the admin port is not for what has come through a proxy',
+    see: toAdmin,
+  },
+]

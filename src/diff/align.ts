@@ -1,4 +1,5 @@
 import { isObject } from '../mapping/json.ts'
+import { checkDepth } from './place.ts'
 
 /** Rows that belong together, by index; a row without a partner has undefined on the other side. */
 export interface Pair {
@@ -27,6 +28,8 @@ export function align(v1: Rows, v2: Rows, key: string | undefined): Alignment {
 
 type Id = (row: unknown) => string
 
+const whole: Id = (row) => canonical(row)
+
 /** The usual case at a fraction of the cost: the same rows in the same order. Rows without ids must be equal plain values. */
 function inStep(v1: Rows, v2: Rows, id: Id | undefined): Alignment | undefined {
   if (v1.length !== v2.length) return undefined
@@ -40,8 +43,8 @@ function inStep(v1: Rows, v2: Rows, id: Id | undefined): Alignment | undefined {
 }
 
 function alignLabels(v1: Rows, v2: Rows, id: Id | undefined): Alignment {
-  const left = labels(v1, id ?? canonical)
-  const right = labels(v2, id ?? canonical)
+  const left = labels(v1, id ?? whole)
+  const right = labels(v2, id ?? whole)
   const at = new Map(right.map((label, index) => [label, index]))
   const common = left.filter((label) => at.has(label))
   const known = new Set(common)
@@ -104,10 +107,14 @@ function firstMoved(v1: readonly string[], v2: readonly string[]): Alignment['or
   return index < 0 ? undefined : { v1: v1[index] ?? '', v2: v2[index] ?? '' }
 }
 
-/** JSON text that does not depend on the order of members, which means nothing (facts §16.8). */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+/**
+ * JSON text that does not depend on the order of members, which means nothing (facts §16.8). `depth` is that of the value in its answer;
+ * throws a RangeError where it is nested too deeply.
+ */
+export function canonical(value: unknown, depth = 0): string {
+  checkDepth(depth)
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
   if (!isObject(value)) return JSON.stringify(value) ?? 'nothing'
   const members = Object.keys(value).sort()
-  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join()}}`
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name], depth + 1)}`).join()}}`
 }

@@ -1,5 +1,6 @@
 const STAMP = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/
-const DURATION = /^(-?\d+)(?:\.(\d+))?s$/
+/** A 64-bit number of seconds has no more digits. */
+const DURATION = /^(-?\d{1,20})(?:\.(\d+))?s$/
 
 /**
  * An RFC 3339 time as seconds and fraction, exact to any number of digits: `…:00Z` and `…:00.000Z` are the same instant, `….1234Z` and

@@ -15,6 +15,14 @@ export interface Place {
 /** The whole answer; its JSON Pointer is the empty string. */
 export const ROOT: Place = { up: undefined, at: '', where: '', path: '', depth: 0 }
 
+/** Deeper answers than this are no answers of the API. */
+const MAX_DEPTH = 100
+
+/** Refuses with a RangeError, before the stack does, what lies too deep in an answer. */
+export function checkDepth(depth: number): void {
+  if (depth > MAX_DEPTH) throw new RangeError(`it is nested deeper than ${MAX_DEPTH} levels`)
+}
+
 /** Any one index or map key. */
 export const ANY = '*'
 

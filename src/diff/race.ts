@@ -37,7 +37,8 @@ export function createSettle(judge: Judge, compare: Compare, noise: Noise): Sett
     if (second.outcome === 'inconclusive' || second.outcome === 'error') return second
     if (!between || !around) return inconclusive('v1 could not be asked again')
     const still = unexplained(second.findings)
-    if (still.some((finding) => !around.some((moved) => touches(moved, finding)))) return second
+    const isExplained = explainedBy(around)
+    if (still.some((finding) => !isExplained(finding))) return second
     if (still.length > 0) return race('v1 changed while v2 was asked', second)
     if (between.length > 0 || around.length > 0) return race('v1 changed between the two answers', first.judgement)
     if (unexplained(first.judgement.findings).every(isRow)) return race('rows came and went', first.judgement)
@@ -53,18 +54,30 @@ function movement(compare: Compare, noise: Noise, operation: Operation, before: 
 }
 
 /**
- * Whether a movement of v1 can explain a finding. Within a list they must be about the same row, because a row is written as a whole;
- * outside of every row (a total, a single resource) any movement may. Another order explains another order alone.
+ * Tells whether one of these movements of v1 can explain a finding. Within a list they must be about the same row, because a row is written
+ * as a whole; outside of every row (a total, a single resource) any movement may. Another order explains another order alone. Lists may
+ * have moved from end to end, so the movements are looked up and not gone through for each finding.
  */
-function touches(moved: Finding, finding: Finding): boolean {
-  if (moved.kind === 'order') return finding.kind === 'order'
-  const row = rowOf(finding.path)
-  if (row === undefined) return true
-  return isAtOrBelow(moved.path, row) || isAtOrBelow(finding.path, moved.path)
+function explainedBy(moved: readonly Finding[]): (finding: Finding) => boolean {
+  const reordered = moved.some(({ kind }) => kind === 'order')
+  const paths = new Set(moved.filter(({ kind }) => kind !== 'order').map(({ path }) => path))
+  const around = new Set([...paths].flatMap(upwards))
+  return ({ kind, path }) => {
+    if (reordered && kind === 'order') return true
+    const row = rowOf(path)
+    if (row === undefined) return paths.size > 0
+    return around.has(row) || upwards(path).some((above) => paths.has(above))
+  }
 }
 
-function isAtOrBelow(path: string, above: string): boolean {
-  return path === above || path.startsWith(`${above}/`)
+/** A path and all that it lies below. */
+function upwards(path: string): readonly string[] {
+  const paths = [path]
+  for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+    paths.push(path.slice(0, end))
+    if (end === 0) break
+  }
+  return paths
 }
 
 /** A whole row that is there or not, or stands elsewhere. */

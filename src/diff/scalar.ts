@@ -33,7 +33,8 @@ const alike =
     return value !== undefined && value === normal(v2)
   }
 
-const INTEGER = /^-?\d+$/
+/** No 64-bit integer is longer; what is longer is compared as the text that it is. */
+const INTEGER = /^-?\d{1,20}$/
 
 /** Texts that are equal although they are spelled differently. Kinds that are not listed are equal when their texts are. */
 const RULES: Partial<Record<Scalar | 'any', Rule>> = {

@@ -3,11 +3,8 @@ import type { Kind } from '../mapping/sign.ts'
 import { align, canonical } from './align.ts'
 import type { Finding } from './finding.ts'
 import { ANY_FORM, type Form } from './form.ts'
-import { ANY, below, type Place, pointer, rowSegment } from './place.ts'
+import { ANY, below, checkDepth, type Place, pointer, rowSegment } from './place.ts'
 import { compareScalars } from './scalar.ts'
-
-/** Deeper answers than this are no answers of the API; the walk refuses them with a RangeError before the stack does. */
-export const MAX_DEPTH = 100
 
 type Report = (finding: Finding) => void
 
@@ -17,7 +14,7 @@ type Report = (finding: Finding) => void
  */
 export function compareValues(form: Form, v1: unknown, v2: unknown, place: Place, report: Report): void {
   if (v1 === v2) return
-  if (place.depth > MAX_DEPTH) throw new RangeError(`it is nested deeper than ${MAX_DEPTH} levels`)
+  checkDepth(place.depth)
   const say = (kind: Kind) => report(finding(kind, place, v1, v2))
   if (form.kind === 'whole') {
     if (canonical(v1) !== canonical(v2)) say('value')

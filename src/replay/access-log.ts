@@ -7,8 +7,12 @@ const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
+/** Characters of a line that is read. V8 keeps a note of every character of a quoted request, and has no room for ten million. */
+const LONGEST = 1_000_000
+
 /** The request of one line; undefined for a line of another format, and for a connection that never sent one. */
 export function readLogLine(line: string): Sent | undefined {
+  if (line.length > LONGEST) return undefined
   const [, address = '', user = '', time = '', request = ''] = LINE.exec(line) ?? []
   const [method = '', url = '', ...rest] = request.split(' ')
   if (rest.length > 1 || !/^[A-Z]+$/.test(method)) return undefined

@@ -62,6 +62,7 @@ describe('scalars', () => {
     ['5', '05', ''],
     ['0', '', 'value /size'],
     ['0', null, 'type /size'],
+    ['1'.repeat(21), `0${'1'.repeat(21)}`, 'value /size'],
   ]
   it.each(longs)('64-bit integer %j against %j: %s', (v1, v2, expected) => {
     expect(brief(findings('registry.images.size', { size: v1 }, { size: v2 })).join()).toBe(expected)
@@ -71,6 +72,8 @@ describe('scalars', () => {
     const operation = 'iam.identity_providers.regenerate_scim_token'
     expect(findings(operation, { requested_overlap: '3600s' }, { requested_overlap: '3600.000s' })).toEqual([])
     expect(brief(findings(operation, { requested_overlap: '3600s' }, { requested_overlap: '3601s' }))).toEqual(['value /requested_overlap'])
+    const endless = '1'.repeat(300_000)
+    expect(brief(findings(operation, { requested_overlap: `${endless}s` }, { requested_overlap: `${endless}.0s` }))).toHaveLength(1)
   })
 
   it('compares cursors by whether there is a further page', () => {
@@ -226,5 +229,10 @@ describe('bounds', () => {
     expect(compare(operationOf(LIST), captured('<html>'), captured(text))).toEqual({ inconclusive: 'v1 sent a body that is not JSON' })
     const deep = (leaf: string) => captured(`${'['.repeat(5000)}${leaf}${']'.repeat(5000)}`)
     expect(compare(operationOf(WRITE), deep('1'), deep('2'))).toMatchObject({ inconclusive: expect.stringContaining('cannot be walked') })
+    const details = (leaf: string) => captured(`{"code":3,"message":"","details":[${'['.repeat(200)}${leaf}${']'.repeat(200)}]}`)
+    const failed = (leaf: string) => ({ ...details(leaf), status: 400 })
+    expect(compare(operationOf(WRITE), failed('1'), failed('2'))).toMatchObject({
+      inconclusive: expect.stringContaining('cannot be walked'),
+    })
   })
 })

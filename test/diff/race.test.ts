@@ -70,6 +70,13 @@ describe('a mismatch that is asked again', () => {
     expect(settled([list(row(1)), right, right, right, right]).reason).toMatch(/^v1 changed/)
   })
 
+  it('looks a movement up among as many as there are rows', () => {
+    const many = Array.from({ length: 20_000 }, (_, nth) => nth)
+    const all = (members: object) => list(...many.map((nth) => row(nth, members)))
+    const answers = [all({}), all({ name: 'b' }), all({}), all({ name: 'b' }), all(written)] as const
+    expect(settled(answers).outcome).toBe('race')
+  })
+
   it('does not take noise for a movement of v1', () => {
     const parts = court()
     const [one, other] = [list(row(1, { active_tags: ['a'] })), list(row(1, { active_tags: ['b'] }))]

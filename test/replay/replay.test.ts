@@ -69,6 +69,11 @@ describe('an access log of known content', () => {
     expect(out).toContain('Every list holds 50 rows and is read in pages of 200')
   })
 
+  it('has lines that are too long to be read', async () => {
+    const endless = logLine(1, 'ci', `GET /iam/v1/groups?id=${'a'.repeat(12_000_000)} HTTP/1.1`)
+    expect(await replayed(await file('access.log', `${ACCESS_LOG}\n${endless}`))).toMatchObject({ requests: 9, unreadable: 2 })
+  })
+
   it('costs what the rows of a list cost', async () => {
     const path = await file('access.log', logLine(1, '-', `GET /iam/v1/groups?uidp.descendants_of=${ORG} HTTP/1.1`))
     // Behind the first page, windows of 200 rows overlap by one (design §4).

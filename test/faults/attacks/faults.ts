@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts'
 import { adminAttacks } from './admin.ts'
 import { codingAttacks } from './codings.ts'
 import { connectionAttacks } from './connections.ts'
+import { evidenceAttacks } from './evidence.ts'
 import { growthAttacks } from './growth.ts'
 import { loopAttacks } from './loops.ts'
 import { placeAttacks } from './places.ts'
@@ -16,6 +17,7 @@ export const attackFaults: readonly Fault[] = [
   ...codingAttacks,
   ...loopAttacks,
   ...growthAttacks,
+  ...evidenceAttacks,
   ...adminAttacks,
   ...connectionAttacks,
   ...placeAttacks,

@@ -4,10 +4,10 @@ import type { CodeName } from '../errors/codes.ts'
 import { whenOver } from '../listen/over.ts'
 import { hasFailed } from '../modes/backend.ts'
 import { credentialHash } from '../upstream/credential.ts'
-import { pathOf } from './classify.ts'
 import { type Exchange, newExchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import type { Metrics } from './metrics.ts'
+import { pathForLog } from './path-for-log.ts'
 
 /** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
 export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
@@ -43,7 +43,7 @@ function lineOf(exchange: Exchange, request: IncomingMessage, status: number, ms
   return {
     reqId: exchange.id,
     method: request.method,
-    path: pathOf(request.url ?? ''),
+    path: pathForLog(request),
     operation: exchange.operation,
     mode: exchange.mode,
     calls: exchange.calls,

@@ -11,12 +11,12 @@ import { credentialHash } from '../upstream/credential.ts'
 import { type GrpcEnd, refuseGrpc } from '../upstream/grpc/answer.ts'
 import type { Grpc } from '../upstream/grpc/relay.ts'
 import type { Admit } from './admission.ts'
-import { pathOf } from './classify.ts'
 import { described } from './edge.ts'
 import { newExchange, requestId } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
 import type { Gate } from './gate.ts'
 import type { Metrics } from './metrics.ts'
+import { pathForLog } from './path-for-log.ts'
 import { type TimedRequest, timedStream } from './timed.ts'
 
 interface GrpcParts {
@@ -90,7 +90,7 @@ function wrongPath(path: string, { classify, isBelow }: Gate): ApiError | undefi
 }
 
 function methodOf(headers: IncomingHttpHeaders) {
-  return { method: headers[':method'], path: pathOf(headers[':path'] ?? '') }
+  return { method: headers[':method'], path: pathForLog({ url: headers[':path'], httpVersionMajor: 2 }) }
 }
 
 /** Node gives it as something that may be TLS, or nothing once the connection is over. */

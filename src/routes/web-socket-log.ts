@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { credentialHash } from '../upstream/credential.ts'
-import { pathOf } from './classify.ts'
 import type { Exchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
+import { pathForLog } from './path-for-log.ts'
 import type { WebSocketEnd } from './web-sockets.ts'
 
 /** One log line at the end of a WebSocket, beside the one of its handshake; like that it never holds a header, a message or a query. */
@@ -11,7 +11,7 @@ export function createWebSocketLog(log: Logger, forwarded: Forwarded) {
   return (request: IncomingMessage, { id }: Exchange, { seconds, received, sent }: WebSocketEnd): void => {
     const line = {
       reqId: id,
-      path: pathOf(request.url ?? ''),
+      path: pathForLog(request),
       seconds: Math.round(seconds * 10) / 10,
       received,
       sent,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
+import { connect2, fetch2 } from '../listen/fetch2.ts'
 import { answering, bearer, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
 
 let v2: Upstream
@@ -16,6 +17,13 @@ afterAll(async () => {
 })
 
 describe('the log', () => {
+  it('holds no byte of a path that a terminal obeys', async () => {
+    const session = await connect2(proxy.url)
+    await fetch2(session, '/native/\u009b31m?x', { 'x-request-id': 'log-0' })
+    session.destroy()
+    expect((await proxy.logged(({ reqId }) => reqId === 'log-0')).path).toBe('/native/%C2%9B31m')
+  })
+
   it('has one line a request, without anything that carries a secret', async () => {
     await fetch(`${proxy.url}/iam/v1/groups?colour=red&token=hidden-1&AKIAHIDDEN=1&exclude_dates=true`, {
       headers: { ...bearer('hidden-2'), cookie: 'session=hidden-3', 'x-request-id': 'log-1' },

@@ -7,6 +7,8 @@ export interface Fault {
   readonly see: () => Promise<string>
   /** Needs built programs or more time than `npm test` has. */
   readonly full?: true
+  /** Program without which it cannot be brought about; it is left out, and said so, where the program is missing. */
+  readonly needs?: string
 }
 
 /** Faults of one origin. */

@@ -1,6 +1,7 @@
+import { isInstalled } from '../garden/server.ts'
 import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
-import { type Group, tableOf } from './fault.ts'
+import { type Fault, type Group, tableOf } from './fault.ts'
 import { overloadFaults } from './load/overload.ts'
 import { processFaults } from './process/faults.ts'
 import { runFaults } from './run.ts'
@@ -24,8 +25,12 @@ const all: readonly Group[] = [
 ]
 const chosen = all.map(({ name: group, faults }) => ({
   name: group,
-  faults: faults.filter(({ name }) => names.length === 0 || names.some((part) => `${group}: ${name}`.includes(part))),
+  faults: faults.filter(({ name }) => names.length === 0 || names.some((part) => `${group}: ${name}`.includes(part))).filter(canBe),
 }))
+
+function canBe({ needs }: Fault): boolean {
+  return needs === undefined || isInstalled({ program: needs })
+}
 
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))

@@ -52,7 +52,7 @@ export function readAnswers(wire: string, closed: boolean, heads: readonly numbe
     if (end < 0) return [...answers, { status: 0, headers: new Map(), body: rest, broken: true }]
     const [start = '', ...lines] = rest.slice(0, end).split('\r\n')
     const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
-    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(start)?.[1] ?? 0)
+    const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(start)?.[1] ?? 0)
     const bodyless = status < 200 || status === 204 || status === 304 || heads.includes(answers.filter((one) => one.status >= 200).length)
     const { body, broken, length } = bodyless ? NOTHING : readBody(headers, rest.slice(end + 4), closed)
     answers.push({ status, headers, body, broken })

@@ -7,6 +7,7 @@ import { growthAttacks } from './growth.ts'
 import { loopAttacks } from './loops.ts'
 import { placeAttacks } from './places.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
+import { smugglingAttacks } from './smuggling.ts'
 import { stagedAnswers } from './staged-answers.ts'
 import { targetAttacks } from './targets.ts'
 
@@ -22,4 +23,5 @@ export const attackFaults: readonly Fault[] = [
   ...connectionAttacks,
   ...placeAttacks,
   ...stagedAnswers,
+  ...smugglingAttacks,
 ]

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Build, buildCli } from '../cli/build.ts'
+import { seedOr } from '../faults/fuzz/size.ts'
+import { isAmong } from './judge.ts'
+import type { Findings } from './lane.ts'
+import { rowsFrom } from './rows.ts'
+import { isInstalled, type Kind } from './server.ts'
+import { KINDS } from './servers/all.ts'
+import { describeWrong, listOf, nameOf, summaryOf, type Way, type Wrong, walk } from './ways.ts'
+
+const seed = seedOr(1)
+const rows = rowsFrom(seed)
+const kinds = KINDS.filter(isInstalled)
+
+describe('the garden', () => {
+  const table: string[] = []
+  let build: Build
+
+  beforeAll(() => {
+    build = buildCli()
+  })
+
+  afterAll(() => {
+    build?.remove()
+    console.log([`${rows.length} odd requests on each way, CROSSWALK_SEED=${seed}`, ...table].join('\n'))
+  })
+
+  const found = (way: Way) => walk({ cli: build.cli, rows }, way)
+
+  /** What is wrong in a way because of Crosswalk: not because of the server, which shows it in the same row without Crosswalk. */
+  const ours = (way: Way, findings: Findings, isOwn: (wrong: Wrong) => boolean = () => false): readonly string[] => {
+    const all = listOf(findings, rows)
+    const worse = all.filter((wrong) => !isOwn(wrong))
+    table.push(`${nameOf(way)}: ${worse.length} wrong because of Crosswalk, ${all.length - worse.length} because of the server`)
+    return worse.map(describeWrong)
+  }
+
+  it.concurrent.each<[Way]>([[['crosswalk']], [['crosswalk without v1']]])('%s alone', async (way) => {
+    expect(ours(way, await found(way))).toEqual([])
+  })
+
+  it.concurrent.each(kinds.map((kind): [string, Kind] => [kind.name, kind]))('%s', async (_, kind) => {
+    const before: Way = ['crosswalk', kind]
+    const behind: Way = [kind, 'crosswalk']
+    const [without, foundBefore, foundBehind] = await Promise.all([found([kind]), found(before), found(behind)])
+    const wrong = listOf(without, rows)
+    const own = (kind.own ?? []).map(({ finding, because }) => `  with Crosswalk: ${finding}, because ${because}`)
+    table.push(`${nameOf([kind])}: ${wrong.length} wrong`, ...summaryOf(wrong), ...own)
+    const isOwn = ({ row, finding }: Wrong) =>
+      isAmong(without.get(row.nr), finding) || kind.own?.some((fault) => fault.finding === finding && fault.rows.test(row.name)) === true
+    // The connections to the journal are those of the server that stands last.
+    const isOfLast = (wrong: Wrong) => wrong.finding === 'a connection was used after a broken answer' || isOwn(wrong)
+    expect({ before: ours(before, foundBefore, isOfLast), behind: ours(behind, foundBehind, isOwn) }).toEqual({ before: [], behind: [] })
+  })
+})

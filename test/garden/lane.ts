@@ -1,0 +1,109 @@
+import type { RestartableProxy } from '../balancer/processes.ts'
+import type { Entry, Journal } from './journal.ts'
+import { type Finding, headsOf, judgeAnswers, judgeEntries, owedBy } from './judge.ts'
+import { type CarrierName, TARGETS } from './rows/make.ts'
+import type { Row } from './rows.ts'
+import { speak } from './speak.ts'
+import { credential, echoIn } from './tokens.ts'
+
+/** A way that requests go, from its front to the journal at its end. */
+export interface Lane {
+  readonly port: number
+  readonly journal: Journal
+  /** Those that are answered; without a v1 service v1 is not. */
+  readonly carriers: readonly CarrierName[]
+  /** Where one stands in the way. */
+  readonly proxy?: RestartableProxy
+}
+
+/** What is wrong, by the row. */
+export type Findings = ReadonlyMap<number, ReadonlySet<Finding>>
+
+/** Stands for what came after all rows. */
+export const AFTERWARDS = -1
+
+/** Requests at the end whose answers must be in step, this many to a connection. */
+const CONTROLS = 100
+const AT_ONCE = 5
+
+/** Sends every row, and after each a harmless request of somebody else on a connection of its own. */
+export async function runLane(lane: Lane, rows: readonly Row[]): Promise<Findings> {
+  const findings = new Map<number, Set<Finding>>()
+  const note: Note = (nr, ...found) => {
+    for (const finding of found) findings.set(nr, (findings.get(nr) ?? new Set()).add(finding))
+  }
+  for (const carrier of lane.carriers)
+    if (!(await isServed(lane, carrier, 'learn-0'))) throw new Error(`a harmless ${carrier} request was not answered`)
+  const harmless = new Set(lane.journal.entries.map(({ head }) => head.target))
+  for (const row of rows) if (lane.carriers.includes(row.carrier)) await sendRow(lane, row, note)
+  if (!(await areInStep(lane))) note(AFTERWARDS, 'another client got a wrong answer')
+  readJournal(lane.journal, rows, harmless, note)
+  return findings
+}
+
+type Note = (nr: number, ...found: readonly Finding[]) => void
+
+async function sendRow(lane: Lane, row: Row, note: Note): Promise<void> {
+  note(row.nr, ...judgeAnswers(row, await speak({ port: lane.port, parts: row.parts, heads: headsOf(row), owed: owedBy(row) })))
+  for (const carrier of new Set([row.carrier, 'native'] as const)) {
+    if (await isServed(lane, carrier, `victim-${row.nr}-${carrier}`)) continue
+    note(row.nr, 'another client got a wrong answer')
+    if (!lane.proxy || (await isUp(lane.proxy))) continue
+    note(row.nr, 'the proxy ended')
+    await lane.proxy.stop('SIGKILL')
+    await lane.proxy.start()
+  }
+}
+
+async function isUp({ adminUrl }: RestartableProxy): Promise<boolean> {
+  return fetch(`${adminUrl}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+/** What arrived, held against what was sent. */
+function readJournal({ entries, oddities }: Journal, rows: readonly Row[], harmless: ReadonlySet<string>, note: Note): void {
+  const ofRow = new Map<number, Entry[]>()
+  for (const entry of entries) {
+    const nr = rowOf(entry.id, entry.head.target)
+    ofRow.set(nr, [...(ofRow.get(nr) ?? []), entry])
+    if (entry.after !== undefined) note(rowOf(entry.after, ''), 'a connection was used after a broken answer')
+    if (isStolen(entry, harmless)) note(nr, "another client's credential arrived with a request of somebody else")
+  }
+  for (const row of rows) note(row.nr, ...judgeEntries(row, ofRow.get(row.nr) ?? []))
+  if (entries.filter(({ id }) => id.startsWith('control-')).length > CONTROLS) note(AFTERWARDS, 'a request arrived twice')
+  for (const { bytes } of oddities) note(rowOf(bytes, ''), 'bytes arrived that are no request')
+}
+
+/** Whether a harmless request gets its own answer. */
+async function isServed({ port }: Lane, carrier: CarrierName, id: string): Promise<boolean> {
+  const { answers } = await speak({ port, parts: [harmlessRequest(carrier, id, ['connection: close'])], heads: [], owed: 1 })
+  return answers.length === 1 && answers[0]?.status === 200 && echoIn(answers[0]) === id
+}
+
+function harmlessRequest(carrier: CarrierName, id: string, lines: readonly string[] = []): string {
+  return `${[`GET ${TARGETS[carrier].read} HTTP/1.1`, 'host: garden', credential(id, 'ok'), ...lines].join('\r\n')}\r\n\r\n`
+}
+
+/** The controls, a few to a connection; each must be given its own answer. */
+async function areInStep({ port, carriers }: Lane): Promise<boolean> {
+  const connections = Array.from({ length: CONTROLS / AT_ONCE }, async (_, at) => {
+    const ids = Array.from({ length: AT_ONCE }, (_, nth) => `control-${at}-${nth}`)
+    const requests = ids.map((id, nth) => harmlessRequest(carriers[(at + nth) % carriers.length] ?? 'native', id))
+    const { answers } = await speak({ port, parts: [requests.join('')], heads: [], owed: AT_ONCE })
+    return answers.map(echoIn).join() === ids.join()
+  })
+  return (await Promise.all(connections)).every(Boolean)
+}
+
+/** The row that a request, or any bytes, come from. */
+function rowOf(text: string, target: string): number {
+  const [, nr] = /hidden-(\d+)/.exec(target) ?? /\b(?:r|hidden-|probe-|victim-)(\d+)/.exec(text) ?? []
+  return nr === undefined ? AFTERWARDS : Number(nr)
+}
+
+/** The credential of a harmless client under a request that it did not send. */
+function isStolen({ id, head, body }: Entry, harmless: ReadonlySet<string>): boolean {
+  return /^(victim|control)-/.test(id) && (head.method !== 'GET' || body !== '' || !harmless.has(head.target))
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { freePort } from '../balancer/processes.ts'
+import { until } from '../balancer/until.ts'
+import type { Finding } from './judge.ts'
+
+/** Where a server listens, whom it asks, and where its files are. */
+export interface Place {
+  readonly directory: string
+  readonly port: number
+  /** On this machine. */
+  readonly upstream: number
+}
+
+/** One of Debian's HTTP servers as a reverse proxy that keeps its connections and itself refuses paths that end in `/refused`. */
+export interface Kind {
+  readonly name: string
+  readonly program: string
+  /** Texts of its files, by their path below the directory. */
+  readonly files: (place: Place) => Readonly<Record<string, string>>
+  /** Directories that it wants to find. */
+  readonly directories?: readonly string[]
+  /** What is wrong because of it although the same row shows something else without Crosswalk. */
+  readonly own?: readonly Own[]
+  /** Arguments that keep it in the foreground. */
+  readonly argv: (place: Place) => readonly string[]
+}
+
+/** A fault of a server that shows only when something stands in front of it. */
+export interface Own {
+  readonly finding: Finding
+  /** Names of rows. */
+  readonly rows: RegExp
+  readonly because: string
+}
+
+export interface Running {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** False, with a printed reason, where the program is missing. Debian keeps servers where only root looks for programs. */
+export function isInstalled({ program }: Pick<Kind, 'program'>): boolean {
+  try {
+    execFileSync('sh', ['-c', `PATH=$PATH:/usr/sbin command -v ${program}`], { stdio: 'ignore' })
+    return true
+  } catch {
+    console.warn(`SKIPPED: ${program} is not installed`)
+    return false
+  }
+}
+
+/** Starts a server before the given port and waits until it answers. */
+export async function startServer(kind: Kind, upstream: number): Promise<Running> {
+  const directory = mkdtempSync(join(tmpdir(), `crosswalk-${kind.name}-`))
+  // Some servers give up the rights of root and must still read their files.
+  chmodSync(directory, 0o755)
+  const place: Place = { directory, port: await freePort(), upstream }
+  for (const path of kind.directories ?? []) mkdirSync(join(directory, path), { recursive: true })
+  for (const [path, text] of Object.entries(kind.files(place))) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true })
+    writeFileSync(join(directory, path), text)
+  }
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
+  const child = spawn(kind.program, [...kind.argv(place)], { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: directory })
+  const said = heardFrom(child)
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const stop = async () => {
+    if (child.exitCode === null) child.kill('SIGTERM')
+    await ended
+    rmSync(directory, { recursive: true, force: true })
+  }
+  try {
+    const answers = async () => (await fetch(`http://127.0.0.1:${place.port}/iam/v2/refused`)).status >= 400
+    await Promise.race([until(`${kind.name} answers`, answers), ended.then(() => Promise.reject(new Error('it ended')))])
+  } catch (error) {
+    await stop()
+    throw new Error(`${kind.name} did not start:\n${said()}`, { cause: error })
+  }
+  return { port: place.port, stop }
+}
+
+/** The last words of a process. */
+function heardFrom(child: ChildProcess): () => string {
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-4000)
+    })
+  }
+  return () => said
+}

@@ -1,5 +1,16 @@
-/** One sentence when this Node (`process.version`) gets no security fixes any more; undefined when it does. */
-export function outOfSupport(version: string): string | undefined {
-  if (!version.startsWith('v20.')) return undefined
-  return `Node ${version.slice(1)} has had no security fixes since April 2026; Node 24 is recommended`
+/** The first version of each line in which texts like array indices no longer collide in V8's tables (CVE-2026-21717). */
+const MENDED: Readonly<Record<number, string>> = { 22: '22.22.2', 24: '24.14.1', 25: '25.8.2' }
+
+/** One sentence when this Node (`process.version`) lacks security fixes that a proxy needs; undefined when it does not. */
+export function lacksFixes(version: string): string | undefined {
+  const [major = 0, minor = 0, patch = 0] = numbersIn(version)
+  if (major === 20) return `Node ${version.slice(1)} has had no security fixes since April 2026; Node 24 is recommended`
+  const mended = MENDED[major]
+  const [, since = 0, from = 0] = numbersIn(mended ?? '')
+  if (mended === undefined || minor > since || (minor === since && patch >= from)) return undefined
+  return `on Node ${version.slice(1)} one request with tens of thousands of numbers as texts stops everybody for seconds; ${mended} has the fix`
+}
+
+function numbersIn(version: string): readonly number[] {
+  return version.replace(/^v/, '').split('.').map(Number)
 }

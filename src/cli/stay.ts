@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Server } from '../server.ts'
 import { FAILED, type Io } from './command.ts'
-import { outOfSupport } from './node-version.ts'
+import { lacksFixes } from './node-version.ts'
 
 /**
  * Keeps a server until the process is asked to stop, and takes it out of service then. An exception that nobody caught ends it in the same
@@ -9,7 +9,7 @@ import { outOfSupport } from './node-version.ts'
  * log warns of a Node without security fixes.
  */
 export async function stay(server: Pick<Server, 'close'>, log: Pick<Logger, 'fatal' | 'warn'>, io: Io, leave: () => void): Promise<number> {
-  const old = outOfSupport(process.version)
+  const old = lacksFixes(process.version)
   if (old !== undefined) log.warn(old)
   const escaped = await Promise.race([io.untilStopped(), io.untilEscaped()])
   if (escaped !== undefined) log.fatal({ err: escaped }, 'an exception escaped; what is under way may finish, then the process ends')

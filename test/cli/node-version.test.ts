@@ -1,10 +1,16 @@
 import { expect, it } from 'vitest'
-import { outOfSupport } from '../../src/cli/node-version.ts'
+import { lacksFixes } from '../../src/cli/node-version.ts'
+
+const COLLIDING = 'one request with tens of thousands of numbers as texts stops everybody for seconds'
 
 it.each([
   ['v20.19.0', 'Node 20.19.0 has had no security fixes since April 2026; Node 24 is recommended'],
   ['v20.20.2', 'Node 20.20.2 has had no security fixes since April 2026; Node 24 is recommended'],
-  ['v22.21.0', undefined],
+  ['v22.22.1', `on Node 22.22.1 ${COLLIDING}; 22.22.2 has the fix`],
+  ['v24.4.0', `on Node 24.4.0 ${COLLIDING}; 24.14.1 has the fix`],
+  ['v22.22.2', undefined],
+  ['v24.14.1', undefined],
   ['v24.21.0', undefined],
+  ['v26.0.0', undefined],
   ['v200.0.0', undefined],
-])('of Node %s it is said: %j', (version, sentence) => expect(outOfSupport(version)).toBe(sentence))
+])('of Node %s it is said: %j', (version, sentence) => expect(lacksFixes(version)).toBe(sentence))

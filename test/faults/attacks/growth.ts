@@ -12,6 +12,8 @@ interface Growing {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly settings?: Partial<Config>
+  /** What v2 answers to it, instead of rows. */
+  readonly answer?: string
   /** What its sender is told. */
   readonly says: string
 }
@@ -20,6 +22,12 @@ const REPOS = '/registry/v1/repos'
 const CREATE = `${REPOS}/${'a'.repeat(40)}`
 const JSON_BODY = { 'content-type': 'application/json' }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'x-http-method-override': 'GET' }
+
+/** Texts like array indices that end in the same bits: V8 once took those for their hash, and all of them went into few buckets. */
+const INDICES = Array.from({ length: 150_000 }, (_, at) => String(((at * 2 ** 18) % 2 ** 32) + Math.floor(at / 2 ** 14)))
+const environmentOf = (indices: readonly string[]) => ({ environment: Object.fromEntries(indices.map((index) => [index, index])) })
+const ENVIRONMENT = environmentOf(INDICES)
+const ROW = { uid: 'x', aliases: INDICES.slice(0, 40_000), customOverlay: environmentOf(INDICES.slice(0, 40_000)) }
 
 const GROWING: readonly Growing[] = [
   {
@@ -51,16 +59,45 @@ const GROWING: readonly Growing[] = [
     settings: { modes: { default: 'diff-v1', rules: [], testers: [] }, 'records.values': 'shown' },
     says: '200',
   },
+  {
+    name: '150,000 members and texts like array indices whose hashes collide',
+    path: CREATE,
+    headers: JSON_BODY,
+    body: JSON.stringify({ name: 'x', aliases: INDICES, custom_overlay: ENVIRONMENT }),
+    says: '200',
+  },
+  {
+    name: 'the same with long numbers, which another parser reads',
+    path: CREATE,
+    headers: JSON_BODY,
+    body: JSON.stringify({ name: '1234567890123456', aliases: INDICES, custom_overlay: ENVIRONMENT }),
+    says: '200',
+  },
+  {
+    name: 'the same as the names and values of a form',
+    path: REPOS,
+    headers: FORM,
+    body: INDICES.map((index) => `${index}=${index}`).join('&'),
+    says: '200',
+  },
+  {
+    name: 'tens of thousands of them in an answer of v2',
+    path: CREATE,
+    headers: JSON_BODY,
+    body: JSON.stringify({ name: 'x' }),
+    answer: JSON.stringify({ ...ROW, repos: [ROW] }),
+    says: '200',
+  },
 ]
 
 /** Milliseconds that a busy machine may take for it; the square of the length would take a hundred times as many. */
 const SOON = 5_000
 
-const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefined }, says }: Growing): Fault => ({
+const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefined }, answer, says }: Growing): Fault => ({
   name,
   expected: `HTTP/1.1: ${says} soon, then somebody else 200 soon; HTTP/2: ${says} soon, then somebody else 200 soon`,
   see: () =>
-    inWorld(serving(3), settings, async ({ proxy }) => {
+    inWorld(answer === undefined ? serving(3) : (_, response) => response.end(answer), settings, async ({ proxy }) => {
       const session = await connect2(proxy.url)
       const over1 = await timed(async () => {
         const answer = await fetch(proxy.url + path, { method: 'POST', headers, body })

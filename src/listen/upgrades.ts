@@ -9,6 +9,8 @@ export const SWITCHED = 101
 export interface Handshake {
   readonly socket: Socket
   readonly head: Buffer
+  /** Whoever takes the connection over says so before it reads. */
+  taken(): void
 }
 
 const HANDSHAKE = Symbol('handshake')
@@ -30,8 +32,10 @@ export function createUpgrades(handler: RequestListener, serveAgain: (socket: So
   return (request, socket, head) => {
     // Node has taken its own listener away; a connection may make many offers.
     socket.off('error', ignore).on('error', ignore)
+    const taken = noticeEnd(socket)
     whenAnswered(socket, () => {
-      if (isWebSocket(request)) return shakeHands(handler, request, { socket, head })
+      if (isWebSocket(request)) return shakeHands(handler, request, { socket, head, taken })
+      taken()
       socket.unshift(Buffer.concat([headWithoutOffer(request), head]))
       serveAgain(socket)
     })
@@ -39,6 +43,19 @@ export function createUpgrades(handler: RequestListener, serveAgain: (socket: So
 }
 
 const ignore = () => {}
+
+/**
+ * Destroys a connection whose client is gone: nobody reads from it while it waits, and who does not read is not told. Returns what ends the
+ * watch. What the client sends meanwhile stays where it is.
+ */
+function noticeEnd(socket: Socket): () => void {
+  const look = () => {
+    if (socket.readableLength === 0) socket.read()
+  }
+  const gone = () => socket.destroy()
+  socket.on('readable', look).once('end', gone)
+  return () => void socket.off('readable', look).off('end', gone)
+}
 
 function isWebSocket({ headers, httpVersion }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket'

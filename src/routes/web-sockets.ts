@@ -38,7 +38,7 @@ export interface WebSockets {
 export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }: WebSocketLimits, refuse: Refuse): WebSockets {
   const open = new Set<Socket>()
   return {
-    open(request, response, { socket, head }, ended) {
+    open(request, response, { socket, head, taken }, ended) {
       if (webSockets > 0 && open.size >= webSockets) return refuse(response, tooMany(webSockets))
       open.add(socket)
       socket.once('close', () => open.delete(socket))
@@ -49,6 +49,7 @@ export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }
           upstream.destroy()
           return refuse(response, unrelayable('v2', headers.problem), BAD_GATEWAY)
         }
+        taken()
         socket.once('close', () => upstream.destroy())
         if (first.length > 0) upstream.unshift(first)
         if (head.length > 0) socket.unshift(head)

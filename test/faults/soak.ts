@@ -2,13 +2,18 @@ import { parseArgs } from 'node:util'
 import { startUpstream } from '../routes/support.ts'
 import { seedOr } from './fuzz/size.ts'
 import { createCallers } from './load/callers.ts'
-import { closedLoop } from './load/pressure.ts'
+import { closedLoop, quantile } from './load/pressure.ts'
 import { type Child, metric, program, serve, until } from './process/child.ts'
 import { type Clients, createClients } from './soak/clients.ts'
+import { createHostile, EARLY, type Hostile } from './soak/hostile.ts'
 import { descriptorsOf, floors, residentMiB, type Sample, slopePerMinute } from './soak/samples.ts'
 import { faulty, randomFrom } from './soak/upstream.ts'
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seconds: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, seconds: { type: 'string' }, hostile: { type: 'string', default: '0.1' } },
+})
+/** The part of all acts that mean harm. */
+const HOSTILE = Number(values.hostile)
 const SECONDS = values.seconds === undefined ? 60 * Number(values.minutes) : Number(values.seconds)
 const seed = seedOr(1)
 
@@ -33,6 +38,28 @@ interface Probe {
 async function probe(child: Child): Promise<Probe> {
   process.kill(child.pid, 'SIGUSR2')
   return JSON.parse((await child.line(/^probe /)).slice('probe '.length)) as Probe
+}
+
+/** Harm that is done at the same time. */
+const MOB = 200
+
+/** Does harm at a pace of its own, which nobody else waits for. */
+function attack(hostile: Hostile, perSecond: number): () => Promise<unknown> {
+  const pending = new Set<Promise<void>>()
+  const begun = performance.now()
+  let acts = 0
+  const timer = setInterval(() => {
+    for (; acts < ((performance.now() - begun) / 1000) * perSecond; acts++) {
+      if (pending.size >= MOB) continue
+      const act = hostile.act()
+      pending.add(act)
+      void act.finally(() => pending.delete(act))
+    }
+  }, 10)
+  return () => {
+    clearInterval(timer)
+    return Promise.all(pending)
+  }
 }
 
 /** Keeps a pace for so many seconds, telling `each` once a second. */
@@ -66,9 +93,16 @@ async function idle(child: Child, clients: Clients): Promise<Probe> {
 }
 
 const random = randomFrom(seed)
-const upstream = await startUpstream(faulty(random, ONE_IN))
+const failing = faulty(random, ONE_IN)
+const upstream = await startUpstream((request, response, body) => {
+  if (!response.writableEnded) failing(request, response, body)
+})
+upstream.server.prependListener('request', ({ url }, response) => {
+  if (url === EARLY) response.writeHead(401, { 'content-length': 2 }).end('{}')
+})
 // Without fallbacks every error is one of the tables, in v1 shape.
-const limits = { 'fallbacks-per-minute': 0, 'call-timeout-ms': 500, 'deadline-ms': 2000, 'idle-timeout-ms': 10_000 }
+const clientTimes = { 'idle-timeout-ms': 10_000, 'body-timeout-ms': 1000, 'write-timeout-ms': 1000 }
+const limits = { 'fallbacks-per-minute': 0, 'call-timeout-ms': 500, 'deadline-ms': 2000, ...clientTimes }
 const nodeFlags = ['--expose-gc', '--import', program('../soak/probe.js')]
 const child = await serve({ 'upstream-v2': upstream.url, 'upstream-v1': upstream.url, ...limits }, { nodeFlags })
 
@@ -84,15 +118,20 @@ process.stdout.write(`CROSSWALK_SEED=${seed}; capacity ${goodput.toFixed(0)}/s, 
 const warm = createClients(child.url, random)
 await load(warm, pace, Math.max(30, SECONDS / 10), () => {})
 const before = await idle(child, warm)
+const calm = quantile(warm.times, 0.99)
 
 const clients = createClients(child.url, random)
+const hostile = createHostile(child.url, random)
+const over = attack(hostile, HOSTILE * pace)
 const samples: Sample[] = []
 let most = 0
 await load(clients, pace, SECONDS, (second) => {
   samples.push({ seconds: second, value: residentMiB(child.pid) })
   most = Math.max(most, descriptorsOf(child.pid))
 })
+await over()
 const after = await idle(child, clients)
+const harmed = quantile(clients.times, 0.99)
 const descriptorsAfter = descriptorsOf(child.pid)
 const exit = await child.stop('SIGTERM')
 await upstream.close()
@@ -105,6 +144,7 @@ const MEBIBYTE = 2 ** 20
 const heapGrowth = (after.heap - before.heap) / MEBIBYTE
 const rows: readonly (readonly [string, string, string, boolean])[] = [
   ['answers', 'in v1 shape', `${JSON.stringify(clients.statuses)}, ${clients.wrong.length} wrong`, clients.wrong.length === 0],
+  ['p99 of an answer', `${(2 * calm).toFixed(0)} ms, twice that of the time without harm`, `${harmed.toFixed(0)} ms`, harmed <= 2 * calm],
   [
     'resident memory',
     'slope ≈ 0: 16 MiB in the whole time at most',
@@ -119,6 +159,7 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
   ['exit code', '0', `${exit}`, exit === 0],
 ]
 process.stdout.write(`resident MiB: ${floor.map(({ seconds, value }) => `${value.toFixed(0)} at ${seconds} s`).join(', ')}\n`)
+process.stdout.write(`harm done: ${JSON.stringify(hostile.acts)}\n`)
 process.stdout.write(`at rest, collected: ${JSON.stringify(before)} before, ${JSON.stringify(after)} after\n`)
 process.stdout.write('| Soak | Expected | Seen | |\n|---|---|---|---|\n')
 for (const [name, expected, seen, holds] of rows)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { metric } from '../faults/process/child.ts'
+import { metric, until } from '../faults/process/child.ts'
 import { answering, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
 
 const HANDSHAKE =
@@ -96,6 +96,22 @@ it('a WebSocket whose client is gone leaves nothing at v2', async () => {
   await once(socket, 'open')
   socket.terminate()
   await gone
+})
+
+it.each([
+  ['goes away', (client: Socket) => client.end()],
+  ['breaks off', (client: Socket) => client.resetAndDestroy()],
+])('a handshake that v2 never answers ends when its client %s', async (_, leave) => {
+  const odd = await startOdd('')
+  const other = await startProxy({ 'upstream.v2': odd.url })
+  const client = net.connect(Number(new URL(other.url).port), '127.0.0.1')
+  client.on('error', () => {}).write(`GET /socket HTTP/1.1\r\n${HANDSHAKE}`)
+  await until(async () => odd.sockets.length === 1)
+  leave(client)
+  await until(async () => odd.sockets[0]?.destroyed === true || odd.sockets[0]?.readableEnded === true)
+  await until(async () => (await metric(other, 'crosswalk_web_sockets')) === 0)
+  await other.close()
+  odd.close()
 })
 
 it('a handshake that v2 never answers ends with limits.webSocketIdleMs', async () => {

@@ -26,6 +26,8 @@ export interface Clients {
   /** Answers by status; what they should not be stands by itself. */
   readonly statuses: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
+  /** Milliseconds that each answer took. */
+  readonly times: readonly number[]
   close(): void
 }
 
@@ -35,12 +37,15 @@ export function createClients(url: string, random: () => number): Clients {
   const all: Lane[] = []
   const statuses: Record<string, number> = {}
   const wrong: string[] = []
+  const times: number[] = []
   const ask = async () => {
     const at = Math.floor(random() * REQUESTS.length)
     const { text, isHead } = REQUESTS[at] ?? get('/')
     const lane = idle.pop() ?? openLane(url)
     if (!all.includes(lane)) all.push(lane)
+    const begun = performance.now()
     const answer = await lane.ask({ text: text.replace('NAME', `caller-${Math.floor(random() * 50)}`), isHead })
+    times.push(performance.now() - begun)
     idle.push(lane)
     const status = answer ? String(answer.status) : 'broken off'
     statuses[status] = (statuses[status] ?? 0) + 1
@@ -50,6 +55,7 @@ export function createClients(url: string, random: () => number): Clients {
     act: () => (random() < 0.02 ? rudely(url, random) : ask()),
     statuses,
     wrong,
+    times,
     close() {
       for (const lane of all) lane.close()
     },

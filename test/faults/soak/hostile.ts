@@ -1,0 +1,128 @@
+import http2 from 'node:http2'
+import net, { type Socket } from 'node:net'
+
+/** Clients that mean harm; each act is over by itself within a few seconds. */
+export interface Hostile {
+  /** Never rejects. */
+  act(): Promise<void>
+  /** Acts so far, by kind. */
+  readonly acts: Readonly<Record<string, number>>
+}
+
+/** Milliseconds for which one of them holds on. */
+const HOLDS = 2000
+
+const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
+const UPGRADE = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
+const H2C = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n'
+
+/** The path that the service behind answers before it has read a body. */
+export const EARLY = '/early'
+
+type Act = (url: string, random: () => number) => Promise<void>
+
+const ACTS: Readonly<Record<string, Act>> = {
+  /** Asks a lot and reads nothing. */
+  'slow readers': (url) => connected(url, (socket) => void socket.pause().write(get('/iam/v1/groups').repeat(20))),
+  'no window': noWindow,
+  'early answers': (url, random) =>
+    connected(url, (socket) => {
+      const path = random() < 0.5 ? EARLY : '/iam/v1/nothing'
+      socket.resume().write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\npart`)
+      if (random() < 0.5) socket.once('data', () => socket.destroy())
+    }),
+  'broken upgrades': (url, random) =>
+    connected(url, (socket) => {
+      const broken = [
+        get('/socket', `${UPGRADE}content-length: 30\r\n`),
+        get('/socket', `${UPGRADE}transfer-encoding: chunked\r\n`),
+        get('/iam/v1/groups') + get('/socket', UPGRADE) + get('/iam/v1/groups'),
+        get('/iam/v1/groups', H2C).repeat(5),
+        get('/socket', UPGRADE).slice(0, -4),
+      ]
+      socket.resume().write(broken[Math.floor(random() * broken.length)] ?? '')
+      if (random() < 0.5) setImmediate(() => socket.resetAndDestroy())
+    }),
+  'forged tokens': (url, random) =>
+    connected(url, (socket) => {
+      const claims = Buffer.from(JSON.stringify({ sub: `stranger-${random()}` })).toString('base64url')
+      const path = random() < 0.5 ? '/iam/v1/groups?limit=abc' : '/registry/v1/vuln_reports'
+      socket.resume().write(get(path, `authorization: Bearer e30.${claims}.\r\nconnection: close\r\n`))
+    }),
+  'a reset in the packet of its request': (url) => connected(url, (socket) => void socket.resume().write(RESET)),
+}
+
+/** Does one harmful thing after the other, each kind as often as the others. */
+export function createHostile(url: string, random: () => number): Hostile {
+  const acts: Record<string, number> = {}
+  const kinds = Object.entries(ACTS)
+  return {
+    acts,
+    async act() {
+      const [kind, does] = kinds[Math.floor(random() * kinds.length)] as [string, Act]
+      acts[kind] = (acts[kind] ?? 0) + 1
+      await does(url, random)
+    },
+  }
+}
+
+/** A connection on which something is said, until the server closes it or it has been held long enough. */
+function connected(url: string, speak: (socket: Socket) => void): Promise<void> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port), hostname, () => speak(socket))
+    const timer = setTimeout(() => socket.destroy(), HOLDS)
+    socket.on('error', () => {})
+    socket.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+const STREAMS = 5
+
+function noWindow(url: string): Promise<void> {
+  return new Promise((resolve) => {
+    const session = http2.connect(url, { settings: { initialWindowSize: 0 } })
+    const timer = setTimeout(() => session.destroy(), HOLDS)
+    session.on('error', () => {})
+    session.once('remoteSettings', () => {
+      for (let at = 0; at < STREAMS; at += 1) session.request({ ':path': '/iam/v1/groups' }).on('error', () => {})
+    })
+    session.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+/** The preface, SETTINGS, the head of a gRPC call on stream 1, and its reset: one write, one packet. */
+const RESET = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  frame(4, 0, 0),
+  frame(1, 4, 1, grpcHead()),
+  frame(3, 0, 1, Buffer.of(0, 0, 0, 8)),
+])
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array = new Uint8Array()): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** Literal fields without indexing (RFC 7541 §6.2.2). */
+function grpcHead(): Buffer {
+  const fields = {
+    ':method': 'POST',
+    ':scheme': 'http',
+    ':path': '/test.Echo/Unary',
+    ':authority': 'x',
+    'content-type': 'application/grpc',
+  }
+  const literal = (text: string) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
+  return Buffer.concat(Object.entries(fields).flatMap(([name, value]) => [Buffer.of(0), literal(name), literal(value)]))
+}

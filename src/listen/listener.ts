@@ -38,19 +38,21 @@ export interface Listener {
 
 /**
  * An HTTP/1.1 server whose connections are handed to an HTTP/2 server when they speak that: with TLS they say so in the handshake
- * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (packages §4).
+ * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (packages §4). Who has chosen HTTP/2 and then says
+ * nothing waits for its first bytes as well.
  */
 export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: ListenerSettings): Listener {
   const silent = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   let leaving = false
   const whenKnown: WhenKnown = (socket, known) => {
-    if (certificate) return known((socket as TLSSocket).alpnProtocol === 'h2')
+    if (certificate && (socket as TLSSocket).alpnProtocol !== 'h2') return known(false)
     silent.add(socket)
     socket.once('close', () => silent.delete(socket))
     readFirstBytes(socket, limits.headersTimeoutMs, (isHttp2) => {
       silent.delete(socket)
-      known(isHttp2)
+      if (certificate && !isHttp2) socket.destroy()
+      else known(isHttp2)
     })
   }
   return {

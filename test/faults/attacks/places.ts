@@ -131,13 +131,15 @@ async function stalledTls(): Promise<string> {
     const ended = once(socket.resume(), 'close')
     socket.write(Buffer.from('16030100ff010000fb', 'hex'))
     await ended
-    const late = connect(proxy.url)
-    const closed = once(late, 'close')
-    const secure = tls.connect({ socket: late, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
-    secure.on('error', () => {}).resume()
-    await once(secure, 'secureConnect')
-    await closed
-    return 'both ended: one in its handshake, one that then says nothing'
+    for (const protocol of ['http/1.1', 'h2']) {
+      const late = connect(proxy.url)
+      const closed = once(late, 'close')
+      const secure = tls.connect({ socket: late, rejectUnauthorized: false, ALPNProtocols: [protocol] })
+      secure.on('error', () => {}).resume()
+      await once(secure, 'secureConnect')
+      await closed
+    }
+    return 'all ended: one in its handshake, and those that then say nothing'
   })
 }
 
@@ -191,6 +193,6 @@ export const placeAttacks: readonly Fault[] = [
     expected: '3 open and counted 3, 0 in flight; the others: Unexpected server response: 503; the silent ones are ended',
     see: webSockets,
   },
-  { name: 'TLS handshakes that stall', expected: 'both ended: one in its handshake, one that then says nothing', see: stalledTls },
+  { name: 'TLS handshakes that stall', expected: 'all ended: one in its handshake, and those that then say nothing', see: stalledTls },
   { name: 'an HTTP/2 connection that says nothing, with a stream that never ends', expected: 'none in flight', see: idleSession },
 ]

@@ -140,7 +140,7 @@ export const SETTINGS = {
   'limits.bufferedRows': setting(integer(0, 1_000_000), 'BUFFERED_ROWS', 1000, 'Rows of a list kept back before it is streamed'),
   'limits.rowsPerRequest': setting(integer(1, 100_000_000), 'ROWS_PER_REQUEST', 1_000_000, 'Rows that one v1 list may hold'),
   'limits.headerBytes': setting(integer(1024, 16 * MEBIBYTE), 'HEADER_BYTES', 64 * 1024, 'Largest request line and headers together'),
-  'limits.requestBytes': setting(integer(1, 1024 * MEBIBYTE), 'REQUEST_BYTES', 16 * MEBIBYTE, 'Largest v1 request body that is translated'),
+  'limits.requestBytes': setting(integer(1, 1024 * MEBIBYTE), 'REQUEST_BYTES', 4 * MEBIBYTE, 'Largest v1 request body that is translated'),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Largest v2 answer that is read'),
   'limits.streams': setting(
     integer(1, 100_000),

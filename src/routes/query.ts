@@ -7,17 +7,25 @@ export function searchOf(url: string): string {
   return at < 0 ? '' : url.slice(at + 1)
 }
 
+/** Parameters of a request. Go's servers take no more either, and v1's gateway was one. */
+const MOST = 10_000
+
 /**
  * Decodes a query string or a form: every occurrence is kept, `+` is a space. Broken percent-encoding is INVALID_ARGUMENT, as the
  * gateway has it (facts §12.6).
  */
 export function parseQuery(...texts: readonly string[]): Query {
   const query = new Map<string, string[]>()
+  let pairs = 0
   for (const text of texts) {
     for (let at = 0; at < text.length; ) {
       const next = text.indexOf('&', at)
       const end = next < 0 ? text.length : next
-      if (end > at) addPair(query, text.slice(at, end))
+      if (end > at) {
+        pairs += 1
+        if (pairs > MOST) throw new ApiError('INVALID_ARGUMENT', `the query holds more than ${MOST} parameters`)
+        addPair(query, text.slice(at, end))
+      }
       at = end + 1
     }
   }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createClassify } from '../../src/routes/classify.ts'
@@ -84,6 +85,12 @@ describe('parseQuery', () => {
     expect(() => parseQuery('name=%zz')).toThrow('the query holds a broken percent-encoding: "%zz"')
   })
 
+  it('takes ten thousand parameters', () => {
+    const pairs = (count: number) => Array.from({ length: count }, (_, at) => `a${at}`).join('&')
+    expect(parseQuery(pairs(5_000), `&&${pairs(5_000)}`).size).toBe(5_000)
+    expect(() => parseQuery(pairs(5_000), pairs(5_001))).toThrow('the query holds more than 10000 parameters')
+  })
+
   it('finds the query of a request target', () => {
     expect([searchOf('/a?b=c?d'), searchOf('/a'), searchOf('/a?')]).toEqual(['b=c?d', '', ''])
   })
@@ -107,7 +114,67 @@ describe('parseJson', () => {
     expect([parseJson('{"a":1,"a":2}'), parseJson('{"a":1,"a":2,"b":1234567890123456}')]).toEqual([{ a: 2 }, { a: 2, b: 1234567890123456 }])
   })
 
-  it.each(['{', 'a=b', '{"n":12345678901234567890'])('says what is wrong with %s', (text) => {
+  it.each([
+    ...['{', 'a=b', '{"n":12345678901234567890', '[12345678901234567890', '12345678901234567890a', '"a"12345678901234567890'],
+    ...['{12345678901234567890:1}', '{12345678901234567890 \n :1}', '[012345678901234567890]', '[-012345678901234567890]'],
+    ...[
+      '[+12345678901234567890]',
+      '[12345678901234567890 1]',
+      '[--12345678901234567890]',
+      '[12345678901234567890.]',
+      '[.12345678901234567890]',
+    ],
+  ])('says what is wrong with %s', (text) => {
     expect(() => parseJson(text)).toThrow(/^the request body is not JSON: /)
   })
+
+  it('reads what JSON.parse reads, wherever long integers stand', () => {
+    const { tree } = fc.letrec<{ tree: Told }>((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('tree')).map(listOf),
+        fc.array(fc.tuple(fc.string(), tie('tree'))).map(objectOf),
+      ),
+    }))
+    fc.assert(fc.property(tree, ({ text, value }) => void expect(parseJson(text)).toStrictEqual(value)))
+  })
+
+  it('reads no more values than a message of v1 can need', () => {
+    const list = (values: number) =>
+      `{"a":[${Array(values - 2)
+        .fill('",[{"')
+        .join()}]}`
+    expect(parseJson(list(10_000))).toHaveProperty('a.length', 9998)
+    expect(() => parseJson(list(10_001))).toThrow('the request body holds more than 10000 values')
+  })
+})
+
+/** A text of JSON and what it is read as. */
+interface Told {
+  readonly text: string
+  readonly value: unknown
+}
+
+const leaf: fc.Arbitrary<Told> = fc.oneof(
+  fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map((number) => {
+    return { text: ` ${number} `, value: Number.isSafeInteger(Number(number)) ? Number(number) : String(number) }
+  }),
+  fc
+    .jsonValue({ maxDepth: 0 })
+    .filter((value) => typeof value !== 'number' || Math.abs(value) < 2 ** 53)
+    .map((value) => ({ text: JSON.stringify(value), value: JSON.parse(JSON.stringify(value)) })),
+  fc.constantFrom('12345678901234567890', '\\"12345678901234567890', ':12345678901234567890,[{').map((value) => {
+    return { text: JSON.stringify(value), value }
+  }),
+)
+
+const listOf = (parts: readonly Told[]): Told => ({
+  text: `[${parts.map(({ text }) => text).join()}]`,
+  value: parts.map(({ value }) => value),
+})
+
+const objectOf = (members: readonly (readonly [string, Told])[]): Told => ({
+  text: `{${members.map(([name, { text }]) => `${JSON.stringify(name)}:${text}`).join()}}`,
+  value: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
 })

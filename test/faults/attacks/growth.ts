@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts'
 import { errorIn } from '../say.ts'
 import { inWorld, serving } from '../world.ts'
 
-/** A request of some hundred kilobytes whose work once grew with the square of its length: minutes in which nobody else was served. */
+/** A request without a token that once kept everybody else waiting: most by work that grew with the square of its length, for minutes. */
 interface Growing {
   readonly name: string
   readonly path: string
@@ -49,6 +49,14 @@ const GROWING: readonly Growing[] = [
     path: REPOS,
     headers: FORM,
     body: Array(60_000).fill('uidp.ids=false').join('&'),
+    says: '400/3',
+  },
+  {
+    name: 'a body with millions of empty values',
+    path: `/iam/v1/rolebindings/batch/${'a'.repeat(40)}`,
+    headers: JSON_BODY,
+    body: `[${Array(4_000_000).fill('{}').join()}]`,
+    settings: { 'upstream.v1': undefined, 'limits.requestBytes': 2 ** 24 },
     says: '400/3',
   },
   {

@@ -77,7 +77,7 @@ function readJournal({ entries, oddities }: Journal, rows: readonly Row[], harml
 }
 
 /** Whether a harmless request gets its own answer. */
-async function isServed({ port }: Lane, carrier: CarrierName, id: string): Promise<boolean> {
+export async function isServed({ port }: Pick<Lane, 'port'>, carrier: CarrierName, id: string): Promise<boolean> {
   const { answers } = await speak({ port, parts: [harmlessRequest(carrier, id, ['connection: close'])], heads: [], owed: 1 })
   return answers.length === 1 && answers[0]?.status === 200 && echoIn(answers[0]) === id
 }

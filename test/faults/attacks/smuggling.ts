@@ -1,4 +1,3 @@
-import { startJournal } from '../../garden/journal.ts'
 import { runLane } from '../../garden/lane.ts'
 import { answerShapes } from '../../garden/rows/answers.ts'
 import { bodyShapes } from '../../garden/rows/bodies.ts'
@@ -13,12 +12,11 @@ import { pipelineShapes } from '../../garden/rows/pipelines.ts'
 import { startShapes } from '../../garden/rows/targets.ts'
 import { upgradeShapes } from '../../garden/rows/upgrades.ts'
 import { inTurn, onEach, type Row, rowsOf } from '../../garden/rows.ts'
-import { startServer } from '../../garden/server.ts'
-import { nginx } from '../../garden/servers/nginx.ts'
 import { describeWrong, listOf } from '../../garden/ways.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
-import { startProxy } from '../../routes/support.ts'
 import type { Fault } from '../fault.ts'
+import { inGarden, NEEDS_NGINX } from './garden.ts'
+import { stolenCredentials } from './stolen-credentials.ts'
 
 /** Ways to hide a request in another one; every row of a kind is sent. */
 const KINDS: Readonly<Record<string, readonly Shape[]>> = {
@@ -38,20 +36,11 @@ const OF_THE_SERVICE = { 'answers with another one behind them': answerShapes }
 
 const NOTHING = 'every request answered once and in step; nobody else concerned'
 
-/** The journal stands for v2 and v1, behind a server or by itself. */
-async function send(rows: readonly Row[], isBehindNginx: boolean): Promise<string> {
-  const journal = await startJournal()
-  const server = isBehindNginx ? await startServer(nginx, journal.port) : undefined
-  const upstream = `http://127.0.0.1:${server?.port ?? journal.port}`
-  const proxy = await startProxy({ 'upstream.v2': upstream, 'upstream.v1': upstream, 'fallback.perMinute': 0 })
-  try {
-    const findings = await runLane({ port: Number(new URL(proxy.url).port), journal, carriers: CARRIERS }, rows)
+function send(rows: readonly Row[], isBehindNginx: boolean): Promise<string> {
+  return inGarden(isBehindNginx, async ({ port, journal }) => {
+    const findings = await runLane({ port, journal, carriers: CARRIERS }, rows)
     return listOf(findings, rows).map(describeWrong).join('; ') || NOTHING
-  } finally {
-    await proxy.close()
-    await server?.stop()
-    await journal.close()
-  }
+  })
 }
 
 const SEED = 1
@@ -69,34 +58,27 @@ const behindNginx = Object.entries(KINDS).map(
     name: `smuggling, nginx behind the proxy: ${name}`,
     expected: NOTHING,
     see: () => send(rowsOf(onEach(shapes), SEED), true),
-    full: true,
-    needs: nginx.program,
+    ...NEEDS_NGINX,
   }),
 )
 
 const HIDDEN = 'GET /iam/v2/hidden-0 HTTP/1.1\r\nhost: garden\r\n\r\n'
 
 /** Lengths over HTTP/2, where frames tell the end of a body: one that is written down as it came would end it elsewhere. */
-async function lengthsOverHttp2(): Promise<string> {
-  const journal = await startJournal()
-  const upstream = `http://127.0.0.1:${journal.port}`
-  const proxy = await startProxy({ 'upstream.v2': upstream, 'upstream.v1': upstream })
-  try {
+function lengthsOverHttp2(): Promise<string> {
+  return inGarden(false, async ({ url, port, journal }) => {
     for (const carrier of CARRIERS) {
       for (const length of [0, 1, HIDDEN.length + 1]) {
-        const session = await connect2(proxy.url)
+        const session = await connect2(url)
         const headers = { ':method': 'POST', ':authority': 'garden', 'content-length': length }
         await fetch2(session, TARGETS[carrier].write, headers, HIDDEN).catch(() => {})
         session.destroy()
       }
     }
-    const findings = await runLane({ port: Number(new URL(proxy.url).port), journal, carriers: CARRIERS }, [])
+    const findings = await runLane({ port, journal, carriers: CARRIERS }, [])
     const hidden = journal.entries.filter(({ head }) => head.target.includes('hidden')).length
     return [`${hidden} hidden requests arrived`, ...listOf(findings, []).map(describeWrong)].join('; ')
-  } finally {
-    await proxy.close()
-    await journal.close()
-  }
+  })
 }
 
 const overHttp2: Fault = {
@@ -105,4 +87,4 @@ const overHttp2: Fault = {
   see: lengthsOverHttp2,
 }
 
-export const smugglingAttacks: readonly Fault[] = [...alone, overHttp2, ...behindNginx]
+export const smugglingAttacks: readonly Fault[] = [...alone, overHttp2, ...behindNginx, ...stolenCredentials]

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { invalidArgument } from '../errors/api-error.ts'
 import type { Match, Router } from '../translate/router.ts'
 
 /** Where a v1 request leads; `form`: its body is a form that stands for more query parameters. */
@@ -7,17 +8,23 @@ export interface Routed {
   readonly form: boolean
 }
 
+const FORM = 'application/x-www-form-urlencoded'
+
 /**
- * Routes a request as v1's gateway did: a POST is also a way to write a GET, when its header says so or when it carries a form and the
- * path has no POST of its own; v1 scripts rely on that (semantics §4.3).
+ * Routes a request as v1's gateway did: a POST with a form is also a way to write a GET, when its header says so or when the path has no POST
+ * of its own; v1 scripts rely on that (semantics §4.3). The gateway heeds the header beside the bare name of a form's type and nowhere else:
+ * to take another POST for a read would be to ask v1 for it twice, and v1 would write twice. Other methods by that header are refused.
  */
 export function routeRequest(router: Router, { method = '', headers }: IncomingMessage, path: string): Routed {
   const match = router.match(method, path)
   if (method !== 'POST') return { match, form: false }
-  const form = headers['content-type']?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded'
-  const override = headers['x-http-method-override']
-  const asked = typeof override === 'string' && override.toUpperCase() === 'GET'
-  if (!asked && (!form || typeof match === 'object')) return { match, form: false }
+  const { 'content-type': type = '', 'x-http-method-override': override } = headers
+  const isOverridden = type === FORM && override !== undefined && override !== ''
+  if (isOverridden && String(override).toUpperCase() !== 'GET') {
+    throw invalidArgument({ field: 'x-http-method-override', description: 'can only be GET' })
+  }
+  const form = type.split(';')[0]?.trim().toLowerCase() === FORM
+  if (!isOverridden && (!form || typeof match === 'object')) return { match, form: false }
   const get = router.match('GET', path)
-  return typeof get === 'object' ? { match: get, form } : { match, form: false }
+  return isOverridden || typeof get === 'object' ? { match: get, form: true } : { match, form: false }
 }

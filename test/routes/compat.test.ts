@@ -97,10 +97,26 @@ describe('a GET written as a POST', () => {
     expect(v2.seen[0]?.url).toBe('/registry/v2/tags?name=x%20y&include_dates=false&include_epochs=true&include_referrers=false&page_size=3')
   })
 
+  const FORM = 'application/x-www-form-urlencoded'
+  const overriding = (method: string, type: string, body: string) =>
+    call('/iam/v1/groups', { method: 'POST', body, headers: { 'X-HTTP-Method-Override': method, 'content-type': type } })
+
   it('is what X-HTTP-Method-Override says', async () => {
-    const body = new URLSearchParams({ name: 'x' })
-    expect((await call('/iam/v1/groups', { method: 'POST', body, headers: { 'X-HTTP-Method-Override': 'GET' } })).status).toBe(200)
+    expect((await overriding('get', FORM, 'name=x')).status).toBe(200)
     expect(v2.seen[0]).toMatchObject({ method: 'GET', url: '/iam/v2/groups?name=x&page_size=200' })
+  })
+
+  it.each(['application/json', `${FORM}; charset=utf-8`])(
+    'is a POST whatever that header says where v1 does not heed it: %s',
+    async (type) => {
+      await overriding('GET', type, '{"name":"x"}')
+      expect(v2.seen[0]).toMatchObject({ method: 'POST', url: '/iam/v2/groups', body: '{"name":"x"}' })
+    },
+  )
+
+  it('is nothing but a GET by that header', async () => {
+    const answer = await overriding('DELETE', FORM, '')
+    expect([answer.status, v2.seen]).toEqual([400, []])
   })
 })
 

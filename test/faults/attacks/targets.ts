@@ -1,6 +1,8 @@
-import { startProxy, type TestProxy } from '../../routes/support.ts'
+import { ALL_V2 } from '../../../src/modes/rules.ts'
+import { bearer, startProxy, type TestProxy } from '../../routes/support.ts'
 import { ask2, askBoth } from '../both-protocols.ts'
 import type { Fault } from '../fault.ts'
+import { until } from '../process/child.ts'
 import { say } from '../say.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 import { inWorld, serving, type World } from '../world.ts'
@@ -104,6 +106,31 @@ const asGrpc = () =>
     return `${said.join(', ')}; ${upstream.seen.length} passed on`
   })
 
+/** A POST whose header says GET, beside a type with which v1 does not heed it; both sides would be asked for a read, and more than once. */
+const disguised = () =>
+  inWorld(serving(3), { modes: { ...ALL_V2, default: 'diff-v1' }, 'diff.learnEvery': 1 }, async ({ upstream, proxy }) => {
+    const headers = { ...bearer('t'), 'x-http-method-override': 'GET', 'content-type': 'application/json' }
+    const answers = await askBoth(proxy.url, { method: 'POST', target: '/iam/v1/groups', headers, body: Buffer.from('{"name":"x"}') })
+    const metrics = async () => (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    await until(async () => (await metrics()).includes('crosswalk_comparison_jobs_total{end="done"} 1'))
+    const writes = upstream.seen.filter(({ method }) => method === 'POST')
+    return `${answers.map(say).join(', ')}; ${writes.length} writes, ${writes.filter(({ url }) => url.includes('/v1/')).length} of them to v1`
+  })
+
+/** Handshakes go where requests go. */
+const handshakes = (targets: readonly string[]) =>
+  inWorld(serving(3), {}, async ({ upstream }) => {
+    const proxy = await startProxy({ 'upstream.v2': `${upstream.url}/tenant-a` })
+    const said: string[] = []
+    const offer = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13'
+    for (const target of targets) {
+      const { answers } = await talk(proxy.url, `GET ${target} HTTP/1.1\r\nhost: x\r\n${offer}\r\n\r\n`)
+      said.push(say(answers[0]))
+    }
+    await proxy.close()
+    return `${said.join(', ')}; ${upstream.seen.length} passed on`
+  })
+
 export const targetAttacks: readonly Fault[] = [
   {
     name: 'a target that names another host',
@@ -129,6 +156,16 @@ export const targetAttacks: readonly Fault[] = [
     name: 'a path of REST that calls itself gRPC',
     expected: 'gRPC 12, gRPC 3, 400/3, gRPC 3, gRPC 12, 400/3; 0 passed on',
     see: asGrpc,
+  },
+  {
+    name: 'a write whose header calls it a read, while both sides are compared',
+    expected: '200, 200; 2 writes, 2 of them to v1',
+    see: disguised,
+  },
+  {
+    name: 'WebSocket handshakes with targets that a request may not have',
+    expected: '400/3, 400/3, 400/3, 400/3; 0 passed on',
+    see: () => handshakes(['/../admin', 'http://169.254.169.254/', '/iam/v1/groups#x', '/iam/v2/x#y']),
   },
   {
     name: 'odd targets that may be passed on',

@@ -67,8 +67,11 @@ export async function startServer(kind: Kind, upstream: number): Promise<Running
   const child = spawn(kind.program, [...kind.argv(place)], { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: directory })
   const said = heardFrom(child)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const end = () => child.kill('SIGTERM')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
   const stop = async () => {
-    if (child.exitCode === null) child.kill('SIGTERM')
+    if (child.exitCode === null) end()
     await ended
     rmSync(directory, { recursive: true, force: true })
   }

@@ -8,7 +8,7 @@ export function lacksFixes(version: string): string | undefined {
   const mended = MENDED[major]
   const [, since = 0, from = 0] = numbersIn(mended ?? '')
   if (mended === undefined || minor > since || (minor === since && patch >= from)) return undefined
-  return `on Node ${version.slice(1)} one request with tens of thousands of numbers as texts stops everybody for seconds; ${mended} has the fix`
+  return `on Node ${version.slice(1)} one request of ten thousand numbers as texts stops everybody for a tenth of a second; ${mended} has the fix`
 }
 
 function numbersIn(version: string): readonly number[] {

@@ -28,18 +28,18 @@ export function createClassify(mappings: readonly Mapping[], isBelow = false): C
     const path = decoded(raw)
     if (!isV1(path ?? bytewise(raw))) return isBelow && hasDotSegment(raw) ? climbing() : NATIVE
     if (hasDotSegment(raw)) return climbing()
-    return path === undefined || NO_PATH.test(raw) ? malformed() : { kind: 'v1', path }
+    return path === undefined || !WELL_FORMED.test(url) ? malformed() : { kind: 'v1', path }
   }
 }
 
 const NATIVE: Target = { kind: 'native' }
 
 /**
- * What no path may hold as it stands (RFC 3986 §3.3). Some servers take `\` for `/`, some encode such characters and some do not, so that
- * v1 could see another path than the mode rules did. A `#` is refused in every target: a fragment is never part of one (RFC 9112 §3.2), and
- * servers cut it off.
+ * A path holds nothing else as it stands (RFC 3986 §3.3). Some servers take `\` for `/`, some encode such characters and some do not, so that
+ * v1 could see another path than the mode rules did. Of a query no more is asked than that it is ASCII, as HTTP/1.1 has it, because clients
+ * often leave it as it is. A `#` is refused in every target: a fragment is never part of one (RFC 9112 §3.2), and servers cut it off.
  */
-const NO_PATH = /[^!$%&'()*+,\-./0-9:;=@A-Z_a-z~]/
+const WELL_FORMED = /^[!$%&'()*+,\-./0-9:;=@A-Z_a-z~]*(?:\?[!-~]*)?$/
 
 /** `.` and `..`, encoded as often as one likes, between slashes of either kind; for some servers a `;` ends a segment as well. */
 const DOT_SEGMENT = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;]|%(?:25)*(?:2f|5c|3b)|$)/i

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { lacksFixes } from '../../src/cli/node-version.ts'
 
-const COLLIDING = 'one request with tens of thousands of numbers as texts stops everybody for seconds'
+const COLLIDING = 'one request of ten thousand numbers as texts stops everybody for a tenth of a second'
 
 it.each([
   ['v20.19.0', 'Node 20.19.0 has had no security fixes since April 2026; Node 24 is recommended'],

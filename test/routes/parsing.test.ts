@@ -29,7 +29,14 @@ describe('classify', () => {
   it.each([
     ...['/iam/v1/groups/%zz', '/iam%2Fv1/groups/%ff', '*', 'http://other.example/iam/v1/groups'],
     ...['/iam/v1/groups#x', '/iam/v1/groups?name=a#b', '/iam/v2/groups#x', '/#/iam/v1/groups'],
-    ...['/iam/v1/groups\\x', '/iam/v1/groups/"<>`', '/iam/v1/groups/{id}', '/iam/v1/groups/a|b', '/iam/v1/groups/\u00fc'],
+    ...[
+      '/iam/v1/groups\\x',
+      '/iam/v1/groups/"<>`',
+      '/iam/v1/groups/{id}',
+      '/iam/v1/groups/a|b',
+      '/iam/v1/groups/\u00fc',
+      '/iam/v1/groups?name=\u00c3\u00bc',
+    ],
   ])('refuses %s', (url) => {
     expect(classify(url)).toMatchObject({ kind: 'refused', error: { message: 'the request target is not a well-formed path' } })
   })

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import type { Agent } from 'undici'
-import { differences, differencesOf } from '../mappings/differences.ts'
+import { differencesOf } from '../mappings/differences.ts'
 import {
   adminSettings,
   admissionLimits,
@@ -12,13 +12,11 @@ import {
   compatSettings,
   forwardedSettings,
   grpcSettings,
-  migrationSettings,
   passthroughSettings,
   poolSettings,
   retirement,
 } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
-import { TARGET } from './diff/cutover.ts'
 import { describeOperations } from './explain/describe.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { createListener, type Listener, urlOf } from './listen/listener.ts'
@@ -27,12 +25,9 @@ import { keepTickShape } from './listen/ticks.ts'
 import type { TimeLimits } from './listen/time-limits.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
-import { createMigration, type Migration } from './modes/assemble.ts'
+import type { Migration } from './modes/assemble.ts'
 import { NEEDS_V1 } from './modes/modes.ts'
 import { type ModeRules, needV1 } from './modes/rules.ts'
-import { describeWith } from './report/describe.ts'
-import type { Report } from './report/report.ts'
-import { createReporter } from './report/reporter.ts'
 import { createAdmin, whyExposed } from './routes/admin.ts'
 import { type Admit, createAdmission, createBounded, RETRY_AFTER } from './routes/admission.ts'
 import { createAnnounce } from './routes/announce.ts'
@@ -49,16 +44,15 @@ import { createReady } from './routes/ready.ts'
 import { refuseExpectation } from './routes/refusal.ts'
 import { retire } from './routes/retire.ts'
 import { createClientLimits, createTimed, type TimedRequest } from './routes/timed.ts'
+import { assembleMigration, reportOf } from './server/migration.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { createGrpc } from './upstream/grpc/relay.ts'
-import { createLegacyAsk } from './upstream/legacy-ask.ts'
 import { createPool } from './upstream/pool.ts'
-import { createReadOnce } from './upstream/read-once.ts'
 import { createSend } from './upstream/send.ts'
 
 /** The proxy with its admin endpoints. */
 export interface Server {
-  /** Begins to listen; rejects when a port is taken. */
+  /** Begins to listen; rejects when a port is taken or `records.file` cannot be written, and leaves nothing listening then. */
   listen(): Promise<void>
   /** Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, closes every connection. */
   close(): Promise<void>
@@ -118,12 +112,25 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const operations = describeOperations(mappings, differencesOf)
   const access = adminSettings(config)
   const admin = createAdmin({ metrics, operations, notReady, reportNow: reportOf(migration, mappings), ...migration }, access)
+  const release = async () => {
+    await admin.close()
+    passthrough.close()
+    grpc.close()
+    await migration.close()
+    await Promise.all([pool.destroy(), askPool.destroy(), tracing?.close()])
+  }
   return {
     async listen() {
       keepTickShape()
       await migration.restore()
-      await app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG })
-      await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
+      try {
+        await app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG })
+        await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
+      } catch (error) {
+        await app.close()
+        await release()
+        throw error
+      }
       const exposed = whyExposed(admin, access)
       if (exposed !== undefined) log.warn(exposed)
     },
@@ -135,11 +142,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
         listener.leave()
       }
       await retire(app, { leave, cut: listener.cut }, retirement(config))
-      await admin.close()
-      passthrough.close()
-      grpc.close()
-      await migration.close()
-      await Promise.all([pool.destroy(), askPool.destroy(), tracing?.close()])
+      await release()
     },
     changeModes: migration.modes.change,
     idle: migration.idle,
@@ -206,41 +209,4 @@ function createProxy(
 
 export function createLog(config: Config): Logger {
   return pino({ level: config['log.level'], base: null }, pino.destination({ dest: 2, sync: true }))
-}
-
-interface AskCarriers {
-  readonly pool: Agent
-  /** Connections of their own: a side that is only asked, and hangs, must not take those that clients wait for. */
-  readonly askPool: Agent
-  readonly log: Logger
-}
-
-/** Modes and everything that compares. */
-function assembleMigration(config: Config, v2: string, mappings: readonly Mapping[], { pool, askPool, log }: AskCarriers): Migration {
-  const base = config['upstream.v1']
-  const settings = migrationSettings(config)
-  return createMigration({
-    ...settings,
-    operations: mappings.flatMap(({ operations }) => operations),
-    declarations: differences,
-    v1:
-      base === undefined
-        ? undefined
-        : {
-            ask: createLegacyAsk({ pool, base, answerMs: config['limits.deadlineMs'] }),
-            askForDiff: createLegacyAsk({ pool: askPool, base, answerMs: settings.answerMs }),
-          },
-    readOnce: createReadOnce({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
-    translate: compatSettings(config),
-    now: Date.now,
-    warn: (text) => log.warn(text),
-  })
-}
-
-/** Gathers what the page of the report shows, from every entry that is recorded. */
-function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): () => Report {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  const reporter = createReporter({ ledger, operations, describe: describeWith(differences) })
-  follow(reporter.add)
-  return () => reporter.report({ target: TARGET, now: Date.now() })
 }

@@ -1,4 +1,4 @@
-import { appendFile, rename, stat } from 'node:fs/promises'
+import { appendFile, open, rename, stat } from 'node:fs/promises'
 
 export interface RecordFileSettings {
   readonly path: string
@@ -22,6 +22,17 @@ export interface RecordFile {
   /** Why the last write failed; undefined when it did not. */
   problem(): string | undefined
 }
+
+/** Rejects with a sentence when the file cannot be written: a week of evidence must not be lost to a misspelt folder. */
+export async function checkRecordFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'a', OWNER_ALONE)).close()
+  } catch (error) {
+    throw new Error(`records.file cannot be written: ${(error as Error).message}`)
+  }
+}
+
+const OWNER_ALONE = 0o600
 
 /**
  * Appends lines to a file in batches. Whatever goes wrong, traffic does not notice: the lines of a failed batch are counted and forgotten.
@@ -70,7 +81,7 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
       }
       const text = `${torn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`
       torn = true
-      await appendFile(path, text, { mode: 0o600 })
+      await appendFile(path, text, { mode: OWNER_ALONE })
       torn = false
       size += Buffer.byteLength(text)
       return undefined

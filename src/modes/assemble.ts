@@ -1,7 +1,7 @@
 import type { Declaration } from '../diff/expected.ts'
 import { type ReadCount, readEntries } from '../diff/read-entries.ts'
 import type { Entry } from '../diff/record.ts'
-import { createRecordFile, RECORD_FILE, type RecordFileSettings } from '../diff/record-file.ts'
+import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings } from '../diff/record-file.ts'
 import { createRecorder, type Recorder } from '../diff/recorder.ts'
 import { type Ledger, restore } from '../diff/restore.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
@@ -80,6 +80,7 @@ export function createMigration(settings: MigrationSettings): Migration {
     ledger: journal,
     follow: (listener) => void listeners.push(listener),
     async restore() {
+      if (records.file) await checkRecordFile(records.file.path)
       const count: ReadCount = { entries: 0, skipped: 0 }
       for (const path of filesOf(records.file)) {
         for await (const entry of readExisting(path, count)) if (restore(entry, journal)) tell(entry)

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isMode, MODES, SERVED_BY } from './mode.ts'
 
-const mode = z.enum(MODES, { error: `must be one of ${MODES.join(', ')}` })
+const WRONG_MODE = `must be one of ${MODES.join(', ')}`
+const mode = z.enum(MODES, { error: WRONG_MODE })
 
 /** One pattern or several; `*` stands for any text. */
 const patterns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)], { error: 'must be a pattern or a list of patterns' })
@@ -21,7 +22,8 @@ const rule = z.strictObject({
 
 /** The configuration of `modes`; also what the admin port's `GET /modes` and `PUT /modes` speak. */
 export const modesSchema = z.strictObject({
-  default: mode.default('v2'),
+  /** Required: whoever changes one rule must not cut everything else over by leaving this out. */
+  default: z.enum(MODES, { error: ({ input }) => (input === undefined ? 'is required' : WRONG_MODE) }),
   /** The first that fits wins. */
   rules: z.array(rule).default([]),
   /** Clients that may choose with the header `x-crosswalk-mode`. */

@@ -175,7 +175,13 @@ describe('modes in the configuration', () => {
       'modes is "v3" in the flag --mode, but it must be a mode (v1, v2, diff-v1, diff-v2)',
     ],
     [
-      ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', '{"rules":[{"mode":"v2","canary":{"percent":101,"mode":"v1"}}]}'],
+      [
+        'serve',
+        '--upstream-v2',
+        'http://127.0.0.1:1',
+        '--mode',
+        '{"default":"v2","rules":[{"mode":"v2","canary":{"percent":101,"mode":"v1"}}]}',
+      ],
       2,
       'modes.rules.0.canary.percent in the flag --mode must be a number from 0 to 100.',
     ],

@@ -1,5 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Build, buildCli } from './build.ts'
 import { hasCurl, paste } from './support.ts'
@@ -81,4 +84,27 @@ it('a misuse exits with 2', async () => {
 it('the build knows its version', () => {
   const version = execFileSync(process.execPath, [build.cli, '--version'], { encoding: 'utf8' })
   expect(version).toBe('0.1.0\n')
+})
+
+describe('a start that cannot be', () => {
+  const stopped = async (...argv: string[]) => {
+    const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', ...argv)
+    const said = text(child.stderr as NodeJS.ReadableStream)
+    return { code: await exit(child), said: await said }
+  }
+
+  it.each(['--port', '--admin-port'])('with a taken %s ends with a sentence, exit code 1 and nothing left listening', async (flag) => {
+    const taken = net.createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const other = flag === '--port' ? '--admin-port' : '--port'
+    const { code, said } = await stopped(flag, String(port), other, '0')
+    taken.close()
+    expect([code, said]).toEqual([1, `Port ${port} of 127.0.0.1 is taken by another process; stop it or choose another port (0 = any).\n`])
+  })
+
+  it('with records that cannot be written says so', async () => {
+    const { code, said } = await stopped('--port', '0', '--admin-port', '0', '--records-file', '/nowhere/records.ndjson')
+    expect([code, said]).toEqual([1, expect.stringMatching(/^records\.file cannot be written: ENOENT: .*\/nowhere\/records\.ndjson'\n$/)])
+  })
 })

@@ -51,7 +51,7 @@ describe('a mode', () => {
   })
 
   it('takes a pattern for what it says, and nothing in it for an expression', () => {
-    const dotted = createSelect(rules({ rules: [{ clients: 'a.b+c(d', mode: 'v1' }] }))
+    const dotted = createSelect(rules({ default: 'v2', rules: [{ clients: 'a.b+c(d', mode: 'v1' }] }))
     expect(dotted(question({ subject: 'a.b+c(d' }))).toBe('v1')
     expect(dotted(question({ subject: 'axb+c(d' }))).toBe('v2')
   })
@@ -79,7 +79,7 @@ describe('a canary share', () => {
   })
 
   it('that compares on v2 stays as it is when the circuit is open', () => {
-    const nets = rules({ rules: [{ mode: 'v2', canary: { percent: 50, mode: 'diff-v2' } }] })
+    const nets = rules({ default: 'v2', rules: [{ mode: 'v2', canary: { percent: 50, mode: 'diff-v2' } }] })
     const select = createSelect(nets)
     expect(hashes.some((caller) => select(question({ caller, isOpen: true })) === 'diff-v2')).toBe(true)
   })
@@ -103,8 +103,12 @@ describe('x-crosswalk-mode', () => {
 
 it.each([
   [{ default: 'v3' }, 'The modes are wrong: default must be one of v1, v2, diff-v1, diff-v2.'],
-  [{ rules: [{ mode: 'v1', colour: 'red' }] }, 'The modes are wrong: rules.0 Unrecognized key: "colour".'],
-  [{ rules: [{ operations: 5, mode: 'v1' }] }, 'The modes are wrong: rules.0.operations must be a pattern or a list of patterns.'],
+  [{ default: 'v2', rules: [{ mode: 'v1', colour: 'red' }] }, 'The modes are wrong: rules.0 Unrecognized key: "colour".'],
+  [{ rules: [] }, 'The modes are wrong: default is required.'],
+  [
+    { default: 'v2', rules: [{ operations: 5, mode: 'v1' }] },
+    'The modes are wrong: rules.0.operations must be a pattern or a list of patterns.',
+  ],
   ['v1', 'The modes are wrong: Invalid input: expected object, received string.'],
 ])('%j is refused', (given, problem) => {
   expect(readModeRules(given)).toEqual({ problem })

@@ -1,0 +1,55 @@
+import type { Logger } from 'pino'
+import type { Agent } from 'undici'
+import { differences } from '../../mappings/differences.ts'
+import { compatSettings, migrationSettings } from '../config/parts.ts'
+import type { Config } from '../config/settings.ts'
+import { TARGET } from '../diff/cutover.ts'
+import type { Mapping } from '../mapping/operation.ts'
+import { createMigration, type Migration } from '../modes/assemble.ts'
+import { describeWith } from '../report/describe.ts'
+import type { Report } from '../report/report.ts'
+import { createReporter } from '../report/reporter.ts'
+import { createLegacyAsk } from '../upstream/legacy-ask.ts'
+import { createReadOnce } from '../upstream/read-once.ts'
+
+interface AskCarriers {
+  readonly pool: Agent
+  /** Connections of their own: a side that is only asked, and hangs, must not take those that clients wait for. */
+  readonly askPool: Agent
+  readonly log: Logger
+}
+
+/** Modes and everything that compares. */
+export function assembleMigration(
+  config: Config,
+  v2: string,
+  mappings: readonly Mapping[],
+  { pool, askPool, log }: AskCarriers,
+): Migration {
+  const base = config['upstream.v1']
+  const settings = migrationSettings(config)
+  return createMigration({
+    ...settings,
+    operations: mappings.flatMap(({ operations }) => operations),
+    declarations: differences,
+    v1:
+      base === undefined
+        ? undefined
+        : {
+            ask: createLegacyAsk({ pool, base, answerMs: config['limits.deadlineMs'] }),
+            askForDiff: createLegacyAsk({ pool: askPool, base, answerMs: settings.answerMs }),
+          },
+    readOnce: createReadOnce({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
+    translate: compatSettings(config),
+    now: Date.now,
+    warn: (text) => log.warn(text),
+  })
+}
+
+/** Gathers what the page of the report shows, from every entry that is recorded. */
+export function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): () => Report {
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const reporter = createReporter({ ledger, operations, describe: describeWith(differences) })
+  follow(reporter.add)
+  return () => reporter.report({ target: TARGET, now: Date.now() })
+}

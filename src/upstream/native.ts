@@ -65,7 +65,13 @@ export function createNative({ base, connections }: NativeSettings, failed: Fail
   return {
     web(request, response, connected) {
       prepare(request)
-      waiting.set(response, ({ socket }) => {
+      waiting.set(response, (call) => {
+        const { socket } = call
+        // Without a listener Node ends the connection and tells nobody.
+        call.once('upgrade', (_, switched) => {
+          switched.destroy()
+          failed(response, unrelayable('v2', 'its status 101, which nobody asked for'), BAD_GATEWAY)
+        })
         if (socket?.connecting) socket.once('connect', connected)
         else connected()
       })

@@ -53,5 +53,6 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   both: broken((id) => framed(id, ['content-length: 5', 'transfer-encoding: chunked'], `0\r\n\r\n${staged(id)}`)),
   coded: broken((id) => framed(id, ['transfer-encoding: xchunked', 'content-length: 2'], `{}${staged(id)}`)),
   folded: broken((id) => framed(id, ['x-fold: a\r\n content-length: 0', 'content-length: 2'], `{}${staged(id)}`)),
+  unasked: broken((id) => `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n${staged(id)}`),
   cut: { at: 'body', says: (id) => framed(id, ['content-length: 1000'], '{"groups":['), leaves: 'closed' },
 }

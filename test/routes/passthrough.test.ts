@@ -118,6 +118,20 @@ describe('a native request', () => {
     await expect(answer.text()).rejects.toThrow()
   })
 
+  it('that v2 switches over, which nobody asked for, is 502', async () => {
+    const sockets: net.Socket[] = []
+    const odd = net.createServer((socket) => {
+      sockets.push(socket)
+      socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n'))
+    })
+    await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve))
+    const other = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(odd.address() as net.AddressInfo).port}` })
+    expect((await fetch(`${other.url}/iam/v2/groups`)).status).toBe(502)
+    await other.close()
+    expect(sockets.every(({ readableEnded, destroyed }) => readableEnded || destroyed)).toBe(true)
+    odd.close()
+  })
+
   it('whose client goes away is cancelled and logged as 499', async () => {
     const request = http.get(`${proxy.url}/hang`)
     request.on('error', () => {})

@@ -1,7 +1,7 @@
 import { lengthOf, type Shape } from './make.ts'
 
 /** What the journal does wrong, by name. Nobody may be given what stands behind its one answer. */
-const BROKEN = ['twice', 'spill', 'spillchunks', 'nobody', 'unchanged', 'lengths', 'both', 'coded', 'folded']
+const BROKEN = ['twice', 'spill', 'spillchunks', 'nobody', 'unchanged', 'lengths', 'both', 'coded', 'folded', 'unasked']
 
 /** Well-formed requests whose answers are odd. */
 export const answerShapes: readonly Shape[] = [

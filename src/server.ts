@@ -188,8 +188,11 @@ function createProxy(
   mappings: readonly Mapping[],
   { pool, gate, passthrough, listener, forwarded, begin, admit, rests, limits, failed, migration, metrics, tracing }: Carriers,
 ): FastifyInstance {
-  const listen = (handler: RequestListener) =>
-    listener.create({ request: createTimed(limits, createBounded(admit, rests, handler)), expectation: refuseExpectation, failed })
+  const dropped = () => metrics.refused('connections')
+  const listen = (handler: RequestListener) => {
+    const request = createTimed(limits, createBounded(admit, rests, handler))
+    return listener.create({ request, expectation: refuseExpectation, failed, dropped })
+  }
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }

@@ -3,7 +3,7 @@ import type { Config } from './settings.ts'
 
 /** One sentence about values that are each allowed but make no sense together; undefined when there are none. */
 export function contradiction(config: Config): string | undefined {
-  return endsTooEarly(config) ?? readsAndChanges(config) ?? leadsBack(config)
+  return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? leadsBack(config)
 }
 
 function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
@@ -14,6 +14,11 @@ function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Co
 function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken }: Config): string | undefined {
   if (token === undefined || token !== readToken) return undefined
   return 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.'
+}
+
+function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {
+  if (one <= all) return undefined
+  return `limits.bodiesBytes (${all}) is less than limits.requestBytes (${one}), so that the largest bodies would always be refused; raise the first.`
 }
 
 function day(seconds: number): string {

@@ -16,6 +16,7 @@ export function appLimits(config: Config) {
     headersTimeoutMs: config['limits.headersTimeoutMs'],
     idleTimeoutMs: config['limits.idleTimeoutMs'],
     maxStreams: streamsOf(config),
+    connections: config['limits.clientConnections'],
   }
 }
 
@@ -66,6 +67,7 @@ export function compatSettings(config: Config) {
       rowsPerRequest: config['limits.rowsPerRequest'],
       bufferedRows: config['limits.bufferedRows'],
       requestBytes: config['limits.requestBytes'],
+      bodiesBytes: config['limits.bodiesBytes'],
       deadlineMs: config['limits.deadlineMs'],
     },
   }

@@ -141,7 +141,14 @@ export const SETTINGS = {
   'limits.rowsPerRequest': setting(integer(1, 100_000_000), 'ROWS_PER_REQUEST', 1_000_000, 'Rows that one v1 list may hold'),
   'limits.headerBytes': setting(integer(1024, 16 * MEBIBYTE), 'HEADER_BYTES', 64 * 1024, 'Largest request line and headers together'),
   'limits.requestBytes': setting(integer(1, 1024 * MEBIBYTE), 'REQUEST_BYTES', 4 * MEBIBYTE, 'Largest v1 request body that is translated'),
+  'limits.bodiesBytes': setting(
+    integer(1, 16_384 * MEBIBYTE),
+    'BODIES_BYTES',
+    64 * MEBIBYTE,
+    'Memory that the bodies of all translated requests take together, the excess is answered 503',
+  ),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Largest v2 answer that is read'),
+  'limits.clientConnections': setting(integer(0, 1_000_000), 'CLIENT_CONNECTIONS', 4000, 'Connections of clients at a time; 0 = no bound'),
   'limits.streams': setting(
     integer(1, 100_000),
     'STREAMS',

@@ -8,4 +8,6 @@ export interface ConnectionLimits {
   readonly idleTimeoutMs: number
   /** Requests of one connection that are under way or wait: streams of HTTP/2, a pipeline of HTTP/1.1. */
   readonly maxStreams: number
+  /** Connections open at the same time; 0 = no bound. */
+  readonly connections: number
 }

@@ -23,6 +23,8 @@ export interface Handlers {
   /** A request that expects what nobody here can do (RFC 9110 §10.1.1). */
   readonly expectation: RequestListener
   readonly failed: (error: unknown) => void
+  /** A connection was closed at once because there are too many. */
+  readonly dropped: () => void
 }
 
 /** One port for HTTP/1.1, HTTP/2 and gRPC. */
@@ -82,21 +84,25 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
 }
 
 /** The same handlers; what one throws ends its answer and nothing else. */
-function carefully({ failed, request, expectation }: Handlers): Handlers {
+function carefully({ request, expectation, ...told }: Handlers): Handlers {
   const careful = (handler: RequestListener) =>
     guarded(handler, (error, _, response) => {
-      failed(error)
+      told.failed(error)
       response.destroy()
     })
-  return { request: careful(request), expectation: careful(expectation), failed }
+  return { request: careful(request), expectation: careful(expectation), ...told }
 }
 
 /**
  * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
  * a Host in words of its own; the handler does.
  */
-function createHttp1({ request, expectation, failed }: Handlers, limits: ConnectionLimits, certificate: Certificate | undefined): Server {
-  const { headerBytes, headersTimeoutMs, idleTimeoutMs, maxStreams } = limits
+function createHttp1(
+  { request, expectation, failed, dropped }: Handlers,
+  limits: ConnectionLimits,
+  certificate: Certificate | undefined,
+): Server {
+  const { headerBytes, headersTimeoutMs, idleTimeoutMs, maxStreams, connections } = limits
   const settings = {
     maxHeaderSize: headerBytes,
     headersTimeout: headersTimeoutMs,
@@ -108,6 +114,8 @@ function createHttp1({ request, expectation, failed }: Handlers, limits: Connect
   const handler = inTurn(request, maxStreams)
   const server = certificate ? https.createServer({ ...settings, ...secure }, handler) : http.createServer(settings, handler)
   server.maxHeadersCount = 0
+  if (connections > 0) server.maxConnections = connections
+  server.on('drop', dropped)
   // Node would take it for a client error and let it be answered, but nothing can be written before a handshake is done.
   server.removeAllListeners('tlsClientError').on('tlsClientError', (_: Error, socket: TLSSocket) => void socket.destroy())
   server.on('checkExpectation', inTurn(expectation, maxStreams))

@@ -17,8 +17,8 @@ export interface AdmissionLimits {
   readonly callerPerSecond: number
 }
 
-/** Why a request was not let in, for counting. */
-export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate'
+/** Why a request, or its body or connection, was not let in, for counting. */
+export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate' | 'bodies' | 'connections'
 
 /** Lets a request in until its answer is over, or gives the error to answer with. */
 export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Ending) => ApiError | undefined

@@ -1,30 +1,65 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
+import { createRoom, type Room } from '../limits/room.ts'
+import { whenOver } from '../listen/over.ts'
 import type { Signal } from '../upstream/signal.ts'
 
-/**
- * The whole body of a request. Of more than `limit` bytes it is INVALID_ARGUMENT. When `signal` fires, reading ends with its reason.
- */
-export async function readBytes(request: IncomingMessage, limit: number, signal: Signal): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-  return gather(request, limit, signal)
+/** Bounds of bodies; the names are those of the configuration. */
+export interface BodyLimits {
+  readonly requestBytes: number
+  readonly bodiesBytes: number
 }
 
-function gather(request: IncomingMessage, limit: number, signal: Signal): Promise<Buffer> {
+/**
+ * Reads the whole body of the request that a response answers. One of more than `requestBytes` is INVALID_ARGUMENT; together they take at
+ * most `bodiesBytes` until they are answered, and what comes beyond that is UNAVAILABLE. When `signal` fires, reading ends with its reason.
+ */
+export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
+
+const NOTHING = Buffer.alloc(0)
+
+/** Pieces are put together as they come: each of them kept would take a hundred bytes beside its own. `refused` is told when there was no room. */
+export function createReadBytes(limits: BodyLimits, refused: () => void): ReadBytes {
+  const room = createRoom(limits.bodiesBytes, refused)
+  return async (response, signal) => {
+    if (Number(response.req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits)
+    return gather(response, limits, room, signal)
+  }
+}
+
+function gather(response: ServerResponse, limits: BodyLimits, room: Room, signal: Signal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const request = response.req
+    let body = NOTHING
     let bytes = 0
-    const give = () => reject(signal.reason)
+    let wanted = true
+    const refuse = (error: Error) => {
+      wanted = false
+      reject(error)
+    }
+    const give = () => refuse(signal.reason as Error)
+    const over = () => {
+      wanted = false
+      room.give(body.length)
+    }
     if (signal.aborted) return give()
     signal.addEventListener('abort', give)
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > limit) reject(tooLarge(limit))
-      else chunks.push(chunk)
+    whenOver(response, { over, next: undefined })
+    request.on('data', (piece: Buffer) => {
+      if (!wanted) return
+      const end = bytes + piece.length
+      if (end > limits.requestBytes) return refuse(tooLarge(limits))
+      if (end > body.length) {
+        const larger = Math.max(end, Math.min(2 * body.length, limits.requestBytes))
+        if (!room.take(larger - body.length)) return refuse(noRoom(limits))
+        body = Buffer.concat([body], larger)
+      }
+      piece.copy(body, bytes)
+      bytes = end
     })
     request.once('end', () => {
       signal.removeEventListener('abort', give)
-      resolve(Buffer.concat(chunks))
+      resolve(body.subarray(0, bytes))
     })
     request.once('error', reject)
   })
@@ -39,8 +74,15 @@ export function utf8(bytes: Buffer): string {
   }
 }
 
-function tooLarge(limit: number): ApiError {
-  return new ApiError('INVALID_ARGUMENT', `the request body is larger than limits.requestBytes (${limit}) allows`, {
-    headers: { connection: 'close' },
+const CLOSE = { connection: 'close' }
+
+function tooLarge({ requestBytes }: BodyLimits): ApiError {
+  return new ApiError('INVALID_ARGUMENT', `the request body is larger than limits.requestBytes (${requestBytes}) allows`, {
+    headers: CLOSE,
   })
+}
+
+function noRoom({ bodiesBytes }: BodyLimits): ApiError {
+  const message = `the request bodies that are here take more than limits.bodiesBytes (${bodiesBytes}); ask again later`
+  return new ApiError('UNAVAILABLE', message, { headers: { ...CLOSE, 'retry-after': '1' } })
 }

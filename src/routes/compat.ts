@@ -14,6 +14,7 @@ import type { CallContext, SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
 import { sendAnswer, sendError } from './answer.ts'
+import { type BodyLimits, createReadBytes } from './body.ts'
 import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
 import type { Forwarded } from './forwarded.ts'
@@ -27,7 +28,7 @@ import { methodNotAllowed, notFound } from './refusal.ts'
 import { clientSignal, createRequestSignals } from './signal.ts'
 
 interface CompatSettings extends TranslateSettings {
-  readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number; readonly deadlineMs: number }
+  readonly limits: TranslateSettings['limits'] & BodyLimits & { readonly deadlineMs: number }
 }
 
 /** Serves one v1 request; `path` is decoded. */
@@ -60,6 +61,7 @@ export function createCompat(
   const nameForLog = createNameForLog(operations)
   const reads = createKnownReads()
   const requestSignal = createRequestSignals(settings.limits.deadlineMs)
+  const readBytes = createReadBytes(settings.limits, () => metrics.refused('bodies'))
   return (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
     if (legacy) forwarded.rewrite(request.raw)
@@ -118,7 +120,7 @@ export function createCompat(
       exchange.error = error
     }
     const serving: Serving = { operation, routed, known, choice, reply, exchange, signal, failed }
-    const coming = readIncoming(routed, reply.request.raw, exchange.id, settings.limits.requestBytes, signal)
+    const coming = readIncoming(routed, reply.raw, exchange.id, readBytes, signal)
     const read = legacy || coming instanceof Promise ? undefined : knownRead(serving, coming)
     if (!read) return serveIn(serving, coming)
     serveRead(serving, read)

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { V1Request } from '../mapping/operation.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
 import type { Signal } from '../upstream/signal.ts'
-import { readBytes, utf8 } from './body.ts'
+import { type ReadBytes, utf8 } from './body.ts'
 import { parseJson } from './json-text.ts'
 import type { Routed } from './match.ts'
 import { parseQuery, searchOf } from './query.ts'
@@ -16,17 +16,17 @@ export interface ReadRequest {
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Takes a request with its body, of at most `limit` bytes, from the connection; what they mean is asked later. Without a body it is there. */
+/** Takes the request that a response answers, with its body, from the connection; what they mean is asked later. Without a body it is there. */
 export function readIncoming(
   routed: Routed,
-  request: IncomingMessage,
+  response: ServerResponse,
   id: string,
-  limit: number,
+  readBytes: ReadBytes,
   signal: Signal,
 ): ReadRequest | Promise<ReadRequest> {
   const withBody = routed.form || WITH_BODY.has(operationOf(routed).method)
-  if (!withBody) return readRequest(routed, request, id, undefined)
-  return readBytes(request, limit, signal).then((body) => readRequest(routed, request, id, body))
+  if (!withBody) return readRequest(routed, response.req, id, undefined)
+  return readBytes(response, signal).then((body) => readRequest(routed, response.req, id, body))
 }
 
 function readRequest(

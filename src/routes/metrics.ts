@@ -187,7 +187,7 @@ function countRefusals(registers: Registry[]): (why: Refused) => void {
   const counts = new Map<Refused, number>()
   new Counter({
     name: 'crosswalk_refused_total',
-    help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate)',
+    help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate, bodies, connections)',
     labelNames: ['reason'],
     registers,
     collect() {

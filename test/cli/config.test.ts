@@ -149,6 +149,10 @@ describe('values', () => {
     expect(load({ 'admin-token': token, 'admin-read-token': token })).toEqual({
       problem: 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.',
     })
+    expect(load({ 'request-bytes': '1000000', 'bodies-bytes': '999999' })).toEqual({
+      problem:
+        'limits.bodiesBytes (999999) is less than limits.requestBytes (1000000), so that the largest bodies would always be refused; raise the first.',
+    })
     expect(load({ 'v1-deprecation': '2027-03-01', 'v1-sunset': '2027-02-01' })).toEqual({
       problem:
         'v1.sunset (2027-02-01T00:00:00.000Z) is before v1.deprecation (2027-03-01T00:00:00.000Z), but nothing ends before it is deprecated (RFC 9745 §4).',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { talk } from '../faults/wire.ts'
 import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
 
 const GROUP = 'a'.repeat(40)
@@ -81,6 +82,15 @@ describe('bodies', () => {
       expect(answer.message).toBe('the request body is larger than limits.requestBytes (1000) allows')
     }
     expect(v2.seen).toEqual([])
+  })
+
+  it('are put together of however small pieces', async () => {
+    const body = JSON.stringify({ name: 'é'.repeat(200) })
+    const pieces = [...Buffer.from(body)].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`)
+    const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`
+    const { answers } = await talk(proxy.url, `${head}${pieces.join('')}0\r\n\r\n`)
+    expect(answers[0]?.status).toBe(200)
+    expect(v2.seen[0]?.body).toBe(body)
   })
 
   it('keep long integers exact', async () => {

@@ -5,6 +5,7 @@ import { connectionAttacks } from './connections.ts'
 import { evidenceAttacks } from './evidence.ts'
 import { growthAttacks } from './growth.ts'
 import { loopAttacks } from './loops.ts'
+import { memoryAttacks } from './memory.ts'
 import { placeAttacks } from './places.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
 import { smugglingAttacks } from './smuggling.ts'
@@ -22,6 +23,7 @@ export const attackFaults: readonly Fault[] = [
   ...adminAttacks,
   ...connectionAttacks,
   ...placeAttacks,
+  ...memoryAttacks,
   ...stagedAnswers,
   ...smugglingAttacks,
 ]

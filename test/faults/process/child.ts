@@ -104,8 +104,9 @@ export async function until(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** The value of a metric without labels. */
+/** The value of a metric; its name holds its labels, if it has any. */
 export async function metric({ adminUrl }: Pick<Child, 'adminUrl'>, name: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text()
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `))
+  return Number(line?.slice(name.length + 1) ?? Number.NaN)
 }

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import net, { type Socket } from 'node:net'
+import tls from 'node:tls'
+import type { Config } from '../../../src/config/settings.ts'
+import { connect2 } from '../../listen/fetch2.ts'
+import type { TestProxy } from '../../routes/support.ts'
+import type { Fault } from '../fault.ts'
+import { metric, until } from '../process/child.ts'
+import { say } from '../say.ts'
+import { talk } from '../wire.ts'
+import { inWorld, serving } from '../world.ts'
+
+const CREATE = `/iam/v1/groups/${'a'.repeat(40)}`
+const BODIES: Partial<Config> = { 'limits.requestBytes': 512 * 1024, 'limits.bodiesBytes': 1024 * 1024, 'upstream.v1': undefined }
+const CROWD = 12
+const PART = 'x'.repeat(200_000)
+
+const refused = (proxy: TestProxy, reason: string) => metric(proxy, `crosswalk_refused_total{reason="${reason}"}`)
+
+/** A write of so many bytes, or the beginning of one. */
+const write = (bytes: number, body: string) =>
+  `POST ${CREATE} HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\nconnection: close\r\n\r\n${body}`
+const whole = (bytes: number) => write(bytes, JSON.stringify({ name: 'x'.repeat(bytes - 11) }))
+
+/** Each sends the half of a body and waits; the functions they return end them. */
+type Crowd = (proxy: TestProxy) => Promise<() => void>
+
+const over1: Crowd = async ({ url }) => {
+  const sockets = Array.from({ length: CROWD }, () => net.connect(Number(new URL(url).port), '127.0.0.1'))
+  for (const socket of sockets) socket.on('error', () => {}).write(write(2 * PART.length, PART))
+  return () => {
+    for (const socket of sockets) socket.destroy()
+  }
+}
+
+const over2: Crowd = async ({ url }) => {
+  const session = await connect2(url)
+  for (let nth = 0; nth < CROWD; nth += 1) {
+    const stream = session.request({ ':path': CREATE, ':method': 'POST' }, { endStream: false })
+    stream.on('error', () => {}).write(PART)
+  }
+  return () => session.destroy()
+}
+
+/** Bodies that never end hold the memory for bodies, and nothing else. */
+async function unfinished(crowd: Crowd): Promise<string> {
+  return inWorld(serving(3), BODIES, async ({ proxy }) => {
+    const leave = await crowd(proxy)
+    await until(async () => (await refused(proxy, 'bodies')) > 0)
+    const [another] = (await talk(proxy.url, whole(500_000), 1)).answers
+    const [read] = (await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)).answers
+    leave()
+    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+    const [afterwards] = (await talk(proxy.url, whole(500_000), 1)).answers
+    return `another body ${say(another)}; a read ${say(read)}; when they are gone ${say(afterwards)}`
+  })
+}
+
+const MOST = 20
+
+/** Connections that say nothing, more than there may be. */
+async function connections(settings: Partial<Config>, connect: (port: number) => Socket): Promise<string> {
+  return inWorld(serving(3), { 'limits.clientConnections': MOST, ...settings }, async ({ proxy }) => {
+    const port = Number(new URL(proxy.url).port)
+    const sockets = Array.from({ length: MOST }, () => connect(port).on('error', () => {}))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    const further = Array.from({ length: 5 }, () => connect(port).on('error', () => {}))
+    await Promise.all(further.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+    const open = sockets.filter((socket) => !socket.destroyed).length
+    for (const socket of sockets) socket.destroy()
+    return `${open} stay open, 5 further ones are closed and counted: ${await refused(proxy, 'connections')}`
+  })
+}
+
+const TLS = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
+
+export const memoryAttacks: readonly Fault[] = [
+  ...[over1, over2].map((crowd, nth) => ({
+    name: `bodies over HTTP/${nth + 1} that are never finished`,
+    expected: 'another body 503/14, again after 1 s; a read 200, 3 rows; when they are gone 200',
+    see: () => unfinished(crowd),
+  })),
+  {
+    name: 'more connections than there may be',
+    expected: '20 stay open, 5 further ones are closed and counted: 5',
+    see: () => connections({}, (port) => net.connect(port, '127.0.0.1')),
+  },
+  {
+    name: 'more connections over TLS than there may be',
+    expected: '20 stay open, 5 further ones are closed and counted: 5',
+    see: () => connections(TLS, (port) => tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })),
+  },
+]

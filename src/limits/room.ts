@@ -1,13 +1,13 @@
-/** Memory that many share. */
+/** So many bytes, or places, that all share. */
 export interface Room {
-  /** Takes so many bytes, if there are as many left. */
-  take(bytes: number): boolean
-  give(bytes: number): void
+  /** Takes so many, if there are as many left. */
+  take(wanted: number): boolean
+  give(given: number): void
 }
 
 /** `refused` is told when somebody was given none. */
-export function createRoom(bytes: number, refused: () => void): Room {
-  let left = bytes
+export function createRoom(all: number, refused: () => void = () => {}): Room {
+  let left = all
   return {
     take(wanted) {
       if (wanted > left) {

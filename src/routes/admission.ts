@@ -1,11 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { constants } from 'node:http2'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-error.ts'
 import { type Bucket, createBucket } from '../limits/bucket.ts'
+import { createRoom } from '../limits/room.ts'
 import { type Ending, whenOver } from '../listen/over.ts'
 import type { Rests } from '../listen/rest.ts'
 import { credentialHash } from '../upstream/credential.ts'
 import { refusing } from './refusal.ts'
+import type { TimedRequest } from './timed.ts'
 
 /** Bounds of what is let in; 0 = none. The names are those of the configuration. */
 export interface AdmissionLimits {
@@ -67,16 +70,23 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
   }
 }
 
+/** Refusals over HTTP/2 that wait to be read. A client that lets nothing be written keeps its streams; the next ones are reset instead. */
+const MOST_UNREAD = 1000
+
 /**
  * What is let in; the rest is answered before it costs anything, be it a route or a log line. The connection of what came too much rests then:
  * under twice the load that can be borne, a refusal that takes a fifth of an answer's time takes a quarter of the answers away.
  */
 export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handler: RequestListener): RequestListener {
+  const unread = createRoom(MOST_UNREAD)
   let known: ApiError | undefined
   let answer = (_: ServerResponse) => {}
   return (request, response) => {
     const refused = admit(request, response)
     if (!refused) return handler(request, response)
+    const { stream } = request as TimedRequest
+    if (stream && !unread.take(1)) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    if (stream) whenOver(response, { over: () => unread.give(1), next: undefined })
     // The error of an overload is always the same one.
     if (refused !== known) {
       known = refused

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import http2 from 'node:http2'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import type { Config } from '../../../src/config/settings.ts'
@@ -72,6 +73,33 @@ async function connections(settings: Partial<Config>, connect: (port: number) =>
   })
 }
 
+const SESSIONS = 28
+const STREAMS = 100
+
+/** Clients of HTTP/2 that give no window, not even for the refusals they get; 800 of their requests are let in. */
+async function unreadRefusals(): Promise<string> {
+  return inWorld(serving(3), { 'limits.requestsInFlight': 800, 'upstream.v1': undefined }, async ({ proxy }) => {
+    const sessions = Array.from({ length: SESSIONS }, () => http2.connect(proxy.url, { settings: { initialWindowSize: 0 } }))
+    let reset = 0
+    for (const session of sessions) {
+      session.on('error', () => {})
+      await once(session, 'remoteSettings')
+      for (let nth = 0; nth < STREAMS; nth += 1) {
+        const stream = session.request({ ':path': '/iam/v1/nothing' }).on('error', () => {})
+        stream.once('close', () => {
+          if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) reset += 1
+        })
+      }
+    }
+    await until(async () => (await refused(proxy, 'overload')) === SESSIONS * STREAMS - 800)
+    await until(async () => reset >= SESSIONS * STREAMS - 1800)
+    for (const session of sessions) session.destroy()
+    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+    const [afterwards] = (await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)).answers
+    return `1000 refusals wait, ${reset} streams are reset; when they are gone ${say(afterwards)}`
+  })
+}
+
 const TLS = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
 
 export const memoryAttacks: readonly Fault[] = [
@@ -80,6 +108,11 @@ export const memoryAttacks: readonly Fault[] = [
     expected: 'another body 503/14, again after 1 s; a read 200, 3 rows; when they are gone 200',
     see: () => unfinished(crowd),
   })),
+  {
+    name: 'refusals over HTTP/2 that nobody reads',
+    expected: '1000 refusals wait, 1000 streams are reset; when they are gone 200, 3 rows',
+    see: unreadRefusals,
+  },
   {
     name: 'more connections than there may be',
     expected: '20 stay open, 5 further ones are closed and counted: 5',

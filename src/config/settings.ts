@@ -144,7 +144,7 @@ export const SETTINGS = {
   'limits.bodiesBytes': setting(
     integer(1, 16_384 * MEBIBYTE),
     'BODIES_BYTES',
-    64 * MEBIBYTE,
+    32 * MEBIBYTE,
     'Memory that the bodies of all translated requests take together, the excess is answered 503',
   ),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Largest v2 answer that is read'),

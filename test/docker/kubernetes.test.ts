@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
@@ -7,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { listOf } from '../../src/config/addresses.ts'
 import { envOf, type SettingKey } from '../../src/config/settings.ts'
 import { createTrust } from '../../src/routes/trust.ts'
+import { memoryOf } from '../docs/stranger-cost.ts'
 import { answering, startProxy, startUpstream } from '../routes/support.ts'
 import { configOf, type Manifest, manifests } from './read.ts'
 
@@ -142,9 +144,13 @@ describe('the manifests', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     })
-    expect(container.resources).toMatchObject({
-      requests: { cpu: expect.any(String), memory: expect.any(String) },
-      limits: { memory: expect.any(String) },
-    })
+    expect(container.resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) } })
+  })
+
+  it('give the pod the memory that strangers can make it hold', () => {
+    const [, mebibytes] = /^(\d+)Mi$/.exec(container.resources.limits.memory) ?? []
+    const most = Math.round(memoryOf(config).all / 2 ** 20)
+    expect(most).toBeLessThan(0.9 * Number(mebibytes))
+    expect(readFileSync('docker/kubernetes/configmap.yaml', 'utf8')).toContain(`${most} MiB of the pod's ${mebibytes}`)
   })
 })

@@ -1,0 +1,61 @@
+import type { Config } from '../../src/config/settings.ts'
+import { count, inBytes, inTime, KIBIBYTE, MEBIBYTE } from './amounts.ts'
+
+/** Bytes that things take beside what a setting counts, as measured on Node 20 and 24: a connection, a request that is passed on. */
+const CONNECTION = 8 * KIBIBYTE
+const PASSED_ON = 288 * KIBIBYTE
+
+/** What a body takes once it is text, values and the body of a v2 call as well, for each of its bytes. */
+const BODY = 7
+
+/** A process that does nothing. */
+const AT_REST = 130 * MEBIBYTE
+
+/** The most memory that clients without a token can make a process hold, in bytes. */
+export function memoryOf(config: Config) {
+  const heads = config['limits.clientConnections'] * (config['limits.headerBytes'] + CONNECTION)
+  const passedOn = config['limits.requestsInFlight'] * PASSED_ON
+  const bodies = config['limits.bodiesBytes'] * BODY
+  return { heads, passedOn, bodies, all: AT_REST + heads + passedOn + bodies }
+}
+
+type Row = readonly [what: string, most: string, madeOf: string]
+
+/** What clients without a token can cost at most, as Markdown. */
+export function costTable(config: Config): string {
+  const memory = memoryOf(config)
+  const perConnection = Math.min(config['limits.streams'], Math.floor(config['limits.requestsInFlight'] / 8))
+  const rows: readonly Row[] = [
+    ['Connections', count(config['limits.clientConnections']), '`limits.clientConnections`; further ones are closed at once'],
+    ['– before a request, or a TLS handshake, is there', inTime(config['limits.headersTimeoutMs']), '`limits.headersTimeoutMs`'],
+    ['– without a byte', inTime(config['limits.idleTimeoutMs']), '`limits.idleTimeoutMs`'],
+    [
+      'Requests under way',
+      count(config['limits.requestsInFlight']),
+      '`limits.requestsInFlight`; further ones get 503 before they cost anything',
+    ],
+    ['– of one connection', count(perConnection), '`limits.streams`, and an eighth of `limits.requestsInFlight`'],
+    ['Time for a translated request', inTime(config['limits.deadlineMs']), '`limits.deadlineMs`, its body included'],
+    ['Time for a body that is passed on', inTime(config['limits.bodyTimeoutMs']), '`limits.bodyTimeoutMs`'],
+    ['Time for 16 KiB of an answer to be read', inTime(config['limits.writeTimeoutMs']), '`limits.writeTimeoutMs`'],
+    ['WebSockets', count(config['limits.webSockets']), '`limits.webSockets`; a silent one lasts `limits.webSocketIdleMs`'],
+    [
+      'Connections to v2',
+      count(3 * config['upstream.connections']),
+      '`upstream.connections`, for each of: translated and v1, native, gRPC; and one for each WebSocket',
+    ],
+    ['Memory for heads', inBytes(memory.heads), '`limits.clientConnections` × (`limits.headerBytes` + 8 KiB)'],
+    [
+      'Memory for what is passed on',
+      inBytes(memory.passedOn),
+      '`limits.requestsInFlight` × 288 KiB: the window of an HTTP/2 stream and what is around it',
+    ],
+    [
+      'Memory for bodies that are translated',
+      inBytes(memory.bodies),
+      '`limits.bodiesBytes` × 7: bytes, text, values, and the body of the v2 call',
+    ],
+    ['Memory in all', inBytes(memory.all), 'the three above, and 130 MiB for a process at rest'],
+  ]
+  return ['| What | At most | Made of |', '|---|---:|---|', ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n')
+}

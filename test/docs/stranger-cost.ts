@@ -1,15 +1,18 @@
 import type { Config } from '../../src/config/settings.ts'
 import { count, inBytes, inTime, KIBIBYTE, MEBIBYTE } from './amounts.ts'
 
-/** Bytes that things take beside what a setting counts, as measured on Node 20 and 24: a connection, a request that is passed on. */
-const CONNECTION = 8 * KIBIBYTE
-const PASSED_ON = 288 * KIBIBYTE
+/**
+ * What things take, in bytes, measured on Node 24.21, which takes more than 22 and 20: a connection beside the head that it sends, and a
+ * request over HTTP/2 whose body waits for a service that does not read.
+ */
+const CONNECTION = 28 * KIBIBYTE
+const PASSED_ON = 460 * KIBIBYTE
 
 /** What a body takes once it is text, values and the body of a v2 call as well, for each of its bytes. */
-const BODY = 7
+const BODY = 11
 
 /** A process that does nothing. */
-const AT_REST = 130 * MEBIBYTE
+const AT_REST = 135 * MEBIBYTE
 
 /** The most memory that clients without a token can make a process hold, in bytes. */
 export function memoryOf(config: Config) {
@@ -44,18 +47,18 @@ export function costTable(config: Config): string {
       count(3 * config['upstream.connections']),
       '`upstream.connections`, for each of: translated and v1, native, gRPC; and one for each WebSocket',
     ],
-    ['Memory for heads', inBytes(memory.heads), '`limits.clientConnections` × (`limits.headerBytes` + 8 KiB)'],
+    ['Memory for heads', inBytes(memory.heads), '`limits.clientConnections` × (`limits.headerBytes` + 28 KiB)'],
     [
       'Memory for what is passed on',
       inBytes(memory.passedOn),
-      '`limits.requestsInFlight` × 288 KiB: the window of an HTTP/2 stream and what is around it',
+      '`limits.requestsInFlight` × 460 KiB: the window of an HTTP/2 stream, and what is around it',
     ],
     [
       'Memory for bodies that are translated',
       inBytes(memory.bodies),
-      '`limits.bodiesBytes` × 7: bytes, text, values, and the body of the v2 call',
+      '`limits.bodiesBytes` × 11: bytes, text, values, and the body of the v2 call',
     ],
-    ['Memory in all', inBytes(memory.all), 'the three above, and 130 MiB for a process at rest'],
+    ['Memory in all', inBytes(memory.all), 'the three above, and 135 MiB for a process at rest'],
   ]
   return ['| What | At most | Made of |', '|---|---:|---|', ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n')
 }

@@ -41,6 +41,7 @@ export function createHttp2(
   server.on('request', (request, response) => {
     speakHttp1(request)
     tellWholeFromCut(response)
+    if (request.method === 'HEAD') tellEndOfHead(response)
     handler(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   const asRequest = server.listeners('stream') as OnStream[]
@@ -89,4 +90,13 @@ function tellWholeFromCut(response: Http2ServerResponse): void {
   const isWhole = () => response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
   Object.defineProperty(response, 'writableFinished', { get: isWhole })
   Object.assign(response, { destroy: (error?: Error) => destroy.call(response as never, error ?? new Error('broken off')) })
+}
+
+/** Node does not tell of the end of a HEAD that was not answered. */
+function tellEndOfHead(response: Http2ServerResponse): void {
+  let isTold = false
+  response.once('close', () => {
+    isTold = true
+  })
+  response.stream.once('close', () => setImmediate(() => !isTold && response.emit('close')))
 }

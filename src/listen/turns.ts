@@ -17,6 +17,7 @@ type Connection = Socket & { [LAST]?: ServerResponse; [BEFORE]?: ServerResponse 
 export function inTurn(handler: RequestListener, most: number): RequestListener {
   return (request, response) => {
     const connection: Connection = request.socket
+    if (!connection.writable) return
     const last = connection[LAST]
     noteAnswer(connection, response)
     if (!last || last.closed) return handler(request, response)
@@ -25,7 +26,7 @@ export function inTurn(handler: RequestListener, most: number): RequestListener 
     if (waiting > most) return void connection.destroy()
     const over = () => {
       connection[WAITING] = (connection[WAITING] ?? 1) - 1
-      if (!connection.destroyed) handler(request, response)
+      if (connection.writable) handler(request, response)
     }
     whenOver(last, { over, next: undefined })
   }

@@ -72,7 +72,9 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
       if (give(trailers)) last = trailers
     },
     end() {
-      if (!isGone()) client.end()
+      if (isGone()) return
+      if (client.headersSent) client.end()
+      else fail(unrelayable('v2', 'its end before its head'))
     },
     fail,
   }

@@ -158,6 +158,26 @@ async function idleSession(): Promise<string> {
   )
 }
 
+/** Requests of every method that v2 never answers, given up by their client over HTTP/2. */
+async function givenUp(): Promise<string> {
+  return inWorld(
+    () => {},
+    {},
+    async (world) => {
+      const session = http2.connect(world.proxy.url)
+      session.on('error', () => {})
+      const methods = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']
+      const streams = methods.map((method) => session.request({ ':path': '/iam/v2/groups', ':method': method }, { endStream: true }))
+      for (const stream of streams) stream.on('error', () => {})
+      await until(async () => (await inFlight(world.proxy)) === methods.length)
+      for (const stream of streams) stream.close(8)
+      const said = await settled(world)
+      session.destroy()
+      return said
+    },
+  )
+}
+
 export const placeAttacks: readonly Fault[] = [
   ...(['/iam/v1/nothing', '/iam/v1/groups', '/iam/v2/groups'] as const).flatMap((path) => [
     {
@@ -194,5 +214,6 @@ export const placeAttacks: readonly Fault[] = [
     see: webSockets,
   },
   { name: 'TLS handshakes that stall', expected: 'all ended: one in its handshake, and those that then say nothing', see: stalledTls },
+  { name: 'requests given up over HTTP/2', expected: 'none in flight', see: givenUp },
   { name: 'an HTTP/2 connection that says nothing, with a stream that never ends', expected: 'none in flight', see: idleSession },
 ]

@@ -72,6 +72,7 @@ async function diskFull(): Promise<string> {
       }
       return told
     }
+    unlinkSync(path)
     symlinkSync('/dev/full', path)
     const full = await ask('a')
     await until(async () => (await records()).dropped >= ASKED)

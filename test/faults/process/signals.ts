@@ -36,6 +36,7 @@ async function underLoad(): Promise<string> {
   const child = await serve({
     'upstream-v2': upstream.url,
     'requests-in-flight': 2 * REQUESTS,
+    'client-connections': 2 * REQUESTS,
     'call-timeout-ms': minute,
     'shutdown-ms': minute,
   })

@@ -9,7 +9,7 @@ import { fromV1Transport } from '../upstream/legacy-ask.ts'
 import { abortSignalOf } from '../upstream/signal.ts'
 import { sendError } from './answer.ts'
 import type { Exchange } from './exchange.ts'
-import { clientSignal } from './signal.ts'
+import { answerSignal } from './signal.ts'
 
 /** Passes one v1 request on to the v1 upstream as it is. */
 export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange) => FastifyReply
@@ -55,7 +55,7 @@ export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs
   return (request, reply, exchange) => {
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
-    const signal = abortSignalOf(clientSignal(reply.raw))
+    const signal = abortSignalOf(answerSignal(reply.raw))
     passing.run({ signal, path: prefix + request.raw.url, version: request.raw.httpVersionMajor }, () =>
       reply.from('/', {
         retryDelay: () => null,

@@ -28,6 +28,28 @@ export function clientSignal(response: ServerResponse): Signal {
   return new ClientSignal(response)
 }
 
+/**
+ * Fires when an answer is over, however it ended: who has answered for the service, because the client's body did not come, must not leave
+ * the service waiting for that body.
+ */
+class AnswerSignal extends Firing implements Over {
+  next: Over | undefined
+
+  constructor(response: ServerResponse) {
+    super()
+    this.next = undefined
+    whenOver(response, this)
+  }
+
+  over(): void {
+    this.abort(new ApiError('CANCELLED', 'the answer is over'))
+  }
+}
+
+export function answerSignal(response: ServerResponse): Signal {
+  return new AnswerSignal(response)
+}
+
 /** Fires for a request that takes too long as well. A class, because every request has one. */
 class RequestSignal extends ClientSignal implements Watched {
   due: number

@@ -71,7 +71,12 @@ async function noReader(path: string): Promise<string> {
   })
 }
 
-/** Bodies that come byte by byte, for ever. */
+/** Connections to the services behind, whoever asks them. */
+function connectionsOf({ upstream }: World): Promise<number> {
+  return new Promise((resolve) => upstream.server.getConnections((_, count) => resolve(count)))
+}
+
+/** Bodies that come byte by byte, for ever; the services behind do not wait for them either. */
 async function slowBodies(path: string): Promise<string> {
   return inWorld(serving(3), { 'limits.bodyTimeoutMs': 300, 'limits.requestsInFlight': 20 }, async (world) => {
     const trickle = (socket: Socket) => {
@@ -81,6 +86,7 @@ async function slowBodies(path: string): Promise<string> {
     }
     const talks = Array.from({ length: 20 }, () => talk(world.proxy.url, trickle))
     const said = (await Promise.all(talks)).map(({ answers, closed }) => `${say(answers[0])}${closed ? ' and closed' : ''}`)
+    await until(async () => (await connectionsOf(world)) <= 1)
     return `${[...new Set(said)].join()}; ${await afterwards(world)}`
   })
 }

@@ -117,11 +117,14 @@ process.stdout.write(`CROSSWALK_SEED=${seed}; capacity ${goodput.toFixed(0)}/s, 
 // Warm: what is compiled, kept or pooled once is no leak, nor is the young generation, which grows for half a minute on a slow machine.
 const warm = createClients(child.url, random)
 await load(warm, pace, Math.max(30, SECONDS / 10), () => {})
-const before = await idle(child, warm)
 const calm = quantile(warm.times, 0.99)
+const hostile = createHostile(child.url, random)
+const warmedUp = attack(hostile, HOSTILE * pace)
+await load(warm, pace, Math.max(10, SECONDS / 30), () => {})
+await warmedUp()
+const before = await idle(child, warm)
 
 const clients = createClients(child.url, random)
-const hostile = createHostile(child.url, random)
 const over = attack(hostile, HOSTILE * pace)
 const samples: Sample[] = []
 let most = 0

@@ -1,21 +1,50 @@
+import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
-import { CASES, seedOr } from './fuzz/size.ts'
+import { seedOr, sizeOr } from './fuzz/size.ts'
 
+const USAGE = `npm run fuzz -- [answers | requests | heads | frames | upgrades]…
+  Tries random cases, all kinds unless some are named; CROSSWALK_CASES of each, from CROSSWALK_SEED on. Exits with 1 when one fails.`
+
+const names = process.argv.slice(2)
 const seed = seedOr(Date.now() % 2 ** 31)
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
+const say = (line: string) => void process.stdout.write(`  ${line}\n`)
 
-/** Says what is tried before it is tried: a crash must not take the seed with it. */
-async function run(name: string, fuzz: (cases: number, seed: number) => Promise<Fuzzed>): Promise<void> {
-  process.stdout.write(`${name}: ${CASES} cases, CROSSWALK_SEED=${seed}\n`)
-  const begun = performance.now()
-  const { statuses } = await fuzz(CASES, seed)
-  const told = Object.entries(statuses).map(([status, count]) => `${status} × ${count}`)
-  process.stdout.write(`  ${((performance.now() - begun) / 1000).toFixed(0)} s; ${told.join(', ')}\n`)
+/** Random cases inside this process: a failure is thrown. */
+const inside = (fuzz: (cases: number, seed: number) => Promise<Fuzzed>) => async (cases: number) => {
+  const { statuses } = await fuzz(cases, seed)
+  say(
+    Object.entries(statuses)
+      .map(([status, count]) => `${status} × ${count}`)
+      .join(', '),
+  )
+  return []
 }
 
-await run('v2 answers', fuzzAnswers)
-await run('requests', fuzzRequests)
+const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: number) => Promise<readonly string[]>]>> = {
+  answers: [100_000, inside(fuzzAnswers)],
+  requests: [100_000, inside(fuzzRequests)],
+  heads: [50_000, (cases) => fuzzHeads(cases, seed, {}, say)],
+  frames: [50_000, (cases) => fuzzFrames(cases, seed, {}, say)],
+  upgrades: [20_000, (cases) => fuzzUpgrades(cases, seed, {}, say)],
+}
+
+if (names.some((name) => !KINDS[name])) {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit(names.includes('--help') ? 0 : 2)
+}
+
+let failures = 0
+for (const [name, [usual, fuzz]] of Object.entries(KINDS)) {
+  if (names.length > 0 && !names.includes(name)) continue
+  const cases = sizeOr(usual)
+  // Said before it is tried: a crash must not take the seed with it.
+  process.stdout.write(`${name}: ${cases} cases, CROSSWALK_SEED=${seed}\n`)
+  const begun = performance.now()
+  failures += (await fuzz(cases)).length
+  say(`${((performance.now() - begun) / 1000).toFixed(0)} s`)
+}
 for (const reason of unhandled) process.stdout.write(`unhandled rejection: ${(reason as Error)?.stack ?? reason}\n`)
-process.exitCode = unhandled.length === 0 ? 0 : 1
+process.exitCode = unhandled.length + failures === 0 ? 0 : 1

@@ -9,6 +9,12 @@ export interface WireAnswer {
   readonly broken: boolean
 }
 
+/** An answer where it was read. */
+interface ReadAnswer extends WireAnswer {
+  /** Characters that it took. */
+  readonly length: number
+}
+
 /** What came back on a connection. */
 export interface Talk {
   readonly answers: readonly WireAnswer[]
@@ -21,10 +27,19 @@ export type Speak = (socket: Socket) => void
 
 /**
  * Sends bytes that no HTTP client would send, on a connection of its own, and reads answers until the server closes it or there are
- * `enough` of them. `heads` names the answers (from 0) that belong to a HEAD and have no body.
+ * `enough` of them: a number of final ones, or what is enough of everything received. `heads` names the answers (from 0) that belong to
+ * a HEAD and have no body.
  */
-export function talk(url: string, speak: string | Speak, enough = Number.POSITIVE_INFINITY, heads: readonly number[] = []): Promise<Talk> {
+export function talk(
+  url: string,
+  speak: string | Speak,
+  enough: number | ((received: string) => boolean) = Number.POSITIVE_INFINITY,
+  heads: readonly number[] = [],
+): Promise<Talk> {
   const { hostname, port } = new URL(url)
+  const areFinal = (many: number) => (text: string) =>
+    readAnswers(text, false, heads).filter(({ broken, status }) => !broken && status >= 200).length >= many
+  const isEnough = typeof enough === 'number' ? areFinal(enough) : enough
   return new Promise((resolve) => {
     const socket = net.connect(Number(port), hostname)
     let received = ''
@@ -36,7 +51,7 @@ export function talk(url: string, speak: string | Speak, enough = Number.POSITIV
     socket.once('connect', () => (typeof speak === 'string' ? socket.write(speak, 'latin1') : speak(socket)))
     socket.on('data', (chunk: string) => {
       received += chunk
-      if (readAnswers(received, false, heads).filter(({ broken, status }) => !broken && status >= 200).length >= enough) done(false)
+      if (isEnough(received)) done(false)
     })
     socket.on('error', () => {})
     socket.on('close', () => done(true))
@@ -44,18 +59,18 @@ export function talk(url: string, speak: string | Speak, enough = Number.POSITIV
 }
 
 /** The answers in a piece of wire; the last one is `broken` when it is not complete. */
-export function readAnswers(wire: string, closed: boolean, heads: readonly number[]): WireAnswer[] {
-  const answers: WireAnswer[] = []
+export function readAnswers(wire: string, closed: boolean, heads: readonly number[]): ReadAnswer[] {
+  const answers: ReadAnswer[] = []
   let rest = wire
   while (rest !== '') {
     const end = rest.indexOf('\r\n\r\n')
-    if (end < 0) return [...answers, { status: 0, headers: new Map(), body: rest, broken: true }]
+    if (end < 0) return [...answers, { status: 0, headers: new Map(), body: rest, broken: true, length: rest.length }]
     const [start = '', ...lines] = rest.slice(0, end).split('\r\n')
     const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
     const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(start)?.[1] ?? 0)
     const bodyless = status < 200 || status === 204 || status === 304 || heads.includes(answers.filter((one) => one.status >= 200).length)
     const { body, broken, length } = bodyless ? NOTHING : readBody(headers, rest.slice(end + 4), closed)
-    answers.push({ status, headers, body, broken })
+    answers.push({ status, headers, body, broken, length: end + 4 + length })
     rest = rest.slice(end + 4 + length)
   }
   return answers
@@ -70,7 +85,8 @@ interface WireBody {
 
 const NOTHING: WireBody = { body: '', broken: false, length: 0 }
 
-function readBody(headers: ReadonlyMap<string, string>, rest: string, closed: boolean): WireBody {
+/** The body at the beginning of a text, as the headers of its message frame it. */
+export function readBody(headers: ReadonlyMap<string, string>, rest: string, closed: boolean): WireBody {
   const declared = headers.get('content-length')
   if (declared !== undefined) {
     const length = Math.min(Number(declared), rest.length)

@@ -4,7 +4,7 @@ import type { WireRequest } from './requests.ts'
 
 /** A connection that is kept while the server keeps it. */
 export interface Lane {
-  /** The final answer; undefined when the server closed the connection without one. */
+  /** The final answer; undefined when the server closed the connection without one. Bytes too many count as the next answer. */
   ask(request: WireRequest): Promise<WireAnswer | undefined>
   close(): void
 }
@@ -17,8 +17,10 @@ export function openLane(url: string): Lane {
 
   const connect = (): Socket => {
     const fresh = net.connect(Number(port), hostname)
+    received = ''
     fresh.setEncoding('latin1')
     fresh.on('data', (chunk: string) => {
+      if (socket !== fresh) return
       received += chunk
       look(false)
     })
@@ -33,11 +35,13 @@ export function openLane(url: string): Lane {
   return {
     ask({ text, isHead }) {
       return new Promise((resolve) => {
-        received = ''
         look = (closed) => {
-          const answer = readAnswers(received, closed, isHead ? [0] : []).find(({ status, broken }) => status >= 200 && !broken)
+          const answers = readAnswers(received, closed, isHead ? [0] : [])
+          const final = answers.findIndex(({ status, broken }) => status >= 200 && !broken)
+          const answer = answers[final]
           if (!answer && !closed) return
           look = () => {}
+          received = received.slice(answers.slice(0, final + 1).reduce((sum, { length }) => sum + length, 0))
           // What the server will close soon must not get the next request.
           if (answer?.headers.get('connection') === 'close') {
             socket?.destroy()

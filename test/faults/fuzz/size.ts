@@ -1,5 +1,5 @@
-/** How many cases `npm run fuzz` tries of each kind. */
-export const CASES = Number(process.env.CROSSWALK_CASES ?? 100_000)
+/** How many cases `npm run fuzz` tries of a kind. */
+export const sizeOr = (usual: number): number => Number(process.env.CROSSWALK_CASES ?? usual)
 
 /** Cases of `npm test`: always the same. */
 const SAMPLE_SEED = 1

@@ -30,18 +30,20 @@ export interface Start {
   /** Shell that runs in the process first, `ulimit -n 60` for instance. */
   readonly before?: string
   readonly nodeFlags?: readonly string[]
+  /** The command line to run, where it is not built beside this program. */
+  readonly cli?: string
 }
 
 /** Starts `crosswalk serve` on free ports. */
 export async function serve(
   settings: Readonly<Record<string, string | number>>,
-  { before = ':', nodeFlags = [] }: Start = {},
+  { before = ':', nodeFlags = [], cli = CLI }: Start = {},
 ): Promise<Child> {
   const flags = Object.entries({ port: 0, 'admin-port': 0, 'log-level': 'silent', ...settings }).flatMap(([name, value]) => [
     `--${name}`,
     String(value),
   ])
-  const argv = ['-c', `${before}; exec "$0" "$@"`, process.execPath, ...nodeFlags, CLI, 'serve', ...flags]
+  const argv = ['-c', `${before}; exec "$0" "$@"`, process.execPath, ...nodeFlags, cli, 'serve', ...flags]
   const child = spawn('bash', argv, { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = () => child.kill('SIGKILL')
   process.once('exit', end)

@@ -1,0 +1,33 @@
+import { randomFrom } from '../soak/upstream.ts'
+
+/** Draws what a case consists of. */
+export interface Dice {
+  /** A whole number from 0 up to, not including, `most`. */
+  below(most: number): number
+  chance(share: number): boolean
+  one<T>(of: readonly T[]): T
+  /** So many things, from `least` to `most`. */
+  some<T>(least: number, most: number, draw: () => T): T[]
+  /** The draw of one row, by weight. */
+  weighed<T>(rows: readonly (readonly [weight: number, draw: () => T])[]): T
+}
+
+/** The dice of one case: it depends on its seed and its number alone, so that each can be played again by itself. */
+export function diceOf(seed: number, nth: number): Dice {
+  const random = randomFrom((seed + Math.imul(nth + 1, 0x9e3779b1)) | 0)
+  const below = (most: number) => Math.floor(random() * most)
+  return {
+    below,
+    chance: (share) => random() < share,
+    one: <T>(of: readonly T[]) => of[below(of.length)] as T,
+    some: (least, most, draw) => Array.from({ length: least + below(most - least + 1) }, draw),
+    weighed<T>(rows: readonly (readonly [weight: number, draw: () => T])[]) {
+      let left = random() * rows.reduce((sum, [weight]) => sum + weight, 0)
+      for (const [weight, draw] of rows) {
+        left -= weight
+        if (left < 0) return draw()
+      }
+      return (rows[0] as (typeof rows)[number])[1]()
+    },
+  }
+}

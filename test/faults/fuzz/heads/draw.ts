@@ -1,0 +1,169 @@
+import type { Dice } from '../dice.ts'
+import type { Case } from '../prey.ts'
+import { bodyTo } from '../upstream/http1.ts'
+import { EVIL_KEY, NO_KEY, type Script1 } from '../upstream/script.ts'
+import { NAMES, ODD_NAMES, ODD_STATUSES, REASONS, STATUSES, VALUES } from './vocabulary.ts'
+
+/** An answer of the upstream over HTTP/1.1; its parts joined are its bytes, and NO_KEY stands for the key of the request. */
+export interface HeadCase extends Case {
+  readonly parts: readonly string[]
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly afterwards: Script1['afterwards']
+  readonly early: boolean
+  /** Writes that it is sent in. */
+  readonly writes: number
+}
+
+/** A second answer that nobody asked for. */
+const EVIL = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-case: ${EVIL_KEY}\r\ncontent-length: 2\r\n\r\n{}`
+
+const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'POST'] as const
+
+/** What may go on with the same connection, because the proxy can tell where the answer ends; else it would wait for more. */
+const KEPT = /^HTTP\/1\.1 ([2-5]\d\d|101) /
+const FRAMING = /^(content-length|transfer-encoding)/i
+
+export interface Asked {
+  /** Says whose body the answer has. */
+  readonly target: string
+  /** Not GET alone. */
+  readonly isAnyMethod: boolean
+  /** 101 is what was asked for. */
+  readonly switches: boolean
+}
+
+/** An answer to one request. */
+export function drawHead(dice: Dice, { target, isAnyMethod, switches }: Asked): HeadCase {
+  const method = isAnyMethod ? dice.one(METHODS) : 'GET'
+  const isFramed = dice.chance(0.6)
+  const [status, lines] = [statusLine(dice, switches), fields(dice)]
+  const parts = [...informational(dice), status, ...lines, ...framed(dice, bodyTo(target, NO_KEY), method, isFramed)]
+  const isMutated = dice.chance(0.15)
+  const isWhole = isFramed && !isMutated && KEPT.test(status) && !lines.some((line) => FRAMING.test(line))
+  const afterwards = dice.weighed<Script1['afterwards']>([
+    [isWhole ? 20 : 0, () => 'keep'],
+    [9, () => 'end'],
+    [1, () => 'reset'],
+  ])
+  const writes = dice.chance(0.2) ? 2 + dice.below(4) : 1
+  return { parts: isMutated ? mutated(dice, parts) : parts, method, afterwards, early: dice.chance(0.05), writes }
+}
+
+/** What goes out: some of it in pieces that begin anywhere. */
+export function scriptOf({ parts, afterwards, early, writes }: HeadCase, key: string): Script1 {
+  const text = parts.join('').replaceAll(NO_KEY, key)
+  const bytes = Buffer.from(isSecond(text) ? text : text.replaceAll(EVIL_KEY, key), 'latin1')
+  const size = Math.ceil(bytes.length / writes) || 1
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size))
+  return { pieces, afterwards, early, delayMs: 0 }
+}
+
+/** Whether what nobody asked for stands behind another final answer; else it is the one that was asked for. */
+function isSecond(text: string): boolean {
+  const before = text.slice(0, text.lastIndexOf('HTTP/', text.indexOf(EVIL_KEY)))
+  return /HTTP\/\d\.\d (?!1\d\d )/.test(before)
+}
+
+function informational(dice: Dice): string[] {
+  const one = () => {
+    const status = dice.one(['100 Continue', '103 Early Hints', '102 Processing', '199 x', '100', '101 Switching Protocols'])
+    return `HTTP/1.1 ${status}\r\n${dice.chance(0.5) ? 'link: </a>; rel=preload\r\n' : ''}\r\n`
+  }
+  return dice.weighed<string[]>([
+    [85, () => []],
+    [12, () => dice.some(1, 3, one)],
+    [3, () => dice.some(10, 60, one)],
+  ])
+}
+
+function statusLine(dice: Dice, switches: boolean): string {
+  if (dice.chance(switches ? 0.7 : 0.02)) return `HTTP/1.1 101 ${dice.one(REASONS)}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n`
+  const version = dice.weighed([
+    [94, () => 'HTTP/1.1'],
+    [4, () => 'HTTP/1.0'],
+    [2, () => dice.one(['HTTP/0.9', 'HTTP/2.0', 'http/1.1', 'HTTP/1.2', 'ICY'])],
+  ])
+  const status = dice.chance(0.8) ? dice.one(STATUSES) : dice.one(ODD_STATUSES)
+  return `${version} ${status}${dice.chance(0.97) ? ` ${dice.one(REASONS)}` : ''}\r\n`
+}
+
+/** Header lines, some of them twice. */
+function fields(dice: Dice): string[] {
+  const name = () => (dice.chance(0.9) ? dice.one(NAMES) : dice.one(ODD_NAMES))
+  const line = () => {
+    const text = `${name()}${dice.chance(0.97) ? ': ' : dice.one([':', ' : ', '', '\t:', ': :'])}${dice.one(VALUES)}\r\n`
+    return dice.chance(0.3) ? [text, text] : [text]
+  }
+  const own = dice.chance(0.95) ? [`x-case: ${NO_KEY}\r\n`] : []
+  const type = dice.chance(0.8) ? ['content-type: application/json\r\n'] : []
+  return [...own, ...type, ...dice.some(0, 4, line).flat()]
+}
+
+/** The end of the head and the body: framed rightly, or by something that is not quite true. */
+function framed(dice: Dice, body: string, method: HeadCase['method'], isRight: boolean): string[] {
+  const sent = method === 'HEAD' ? '' : body
+  const hex = sent.length.toString(16)
+  const length = (text: string | number) => [`content-length: ${text}\r\n`, '\r\n', sent]
+  const chunks = (...pieces: string[]) => ['transfer-encoding: chunked\r\n', '\r\n', ...pieces]
+  const trailers = dice.chance(0.2) ? `x-end: ${NO_KEY}\r\n${dice.one(NAMES)}: ${dice.one(VALUES)}\r\n` : ''
+  if (isRight) return dice.chance(0.7) ? length(body.length) : chunks(`${hex}\r\n`, sent, '\r\n', '0\r\n', trailers, '\r\n')
+  return dice.weighed<string[]>([
+    [2, () => ['\r\n', sent]],
+    [
+      2,
+      () =>
+        length(
+          dice.one([
+            body.length - 5,
+            body.length + 5,
+            0,
+            -1,
+            `${body.length}, ${body.length}`,
+            `0${body.length}`,
+            '1e2',
+            '',
+            '9'.repeat(20),
+          ]),
+        ),
+    ],
+    [1, () => [`content-length: ${body.length}\r\n`, ...length(dice.one([body.length, 0]))]],
+    [1, () => [`content-length: ${body.length}\r\n`, ...chunks(`${hex}\r\n`, sent, '\r\n0\r\n\r\n')]],
+    [
+      2,
+      () =>
+        chunks(
+          `${hex}${dice.one([';a=b', ';"', ' ', ';'.repeat(20_000), '\x00', 'z', ''])}\r\n`,
+          sent,
+          dice.one(['\r\n', '', '\n']),
+          '0\r\n',
+          trailers,
+          dice.one(['\r\n', '']),
+        ),
+    ],
+    [1, () => chunks(dice.one(['-1', 'ffffffffffffffff', '', 'z', '0x5']), '\r\n', sent, '\r\n0\r\n\r\n')],
+    [
+      1,
+      () => [
+        `transfer-encoding: ${dice.one(['identity', 'gzip', 'chunked, gzip', 'x', 'chunked, identity', ' chunked'])}\r\n`,
+        '\r\n',
+        sent,
+      ],
+    ],
+    [2, () => [...length(body.length), dice.one([EVIL, '\r\n', '\x00', 'HTTP/1.1 ', 'x'.repeat(100)])]],
+    [1, () => ['\n', sent]],
+    [1, () => []],
+  ])
+}
+
+/** The same bytes with a few of them changed, gone, doubled or new. */
+function mutated(dice: Dice, parts: readonly string[]): string[] {
+  let text = parts.join('')
+  for (let left = 1 + dice.below(3); left > 0; left--) {
+    const at = dice.below(text.length + 1)
+    const end = Math.min(text.length, at + 1 + dice.below(dice.chance(0.8) ? 3 : 60))
+    const byte = () => String.fromCharCode(dice.chance(0.5) ? dice.below(256) : dice.one([0, 9, 10, 13, 32, 58, 44, 127]))
+    const instead = dice.one([byte, () => '', () => text.slice(at, end).repeat(2), () => byte() + text.slice(at, end)])()
+    text = text.slice(0, at) + instead + text.slice(end)
+  }
+  return text.split(/(?<=\n)/)
+}

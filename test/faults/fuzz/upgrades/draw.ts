@@ -1,0 +1,160 @@
+import type { Dice } from '../dice.ts'
+import { drawHead, type HeadCase } from '../heads/draw.ts'
+import type { Case } from '../prey.ts'
+import { NO_KEY } from '../upstream/script.ts'
+
+/** One request as bytes; NO_KEY stands for its key. */
+export interface Piece {
+  readonly text: string
+  readonly isHead: boolean
+  /** It offers another protocol, and is answered by what v2 says to that. */
+  readonly offers: boolean
+}
+
+/** What a client sends on one connection. */
+export interface UpgradeCase extends Case {
+  readonly parts: readonly Piece[]
+  /** What v2 says to an offer. */
+  readonly answer: HeadCase
+  /** `answered`: when it has all answers or a tunnel. */
+  readonly leaves: 'answered' | 'fin' | 'reset' | 'halved'
+  readonly writes: 'together' | 'apart'
+}
+
+/** Must never be seen by v2 as a request: it stands in bodies. */
+export const SMUGGLED = `GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n`
+
+export function drawUpgrade(dice: Dice): UpgradeCase {
+  const around = () =>
+    dice.weighed([
+      [3, () => []],
+      [2, () => dice.some(1, 3, () => plain(dice))],
+    ])
+  const offers = dice.some(1, dice.chance(0.9) ? 1 : 3, () => offer(dice))
+  const parts = [...around(), ...offers.map(({ piece }) => piece), ...around()]
+  const isWhole = offers.every((one) => one.isWhole)
+  return {
+    parts,
+    answer: drawHead(dice, { target: '/iam/v2/socket', isAnyMethod: false, switches: true }),
+    leaves: dice.weighed<UpgradeCase['leaves']>([
+      [isWhole ? 7 : 0, () => 'answered'],
+      [1, () => 'fin'],
+      [1, () => 'reset'],
+      [1, () => 'halved'],
+    ]),
+    writes: dice.chance(0.7) ? 'together' : 'apart',
+  }
+}
+
+/** A request that offers nothing. */
+function plain(dice: Dice): Piece {
+  const method = dice.one(['GET', 'GET', 'GET', 'HEAD', 'POST'])
+  const path = dice.one(['/iam/v2/groups', '/iam/v2/slow', '/iam/v1/groups', '/iam/v1/groups', '/iam/v1/nothing'])
+  const body = method === 'POST' ? '{}' : ''
+  const framing = method === 'POST' ? `content-length: ${body.length}\r\n` : ''
+  const text = `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${NO_KEY}\r\n${framing}\r\n${body}`
+  return { text, isHead: method === 'HEAD', offers: false }
+}
+
+const PROTOCOLS = [
+  ...['websocket', 'websocket', 'websocket', 'WebSocket', 'h2c', 'h2c', 'h2', 'TLS/1.0', 'foo', '', 'websocket, h2c', 'h2c, websocket'],
+  ...['websocket/13', ' websocket ', 'websocket\r\nupgrade: h2c', 'h2c\r\nupgrade: websocket', 'websocket\x00', '\xff'],
+]
+const CONNECTIONS = [
+  ...[
+    'Upgrade',
+    'Upgrade',
+    'Upgrade',
+    'upgrade',
+    'keep-alive, Upgrade',
+    'close',
+    'close, Upgrade',
+    'Upgrade, HTTP2-Settings',
+    'keep-alive',
+  ],
+  ...['Upgrade, content-length', 'Upgrade, transfer-encoding', 'Upgrade, host', 'Upgrade, authorization', 'Upgrade, x-request-id', '', 'x'],
+]
+const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'POST', 'HEAD', 'OPTIONS', 'DELETE', 'CONNECT', 'PUT']
+const TARGETS = [
+  ...[
+    '/iam/v2/socket',
+    '/iam/v2/socket',
+    '/iam/v2/socket',
+    '/iam/v1/groups',
+    '/iam/v2/slow',
+    '/iam/v2/early',
+    '/',
+    '*',
+    '//x/y',
+    '/%',
+    '/a#b',
+  ],
+  ...['http://169.254.169.254/', 'x:80', '/../x', `/${'x'.repeat(3000)}`, '/iam/v2/groups?a=b'],
+]
+const EXTRA = [
+  ...[
+    'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n',
+    'http2-settings: AAMAAABkAAQAAP__\r\n',
+    'http2-settings: x\r\n',
+  ],
+  ...[
+    'expect: 100-continue\r\n',
+    'expect: x\r\n',
+    'te: trailers\r\n',
+    'proxy-connection: x\r\n',
+    'x: a\x00b\r\n',
+    ' folded\r\n',
+    'host: y\r\n',
+  ],
+  ...[
+    'content-type: application/grpc\r\n',
+    'trailer: x\r\n',
+    'x-http-method-override: DELETE\r\n',
+    ': x\r\n',
+    `x: ${'v'.repeat(9000)}\r\n`,
+  ],
+]
+
+interface Offer {
+  readonly piece: Piece
+  /** Its end can be told, so that an answer must come. */
+  readonly isWhole: boolean
+}
+
+function offer(dice: Dice): Offer {
+  const method = dice.one(METHODS)
+  const version = dice.chance(0.93) ? 'HTTP/1.1' : dice.one(['HTTP/1.0', 'HTTP/2.0', 'HTTP/0.9', 'http/1.1', ''])
+  const named = dice.chance(0.97) ? `upgrade: ${dice.one(PROTOCOLS)}\r\n` : ''
+  const connection = dice.chance(0.97) ? `connection: ${dice.one(CONNECTIONS)}\r\n` : ''
+  const lines = `host: x\r\nauthorization: Bearer ${NO_KEY}\r\n${connection}${named}${dice.some(0, 2, () => dice.one(EXTRA)).join('')}`
+  const { framing, body, isWhole } = framed(dice)
+  const text = `${method} ${dice.one(TARGETS)} ${version}\r\n${lines}${framing}\r\n${body}`
+  return { piece: { text, isHead: method === 'HEAD', offers: true }, isWhole }
+}
+
+interface Framed {
+  readonly framing: string
+  readonly body: string
+  readonly isWhole: boolean
+}
+
+/** How the request ends; what stands in a body would be a request of its own to whoever does not see the frame. */
+function framed(dice: Dice): Framed {
+  const size = SMUGGLED.length
+  const chunk = `${size.toString(16)}\r\n${SMUGGLED}\r\n`
+  const rows: readonly (readonly [number, Framed])[] = [
+    [10, { framing: '', body: '', isWhole: true }],
+    [1, { framing: 'content-length: 0\r\n', body: '', isWhole: true }],
+    [3, { framing: `content-length: ${size}\r\n`, body: SMUGGLED, isWhole: true }],
+    [2, { framing: `content-length: ${2 * size}\r\n`, body: SMUGGLED, isWhole: false }],
+    [2, { framing: `content-length: ${size}\r\n`, body: '', isWhole: false }],
+    [2, { framing: 'transfer-encoding: chunked\r\n', body: `${chunk}0\r\n\r\n`, isWhole: true }],
+    [1, { framing: 'transfer-encoding: chunked\r\n', body: chunk, isWhole: false }],
+    [1, { framing: 'transfer-encoding: ChUnKeD\r\n', body: `${chunk}0\r\nx: y\r\n\r\n`, isWhole: true }],
+    [1, { framing: `content-length: ${size}\r\ntransfer-encoding: chunked\r\n`, body: `${chunk}0\r\n\r\n`, isWhole: false }],
+    [1, { framing: `content-length: ${size}\r\ncontent-length: 0\r\n`, body: SMUGGLED, isWhole: false }],
+    [1, { framing: `content-length: ${dice.one(['-1', '1e1', '+5', '0x5', '', 'a'])}\r\n`, body: '', isWhole: false }],
+    [1, { framing: `transfer-encoding: ${dice.one(['x', 'gzip', 'chunked, x', 'identity'])}\r\n`, body: '', isWhole: false }],
+  ]
+  return dice.weighed<Framed>(rows.map(([weight, one]) => [weight, () => one]))
+}

@@ -1,0 +1,96 @@
+import { type Child, metric, type Start, serve } from '../process/child.ts'
+import { type ScriptedUpstream, startScripted } from './upstream/server.ts'
+
+/** The proxy as a process of its own, before an upstream that answers as it is told. */
+export interface Victim {
+  readonly upstream: ScriptedUpstream
+  /** Where it listens now; another place after each `revive`. */
+  url(): string
+  /** What ended it, as far as that has been told yet: its fatal log line, or that it is gone. */
+  death(): string | undefined
+  /** The same, after it has been asked. */
+  autopsy(): Promise<string | undefined>
+  /** Starts it again, when it is dead. */
+  revive(): Promise<void>
+  restart(): Promise<void>
+  /** What is left of the requests that are over: nothing, or what and how much. */
+  leftovers(): Promise<string | undefined>
+  stop(): Promise<void>
+}
+
+/** Small limits, but for what must be given back without one. */
+const LIMITS = {
+  'log-level': 'fatal',
+  'shutdown-ms': 1000,
+  'fallbacks-per-minute': 0,
+  connections: 32,
+  'call-timeout-ms': 2000,
+  'deadline-ms': 3000,
+  'idle-timeout-ms': 60_000,
+  'headers-timeout-ms': 2000,
+}
+
+/** The log line of an exception that nobody caught; the process drains then. */
+const FATAL = /"level":60/
+
+/** Milliseconds until everything that is over must be given back. */
+const PATIENCE = 5000
+
+export interface VictimSettings {
+  /** Rules for a v1 service, played by the same upstream; without them there is none. */
+  readonly modes?: unknown
+  /** Limits that are not those of every other. */
+  readonly limits?: Readonly<Record<string, number>>
+  /** Told the head of every request over HTTP/1.1 that comes out of the proxy. */
+  readonly seen?: (head: string) => void
+}
+
+export async function startVictim({ modes, limits, seen }: VictimSettings, start: Start): Promise<Victim> {
+  const upstream = await startScripted(seen)
+  const v1 = modes === undefined ? {} : { 'upstream-v1': upstream.url, mode: JSON.stringify(modes) }
+  const begin = () => serve({ 'upstream-v2': upstream.url, ...v1, ...LIMITS, ...limits }, start)
+  let child: Child = await begin()
+  let fatal: string | undefined
+  const watch = (one: Child) => {
+    fatal = undefined
+    const told = (line: string) => {
+      if (one === child) fatal = line
+    }
+    one.line(FATAL).then(told, (gone: Error) => told(gone.message))
+  }
+  watch(child)
+  const autopsy = async () => {
+    if (fatal === undefined) await fetch(`${child.adminUrl}/healthz`).catch(() => {})
+    return fatal
+  }
+  const restart = async () => {
+    await child.stop('SIGKILL')
+    upstream.cut()
+    child = await begin()
+    watch(child)
+  }
+  return {
+    upstream,
+    url: () => child.url,
+    death: () => fatal,
+    autopsy,
+    async revive() {
+      if ((await autopsy()) !== undefined) await restart()
+    },
+    restart,
+    async leftovers() {
+      const late = performance.now() + PATIENCE
+      for (;;) {
+        const inFlight = await metric(child, 'crosswalk_requests_in_flight')
+        const connections = upstream.endIdle()
+        if (inFlight === 0 && connections === 0) return undefined
+        if (performance.now() > late) return `after ${PATIENCE} ms: ${inFlight} in flight, ${connections} connections to the upstream`
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    },
+    async stop() {
+      await child.stop('SIGTERM')
+      await upstream.close()
+    },
+  }
+}

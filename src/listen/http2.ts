@@ -18,6 +18,9 @@ type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags:
 /** Bytes that a client may send on one stream before somebody has read them: a few round trips of a fast network. */
 const STREAM_WINDOW = 256 * 1024
 
+/** Who waits for the end of an answer: what carries it, what counts it and Node's own streams are more than the ten that Node expects. */
+const LISTENERS = 20
+
 /** Megabytes that one connection may hold for all of its streams; Node's 10 are fewer than their windows. */
 const SESSION_MEMORY = 128
 
@@ -41,6 +44,7 @@ export function createHttp2(
   server.on('request', (request, response) => {
     speakHttp1(request)
     tellWholeFromCut(response)
+    response.setMaxListeners(LISTENERS)
     if (request.method === 'HEAD') tellEndOfHead(response)
     handler(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })

@@ -5,14 +5,21 @@ import { observe } from './fault.ts'
 import { processFaults } from './process/faults.ts'
 import { upstreamFaults } from './upstream/faults.ts'
 
+/** Milliseconds; a fault that hangs says so itself before that. */
+const PATIENCE = 90_000
+
 describe.each([
   ['upstream', upstreamFaults],
   ['client', clientFaults],
   ['process', processFaults],
   ['attacks', attackFaults],
 ])('%s', (group, faults) => {
-  it.each(faults.filter(({ full }) => !full).map((fault) => [fault.name, fault] as const))('%s', async (_, fault) => {
-    const row = await observe(group, fault)
-    expect(row.holds ? row.expected : row.seen).toBe(row.expected)
-  })
+  it.each(faults.filter(({ full }) => !full).map((fault) => [fault.name, fault] as const))(
+    '%s',
+    async (_, fault) => {
+      const row = await observe(group, fault)
+      expect(row.holds ? row.expected : row.seen).toBe(row.expected)
+    },
+    PATIENCE,
+  )
 })

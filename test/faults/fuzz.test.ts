@@ -1,10 +1,21 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Build, buildCli } from '../cli/build.ts'
+import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzRequests } from './fuzz/over-http.ts'
 import { sampleSeed } from './fuzz/size.ts'
 
 /** A sample of `npm run fuzz`, the same every time unless CROSSWALK_SEED is set. */
 const SAMPLE = 2000
+/** Heads go nine ways and more. */
+const HEADS = 150
+const SEQUENCES = 500
+
+let build: Build
+beforeAll(() => {
+  build = buildCli()
+}, 60_000)
+afterAll(() => build.remove())
 
 it('random requests get answers in v1 shape, and no error of our own making', async () => {
   const { statuses } = await fuzzRequests(SAMPLE, sampleSeed)
@@ -15,3 +26,15 @@ it('random answers of v2 become answers in v1 shape, and no error of our own mak
   const { statuses } = await fuzzAnswers(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '200 streamed', 'broken off', '503']))
 }, 60_000)
+
+it.each([
+  ['heads of services, on every carrier', fuzzHeads, HEADS],
+  ['sequences of HTTP/2 frames', fuzzFrames, SEQUENCES],
+  ['offers of other protocols', fuzzUpgrades, SEQUENCES],
+])(
+  'random %s end no process, leave nothing behind and mix up no answers',
+  async (_, fuzz, cases) => {
+    expect(await fuzz({ cases, seed: sampleSeed, start: { cli: build.cli }, note: () => {} })).toEqual([])
+  },
+  120_000,
+)

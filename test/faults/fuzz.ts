@@ -1,4 +1,4 @@
-import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
+import { type Fuzzing, fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
 import { seedOr, sizeOr } from './fuzz/size.ts'
@@ -23,12 +23,15 @@ const inside = (fuzz: (cases: number, seed: number) => Promise<Fuzzed>) => async
   return []
 }
 
+/** Random cases against the proxy as a process of its own: failures are told, each with its smallest case. */
+const outside = (fuzz: (fuzzing: Fuzzing) => Promise<readonly string[]>) => (cases: number) => fuzz({ cases, seed, start: {}, note: say })
+
 const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: number) => Promise<readonly string[]>]>> = {
   answers: [100_000, inside(fuzzAnswers)],
   requests: [100_000, inside(fuzzRequests)],
-  heads: [50_000, (cases) => fuzzHeads(cases, seed, {}, say)],
-  frames: [50_000, (cases) => fuzzFrames(cases, seed, {}, say)],
-  upgrades: [20_000, (cases) => fuzzUpgrades(cases, seed, {}, say)],
+  heads: [50_000, outside(fuzzHeads)],
+  frames: [50_000, outside(fuzzFrames)],
+  upgrades: [20_000, outside(fuzzUpgrades)],
 }
 
 if (names.some((name) => !KINDS[name])) {

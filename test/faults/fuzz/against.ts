@@ -7,60 +7,65 @@ import { hunt } from './hunt.ts'
 import type { Case, Prey } from './prey.ts'
 import { SMUGGLED } from './upgrades/draw.ts'
 import { upgrades } from './upgrades/upgrades.ts'
-import { startVictim, type Victim } from './victim.ts'
+import { startVictim, type Victim, type VictimSettings } from './victim.ts'
 
-export type Note = (line: string) => void
-
-/** Plays the cases, and looks whether everything is as before them; gives what is wrong. */
-async function huntAndLook<C extends Case>(
-  prey: Prey<C>,
-  victim: Victim,
-  cases: number,
-  seed: number,
-  note: Note,
-): Promise<readonly string[]> {
-  const begun = performance.now()
-  const failures = await hunt(prey, victim, cases, seed)
-  const played = ((performance.now() - begun) / 1000).toFixed(1)
-  await victim.revive()
-  const after = [await victim.leftovers(), await controls(victim)].filter((wrong) => wrong !== undefined)
-  const all = [...failures, ...after.map((wrong) => `${prey.name}, CROSSWALK_SEED=${seed}, after ${cases} cases: ${wrong}`)]
-  note(`${prey.name}: ${cases} cases in ${played} s, ${all.length === 0 ? 'nothing wrong' : `${all.length} FAILURES`}`)
-  for (const failure of all) note(failure)
-  return all
+/** How much is tried against a proxy that is started so, and who is told of it. */
+export interface Fuzzing {
+  readonly cases: number
+  readonly seed: number
+  readonly start: Start
+  readonly note: (line: string) => void
 }
 
-/** Heads of upstreams on every carrier, to clients of both protocols. */
-export async function fuzzHeads(cases: number, seed: number, start: Start, note: Note): Promise<readonly string[]> {
+type Hunting = <C extends Case>(prey: Prey<C>) => Promise<void>
+
+/** Hunts in one proxy, and looks afterwards whether everything is as before. Gives what is wrong. */
+async function inVictim(settings: VictimSettings, fuzzing: Fuzzing, use: (hunting: Hunting) => Promise<void>): Promise<readonly string[]> {
+  const { cases, seed, start, note } = fuzzing
+  const victim = await startVictim(settings, start)
   const failures: string[] = []
-  for (const hasV1 of [false, true]) {
-    const victim = await startVictim(hasV1 ? { modes: V1_MODES } : {}, start)
-    for (const way of WAYS.filter((one) => one.hasV1 === hasV1))
-      failures.push(...(await huntAndLook(headsBy(way), victim, cases, seed, note)))
-    if (!hasV1) failures.push(...(await huntAndLook(callHeads, victim, cases, seed, note)))
-    await victim.stop()
-  }
-  return failures
-}
-
-/** Sequences of HTTP/2 frames, each twice: in many writes and in one. */
-export async function fuzzFrames(cases: number, seed: number, start: Start, note: Note): Promise<readonly string[]> {
-  // After an error Node 20 waits for its client in vain, and this limit alone ends that.
-  const victim = await startVictim({ limits: { 'idle-timeout-ms': 500 } }, start)
-  const failures = await huntAndLook(sequences, victim, cases, seed, note)
+  await use(async (prey) => {
+    const begun = performance.now()
+    const found = await hunt(prey, victim, cases, seed)
+    note(`${prey.name}: ${cases} cases in ${((performance.now() - begun) / 1000).toFixed(1)} s, ${found.length} failures`)
+    failures.push(...found)
+  })
+  failures.push(...(await looked(victim)).map((wrong) => `CROSSWALK_SEED=${seed}, afterwards: ${wrong}`))
+  for (const failure of failures) note(failure)
   await victim.stop()
   return failures
 }
 
+async function looked(victim: Victim): Promise<readonly string[]> {
+  await victim.revive()
+  return [await victim.leftovers(), await controls(victim)].filter((wrong) => wrong !== undefined)
+}
+
+/** Heads of services on every carrier, to clients of both protocols. */
+export async function fuzzHeads(fuzzing: Fuzzing): Promise<readonly string[]> {
+  const fromV2 = await inVictim({}, fuzzing, async (hunting) => {
+    for (const way of WAYS) if (!way.hasV1) await hunting(headsBy(way))
+    await hunting(callHeads)
+  })
+  const fromV1 = await inVictim({ modes: V1_MODES }, fuzzing, async (hunting) => {
+    for (const way of WAYS) if (way.hasV1) await hunting(headsBy(way))
+  })
+  return [...fromV2, ...fromV1]
+}
+
+/** Sequences of HTTP/2 frames, each twice: in many writes and in one. */
+export function fuzzFrames(fuzzing: Fuzzing): Promise<readonly string[]> {
+  // After an error Node 20 waits for its client in vain, and this limit alone ends that.
+  return inVictim({ limits: { 'idle-timeout-ms': 500 } }, fuzzing, (hunting) => hunting(sequences))
+}
+
 /** Offers of other protocols; what stands in their bodies must never be taken for a request. */
-export async function fuzzUpgrades(cases: number, seed: number, start: Start, note: Note): Promise<readonly string[]> {
+export async function fuzzUpgrades(fuzzing: Fuzzing): Promise<readonly string[]> {
   const [line = ''] = SMUGGLED.split('\r\n')
   let smuggled = 0
   const seen = (head: string) => {
     if (head.startsWith(line)) smuggled += 1
   }
-  const victim = await startVictim({ seen }, start)
-  const failures = await huntAndLook(upgrades, victim, cases, seed, note)
-  await victim.stop()
-  return smuggled === 0 ? failures : [...failures, `upgrades, CROSSWALK_SEED=${seed}: ${smuggled} requests out of a body`]
+  const failures = await inVictim({ seen }, fuzzing, (hunting) => hunting(upgrades))
+  return smuggled === 0 ? failures : [...failures, `upgrades, CROSSWALK_SEED=${fuzzing.seed}: ${smuggled} requests out of bodies`]
 }

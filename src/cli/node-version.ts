@@ -1,10 +1,15 @@
 /** The first version of each line in which texts like array indices no longer collide in V8's tables (CVE-2026-21717). */
 const MENDED: Readonly<Record<number, string>> = { 22: '22.22.2', 24: '24.14.1', 25: '25.8.2' }
 
+/** A PING ACK that nobody asked for, and then a body, meet an assertion of this version alone: of any `http2.createServer()`, not only ours. */
+const ABORTED = 'v22.23.3'
+
 /** One sentence when this Node (`process.version`) lacks security fixes that a proxy needs; undefined when it does not. */
 export function lacksFixes(version: string): string | undefined {
   const [major = 0, minor = 0, patch = 0] = numbersIn(version)
   if (major === 20) return `Node ${version.slice(1)} has had no security fixes since April 2026; Node 24 is recommended`
+  if (version === ABORTED)
+    return `one packet over HTTP/2 ends every server on Node ${version.slice(1)}; 22.23.2 and Node 24 do not have that fault`
   const mended = MENDED[major]
   const [, since = 0, from = 0] = numbersIn(mended ?? '')
   if (mended === undefined || minor > since || (minor === since && patch >= from)) return undefined

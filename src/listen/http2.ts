@@ -8,6 +8,8 @@ import http2, {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { guarded } from '../relay/guard.ts'
+import { outlive } from '../relay/outlive.ts'
+import { probe } from '../relay/probe.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 /** Serves one gRPC call; `rawHeaders` is the flat list of names and values as they came. */
@@ -20,6 +22,9 @@ const STREAM_WINDOW = 256 * 1024
 
 /** Who waits for the end of an answer: what carries it, what counts it and Node's own streams are more than the ten that Node expects. */
 const LISTENERS = 20
+
+/** Milliseconds: a client that is gone gives its places back soon. More PINGs would keep a connection alive that `idleTimeoutMs` has to end. */
+const PROBES = { first: 10_000, again: Number.POSITIVE_INFINITY, answer: 10_000 }
 
 /** Megabytes that one connection may hold for all of its streams; Node's 10 are fewer than their windows. */
 const SESSION_MEMORY = 128
@@ -40,7 +45,11 @@ export function createHttp2(
     settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: maxStreams, maxHeaderListSize: headerBytes },
     maxSessionMemory: SESSION_MEMORY,
   })
-  server.on('session', (session) => session.setTimeout(idleTimeoutMs, () => session.destroy()))
+  server.on('session', (session) => {
+    outlive(session)
+    session.on('stream', probe(session, PROBES))
+    session.setTimeout(idleTimeoutMs, () => session.destroy())
+  })
   server.on('request', (request, response) => {
     speakHttp1(request)
     tellWholeFromCut(response)

@@ -1,4 +1,5 @@
 import net, { type Socket } from 'node:net'
+import tls from 'node:tls'
 
 /** One answer as it stood on the wire. */
 export interface WireAnswer {
@@ -22,6 +23,13 @@ export interface Talk {
   readonly closed: boolean
 }
 
+/** A connection to a server, over TLS when its address says so; whose certificate that is does not matter here. */
+export function dial(url: string, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Socket {
+  const { hostname, port, protocol: scheme } = new URL(url)
+  const to = { host: hostname, port: Number(port), noDelay: true }
+  return scheme === 'https:' ? tls.connect({ ...to, rejectUnauthorized: false, ALPNProtocols: [protocol] }) : net.connect(to)
+}
+
 /** Writes to a connection; `send` resolves when the bytes are handed over. */
 export type Speak = (socket: Socket) => void
 
@@ -36,12 +44,11 @@ export function talk(
   enough: number | ((received: string) => boolean) = Number.POSITIVE_INFINITY,
   heads: readonly number[] = [],
 ): Promise<Talk> {
-  const { hostname, port } = new URL(url)
   const areFinal = (many: number) => (text: string) =>
     readAnswers(text, false, heads).filter(({ broken, status }) => !broken && status >= 200).length >= many
   const isEnough = typeof enough === 'number' ? areFinal(enough) : enough
   return new Promise((resolve) => {
-    const socket = net.connect(Number(port), hostname)
+    const socket = dial(url)
     let received = ''
     const done = (closed: boolean) => {
       socket.destroy()

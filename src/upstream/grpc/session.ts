@@ -1,5 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
 import { ApiError } from '../../errors/api-error.ts'
+import { outlive } from '../../relay/outlive.ts'
+import { probe } from '../../relay/probe.ts'
 
 /** One stream to the service. */
 export interface Sent {
@@ -34,6 +36,9 @@ const STREAM_WINDOW = 256 * 1024
 const CONNECTION_WINDOW = 16 * 1024 * 1024
 const MAX_HEADER_SIZE = 64 * 1024
 
+/** Milliseconds: many a gRPC server takes PINGs that come more often than every five minutes, without a stream, for an attack. */
+const PROBES = { first: 10_000, again: 300_000, answer: 10_000 }
+
 /** Megabytes that all streams of the connection may take; Node's 10 are fewer than their windows. */
 const SESSION_MEMORY = 128
 
@@ -46,9 +51,11 @@ export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: (
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
     maxSessionMemory: SESSION_MEMORY,
   })
+  const probed = probe(connection, PROBES)
   let streams = 0
   let isReady = false
   connection.once('connect', (_, socket) => {
+    outlive(connection)
     socket.setKeepAlive(true, PROBE_AFTER)
     connection.setLocalWindowSize(CONNECTION_WINDOW)
   })
@@ -64,6 +71,7 @@ export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: (
     send(headers, endStream) {
       const { socket } = connection
       const stream = connection.request(headers, { endStream })
+      probed(stream)
       streams += 1
       stream.once('close', () => {
         streams -= 1

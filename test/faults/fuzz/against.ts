@@ -55,7 +55,7 @@ export async function fuzzHeads(fuzzing: Fuzzing): Promise<readonly string[]> {
 
 /** Sequences of HTTP/2 frames, each twice: in many writes and in one. */
 export function fuzzFrames(fuzzing: Fuzzing): Promise<readonly string[]> {
-  // After an error Node 20 waits for its client in vain, and this limit alone ends that.
+  // After an error many a Node waits for its client in vain (nghttp2 before 1.69), and this limit alone ends that.
   return inVictim({ limits: { 'idle-timeout-ms': 500 } }, fuzzing, (hunting) => hunting(sequences))
 }
 

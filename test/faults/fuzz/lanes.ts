@@ -1,5 +1,5 @@
-import net, { type Socket } from 'node:net'
-import { readAnswers, type WireAnswer } from '../wire.ts'
+import type { Socket } from 'node:net'
+import { dial, readAnswers, type WireAnswer } from '../wire.ts'
 import type { WireRequest } from './requests.ts'
 
 /** A connection that is kept while the server keeps it. */
@@ -10,13 +10,12 @@ export interface Lane {
 }
 
 export function openLane(url: string): Lane {
-  const { hostname, port } = new URL(url)
   let socket: Socket | undefined
   let received = ''
   let look = (_closed: boolean) => {}
 
   const connect = (): Socket => {
-    const fresh = net.connect(Number(port), hostname)
+    const fresh = dial(url)
     received = ''
     fresh.setEncoding('latin1')
     fresh.on('data', (chunk: string) => {

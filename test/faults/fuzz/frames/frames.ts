@@ -1,6 +1,7 @@
-import net from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { bytesOf, FLAG, frame, readFrames, TYPE } from '../../frames.ts'
+import { dial } from '../../wire.ts'
 import type { Prey } from '../prey.ts'
 import { drawSequence, type SequenceCase } from './draw.ts'
 
@@ -26,9 +27,8 @@ export const sequences: Prey<SequenceCase> = {
 }
 
 /** Resolves when the connection is over, by either side. */
-async function send(url: string, writes: readonly Buffer[], ends: SequenceCase['ends']): Promise<void> {
-  const { hostname, port } = new URL(url)
-  const socket = net.connect({ port: Number(port), host: hostname, noDelay: true })
+export async function send(url: string, writes: readonly Buffer[], ends: SequenceCase['ends']): Promise<void> {
+  const socket = dial(url, 'h2')
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   const { answered, dismissed } = listen(socket)
   socket.on('error', () => {})
@@ -52,9 +52,9 @@ async function send(url: string, writes: readonly Buffer[], ends: SequenceCase['
 
 /**
  * When the server has answered our ping, so that it has read everything before it; when it has told us to go. The second is as good as its
- * end of the connection: Node 20 waits for ours after an error.
+ * end of the connection: many a Node waits for ours after an error.
  */
-function listen(socket: net.Socket): { readonly answered: Promise<void>; readonly dismissed: Promise<void> } {
+function listen(socket: Socket): { readonly answered: Promise<void>; readonly dismissed: Promise<void> } {
   const [answered, dismissed] = [deferred(), deferred()]
   let received: Buffer = Buffer.alloc(0)
   socket.on('data', (bytes: Buffer) => {

@@ -99,7 +99,7 @@ function overSessions(url: string, count: number, open: Open): readonly Asker[] 
   const sessionFor = (nth: number) => {
     const known = sessions[nth]
     if (known && !known.closed && !known.destroyed) return known
-    const fresh = http2.connect(url)
+    const fresh = http2.connect(url, { rejectUnauthorized: false })
     fresh.on('error', () => {})
     sessions[nth] = fresh
     return fresh
@@ -116,28 +116,29 @@ function overSessions(url: string, count: number, open: Open): readonly Asker[] 
 function listen(begin: () => ClientHttp2Stream): Promise<Given> {
   return new Promise((resolve) => {
     let head: IncomingHttpHeaders = {}
+    let text = ''
     let rest = ''
     let body = ''
     const stream = begin()
     stream.setEncoding('latin1')
-    stream.on('response', (headers) => {
+    stream.on('response', (headers: IncomingHttpHeaders, _: number, raw: readonly string[]) => {
       head = headers
+      text = linesOf(raw)
     })
     stream.on('data', (chunk: string) => {
       body += chunk
     })
-    stream.on('trailers', (trailers) => {
-      rest = linesOf(trailers)
+    stream.on('trailers', (_, __, raw: readonly string[]) => {
+      rest = linesOf(raw)
     })
     stream.on('error', () => {})
     stream.once('close', () => {
-      const text = `${linesOf(head)}\n\n${body}\n\n${rest}`
-      resolve({ status: Number(head[':status'] ?? 0), type: head['content-type'], body, text, isBroken: stream.rstCode !== 0 })
+      const said = `${text}\n\n${body}\n\n${rest}`
+      resolve({ status: Number(head[':status'] ?? 0), type: head['content-type'], body, text: said, isBroken: stream.rstCode !== 0 })
     })
   })
 }
 
-const linesOf = (headers: IncomingHttpHeaders) =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n')
+/** A flat list of names and values, as it came. */
+const linesOf = (raw: readonly string[]) =>
+  Array.from({ length: raw.length / 2 }, (_, at) => `${raw[2 * at]}: ${raw[2 * at + 1]}`).join('\n')

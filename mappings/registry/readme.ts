@@ -18,7 +18,10 @@ export function readmeIn(body: unknown): string | undefined {
   return content as string | undefined
 }
 
-/** Puts each repo's readme in place. A readme is kept as long as its repo does not change. */
+/**
+ * Puts each repo's readme in place. Where readmes are kept (`keep.ttlMs`), it is as long as the update time of the repo stands still; no
+ * source says that a readme's change moves it.
+ */
 export const withReadmes: Enrich = function* (rows, env) {
   if (!env.readmes) return rows
   const outcomes = yield* askAll(rows.map(({ uid, updateTime }) => readCall(asText(uid), asText(updateTime))))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { host, integer, type Kind } from '../config/kinds.ts'
+import { flag, host, integer, type Kind } from '../config/kinds.ts'
 import type { SandboxOptions } from '../sandbox/start.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
@@ -22,6 +22,7 @@ const FLAGS = {
   data: { kind: data, help: 'What the sandbox holds: demo, empty, large, or a JSON file of v2-shaped resources (demo)' },
   tags: { kind: integer(1, 1_000_000), help: 'Tags of the repo "large" of the data set large (10000)' },
   latency: { kind: integer(0, 600_000), help: 'Milliseconds the sandbox waits before every answer (0)' },
+  'readme-moves-repo': { kind: flag, help: "Whether a readme's change in v2 moves the update time of its repo (false)" },
 } satisfies Record<string, SandboxFlag>
 
 export const sandboxFlags: Readonly<Record<string, Flag>> = FLAGS
@@ -38,7 +39,14 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
     if (!read.success) return { problem: `${name} is ${JSON.stringify(value)} in ${source}, but it must be ${flag.kind.allowed}.` }
     values[name] = read.data
   }
-  const { 'sandbox-port': port, 'sandbox-host': address, data: set, tags, latency: latencyMs } = values
+  const {
+    'sandbox-port': port,
+    'sandbox-host': address,
+    data: set,
+    tags,
+    latency: latencyMs,
+    'readme-moves-repo': readmeMovesRepo,
+  } = values
   const data = typeof set === 'string' && !DATA_SETS.includes(set) ? { file: set } : set
-  return { options: { host: address, port, data, tags, latencyMs } as SandboxOptions }
+  return { options: { host: address, port, data, tags, latencyMs, readmeMovesRepo } as SandboxOptions }
 }

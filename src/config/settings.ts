@@ -83,7 +83,7 @@ export const SETTINGS = {
   'errors.notFound': setting(choiceOf('empty', 'error'), 'NOT_FOUND', 'empty', 'A missing resource: as v1 had it, or always 404'),
   unknownParameters: setting(choiceOf('drop', 'refuse'), 'UNKNOWN_PARAMETERS', 'drop', 'Query parameters that v1 did not know'),
   'v2.maskCase': setting(choiceOf('snake', 'camel'), 'MASK_CASE', 'snake', 'Spelling of field masks in a v2 query'),
-  'registry.readmes': setting(flag, 'READMES', true, 'Show the readme of listed repos: one v2 call for each repo not yet known'),
+  'registry.readmes': setting(flag, 'READMES', true, 'Show the readme of listed repos: one v2 call for each repo'),
   modes: setting<ModeRules>(
     modes,
     'MODE',
@@ -217,7 +217,12 @@ export const SETTINGS = {
     'Then: time serving open connections only, for balancers that are refused (nginx)',
   ),
   'keep.entries': setting(integer(1, 1_000_000), 'KEEP_ENTRIES', 10_000, 'v2 answers kept for their callers (readmes, look-ups)'),
-  'keep.ttlMs': setting(integer(1, HOUR), 'KEEP_TTL_MS', MINUTE, 'How long they are kept at most, in milliseconds'),
+  'keep.ttlMs': setting(
+    integer(0, HOUR),
+    'KEEP_TTL_MS',
+    0,
+    'How long the readme of a repo whose update time stands still is shown again without asking v2, in milliseconds; 0 = never',
+  ),
   'log.level': setting(
     choiceOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'LOG_LEVEL',

@@ -33,6 +33,8 @@ export type SandboxOptions = {
   readonly serviceDomain?: string | undefined
   /** v2 takes plain-HTTP sinks on loopback hosts; false unless given. */
   readonly allowHttpSinks?: boolean | undefined
+  /** A readme's change in v2 moves the update time of its repo; false unless given. */
+  readonly readmeMovesRepo?: boolean | undefined
   /** Events are delivered to sinks off this machine too; false unless given. */
   readonly allowAnySink?: boolean | undefined
 }
@@ -56,11 +58,17 @@ export type Sandbox = {
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { host = '127.0.0.1', port = 8090, data = 'demo', latencyMs = 0, seed = 1 } = options
-  const { v1Dialect = 'specification', serviceDomain = 'chainguard.dev', allowHttpSinks = false, allowAnySink = false } = options
+  const {
+    v1Dialect = 'specification',
+    serviceDomain = 'chainguard.dev',
+    allowHttpSinks = false,
+    allowAnySink = false,
+    readmeMovesRepo,
+  } = options
   const clock = createClock(options.now)
   const dataset = await openData(data, clock.now().getTime(), options.tags)
   let url = ''
-  const world = createWorld(dataset, clock, seed, { v1Dialect, serviceDomain, allowHttpSinks }, () => url)
+  const world = createWorld(dataset, clock, seed, { v1Dialect, serviceDomain, allowHttpSinks, readmeMovesRepo }, () => url)
   const journal = createJournal()
   const faults = createFaults()
   const events = openEvents(world, seed, allowAnySink)

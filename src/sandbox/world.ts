@@ -10,6 +10,8 @@ export type WorldOptions = {
   readonly serviceDomain: string
   /** Subscriptions on this machine may have plain-HTTP sinks; without, v2 takes https alone (semantics §3.16). */
   readonly allowHttpSinks?: boolean | undefined
+  /** A readme's change in v2 moves the update time of its repo, which no source promises. */
+  readonly readmeMovesRepo?: boolean | undefined
 }
 
 /** What a fixed bearer token stands for. */

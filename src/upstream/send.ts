@@ -22,7 +22,7 @@ export interface SendSettings {
   readonly base: string
   /** Largest v2 answer that is read, in bytes. */
   readonly answerBytes: number
-  /** Answers that may be kept (readmes, hydration): how many, and for how long at most. */
+  /** Answers that may be kept: how many, and for how long those that outlive their request; 0 = no longer than it. */
   readonly keep: { readonly entries: number; readonly ttlMs: number }
   /** Calls for further pages of lists that are under way at one time: fewer than there are connections, so that single reads find one. */
   readonly bulkCalls: number
@@ -64,7 +64,7 @@ export interface SendFor {
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
-  const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries, ttl: settings.keep.ttlMs })
+  const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries })
   const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)
@@ -97,12 +97,14 @@ export function createSend(settings: SendSettings): SendFor {
       }
     }
     const readKept = async (call: Call, { key, scope }: NonNullable<Call['keep']>) => {
+      const ttl = scope === 'caller' ? settings.keep.ttlMs : FOR_GOOD
+      if (scope === 'caller' && ttl === 0) return read(call)
       by ??= answeredBy(context.headers)
       const whole = `${marks.nameOf(caller)} ${by} ${scope === 'request' ? request : ''} ${key}`
       const known = kept.get(whole)
       if (known) return known
       const answer = await read(call)
-      kept.set(whole, answer)
+      kept.set(whole, answer, { ttl })
       return answer
     }
     return (call) => {
@@ -113,6 +115,9 @@ export function createSend(settings: SendSettings): SendFor {
   const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) => fly(context, call, parsed(call, context, landing))
   return Object.assign(sendFor, { read })
 }
+
+/** The answers of one request are found by it alone, and go when others need their place. */
+const FOR_GOOD = 0
 
 /** Errors of a write that wrote nothing for certain: all that strangers get. */
 const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])

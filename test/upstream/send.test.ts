@@ -135,6 +135,15 @@ describe('kept answers', () => {
     expect(await sendFor(context('t', 'r2'))(ofRequest)).toEqual({ uid: 'second' })
   })
 
+  it('are those of the request alone where nothing else may be kept', async () => {
+    const now = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 0 }, bulkCalls: 2 })
+    for (const uid of ['a', 'b', 'c']) answer(uid)
+    expect([await now(context('t'))(kept), await now(context('t'))(kept)]).toEqual([{ uid: 'a' }, { uid: 'b' }])
+    const ofRequest: Call = { ...read, keep: { key: 'k', scope: 'request' } }
+    const request = now(context('t'))
+    expect([await request(ofRequest), await request(ofRequest)]).toEqual([{ uid: 'c' }, { uid: 'c' }])
+  })
+
   it('never hold an error', async () => {
     nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(500, 'oops')
     answer('now')

@@ -43,8 +43,7 @@ const patch = (ask: Ask, world: World) => {
   const found = violations(readmeMessage, readme)
   if (found.length > 0) invalidArgument(found)
   world.store.readmes.put(readme)
-  // The readme is a part of its repo, whose update time tells readers to fetch it again.
-  world.store.repos.put({ ...repo, updateTime: timestamp(world.clock) })
+  if (world.options.readmeMovesRepo) world.store.repos.put({ ...repo, updateTime: timestamp(world.clock) })
   return ok(render(readmeMessage, readme))
 }
 

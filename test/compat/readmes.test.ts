@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mappings } from '../../mappings/index.ts'
+import type { Config } from '../../src/config/settings.ts'
+import { configWith } from '../../src/config.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
+import { createServer, type Server } from '../../src/server.ts'
+
+const START = Date.UTC(2026, 4, 1, 12)
+const STAFF = { authorization: 'Bearer demo-admin', 'content-type': 'application/json' }
+
+describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a v2 with %o', ({ readmeMovesRepo }) => {
+  let v2: Sandbox
+  const servers: Server[] = []
+  let seconds = 0
+
+  beforeAll(async () => {
+    v2 = await startSandbox({ port: 0, now: () => START + 1000 * seconds++, readmeMovesRepo })
+  })
+  afterAll(async () => {
+    for (const server of servers) await server.close()
+    await v2.close()
+  })
+
+  const proxy = async (values: Partial<Config>) => {
+    const server = createServer(
+      configWith({ 'upstream.v2': v2.url, 'listen.port': 0, 'admin.port': 0, 'log.level': 'silent', ...values }),
+      mappings,
+    )
+    servers.push(server)
+    await server.listen()
+    return server.url
+  }
+  const send = async (method: string, url: string, body?: unknown) => {
+    const response = await fetch(url, { method, headers: STAFF, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  /** A repo whose readme a v1 client has read before somebody else changed it in v2. */
+  const changedBehind = async (v1: string, name: string) => {
+    const { body: made } = await send('POST', `${v1}/registry/v1/repos/${v2.organization}`, { name, readme: 'first' })
+    const readme = `${v2.url}/registry/v2/repos/${made.id}/readme`
+    const shown = async () => (await send('GET', `${v1}/registry/v1/repos?id=${made.id}`)).body.items[0]
+    const before = (await shown()).readme
+    // Not by the caller of v1: a write of its own would end what is kept for it.
+    await send('PATCH', readme, { content: 'second' })
+    const stored = async () => (await send('GET', readme)).body.content
+    return { id: made.id, before, shown, stored }
+  }
+
+  it('a readme that changed in v2 is shown at once, and the new text survives what v1 writes back', async () => {
+    const v1 = await proxy({})
+    const { id, before, shown, stored } = await changedBehind(v1, 'fresh')
+    const row = await shown()
+    expect([before, row.readme]).toEqual(['first', 'second'])
+    const written = await send('PUT', `${v1}/registry/v1/repos/${id}`, row)
+    expect([written.status, written.body.readme, await stored()]).toEqual([200, 'second', 'second'])
+  })
+
+  it('a kept one is shown for as long as the operator said, where v2 tells nothing of the change', async () => {
+    const v1 = await proxy({ 'keep.ttlMs': 60_000 })
+    const { id, shown, stored } = await changedBehind(v1, 'kept')
+    expect((await shown()).readme).toBe(readmeMovesRepo ? 'second' : 'first')
+    const written = await send('PUT', `${v1}/registry/v1/repos/${id}`, { name: 'kept', readme: 'second' })
+    expect([written.body.readme, await stored()]).toEqual(['second', 'second'])
+    expect((await shown()).readme).toBe('second')
+  })
+})

@@ -1,6 +1,6 @@
 import { readOnly, text } from '../src/mapping/field.ts'
 import type { Mapping } from '../src/mapping/operation.ts'
-import { create, list, remove } from '../src/mapping/operations.ts'
+import { create, list, remove, v1Only } from '../src/mapping/operations.ts'
 import { scope } from '../src/mapping/query.ts'
 import { resource } from '../src/mapping/resource.ts'
 
@@ -18,5 +18,11 @@ export const events: Mapping = {
     list('events.subscriptions.list', 'GET /events/v1/subscriptions', subscription, { query: scope, byId: 'id' }),
     create('events.subscriptions.create', 'POST /events/v1/subscriptions/{parent_id=**}', subscription),
     remove('events.subscriptions.delete', 'DELETE /events/v1/subscriptions/{id=**}', subscription),
+    // Without a parent it is no `iam.identities.create`, although it stands in its collection (facts §2).
+    v1Only(
+      'events.identities.create',
+      'POST /iam/v1/identities',
+      'v2 creates identities below a group alone, POST /iam/v1/identities/{id}',
+    ),
   ],
 }

@@ -5,7 +5,8 @@ import { iam } from './iam.ts'
 import { libraries } from './libraries.ts'
 import { ping } from './ping.ts'
 import { registry } from './registry.ts'
+import { v1Domains } from './v1-domains.ts'
 import { vulnerabilities } from './vulnerabilities.ts'
 
-/** Every domain that is served; a new domain is one more line here. */
-export const mappings: readonly Mapping[] = [iam, registry, vulnerabilities, libraries, advisory, events, ping]
+/** Every domain of v1, those that v2 does not serve at the end. */
+export const mappings: readonly Mapping[] = [iam, registry, vulnerabilities, libraries, advisory, events, ping, ...v1Domains]

@@ -1,9 +1,9 @@
 import type { Operation } from '../../src/mapping/operation.ts'
 import { v1OnlyRows } from '../../src/mapping/operations.ts'
 
-/** Operations that only a v1 service can answer, by the reason (facts §22). */
+/** Operations that only a v1 service can answer, by the reason (facts §22, specification §4.7). Clients read the reasons. */
 export const v1OnlyOperations: readonly Operation[] = [
-  ...v1OnlyRows('vulnerability reports have no v2 endpoint (specification §4.7)', {
+  ...v1OnlyRows('vulnerability reports have no v2 endpoint', {
     'registry.vuln_reports.list': 'GET /registry/v1/vuln_reports',
     'registry.vuln_reports.counts': 'GET /registry/v1/vuln_reports/counts',
     'registry.vuln_reports.counts_cumulative': 'GET /registry/v1/vuln_reports/counts_cumulative',

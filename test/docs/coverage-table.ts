@@ -8,7 +8,9 @@ What a client can see of it is listed in [docs/differences.md](docs/differences.
 /** How the operations of each domain are served, and all of them together: Markdown. */
 export function coverageTable(mappings: readonly Mapping[]): string {
   const all = { domain: '**all**', operations: mappings.flatMap(({ operations }) => operations) }
-  const rows = [...mappings, all].map(({ domain, operations }) => {
+  const alone = mappings.filter(({ operations }) => operations.every(({ kind }) => kind === 'v1-only'))
+  const others = { domain: alone.map(({ domain }) => domain).join(', '), operations: alone.flatMap(({ operations }) => operations) }
+  const rows = [...mappings.filter((mapping) => !alone.includes(mapping)), others, all].map(({ domain, operations }) => {
     const counts = KINDS.map((kind) => operations.filter((operation) => operation.kind === kind).length)
     return `| ${[domain, operations.length, ...counts].join(' | ')} |`
   })

@@ -24,8 +24,10 @@ describe('the tables', () => {
     expect(counts('vulnerabilities')).toEqual([1, 0, 1, 5])
     expect(counts('libraries')).toEqual([3, 0, 0, 24])
     expect(counts('advisory')).toEqual([3, 0, 0, 0])
-    expect(counts('events')).toEqual([3, 0, 0, 0])
-    expect(operations).toHaveLength(138)
+    expect(counts('events')).toEqual([3, 0, 0, 1])
+    const elsewhere = { policies: 13, argos: 10, actions: 6, auth: 3, skills: 3, apk: 2, apko: 2, packages: 1, 'image-recommendation': 1 }
+    for (const [domain, all] of Object.entries(elsewhere)) expect([domain, ...counts(domain)]).toEqual([domain, 0, 0, 0, all])
+    expect(operations).toHaveLength(138 + 1 + 41)
   })
 
   it('pair 216 capabilities, words on the v1 side', () => {

@@ -26,6 +26,14 @@ export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {
     if (operation) compareOperation(facts, fact, operation, findings)
     else findings.missing.push(`operation ${fact.id}: ${route}`)
   }
+  for (const { v1, kind } of facts.missingFromOpenapi) {
+    const route = `${v1.method} ${shapeOf(v1.path)}`
+    if (byRoute.get(route)?.kind !== kind) findings.missing.push(`operation ${v1.rpc}: ${route}`)
+    byRoute.delete(route)
+  }
+  const described = new Set(facts.operations.map(({ domain }) => domain))
+  for (const mapping of mappings.filter(({ domain }) => !described.has(domain)))
+    for (const { method, template } of mapping.operations) byRoute.delete(`${method} ${shapeOf(template)}`)
   for (const [route, { id }] of byRoute) findings.extra.push(`operation ${id}: ${route}`)
   return findings
 }

@@ -46,6 +46,10 @@ export interface FactOperation {
 export interface Facts {
   readonly orderBy: Readonly<Record<string, string>>
   readonly operations: readonly FactOperation[]
+  readonly missingFromOpenapi: readonly {
+    readonly v1: { readonly method: string; readonly path: string; readonly rpc: string }
+    readonly kind: string
+  }[]
   readonly messages: { readonly v1: Readonly<Record<string, readonly V1Member[]>> }
   readonly enums: Readonly<
     Record<

@@ -79,6 +79,42 @@ describe('a v1-only operation', () => {
   })
 })
 
+describe('a domain of v1 that v2 lacks', () => {
+  it('is answered by v1, and what v2 has of it by v2', async () => {
+    await fetch(`${proxy.url}/argos/v1/osv/vulns/CVE-2026-1`)
+    await fetch(`${proxy.url}/policies/v1/nothing-known`)
+    await fetch(`${proxy.url}/sts/exchange`)
+    expect(v1.seen.map(({ url }) => url)).toEqual(['/base/argos/v1/osv/vulns/CVE-2026-1', '/base/policies/v1/nothing-known'])
+    expect(proxy.log.map(({ operation, mode }) => `${operation} ${mode}`).slice(-3)).toEqual([
+      'argos.osv.get v1',
+      'unknown v1',
+      'native native',
+    ])
+  })
+
+  it('needs a v1 service', async () => {
+    const alone = await startProxy({ 'upstream.v2': v2.url })
+    const answer = await fetch(`${alone.url}/auth/v1/ok`)
+    await alone.close()
+    const message =
+      'auth.auth.validate needs a v1 service: v2 describes no tokens and removes no users; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'
+    expect([answer.status, await answer.json()]).toEqual([501, { code: 12, message, details: [] }])
+  })
+})
+
+it('an identity of events is made by v1, one of a group by v2', async () => {
+  const body = '{ "subject": "s",  "issuer": "i" }'
+  await fetch(`${proxy.url}/iam/v1/identities`, { method: 'POST', body })
+  await fetch(`${proxy.url}/iam/v1/identities/`, { method: 'POST', body })
+  expect(v1.seen.map(({ url, body }) => [url, body])).toEqual([
+    ['/base/iam/v1/identities', body],
+    ['/base/iam/v1/identities/', body],
+  ])
+  v1.seen.length = 0
+  await fetch(`${proxy.url}/iam/v1/identities/${'0'.repeat(40)}`, { method: 'POST', body: '{"name":"x"}' })
+  expect(v1.seen).toEqual([])
+})
+
 it('a path or a method that no table knows goes to v1 too', async () => {
   await fetch(`${proxy.url}/libraries/v1/nothing`)
   await fetch(`${proxy.url}/iam/v1/groups`, { method: 'OPTIONS' })

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors/api-error.ts'
+import { isSaid } from '../../src/errors/api-error.ts'
 import { choice, flag, intMap, object, readOnly, text } from '../../src/mapping/field.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { action, create, list, nothing, ok, operation, patch, remove } from '../../src/mapping/operations.ts'
@@ -70,7 +70,7 @@ function* update({ params, body }: V1Request, env: Env): Plan {
   try {
     return ok(show(yield* ask(patch(group, uid, 'id', fields, env))))
   } catch (error) {
-    const mayBeVerified = error instanceof ApiError && error.code === 'PERMISSION_DENIED' && fields.verified !== true
+    const mayBeVerified = isSaid(error, 'PERMISSION_DENIED') && fields.verified !== true
     if (!mayBeVerified) throw error
   }
   const { verified: _, ...others } = fields

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors/api-error.ts'
+import { isSaid } from '../../src/errors/api-error.ts'
 import { choice, object, oneof, readOnly, text, textMap, texts, time } from '../../src/mapping/field.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { create, list, ok, operation, remove, replace } from '../../src/mapping/operations.ts'
@@ -87,7 +87,7 @@ function* lookup({ query }: V1Request, env: Env): Plan {
   try {
     return ok(show(yield* ask({ method: 'GET', path: `${identity.v2}/${uidInPath(uid, 'id')}`, query: [] })))
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'PERMISSION_DENIED') return ok(show({ uid }))
+    if (isSaid(error, 'PERMISSION_DENIED')) return ok(show({ uid }))
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors/api-error.ts'
+import { ApiError, isSaid } from '../../src/errors/api-error.ts'
 import { text } from '../../src/mapping/field.ts'
 import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Enrich } from '../../src/mapping/list-query.ts'
@@ -31,7 +31,7 @@ export const withReadmes: Enrich = function* (rows, env) {
 /** The stored readme of a repo, read afresh; undefined when the caller may not see it. */
 export function* storedReadme(uid: string): Plan<string | undefined> {
   const [outcome] = yield* askAll([readCall(uid)])
-  if (outcome?.ok === false && outcome.error.code === 'PERMISSION_DENIED') return undefined
+  if (outcome?.ok === false && isSaid(outcome.error, 'PERMISSION_DENIED')) return undefined
   return contentOf(outcome)
 }
 

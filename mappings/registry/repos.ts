@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors/api-error.ts'
+import { isSaid } from '../../src/errors/api-error.ts'
 import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { list, ok, operation, patch, remove } from '../../src/mapping/operations.ts'
@@ -61,7 +61,7 @@ function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
     const path = parent === '' ? repo.v2 : `${repo.v2}/${uidInPath(parent, 'parent_id')}`
     created = yield* ask({ method: 'POST', path, query: [], body: fields })
   } catch (error) {
-    const existing = mayUpdate && isCode(error, 'ALREADY_EXISTS') ? yield* findRepo(parent, fields) : undefined
+    const existing = mayUpdate && isSaid(error, 'ALREADY_EXISTS') ? yield* findRepo(parent, fields) : undefined
     if (!existing) throw error
     return ok(yield* replaceRepo(existing, body, env))
   }
@@ -113,12 +113,8 @@ function* replaceReadme(uid: string, wanted: string | undefined, env: Env): Plan
     yield* writeReadme(uid, content)
     return { content, replaced: true }
   } catch (error) {
-    if (!isCode(error, 'PERMISSION_DENIED')) throw error
+    if (!isSaid(error, 'PERMISSION_DENIED')) throw error
     if (content === '') return { content: stored ?? '', replaced: false }
     throw halfDone(error, 'v2 keeps readme writes to repo.internal.admin; send the stored readme or none; nothing was written')
   }
-}
-
-function isCode(error: unknown, code: ApiError['code']): boolean {
-  return error instanceof ApiError && error.code === code
 }

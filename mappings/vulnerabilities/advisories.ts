@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors/api-error.ts'
+import { isSaid } from '../../src/errors/api-error.ts'
 import { enumMap, identical } from '../../src/mapping/enums.ts'
 import { firstOf, long, objects, optional, parentOf, readOnly, text, texts, time } from '../../src/mapping/field.ts'
 import { isObject, type JsonObject } from '../../src/mapping/json.ts'
@@ -115,7 +115,7 @@ function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<R
     const found = yield* get(uid)
     return { rows: found.events, envelope: found }
   } catch (error) {
-    if (parent === undefined || !(error instanceof ApiError) || error.code !== 'NOT_FOUND') throw error
+    if (parent === undefined || !isSaid(error, 'NOT_FOUND')) throw error
   }
   const found = yield* get(parent)
   const named = Array.isArray(found.events) ? found.events.filter((one) => isObject(one) && one.uid === uid) : []

@@ -17,6 +17,8 @@ interface ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** What really happened. It is logged and never sent. */
   readonly cause?: unknown
+  /** Something before the service said it, which knows nothing of its resources: a gateway, a load balancer. */
+  readonly foreign?: true
 }
 
 /** The one error of the project: a google.rpc.Status. `message` and `details` reach the client, `cause` only the log. */
@@ -24,6 +26,7 @@ export class ApiError extends Error {
   readonly code: CodeName
   readonly details: readonly Detail[]
   readonly headers: Readonly<Record<string, string>>
+  readonly foreign: boolean
 
   constructor(code: CodeName, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -31,11 +34,20 @@ export class ApiError extends Error {
     this.code = code
     this.details = options.details ?? []
     this.headers = options.headers ?? {}
+    this.foreign = options.foreign === true
   }
 
   get http(): number {
     return CODES[this.code].http
   }
+}
+
+/**
+ * Whether the service itself answered with one of these codes. Plans that make something else of an error ask this: the 403 of a gateway
+ * says nothing about a resource, and passes on as the error that it is.
+ */
+export function isSaid(error: unknown, ...codes: readonly CodeName[]): error is ApiError {
+  return error instanceof ApiError && !error.foreign && codes.includes(error.code)
 }
 
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'

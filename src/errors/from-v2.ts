@@ -14,6 +14,8 @@ const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
 /**
  * A failed v2 answer as an ApiError. A google.rpc.Status body keeps its code, message and details; anything else (the HTML page of
  * a load balancer, a truncated body) is INTERNAL, or what its HTTP status plainly says: who may ask, how much, how often, and what is down.
+ * NOT_FOUND is left of those alone that name the missing resource: any other 404 says that v2 is not where it was sought, and v1 clients
+ * take "not found" for "gone".
  */
 export function fromV2({ status, headers, text }: V2Failure): ApiError {
   const kept: Record<string, string> = {}
@@ -21,16 +23,30 @@ export function fromV2({ status, headers, text }: V2Failure): ApiError {
     const value = headers[name]
     if (typeof value === 'string' && isWritable(value)) kept[name] = value
   }
-  const body = parseStatus(text)
-  if (body) return new ApiError(body.code, body.message, { details: body.details, headers: kept })
-  const code = PLAIN_STATUS[status] ?? 'INTERNAL'
-  return new ApiError(code, `the v2 service answered HTTP ${status} without an error body`, { headers: kept, cause: text.slice(0, 500) })
+  const said = parseStatus(text)
+  const isForeign = !said?.details.some(({ '@type': type }) => type === ERROR_INFO)
+  const options = { headers: kept, cause: text.slice(0, 500), ...(isForeign && { foreign: true as const }) }
+  if (!said) {
+    return new ApiError(PLAIN_STATUS[status] ?? 'INTERNAL', `the v2 service answered HTTP ${status} without an error body`, options)
+  }
+  if (said.code === 'NOT_FOUND' && (status !== CODES.NOT_FOUND.http || isForeign || !said.details.some(isResource))) {
+    return new ApiError('UNAVAILABLE', `the v2 service answered HTTP ${status} without naming a missing resource`, options)
+  }
+  return new ApiError(said.code, said.message, { ...options, details: said.details, cause: undefined })
 }
+
+/** Every error of the service itself has it; what a gateway before it says has no details (specification §7). */
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
+
+const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo'
+
+const isResource = ({ '@type': type }: Detail) => type === RESOURCE_INFO
 
 /** Statuses whose meaning does not depend on who wrote the body. */
 const PLAIN_STATUS: Readonly<Record<number, keyof typeof CODES>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',
+  404: 'UNAVAILABLE',
   413: 'INVALID_ARGUMENT',
   414: 'INVALID_ARGUMENT',
   429: 'RESOURCE_EXHAUSTED',

@@ -1,10 +1,11 @@
+import { isSaid } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
 import { askAll, type Call, type Plan } from './plan.ts'
 import type { Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
 
 /** Codes that a look-up may give without failing the list: v1 showed nothing there (facts §10.9). */
-const NOTHING_TO_SHOW = new Set(['NOT_FOUND', 'PERMISSION_DENIED'])
+const NOTHING_TO_SHOW = ['NOT_FOUND', 'PERMISSION_DENIED'] as const
 
 /** The Get of a resource that other rows refer to; rows of one request share the answer. */
 export function lookUp(resource: Resource, uid: string): Call {
@@ -21,7 +22,7 @@ export function* hydrate(lookUps: readonly Call[]): Plan<ReadonlyMap<string, Jso
   const found = new Map<string, JsonObject>()
   for (const [at, outcome] of (yield* askAll(calls)).entries()) {
     if (outcome.ok) found.set(calls[at]?.path ?? '', outcome.body)
-    else if (!NOTHING_TO_SHOW.has(outcome.error.code)) throw outcome.error
+    else if (!isSaid(outcome.error, ...NOTHING_TO_SHOW)) throw outcome.error
   }
   return found
 }

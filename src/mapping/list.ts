@@ -1,3 +1,4 @@
+import { isSaid } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
 import { type Enrich, type Filters, type ListOptions, readList } from './list-query.ts'
 import type { Env, V1Request } from './operation.ts'
@@ -100,12 +101,12 @@ function byId({ v2 }: Resource, uid: string, read?: Call['read']): Call | undefi
 }
 
 /** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
-const INVISIBLE = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
+const INVISIBLE = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'] as const
 
 /** The resource that a Get found as a list of one or none. */
 function foundIn(outcome: Outcome, filters: Filters): readonly JsonObject[] {
   if (outcome.ok) return passes(outcome.body, filters) ? [outcome.body] : []
-  if (INVISIBLE.has(outcome.error.code)) return []
+  if (isSaid(outcome.error, ...INVISIBLE)) return []
   throw outcome.error
 }
 

@@ -32,7 +32,8 @@ beforeAll(async () => {
   v2 = await startUpstream(({ headers }, response) => {
     if (headers.authorization === 'Bearer b') response.statusCode = 403
     const answer = { uid: '4d2e'.repeat(10), name: String(headers.authorization) }
-    response.end(JSON.stringify(response.statusCode === 403 ? { code: 7, message: 'no', details: [] } : answer))
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'PERMISSION_DENIED' }]
+    response.end(JSON.stringify(response.statusCode === 403 ? { code: 7, message: 'no', details } : answer))
   })
   proxy = await startProxy({ 'upstream.v2': v2.url })
 })

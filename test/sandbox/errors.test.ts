@@ -44,6 +44,25 @@ describe('typed details (specification §7)', () => {
     })
   })
 
+  const parts = ['libraries/v2/artifacts/{uid}/versions', 'registry/v2/repos/{uid}/readme', 'registry/v2/repos/{uid}/digests/sha256:0/size']
+  const gets = ['groups', 'identities', 'roles', 'roleBindings', 'identityProviders', 'accountAssociations', 'groupInvites']
+  const collections = [
+    ...[...gets, 'externalGroupRoleMappings'].map((name) => `iam/v2/${name}`),
+    'registry/v2/repos',
+    'registry/v2/tags',
+    'events/v2/subscriptions',
+    'vulnerabilities/v2/advisories',
+  ]
+
+  test.each([...parts, ...collections.map((path) => `${path}/{uid}`)])('rule 3: whatever is missing is named: %s', async (path) => {
+    const target = `/${path.replace('{uid}', path.startsWith('libraries') ? 'none' : missing())}`
+    const named = { code: 5, details: [{ '@type': `${GOOGLE}ErrorInfo` }, { '@type': `${GOOGLE}ResourceInfo` }] }
+    const replies = [await get(target), ...(/readme|size|versions|advisories/.test(path) ? [] : [await remove(target)])]
+    // A delete that is done twice may be a success (ASSUMPTIONS.md, "Deletes").
+    for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject({ status: 404, json: named })
+    expect(replies[0]?.status).toBe(404)
+  })
+
   test('rule 4: a successful delete has an empty body and no content type', async () => {
     const repo = (await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'short-lived' })).json
     const reply = await remove(`/registry/v2/repos/${repo.uid}`)

@@ -170,8 +170,8 @@ describe('a call that would rather read the answer itself', () => {
   })
 
   it('never reads an error', async () => {
-    answer(404, '{"code":5,"message":"none","details":[]}')
-    await expect(sendFor(context('t'))(counted)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    answer(409, '{"code":6,"message":"none","details":[]}')
+    await expect(sendFor(context('t'))(counted)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' })
   })
 })
 

@@ -21,7 +21,7 @@ const severityType = enumMap(
     ['CVSS_V3', 'TYPE_CVSS_V3', 2],
     ['CVSS_V4', 'TYPE_CVSS_V4', 3],
   ],
-  ['UBUNTU'],
+  [['UBUNTU', 4]],
 )
 
 const REFERENCE_TYPES = ['ADVISORY', 'ARTICLE', 'DETECTION', 'DISCUSSION', 'REPORT', 'FIX', 'INTRODUCED', 'PACKAGE', 'EVIDENCE', 'WEB']

@@ -2,7 +2,7 @@ import { enumMap, identical } from '../../src/mapping/enums.ts'
 import { choice, flag, gone, int, long, objects, readOnly, text, time } from '../../src/mapping/field.ts'
 import type { Operation, V1Request } from '../../src/mapping/operation.ts'
 import { action, list } from '../../src/mapping/operations.ts'
-import { choicesParam, flagParam, refusedFlag, v2Query } from '../../src/mapping/query.ts'
+import { choicesParam, flagParam, v1OnlyFlag, v2Query } from '../../src/mapping/query.ts'
 import { message, resource } from '../../src/mapping/resource.ts'
 
 const ecosystem = enumMap(
@@ -12,7 +12,16 @@ const ecosystem = enumMap(
     ['JAVA', 'ECOSYSTEM_JAVA', 1],
     ['PYTHON', 'ECOSYSTEM_PYTHON', 2],
   ],
-  ['JAVASCRIPT', 'JAVA_ATHENA', 'PYTHON_ATHENA', 'JAVASCRIPT_ATHENA', 'DOTNET', 'DOTNET_ATHENA', 'GO', 'GO_ATHENA'],
+  [
+    ['JAVASCRIPT', 3],
+    ['JAVA_ATHENA', 4],
+    ['PYTHON_ATHENA', 5],
+    ['JAVASCRIPT_ATHENA', 6],
+    ['DOTNET', 7],
+    ['DOTNET_ATHENA', 8],
+    ['GO', 9],
+    ['GO_ATHENA', 10],
+  ],
 )
 const sourceType = identical('SourceType', ['SOURCE_TYPE_UNSPECIFIED'])
 
@@ -54,7 +63,7 @@ const version = resource('artifact version', {
 })
 
 const ecosystems = { ecosystems: { ...choicesParam('ecosystems', ecosystem), zeroIsNone: true as const } }
-const includeUpstream = { include_upstream: refusedFlag('v2 has no upstream packages') }
+const includeUpstream = { include_upstream: v1OnlyFlag('v2 has no upstream packages') }
 
 export const artifactOperations: readonly Operation[] = [
   list('libraries.artifacts.list', 'GET /libraries/v1/artifacts', artifact, {

@@ -25,7 +25,7 @@ const EVENT_TYPES = [
 const eventType = identical(
   'EventTypeFilter',
   EVENT_TYPES.map((name) => `EVENT_TYPE_FILTER_${name}`),
-  ['EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED'],
+  [['EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED', 9]],
 )
 
 /** v1 sorts by an enum, v2 by a column name (facts §18). */

@@ -1,6 +1,7 @@
 import type { Operation } from '../mapping/operation.ts'
 import { moreNeeded, type OperationEvidence, sampleOf } from './evidence.ts'
 import { percent } from './percent.ts'
+import { createUseOf, type Use } from './uses.ts'
 
 /** `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were. `inconclusive`: not enough is known, never a pass. */
 export type Standing = 'inside' | 'outside' | 'inconclusive' | 'v1-only'
@@ -37,10 +38,10 @@ export interface CutoverQuestion {
 
 /** Whether every operation with traffic may be moved to v2. */
 export function judgeCutover({ target, evidence, traffic, operations }: CutoverQuestion): CutoverVerdict {
-  const known = new Map(operations.map((operation) => [operation.id, operation]))
+  const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))
   const ids = [...new Set([...traffic.keys(), ...seen.keys()])].sort()
-  const verdicts = ids.map((id) => verdictOf(id, known.get(id), seen.get(id), traffic.get(id) ?? 0, target))
+  const verdicts = ids.map((id) => verdictOf(id, useOf(id), seen.get(id), traffic.get(id) ?? 0, target))
   const inTheWay = verdicts.filter(({ standing }) => standing !== 'inside').map(({ reason }) => reason)
   if (verdicts.length === 0) return { ready: false, target, operations: [], reasons: ['No v1 request was seen yet: nothing is known.'] }
   const done = `All ${verdicts.length} operations with traffic have a bound of ${percent(target)} or less.`
@@ -49,7 +50,7 @@ export function judgeCutover({ target, evidence, traffic, operations }: CutoverQ
 
 function verdictOf(
   id: string,
-  operation: Operation | undefined,
+  operation: Use | undefined,
   evidence: OperationEvidence | undefined,
   calls: number,
   target: number,

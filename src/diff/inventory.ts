@@ -1,5 +1,6 @@
 import type { Kind, Operation } from '../mapping/operation.ts'
 import type { Caller } from './record.ts'
+import { createUseOf } from './uses.ts'
 
 /** One use of one operation, or several of them at once. */
 export interface Use {
@@ -66,7 +67,7 @@ interface Known {
 const CLIENTS = 10_000
 
 export function createInventory(operations: readonly Operation[], limit: number = CLIENTS): Inventory {
-  const table = new Map(operations.map((operation) => [operation.id, operation]))
+  const useOf = createUseOf(operations)
   const clients = new Map<string, Known>()
   const traffic = new Map<string, number>()
   const strangers = new Map<string, number>()
@@ -90,7 +91,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
       const tally = clients.get(caller)?.operations.get(operation)
       if (tally) tally.mismatches += 1
     },
-    clients: () => [...clients].map(([caller, known]) => clientOf(caller, known, table)).sort((a, b) => b.calls - a.calls),
+    clients: () => [...clients].map(([caller, known]) => clientOf(caller, known, useOf)).sort((a, b) => b.calls - a.calls),
     traffic: () => traffic,
     strangers: () => strangers,
     uncounted: () => uncounted,
@@ -109,7 +110,7 @@ function newTally({ operations }: Known, operation: string): Tally {
   return tally
 }
 
-type Table = ReadonlyMap<string, Operation>
+type UseOf = ReturnType<typeof createUseOf>
 
 /** What the kind of an operation means to a client that wants to call v2 itself. */
 const OBSTACLES: Readonly<Record<Kind, 'blocker' | 'caution' | undefined>> = {
@@ -119,11 +120,11 @@ const OBSTACLES: Readonly<Record<Kind, 'blocker' | 'caution' | undefined>> = {
   'v1-only': 'blocker',
 }
 
-function clientOf(caller: string, { subject, operations }: Known, table: Table): Client {
+function clientOf(caller: string, { subject, operations }: Known, useOf: UseOf): Client {
   const uses = [...operations].map(([operation, { modes, ...tally }]): OperationUse => ({ operation, ...tally, modes: [...modes].sort() }))
   const because = (what: 'blocker' | 'caution') =>
     uses.flatMap(({ operation }) => {
-      const row = table.get(operation)
+      const row = useOf(operation)
       return row && OBSTACLES[row.kind] === what ? [`${operation}: ${row.because}`] : []
     })
   const blockers = because('blocker')

@@ -4,12 +4,15 @@
  */
 export type EnumRow = readonly [v1: string, v2: string, number?: number]
 
+/** A value that v1 alone has. */
+type V1OnlyRow = readonly [v1: string, number: number]
+
 /** A one-to-one map between a v1 enum and its v2 twin. The first row is the zero value. */
 export interface EnumMap {
   readonly name: string
   readonly rows: readonly EnumRow[]
-  /** v1 values that v2 lacks; as input they are INVALID_ARGUMENT. */
-  readonly v1Only: readonly string[]
+  /** v1 values that v2 lacks: a request that asks for one is v1's, and without a v1 service INVALID_ARGUMENT. */
+  readonly v1Only: readonly V1OnlyRow[]
   readonly zero: EnumRow
   readonly toV1: ReadonlyMap<unknown, string>
   /** Keyed by v1 name and by v1 number. */
@@ -20,7 +23,7 @@ export interface EnumMap {
  * Builds an enum map. `rows` start with the zero value; a name or number that stands twice stops the process, because a map that is
  * not one to one would change data silently.
  */
-export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly string[] = []): EnumMap {
+export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly V1OnlyRow[] = []): EnumMap {
   const [zero] = rows
   if (!zero) throw new Error(`enum ${name} has no rows; give at least its zero value`)
   for (const [column, label] of [
@@ -66,7 +69,7 @@ export function prefixed(
 }
 
 /** An enum that both versions spell alike; the number of a value is its position. */
-export function identical(name: string, values: readonly string[], v1Only: readonly string[] = []): EnumMap {
+export function identical(name: string, values: readonly string[], v1Only: readonly V1OnlyRow[] = []): EnumMap {
   return enumMap(
     name,
     values.map((value, number): EnumRow => [value, value, number]),

@@ -17,8 +17,8 @@ export interface Param {
   readonly of?: EnumMap
   /** The zero value asks for nothing: it is not sent. */
   readonly zeroIsNone?: true
-  /** Why v2 cannot honour a flag: true is INVALID_ARGUMENT, false is what v2 does anyway. */
-  readonly refused?: string
+  /** Why v2 cannot honour a flag: a request with true is v1's, and without a v1 service INVALID_ARGUMENT; false is what v2 does anyway. */
+  readonly v1Only?: string
 }
 
 export type Params = Readonly<Record<string, Param | string>>
@@ -29,7 +29,7 @@ export const timeParam = (v2: string): Param => ({ v2, kind: 'time' })
 export const intParam = (v2: string): Param => ({ v2, kind: 'int' })
 export const choiceParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of })
 export const choicesParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of, many: true })
-export const refusedFlag = (refused: string): Param => ({ v2: '', kind: 'flag', refused })
+export const v1OnlyFlag = (because: string): Param => ({ v2: '', kind: 'flag', v1Only: because })
 export const negated = (v2: string): Param => ({ v2, kind: 'flag', negate: true })
 
 /** The five members of the uidp filter, the same in both versions (facts §10.4). */
@@ -93,8 +93,8 @@ function valuesOf(param: Param, name: string, query: Query): readonly string[] {
     return given.map(parse).filter((value) => !(param.zeroIsNone && value === param.of?.zero[1]))
   }
   const value = single(query, name)
-  if (param.refused) {
-    if (value !== undefined && readFlag(name, value)) throw invalidArgument({ field: name, description: param.refused })
+  if (param.v1Only !== undefined) {
+    if (value !== undefined && readFlag(name, value)) throw invalidArgument({ field: name, description: needsV1(param.v1Only) })
     return []
   }
   if (param.negate) return [String(!(value !== undefined && readFlag(name, value)))]
@@ -145,8 +145,19 @@ export function spellings(name: string): readonly string[] {
 /** The v2 name of a v1 enum value, given by name or number. */
 export function readChoice(name: string, value: string, of: EnumMap | undefined): string {
   const v2 = of?.toV2.get(value) ?? of?.toV2.get(Number(value))
-  if (v2 === undefined) throw unparsable(name, `${JSON.stringify(value)} is not a valid value`)
+  if (v2 === undefined)
+    throw unparsable(name, `${JSON.stringify(value)} ${isV1Only(of, value) ? needsV1('v2 lacks it') : 'is not a valid value'}`)
   return v2
+}
+
+/** Whether v1 has this value, given by name or number, and v2 does not. */
+export function isV1Only(of: EnumMap | undefined, value: string): boolean {
+  return of?.v1Only.some(([name, number]) => value === name || Number(value) === number) ?? false
+}
+
+/** What would let a v1 service answer. */
+export function needsV1(because: string): string {
+  return `needs a v1 service: ${because}; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on`
 }
 
 const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, param: Param) => string>> = {
@@ -162,6 +173,10 @@ const PARSERS: Readonly<Record<Param['kind'], (name: string, value: string, para
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
+
+export function isTrue(value: string): boolean {
+  return TRUE.has(value)
+}
 
 function readFlag(name: string, value: string): boolean {
   if (TRUE.has(value)) return true

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import { createUnknownUses } from '../diff/uses.ts'
 import type { Operation } from '../mapping/operation.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import { type Accepted, createAccepted } from './accepted.ts'
@@ -36,6 +37,8 @@ export interface Modes {
   readonly heard: Accepted['heard']
   /** Counts a request that is over; one that was refused without asking a service is no traffic. */
   used(choice: Choice, operation: Operation, refused: boolean): void
+  /** Counts a request that v1 answered at a path that no table knows. Nobody is accepted by that: such a path may need no credential. */
+  usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
   /** Notes that a request may write; the function returned says that it is over. */
   writing(operation: Operation, params: Readonly<Record<string, string>>, who: Identified): () => void
   /** Answers in the chosen mode; `translated` answers from v2. */
@@ -59,6 +62,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), deletions: createDeletions() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
+  const unknownUse = createUnknownUses()
   const pagingSides = new LRUCache<string, Side>({ max: PAGING_CALLERS })
   let rules = initial
   let select = createSelect(rules)
@@ -103,6 +107,10 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
       if (refused) return
       if (isPaged(operation)) pagingSides.set(pagingKey(caller, operation), SERVED_BY[mode])
       traffic.use(callerOf(choice, subjects), operation.id, mode)
+    },
+    usedUnknown(method, path, { authorization }) {
+      const who = identify(authorization)
+      if (accepted.has(who.credential)) traffic.use(callerOf(who, subjects), unknownUse(method, path), 'v1')
     },
     writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten

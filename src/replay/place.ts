@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../diff/secrets.ts'
+import { anonymousPath } from '../diff/anonymous-path.ts'
 import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { Mapping, Operation, V1Request } from '../mapping/operation.ts'
@@ -27,8 +27,8 @@ export function createPlaces(mappings: readonly Mapping[]): (sent: Sent) => Plac
     if (target.kind === 'native') return { kind: 'native' }
     if (target.kind === 'refused') return { kind: 'unknown', path: '(not decodable)', why: 'malformed' }
     const match = router.match(sent.method, target.path)
-    if (match === undefined) return { kind: 'unknown', path: anonymous(target.path), why: 'no operation' }
-    if (match === 'other-method') return { kind: 'unknown', path: anonymous(target.path), why: 'another method' }
+    if (match === undefined) return { kind: 'unknown', path: anonymousPath(target.path), why: 'no operation' }
+    if (match === 'other-method') return { kind: 'unknown', path: anonymousPath(target.path), why: 'another method' }
     return read(match.operation, match.params, sent)
   }
 }
@@ -40,15 +40,4 @@ function read(operation: Operation, params: V1Request['params'], { url, body }: 
   } catch (thrown) {
     return { kind: 'refused', operation, error: asApiError(thrown) }
   }
-}
-
-/** Words of paths; whatever else stands in one may be an id, or anybody's secret. */
-const WORD = /^[A-Za-z][A-Za-z_]{0,30}(?::[A-Za-z]{1,30})?$|^v\d$/
-
-/** A path with everything but its words left out. */
-function anonymous(path: string): string {
-  const parts = withoutSecrets(path)
-    .split('/')
-    .map((part) => (part === '' || WORD.test(part) ? part : '…'))
-  return parts.join('/').replace(/…(?:\/…)+/g, '…')
 }

@@ -3,6 +3,7 @@ import type { OperationEvidence } from '../diff/evidence.ts'
 import type { Client } from '../diff/inventory.ts'
 import type { Entry } from '../diff/record.ts'
 import type { Ledger } from '../diff/restore.ts'
+import { createUseOf } from '../diff/uses.ts'
 import type { Operation } from '../mapping/operation.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
 import { createSeen, type Seen } from './seen.ts'
@@ -34,7 +35,7 @@ export interface Reporter {
 }
 
 export function createReporter({ ledger, operations, describe }: ReporterSources): Reporter {
-  const kinds = new Map(operations.map(({ id, kind }) => [id, kind]))
+  const useOf = createUseOf(operations)
   const seen = createSeen()
   const times = createSpan()
   let entries = 0
@@ -55,7 +56,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       const clients = inventory.clients()
       const modes = modesByOperation(clients)
       const rows = verdict.operations.map((one): OperationReport => {
-        const known = { kind: kinds.get(one.operation) ?? 'unknown', calls: traffic.get(one.operation) ?? 0 } as const
+        const known = { kind: useOf(one.operation)?.kind ?? 'unknown', calls: traffic.get(one.operation) ?? 0 } as const
         return operationReport(one, evidence.of(one.operation), { ...known, modes: modes.get(one.operation) ?? [] }, seen)
       })
       return {

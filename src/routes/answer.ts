@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
+import { asApiError } from '../errors/to-v1.ts'
 import { SHORT_TEXT } from '../mapping/row-text.ts'
 import type { Answer } from '../modes/backend.ts'
 import { abortSignalOf, type Signal } from '../upstream/signal.ts'
@@ -91,4 +92,19 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .headers(error.headers)
     .header('content-type', JSON_TYPE)
     .send(Buffer.from(errorText(error)))
+}
+
+/** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
+export function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
+  if (!('stream' in answer)) return answer
+  const { stream } = answer
+  async function* observed() {
+    try {
+      yield* stream
+    } catch (thrown) {
+      failed(asApiError(signal.aborted ? signal.reason : thrown))
+      throw thrown
+    }
+  }
+  return { status: answer.status, headers: answer.headers, stream: observed() }
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../errors/api-error.ts'
+import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { whenOver } from '../listen/over.ts'
 import type { Operation } from '../mapping/operation.ts'
+import { createOnlyV1 } from '../mapping/v1-values.ts'
 import type { Answer, Backend, Incoming } from '../modes/backend.ts'
 import { SERVED_BY } from '../modes/mode.ts'
 import type { Choice, Modes } from '../modes/modes.ts'
@@ -13,7 +14,7 @@ import { oneReadOf, type Reading, type TranslateSettings, translate, translateRe
 import type { CallContext, SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
-import { sendAnswer, sendError } from './answer.ts'
+import { sendAnswer, sendError, watched } from './answer.ts'
 import { type BodyLimits, createReadBytes } from './body.ts'
 import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
@@ -24,7 +25,8 @@ import type { Legacy } from './legacy.ts'
 import { type Routed, routeRequest } from './match.ts'
 import type { Metrics } from './metrics.ts'
 import { createNameForLog } from './name-for-log.ts'
-import { methodNotAllowed, notFound } from './refusal.ts'
+import { parseQuery, searchOf } from './query.ts'
+import { unserved } from './refusal.ts'
 import { clientSignal, createRequestSignals } from './signal.ts'
 
 interface CompatSettings extends TranslateSettings {
@@ -58,6 +60,7 @@ export function createCompat(
   settings: CompatSettings,
 ): Compat {
   const router = createRouter(operations)
+  const onlyV1 = createOnlyV1(legacy ? operations : [])
   const nameForLog = createNameForLog(operations)
   const reads = createKnownReads()
   const requestSignal = createRequestSignals(settings.limits.deadlineMs)
@@ -74,7 +77,9 @@ export function createCompat(
       const routed = known?.routed ?? routeRequest(router, request.raw, path)
       const match = typeof routed.match === 'object' ? routed.match : undefined
       if (match) exchange.operation = match.operation.id
-      const choice = match?.operation.plan && modes.choose(match.operation, request.raw.url ?? '', request.raw.headers)
+      if (match && !known && !routed.form) exchange.onlyV1 = onlyV1(match.operation, () => parseQuery(searchOf(request.raw.url ?? '')))
+      const isServed = match?.operation.plan && !exchange.onlyV1
+      const choice = isServed ? modes.choose(match.operation, request.raw.url ?? '', request.raw.headers) : undefined
       exchange.mode = choice?.mode ?? (legacy ? 'v1' : 'v2')
       const isOurs = choice && !passesOn(choice, request.raw)
       if (match) watch(match, choice ?? { ...modes.identify(request.raw.headers), mode: exchange.mode }, reply.raw, exchange, !isOurs)
@@ -82,7 +87,8 @@ export function createCompat(
         const served = serve(match.operation, routed, known, choice, reply, exchange)
         return served instanceof Promise ? served.catch(refuse) : served
       }
-      if (!legacy) throw refusal(routed, match?.operation)
+      if (!legacy) throw unserved(routed, match?.operation)
+      if (!match) watchUnknown(request.raw, path, reply.raw, exchange)
       const passed = legacy(request, reply, exchange)
       exchange.asked = true
       return passed
@@ -97,7 +103,16 @@ export function createCompat(
     const over = () => {
       if (passes && exchange.asked && response.headersSent) modes.heard(operation, choice.credential, response.statusCode)
       written()
-      modes.used(choice, operation, !exchange.asked && response.statusCode >= 400)
+      const counted = exchange.onlyV1 ? { ...choice, mode: 'v1' as const } : choice
+      modes.used(counted, exchange.onlyV1 ?? operation, !exchange.asked && response.statusCode >= 400)
+    }
+    whenOver(response, { over, next: undefined })
+  }
+
+  /** What v1 answers well will be missed when v1 is gone, whether a table knows it or not. */
+  function watchUnknown({ method = '', headers }: IncomingMessage, path: string, response: ServerResponse, exchange: Exchange) {
+    const over = () => {
+      if (exchange.asked && response.headersSent && response.statusCode < 400) modes.usedUnknown(method, path, headers)
     }
     whenOver(response, { over, next: undefined })
   }
@@ -152,10 +167,13 @@ export function createCompat(
   }
 
   async function serveIn(serving: Serving, coming: ReadRequest | Promise<ReadRequest>) {
-    const { operation, choice, reply, exchange, signal } = serving
+    const { operation, routed, choice, reply, exchange, signal } = serving
     const { raw, read } = await coming
     const client = legacy ? clientSignal(reply.raw) : signal
-    const { mode, caller, subject, credential } = choice
+    const { caller, subject, credential } = choice
+    if (routed.form) exchange.onlyV1 = onlyV1(operation, () => read().query)
+    const mode = exchange.onlyV1 ? 'v1' : choice.mode
+    exchange.mode = mode
     const incoming: Incoming = { raw, read, caller, subject, credential, operation, client }
     if (SERVED_BY[mode] === 'v1') exchange.asked = true
     const { answer, by, failed: spared } = await modes.serve(mode, incoming, translated(serving))
@@ -221,26 +239,4 @@ interface Serving {
   readonly signal: Signal
   /** Told of an error that the client sees. */
   readonly failed: (error: ApiError) => void
-}
-
-/** What v1's gateway answered to such a path, or which setting would let a v1 service answer it. */
-function refusal({ match }: Routed, operation: Operation | undefined): ApiError {
-  if (!operation) return match === 'other-method' ? methodNotAllowed() : notFound()
-  const message = `${operation.id} needs a v1 service: ${operation.because}; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on`
-  return new ApiError('UNIMPLEMENTED', message)
-}
-
-/** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
-function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
-  if (!('stream' in answer)) return answer
-  const { stream } = answer
-  async function* observed() {
-    try {
-      yield* stream
-    } catch (thrown) {
-      failed(asApiError(signal.aborted ? signal.reason : thrown))
-      throw thrown
-    }
-  }
-  return { status: answer.status, headers: answer.headers, stream: observed() }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
+import type { Operation } from '../mapping/operation.ts'
 import type { Mode } from '../modes/mode.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
 
@@ -13,6 +14,8 @@ export interface Exchange {
   /** Operation id, or what stands in its place: `native`, `unknown`. */
   operation: string
   mode: ServedBy
+  /** What of v1 it asks for that v2 lacks, where that is not its whole operation. */
+  onlyV1: Operation | undefined
   /** A service was asked, or had been: the answer is not the tables' alone. */
   asked: boolean
   /** v2 calls made. */
@@ -27,7 +30,18 @@ export interface Exchange {
 }
 
 export function newExchange(id: string): Exchange {
-  return { id, operation: 'unknown', mode: 'v2', asked: false, calls: 0, parsedPages: 0, dropped: [], error: undefined, span: undefined }
+  return {
+    id,
+    operation: 'unknown',
+    mode: 'v2',
+    onlyV1: undefined,
+    asked: false,
+    calls: 0,
+    parsedPages: 0,
+    dropped: [],
+    error: undefined,
+    span: undefined,
+  }
 }
 
 /** Printable ASCII only: the id goes into logs and headers. */

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
 import { CODES } from '../errors/codes.ts'
+import type { Operation } from '../mapping/operation.ts'
+import { needsV1 } from '../mapping/query.ts'
+import type { Routed } from './match.ts'
 
 /** The v1 error body of an error that needs no translation of field names (facts §15). */
 export function errorText({ code, message, details }: ApiError): string {
@@ -47,4 +50,10 @@ export function refuseExpectation(_: IncomingMessage, response: ServerResponse):
 
 /** What v1's gateway says to a path it does not know, and to a known path with another method (facts §15). */
 export const notFound = (): ApiError => new ApiError('NOT_FOUND', 'Not Found')
-export const methodNotAllowed = (): ApiError => new ApiError('UNIMPLEMENTED', 'Method Not Allowed')
+const methodNotAllowed = (): ApiError => new ApiError('UNIMPLEMENTED', 'Method Not Allowed')
+
+/** The same where nobody else can answer, or what would let a v1 service answer an operation that v2 lacks. */
+export function unserved({ match }: Routed, operation: Operation | undefined): ApiError {
+  if (!operation) return match === 'other-method' ? methodNotAllowed() : notFound()
+  return new ApiError('UNIMPLEMENTED', `${operation.id} ${needsV1(operation.because ?? '')}`)
+}

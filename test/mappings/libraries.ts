@@ -105,7 +105,10 @@ export const libraries: readonly Transcript[] = [
     request: 'GET /libraries/v1/artifacts?ecosystems=JAVASCRIPT',
     calls: [],
     status: 400,
-    reply: failure('INVALID_ARGUMENT', 'parsing field "ecosystems": "JAVASCRIPT" is not a valid value'),
+    reply: failure(
+      'INVALID_ARGUMENT',
+      'parsing field "ecosystems": "JAVASCRIPT" needs a v1 service: v2 lacks it; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+    ),
   },
   {
     title: 'upstream packages cannot be had',
@@ -113,12 +116,21 @@ export const libraries: readonly Transcript[] = [
     request: 'GET /libraries/v1/artifacts?include_upstream=true',
     calls: [],
     status: 400,
-    reply: failure('INVALID_ARGUMENT', 'Invalid argument: include_upstream: v2 has no upstream packages', [
-      {
-        '@type': 'type.googleapis.com/google.rpc.BadRequest',
-        fieldViolations: [{ field: 'include_upstream', description: 'v2 has no upstream packages' }],
-      },
-    ]),
+    reply: failure(
+      'INVALID_ARGUMENT',
+      'Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+      [
+        {
+          '@type': 'type.googleapis.com/google.rpc.BadRequest',
+          fieldViolations: [
+            {
+              field: 'include_upstream',
+              description: 'needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+            },
+          ],
+        },
+      ],
+    ),
   },
   {
     title: 'every version, newest first; sizes beyond 2^53 are exact',
@@ -159,12 +171,21 @@ export const libraries: readonly Transcript[] = [
     request: 'GET /libraries/v1/artifacts/art-1/versions?includeUpstream=1',
     calls: [],
     status: 400,
-    reply: failure('INVALID_ARGUMENT', 'Invalid argument: include_upstream: v2 has no upstream packages', [
-      {
-        '@type': 'type.googleapis.com/google.rpc.BadRequest',
-        fieldViolations: [{ field: 'include_upstream', description: 'v2 has no upstream packages' }],
-      },
-    ]),
+    reply: failure(
+      'INVALID_ARGUMENT',
+      'Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+      [
+        {
+          '@type': 'type.googleapis.com/google.rpc.BadRequest',
+          fieldViolations: [
+            {
+              field: 'include_upstream',
+              description: 'needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+            },
+          ],
+        },
+      ],
+    ),
   },
   {
     title: 'counts become numbers',

@@ -262,7 +262,10 @@ export const vulnerabilities: readonly Transcript[] = [
     request: 'GET /vulnerabilities/v1/advisories?event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED',
     calls: [],
     status: 400,
-    reply: failure('INVALID_ARGUMENT', 'parsing field "event_types": "EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED" is not a valid value'),
+    reply: failure(
+      'INVALID_ARGUMENT',
+      'parsing field "event_types": "EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED" needs a v1 service: v2 lacks it; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+    ),
   },
   {
     title: 'by id',

@@ -18,14 +18,14 @@ export function queryMutants(operations: readonly Operation[]): readonly Mutant[
 }
 
 function faultsOf(row: Param): readonly (readonly [what: string, row: Param])[] {
-  const { negate, refused, many, of, zeroIsNone, ...plain } = row
+  const { negate, v1Only, many, of, zeroIsNone, ...plain } = row
   return [
     ...(row.v2 === '' ? [] : [['renamed', { ...row, v2: `${row.v2}_renamed` }] as const]),
     ...(negate ? [['negation dropped', { ...plain }] as const] : []),
-    ...(refused ? [['refusal dropped', { ...plain }] as const] : []),
+    ...(v1Only ? [['refusal dropped', { ...plain }] as const] : []),
     ...(zeroIsNone ? [['zero sent', { ...plain, ...(of && { of }), ...(many && { many }) }] as const] : []),
     ...(many ? [['given once', { ...row, many: false }] as const] : []),
-    // A turned or a refused row reads its flag itself, whatever its kind.
-    ...(row.kind === 'text' || negate || refused ? [] : [['read as text', { ...row, kind: 'text' as const }] as const]),
+    // A turned row or one of v1 alone reads its flag itself, whatever its kind.
+    ...(row.kind === 'text' || negate || v1Only ? [] : [['read as text', { ...row, kind: 'text' as const }] as const]),
   ]
 }

@@ -5,6 +5,7 @@ import { snakeCase } from '../../src/mapping/names.ts'
 import type { Mapping, Operation } from '../../src/mapping/operation.ts'
 import { ORDER_PARAMETER } from '../../src/mapping/order.ts'
 import { variablesOf } from '../../src/mapping/path.ts'
+import { asParam } from '../../src/mapping/query.ts'
 import { WINDOW_PARAMETERS } from '../../src/mapping/window.ts'
 import { type FactOperation, type Facts, innerFields, shapeOf } from './facts.ts'
 import { type Findings, noFindings } from './findings.ts'
@@ -49,6 +50,7 @@ function compareOperation(facts: Facts, fact: FactOperation, operation: Operatio
   if (!calls.includes(primary)) findings.different.push(`${operation.id} never calls ${primary}`)
   const known = new Set([...Object.keys(operation.params), ...operation.ownParams])
   for (const { name } of fact.v1.queryParams) if (!known.delete(name)) findings.missing.push(`${operation.id}: query parameter ${name}`)
+  compareV1Values(facts, fact, operation, findings)
   for (const name of known) if (!SPECIFICATION_ONLY.has(name)) findings.extra.push(`${operation.id}: query parameter ${name}`)
   compareAnswer(facts, fact, operation, findings)
   compareRequest(fact, operation, findings)
@@ -61,6 +63,21 @@ function compareVariables({ v1 }: FactOperation, { id, template }: Operation, fi
   const names = v1.pathParams.map(({ proto }) => proto.slice(proto.lastIndexOf('.') + 1)).join(', ')
   const variables = variablesOf(template).join(', ')
   if (names !== variables) findings.different.push(`${id} has the path variables ${variables || 'none'}, the facts say ${names || 'none'}`)
+}
+
+/** Query parameters that v2 lacks, or of which it lacks values, are v1's alone. `order_by` has a table of its own, an id becomes a path. */
+function compareV1Values(facts: Facts, { v1, queryMap = [] }: FactOperation, { id, params }: Operation, findings: Findings): void {
+  for (const { name, type } of v1.queryParams) {
+    const row = params[name]
+    const pair = queryMap.find((one) => one.v1 === name)
+    const values = Object.values(facts.enums).find(({ v1Enum }) => v1Enum.endsWith(type.replace('repeated ', '.')))
+    const lacking = values ? Object.entries(values.v1Numbers).filter(([value]) => values.v1ToV2[value] === undefined) : []
+    const param = row === undefined ? undefined : asParam(row)
+    compareTexts(`${id}?${name} leaves to v1`, String(param?.of?.v1Only ?? ''), String(lacking), findings)
+    const isLacking = pair !== undefined && pair.v2 === null && pair.v2Op === undefined && type === 'bool' && v1.method === 'GET'
+    if (isLacking !== (param?.v1Only !== undefined))
+      findings.different.push(`${id}?${name} is v1's alone: ${!isLacking}, the facts say otherwise`)
+  }
 }
 
 /** v1's sort orders by name, in the order of their numbers, with what v2 calls them (facts §18). */

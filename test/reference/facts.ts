@@ -35,6 +35,7 @@ export interface FactOperation {
   }
   readonly v2: { readonly method: string; readonly protoPath: string } | null
   readonly requestMap: readonly Pair[]
+  readonly queryMap?: readonly Pair[]
   readonly responseMap: readonly Pair[]
   readonly updateMask?: {
     readonly alwaysJson?: readonly string[]

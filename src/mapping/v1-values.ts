@@ -1,0 +1,53 @@
+import type { Operation } from './operation.ts'
+import { v1Only } from './operations.ts'
+import { asParam, isTrue, isV1Only, type Param, type Query, spellings } from './query.ts'
+
+/**
+ * What a request asks for that only v1 knows, although v2 serves its operation: a value of a parameter. It counts as a v1-only operation of
+ * its own, `libraries.artifacts.list?ecosystems`. Undefined for every other request, and for a query that cannot be read.
+ */
+export type OnlyV1 = (operation: Operation, query: () => Query) => Operation | undefined
+
+interface Row {
+  readonly names: readonly string[]
+  readonly asks: (value: string) => boolean
+  readonly use: Operation
+}
+
+export function createOnlyV1(operations: readonly Operation[]): OnlyV1 {
+  const table = new Map(operations.map((operation) => [operation, rowsOf(operation)] as const).filter(([, rows]) => rows.length > 0))
+  return (operation, read) => {
+    const rows = table.get(operation)
+    const query = rows && readable(read)
+    return query && rows.find(({ names, asks }) => names.some((name) => query.get(name)?.some(asks)))?.use
+  }
+}
+
+/** The operations, and behind them what of them only v1 knows: everything that is counted. */
+export function withV1Values(operations: readonly Operation[]): readonly Operation[] {
+  return [...operations, ...operations.flatMap(rowsOf).map(({ use }) => use)]
+}
+
+function rowsOf(operation: Operation): readonly Row[] {
+  const { id, method, template, params } = operation
+  return Object.entries(params).flatMap(([name, row]) => {
+    const param = asParam(row)
+    const because = reasonOf(name, param)
+    if (because === undefined) return []
+    const asks = param.of ? (value: string) => isV1Only(param.of, value) : isTrue
+    return [{ names: spellings(name), asks, use: v1Only(`${id}?${name}`, `${method} ${template}`, because) }]
+  })
+}
+
+function reasonOf(name: string, { of, v1Only: because }: Param): string | undefined {
+  if (because !== undefined) return because
+  return of && of.v1Only.length > 0 ? `v2 has no ${of.v1Only.map(([value]) => value).join(', ')} among its ${name}` : undefined
+}
+
+function readable(read: () => Query): Query | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

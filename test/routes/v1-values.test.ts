@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Client } from '../../src/diff/inventory.ts'
+import type { EvidenceReport } from '../../src/modes/report.ts'
+import { answering, bearer, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+
+const MOVED = 'EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED'
+
+/** Every value of a parameter that v2 lacks, by name and by number, in either spelling. */
+const V1_ALONE = [
+  ...['JAVASCRIPT', 'JAVA_ATHENA', 'PYTHON_ATHENA', 'JAVASCRIPT_ATHENA', 'DOTNET', 'DOTNET_ATHENA', 'GO', 'GO_ATHENA', '9'].flatMap(
+    (value) => [`/libraries/v1/artifacts?ecosystems=${value}`, `/libraries/v1/artifacts/count?ecosystems=JAVA&ecosystems=${value}`],
+  ),
+  '/libraries/v1/artifacts?include_upstream=true',
+  '/libraries/v1/artifacts/a/versions?includeUpstream=1',
+  `/vulnerabilities/v1/advisories?event_types=${MOVED}`,
+  `/vulnerabilities/v1/advisories?eventTypes=9&page_token=t`,
+  `/vulnerabilities/v1/advisories?latest_event_type=${MOVED}`,
+]
+
+let v1: Upstream
+let v2: Upstream
+
+beforeAll(async () => {
+  v1 = await startUpstream(answering({ v1: true }))
+  v2 = await startUpstream(answering({}))
+})
+
+afterAll(() => Promise.all([v1.close(), v2.close()]))
+
+beforeEach(() => {
+  v1.seen.length = 0
+  v2.seen.length = 0
+})
+
+async function withProxy(values: Parameters<typeof startProxy>[0], use: (proxy: TestProxy) => Promise<void>): Promise<void> {
+  const proxy = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': v1.url, ...values })
+  await use(proxy).finally(() => proxy.close())
+}
+
+describe('a value of a parameter that only v1 knows', () => {
+  it.each(['v2', 'diff-v2', 'diff-v1', 'v1'] as const)('goes to v1 as it came, and there alone, in mode %s', (mode) =>
+    withProxy({ modes: { default: mode, rules: [], testers: ['*'] } }, async ({ url, log }) => {
+      for (const path of V1_ALONE) {
+        const answer = await fetch(url + path, { headers: { ...bearer('t'), 'x-crosswalk-mode': mode } })
+        expect([path, await answer.json()]).toEqual([path, { v1: true }])
+      }
+      expect(v1.seen.map((seen) => seen.url)).toEqual(V1_ALONE)
+      expect(v2.seen).toEqual([])
+      expect(log.filter(({ mode: by }) => by !== 'v1')).toEqual([])
+    }),
+  )
+
+  it('goes there in a form too, byte for byte', () =>
+    withProxy({}, async ({ url }) => {
+      const body = 'query=%6ba&ecosystems=%47O'
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const answer = await fetch(`${url}/libraries/v1/artifacts`, { method: 'POST', body, headers })
+      expect(await answer.json()).toEqual({ v1: true })
+      expect(v1.seen).toMatchObject([{ method: 'POST', url: '/libraries/v1/artifacts', body }])
+      expect(v1.seen[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded')
+      expect(v2.seen).toEqual([])
+    }))
+
+  it('leaves other values to v2', () =>
+    withProxy({}, async ({ url }) => {
+      for (const query of ['ecosystems=JAVA', 'ecosystems=2', 'include_upstream=false', 'ecosystems=BOGUS']) {
+        await fetch(`${url}/libraries/v1/artifacts?${query}`)
+      }
+      expect(v1.seen).toEqual([])
+      expect(v2.seen).toHaveLength(3)
+    }))
+
+  it('does not take a list with it that v2 had begun', () =>
+    withProxy({}, async ({ url }) => {
+      for (const query of ['ecosystems=JAVA', 'ecosystems=GO', 'ecosystems=JAVA&page_token=t']) {
+        await fetch(`${url}/libraries/v1/artifacts?${query}`, { headers: bearer('t') })
+      }
+      expect([v1.seen.length, v2.seen.length]).toEqual([1, 2])
+    }))
+
+  it('without a v1 service is refused with what to set', async () => {
+    const proxy = await startProxy({ 'upstream.v2': v2.url })
+    const said = async (path: string) => (await (await fetch(proxy.url + path)).json()) as { code: number; message: string }
+    const remedy = 'set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'
+    expect(await said('/libraries/v1/artifacts?ecosystems=GO')).toMatchObject({
+      code: 3,
+      message: `parsing field "ecosystems": "GO" needs a v1 service: v2 lacks it; ${remedy}`,
+    })
+    expect(await said('/libraries/v1/artifacts?include_upstream=true')).toMatchObject({
+      code: 3,
+      message: `Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; ${remedy}`,
+    })
+    expect(await said('/libraries/v1/artifacts?ecosystems=BOGUS')).toMatchObject({
+      message: 'parsing field "ecosystems": "BOGUS" is not a valid value',
+    })
+    await proxy.close()
+  })
+})
+
+describe('what only v1 answered', () => {
+  const known = async <T>({ adminUrl }: TestProxy, path: string) => (await (await fetch(adminUrl + path)).json()) as T
+
+  it('keeps its client at v1, and stands in traffic by itself', () =>
+    withProxy({}, async (proxy) => {
+      const ask = (path: string, token = 't') => fetch(proxy.url + path, { headers: bearer(token) })
+      await ask('/iam/v1/groups')
+      await ask('/libraries/v1/artifacts?ecosystems=GO')
+      await ask('/registry/v1/repos/0123456789abcdef/diff')
+      await ask('/registry/v1/repos/fedcba9876543210/diff')
+      const [client, ...others] = await known<readonly Client[]>(proxy, '/clients')
+      expect([client?.couldMove, others]).toEqual([false, []])
+      expect(client?.blockers).toEqual([
+        'libraries.artifacts.list?ecosystems: v2 has no JAVASCRIPT, JAVA_ATHENA, PYTHON_ATHENA, JAVASCRIPT_ATHENA, DOTNET, DOTNET_ATHENA, GO, GO_ATHENA among its ecosystems',
+        'unknown GET /registry/v1/repos/…/diff: v1 answers it, and no table knows it',
+      ])
+      const { traffic } = await known<EvidenceReport>(proxy, '/evidence')
+      expect(traffic).toEqual({
+        'iam.groups.list': 1,
+        'libraries.artifacts.list?ecosystems': 1,
+        'unknown GET /registry/v1/repos/…/diff': 2,
+      })
+    }))
+
+  it('at an unknown path makes nobody a client', () =>
+    withProxy({}, async (proxy) => {
+      for (const token of ['a', 'b']) await (await fetch(`${proxy.url}/registry/v1/nothing`, { headers: bearer(token) })).text()
+      expect(await known<readonly Client[]>(proxy, '/clients')).toEqual([])
+    }))
+})

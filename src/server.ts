@@ -47,6 +47,8 @@ import { createClientLimits, createTimed, type TimedRequest } from './routes/tim
 import { assembleMigration, reportOf } from './server/migration.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { createGrpc } from './upstream/grpc/relay.ts'
+import { createHealth, type Ping } from './upstream/health.ts'
+import { ping } from './upstream/ping.ts'
 import { createPool } from './upstream/pool.ts'
 import { createSend } from './upstream/send.ts'
 
@@ -78,7 +80,9 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const migration = assembleMigration(config, v2, mappings, { pool, askPool, log })
-  const metrics = createMetrics({ pool, report: migration.report, expiry: certificate && expiryOf(certificate) })
+  const ask: Ping = (service, base) => ping(pool, service, base)
+  const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
+  const metrics = createMetrics({ pool, report: migration.report, health, expiry: certificate && expiryOf(certificate) })
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
   const rests = createRests({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () => performance.now())
@@ -107,11 +111,10 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
     tracing,
   })
   let closing = false
-  const whyNotReady = createReady(pool, v2)
-  const notReady = async () => (closing ? 'the proxy is shutting down' : whyNotReady())
+  const readiness = createReady(health, () => closing)
   const operations = describeOperations(mappings, differencesOf)
   const access = adminSettings(config)
-  const admin = createAdmin({ metrics, operations, notReady, reportNow: reportOf(migration, mappings), ...migration }, access)
+  const admin = createAdmin({ metrics, operations, readiness, reportNow: reportOf(migration, mappings), ...migration }, access)
   const release = async () => {
     await admin.close()
     passthrough.close()

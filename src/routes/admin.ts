@@ -9,6 +9,7 @@ import { sendError } from './answer.ts'
 import { createForeign } from './foreign.ts'
 import type { Metrics } from './metrics.ts'
 import { addMigration, type MigrationSources } from './migration.ts'
+import type { Readiness } from './ready.ts'
 import { notFound, refuseExpectation, refuseSocket } from './refusal.ts'
 import { addReport, PAGE, type ReportSources } from './report-page.ts'
 import { type AdminTokens, createRights, whyNot } from './rights.ts'
@@ -17,8 +18,7 @@ import { isLoopback } from './trust.ts'
 export interface AdminSources extends MigrationSources, ReportSources {
   readonly metrics: Metrics
   readonly operations: readonly OperationRow[]
-  /** Undefined when requests can be served, else the reason why not. */
-  readonly notReady: () => Promise<string | undefined>
+  readonly readiness: () => Promise<Readiness>
 }
 
 export interface AdminSettings extends AdminTokens {
@@ -34,7 +34,7 @@ const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PA
 
 /** The admin endpoints, on a port of their own so that they are never exposed with the API. */
 export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSettings): FastifyInstance {
-  const { metrics, operations, notReady, reportNow, ...migration } = sources
+  const { metrics, operations, readiness, reportNow, ...migration } = sources
   const isForeign = createForeign(names)
   const rights = createRights(tokens)
   const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization)
@@ -47,9 +47,10 @@ export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSe
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
-    const reason = await notReady()
-    if (reason === undefined) return { status: 'ok' }
-    return sendError(reply, new ApiError('UNAVAILABLE', rightOf(request) === 'none' ? 'not ready' : reason))
+    const { notReady, services } = await readiness()
+    const mayKnow = rightOf(request) !== 'none'
+    if (notReady === undefined) return { status: 'ok', ...(mayKnow && services) }
+    return sendError(reply, new ApiError('UNAVAILABLE', mayKnow ? notReady : 'not ready'))
   })
   app.get('/metrics', async (_, reply) => {
     reply.type('text/plain; version=0.0.4; charset=utf-8')

@@ -3,6 +3,7 @@ import type { Agent } from 'undici'
 import type { CodeName } from '../errors/codes.ts'
 import type { Cut } from '../listen/time-limits.ts'
 import type { Report } from '../modes/report.ts'
+import type { Health } from '../upstream/health.ts'
 import type { Refused } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { watchMigration } from './migration-metrics.ts'
@@ -36,12 +37,13 @@ export type Carrier = 'native' | 'v1' | 'grpc'
 export interface MetricsSources {
   readonly pool: Agent
   readonly report: Pick<Report, 'evidence'>
+  readonly health: () => Promise<Health>
   /** End of the certificate in seconds since 1970, with TLS. */
   readonly expiry: number | undefined
 }
 
 /** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
-export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics {
+export function createMetrics({ pool, report, health, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const tallies = createTallies(registry)
@@ -53,6 +55,7 @@ export function createMetrics({ pool, report, expiry }: MetricsSources): Metrics
   let inFlight = 0
   gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
   watchPool(pool, registers)
+  watchHealth(health, registers)
   watchMigration(report, registers)
   watchProcess(registers)
   if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers)
@@ -178,6 +181,19 @@ function watchPool(pool: Agent, registers: Registry[]): void {
         const known = stats as Partial<Record<(typeof POOL_STATES)[number], number | boolean>>
         for (const state of POOL_STATES) this.set({ origin, state }, Number(known[state] ?? 0))
       }
+    },
+  })
+}
+
+function watchHealth(health: () => Promise<Health>, registers: Registry[]): void {
+  new Gauge({
+    name: 'crosswalk_upstream_up',
+    help: '1 where the service answers its ping as it should',
+    labelNames: ['service'],
+    registers,
+    async collect() {
+      const { pulses } = await health()
+      for (const { service, problem } of pulses) this.set({ service }, problem === undefined ? 1 : 0)
     },
   })
 }

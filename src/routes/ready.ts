@@ -1,31 +1,27 @@
-import type { Agent } from 'undici'
+import type { Health } from '../upstream/health.ts'
 
-/** Milliseconds after which a ping counts as unanswered; a probe must not wait as long as a request. */
-const PATIENCE = 2000
+/** Whether this process can serve, and how the services behind it are. */
+export interface Readiness {
+  /** Undefined when it can, else the reason why not. */
+  readonly notReady: string | undefined
+  /** `ok`, or what is wrong, by service. */
+  readonly services: Readonly<Record<string, string>>
+}
 
-/** Asks whether the v2 service can be used: undefined, or the reason why not. Whoever asks meanwhile shares the answer, so that many cost one call. */
-export function createReady(pool: Agent, base: string): () => Promise<string | undefined> {
-  let asked: Promise<string | undefined> | undefined
-  return () => {
-    asked ??= whyNotReady(pool, base).finally(() => {
-      asked = undefined
-    })
-    return asked
+/**
+ * Ready is a process that listens, is not leaving, and has found v2 or v1 well since its start: until then its settings may be wrong, and a
+ * rollout must stop. Later the services make no difference. What they fail they fail for every replica, and a balancer that has none left
+ * refuses connections, where a replica gives answers of v1, those of the fallback, or a 503 that a v1 client can read.
+ */
+export function createReady(health: () => Promise<Health>, isLeaving: () => boolean): () => Promise<Readiness> {
+  return async () => {
+    if (isLeaving()) return LEAVING
+    const { pulses, proven } = await health()
+    if (isLeaving()) return LEAVING
+    const problems = pulses.flatMap(({ problem }) => problem ?? [])
+    const services = Object.fromEntries(pulses.map(({ service, problem }) => [service, problem ?? 'ok']))
+    return { notReady: proven ? undefined : problems.join('; '), services }
   }
 }
 
-/** Why the v2 service does not answer its ping, or undefined when it does. A refusal (401, 403) is an answer. */
-async function whyNotReady(pool: Agent, base: string): Promise<string | undefined> {
-  try {
-    const { statusCode, body } = await pool.request({
-      origin: new URL(base).origin,
-      path: `${new URL(base).pathname.replace(/\/$/, '')}/ping/v2/ping`,
-      method: 'GET',
-      signal: AbortSignal.timeout(PATIENCE),
-    })
-    await body.dump()
-    return statusCode < 500 ? undefined : `the v2 service answers its ping with HTTP ${statusCode}`
-  } catch (error) {
-    return `the v2 service does not answer its ping: ${(error as Error).message}`
-  }
-}
+const LEAVING: Readiness = { notReady: 'the proxy is shutting down', services: {} }

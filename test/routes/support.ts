@@ -26,12 +26,15 @@ export interface Upstream {
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-/** A real HTTP server on a free port; `handle` is called once the body is there. */
-export async function startUpstream(handle: Handler): Promise<Upstream> {
+const PONG = '{"response":"pong"}'
+
+/** A real HTTP server on a free port; `handle` is called once the body is there. The proxy's own pings are for `handle` too where they are `seen`. */
+export async function startUpstream(handle: Handler, pings?: 'seen'): Promise<Upstream> {
   const seen: Seen[] = []
   const server = http.createServer(async (request, response) => {
     try {
       const body = await text(request)
+      if (pings !== 'seen' && request.headers['user-agent'] === 'crosswalk') return void response.end(PONG)
       seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body })
       handle(request, response, body)
     } catch {

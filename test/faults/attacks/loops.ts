@@ -69,10 +69,12 @@ function answered(answer: WireAnswer | undefined): string {
   return grpc === undefined ? say(answer) : `gRPC ${grpc}`
 }
 
+/** Reading the metrics makes the proxy ping its services, which are itself; these requests are left out. */
 async function cameBack(proxy: TestProxy): Promise<string> {
   await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-  const loops = proxy.log.filter(({ operation }) => operation === 'loop').length
-  return `${proxy.log.length} requests, ${loops} of them came back`
+  const lines = proxy.log.filter(({ path }) => !String(path).startsWith('/ping/'))
+  const loops = lines.filter(({ operation }) => operation === 'loop').length
+  return `${lines.length} requests, ${loops} of them came back`
 }
 
 const NATIVE: Asked = { target: '/iam/v2/groups' }

@@ -1,0 +1,49 @@
+import type { Agent } from 'undici'
+import { waitFor } from './coalesce.ts'
+import { type Exchange, exchange, type RawAnswer } from './exchange.ts'
+import type { Service } from './health.ts'
+import { textOf } from './utf8.ts'
+
+/** Milliseconds after which a ping counts as unanswered; probes wait for one second as a rule. */
+const PATIENCE = 800
+
+/** Bytes that the answer may have. */
+const ANSWER_BYTES = 4096
+
+/** Whoever looks at v2's log sees where its pings come from. */
+const HEADERS = ['accept', 'application/json', 'user-agent', 'crosswalk']
+
+/** Asks the service whether it is there: undefined, or the reason why not. Only a 2xx in the ping's own form is the service. */
+export async function ping(pool: Agent, version: Service, base: string): Promise<string | undefined> {
+  const { origin, pathname } = new URL(base)
+  const path = `${pathname.replace(/\/$/, '')}/ping/${version}/ping`
+  const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
+  try {
+    const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (landing) => exchange(pool, request, landing))
+    return complaint(version, answer)
+  } catch (error) {
+    return `the ${version} service does not answer its ping: ${reasonOf(error as Error)}`
+  }
+}
+
+/** A load balancer's page and the 200 of another service are no answer. */
+function complaint(version: Service, { status, pieces }: RawAnswer): string | undefined {
+  if (status < 200 || status > 299) return `the ${version} service answers its ping with HTTP ${status}`
+  if (isPong(textOf(pieces))) return undefined
+  return `what answers the ping of the ${version} service with HTTP ${status} is not that service: {"response": …} in JSON is expected`
+}
+
+/** `{response: string}` (facts §9). */
+function isPong(text: string): boolean {
+  try {
+    return typeof (JSON.parse(text) as { response?: unknown } | null)?.response === 'string'
+  } catch {
+    return false
+  }
+}
+
+/** What the connection said; an error of several addresses has a code and no message. */
+function reasonOf(error: Error): string {
+  const { name, message, code } = (error.cause ?? error) as NodeJS.ErrnoException
+  return name === 'TimeoutError' ? `nothing came within ${PATIENCE} ms` : message || code || name
+}

@@ -1,10 +1,10 @@
 import { isSaid } from '../../src/errors/api-error.ts'
-import { choice, object, oneof, readOnly, text, textMap, texts, time } from '../../src/mapping/field.ts'
+import { choice, knownBy, object, oneof, readOnly, text, textMap, texts, time, withheld } from '../../src/mapping/field.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { create, list, ok, operation, remove, replace } from '../../src/mapping/operations.ts'
 import { ask, type Plan } from '../../src/mapping/plan.ts'
 import { scope, v2Query } from '../../src/mapping/query.ts'
-import { resource, uidOf } from '../../src/mapping/resource.ts'
+import { message, resource, uidOf } from '../../src/mapping/resource.ts'
 import { uidInPath } from '../../src/mapping/uid.ts'
 import { servicePrincipal } from '../enums.ts'
 
@@ -60,6 +60,9 @@ export const identity = resource('identity', {
   },
 })
 
+/** The answer of a lookup: a caller who may not read the identity learns its id alone (facts §3.2). */
+const lookedUp = message('identity found by its claims', knownBy(['id'], identity.fields), ['group_id'])
+
 const claims = { issuer: 'issuer', subject: 'subject' }
 const LOOKUP = '/iam/v2/identities:lookupIdentity'
 
@@ -72,7 +75,7 @@ export const identityOperations: readonly Operation[] = [
     kind: 'composed',
     calls: [`GET ${LOOKUP}`, `GET ${identity.v2}/{id}`],
     params: claims,
-    answer: identity,
+    answer: lookedUp,
     plan: lookup,
   }),
 ]
@@ -83,11 +86,11 @@ export const identityOperations: readonly Operation[] = [
  */
 function* lookup({ query }: V1Request, env: Env): Plan {
   const uid = uidOf(yield* ask({ method: 'GET', path: LOOKUP, query: v2Query(claims, query) }))
-  const show = identity.show[env.dialect]
+  const show = lookedUp.show[env.dialect]
   try {
     return ok(show(yield* ask({ method: 'GET', path: `${identity.v2}/${uidInPath(uid, 'id')}`, query: [] })))
   } catch (error) {
-    if (isSaid(error, 'PERMISSION_DENIED')) return ok(show({ uid }))
+    if (isSaid(error, 'PERMISSION_DENIED')) return ok(show({ ...withheld(lookedUp.fields), uid }))
     throw error
   }
 }

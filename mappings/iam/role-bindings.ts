@@ -1,4 +1,16 @@
-import { firstOf, object, objects, parentOf, readOnly, text, time } from '../../src/mapping/field.ts'
+import {
+  firstOf,
+  knownBy,
+  mayBeWithheld,
+  object,
+  objects,
+  parentOf,
+  readOnly,
+  text,
+  time,
+  WITHHELD,
+  withheld,
+} from '../../src/mapping/field.ts'
 import { v1FieldName } from '../../src/mapping/field-name.ts'
 import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
 import { isObject, type JsonObject } from '../../src/mapping/json.ts'
@@ -20,14 +32,14 @@ const binding = resource('role binding', {
   stamps: ['group_id'],
   fields: {
     id: readOnly('uid'),
-    group: readOnly(object('group', group.fields)),
+    group: readOnly(object('group', knownBy(['id'], group.fields))),
     identity: readOnly('identity.uid'),
-    role: readOnly(object('role', role.fields)),
+    role: readOnly(object('role', knownBy(['id'], role.fields))),
     email: readOnly('identity.email'),
     claim_match_issuer: readOnly('identity.issuer'),
     claim_match_subject: readOnly('identity.subject'),
     created_at: readOnly(time('createTime')),
-    email_unverified: readOnly('identity.emailUnverified'),
+    email_unverified: mayBeWithheld(readOnly('identity.emailUnverified')),
   },
 })
 
@@ -53,19 +65,30 @@ const batch = message('role binding batch request', {
 const created = message('role binding batch', { role_bindings: objects('roleBindings', plain.shown) })
 const BATCH_CREATE = `${binding.v2}:batchCreate`
 
-/** A member of a v2 row that v1 showed whole: what v2 shows of it, and the call for the rest. */
+/** What a binding does not tell: of parts that v2 shows in it, and of those that it does not. */
+const IN_BINDING = ['id', 'name', 'description']
+const EMAIL = { emailUnverified: WITHHELD }
+const UNTOLD = {
+  group: [withheld(knownBy(IN_BINDING, group.fields)), withheld(knownBy(['id'], group.fields))],
+  role: [withheld(knownBy(IN_BINDING, role.fields)), withheld(knownBy(['id'], role.fields))],
+  identity: [EMAIL, EMAIL],
+} as const
+
+/** A member of a v2 row that v1 showed whole: what v2 shows of it, the call for the rest, and what takes its place. */
 interface Part {
   readonly member: string
   readonly shown: JsonObject
   readonly call: Call
+  readonly untold: JsonObject
 }
 
 /** v2 shows only names; limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
 const hydrated: Enrich = function* (rows) {
   const parts = rows.map(partsOf)
-  const found = yield* hydrate(parts.flat().map(({ call }) => call))
+  const lookUps = parts.flat().map(({ call }) => call)
+  const found = yield* hydrate(lookUps, { mayBeHidden: true })
   return rows.map((row, at) => {
-    const whole = (parts[at] ?? []).map(({ member, shown, call }) => [member, { ...found.get(call.path), ...shown }])
+    const whole = (parts[at] ?? []).map(({ member, shown, call, untold }) => [member, { ...(found.get(call.path) ?? untold), ...shown }])
     return { ...row, ...Object.fromEntries(whole) }
   })
 }
@@ -105,8 +128,9 @@ function partsOf(row: JsonObject): readonly Part[] {
   ]
 }
 
-function part(member: string, of: Resource, value: unknown, elseUid: unknown): readonly Part[] {
+function part(member: keyof typeof UNTOLD, of: Resource, value: unknown, elseUid: unknown): readonly Part[] {
   const shown = isObject(value) ? value : {}
+  const untold = UNTOLD[member][isObject(value) ? 0 : 1]
   const uid = uidOf(shown) || elseUid
-  return typeof uid === 'string' && uid !== '' ? [{ member, shown: { ...shown, uid }, call: lookUp(of, uid) }] : []
+  return typeof uid === 'string' && uid !== '' ? [{ member, shown: { ...shown, uid }, call: lookUp(of, uid), untold }] : []
 }

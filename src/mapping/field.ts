@@ -1,4 +1,5 @@
 import type { EnumMap } from './enums.ts'
+import type { JsonObject } from './json.ts'
 import type { Dialect } from './names.ts'
 
 /** What kind of value a v1 member holds; decides how it is read, written and emitted when unset (facts §16). */
@@ -24,6 +25,8 @@ export interface Field {
   /** v2 has no presence here and sends zero for unset: zero is absent in v1 too (facts §16.4). */
   readonly zeroIsUnset?: true
   readonly oneof?: string
+  /** Left out where v2 keeps it from the caller (`WITHHELD`): no value would be true. */
+  readonly mayBeWithheld?: true
   /** Published JSON name where protobuf would derive another one. */
   readonly json?: string
   /** Shown in this dialect alone. */
@@ -79,6 +82,19 @@ export const optionalInV1 = (row: Field): Field => ({ ...optional(row), zeroIsUn
 export const oneof = (group: string, row: Field): Field => ({ ...row, presence: 'optional', oneof: group })
 /** A v1 member without any v2 source, and why. */
 export const gone = (row: (source: Source) => Field, lossy: string): Field => ({ ...row(''), source: undefined, access: 'readOnly', lossy })
+/** Stands in a v2 form for what v2 did not tell this caller. */
+export const WITHHELD = Symbol('withheld')
+export const mayBeWithheld = (row: Field): Field => ({ ...row, mayBeWithheld: true })
+/** A message of which the caller may know these members alone: the others are left out where they are withheld. */
+export const knownBy = (names: readonly string[], fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, row]) => [name, names.includes(name) || row.presence === 'optional' ? row : mayBeWithheld(row)]),
+  )
+/** The v2 form of such a message in which all of them are withheld. */
+export const withheld = (fields: Fields): JsonObject =>
+  Object.fromEntries(
+    Object.values(fields).flatMap((row) => (row.mayBeWithheld && typeof row.source === 'string' ? [[row.source, WITHHELD]] : [])),
+  )
 export const jsonName = (json: string, row: Field): Field => ({ ...row, json })
 export const lossy = (why: string, row: Field): Field => ({ ...row, lossy: why })
 

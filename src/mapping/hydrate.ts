@@ -4,8 +4,9 @@ import { askAll, type Call, type Plan } from './plan.ts'
 import type { Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
 
-/** Codes that a look-up may give without failing the list: v1 showed nothing there (facts §10.9). */
-const NOTHING_TO_SHOW = ['NOT_FOUND', 'PERMISSION_DENIED'] as const
+/** What a look-up may be refused with: for every row, and where the row can say that it does not know. */
+const GONE = ['NOT_FOUND'] as const
+const HIDDEN = ['NOT_FOUND', 'PERMISSION_DENIED'] as const
 
 /** The Get of a resource that other rows refer to; rows of one request share the answer. */
 export function lookUp(resource: Resource, uid: string): Call {
@@ -14,15 +15,15 @@ export function lookUp(resource: Resource, uid: string): Call {
 }
 
 /**
- * Makes each of these look-ups once, side by side. Returns path → resource; what is missing or not visible to the caller is left out, and
- * every other failure fails the list (facts §10.9).
+ * Makes each of these look-ups once, side by side. Returns path → resource; what is gone is left out, and so, for a row that can show that
+ * it does not know, is what the caller may not see (`mayBeHidden`). Every other failure fails the list (facts §10.9).
  */
-export function* hydrate(lookUps: readonly Call[]): Plan<ReadonlyMap<string, JsonObject>> {
+export function* hydrate(lookUps: readonly Call[], { mayBeHidden = false } = {}): Plan<ReadonlyMap<string, JsonObject>> {
   const calls = [...new Map(lookUps.map((call) => [call.path, call])).values()]
   const found = new Map<string, JsonObject>()
   for (const [at, outcome] of (yield* askAll(calls)).entries()) {
     if (outcome.ok) found.set(calls[at]?.path ?? '', outcome.body)
-    else if (!isSaid(outcome.error, ...NOTHING_TO_SHOW)) throw outcome.error
+    else if (!isSaid(outcome.error, ...(mayBeHidden ? HIDDEN : GONE))) throw outcome.error
   }
   return found
 }

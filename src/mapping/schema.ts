@@ -29,7 +29,7 @@ function objectSchema(fields: Fields, dialect: Dialect): ObjectSchema {
   const named = shown.map(([name, field]) => ({ name: nameIn(dialect, name, field), field }))
   return strictObject(
     Object.fromEntries(named.map(({ name, field }) => [name, memberSchema(field, dialect)])),
-    named.filter(({ field }) => field.presence === 'implicit').map(({ name }) => name),
+    named.filter(({ field }) => field.presence === 'implicit' && !field.mayBeWithheld).map(({ name }) => name),
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Field, Fields, FieldType, Source } from './field.ts'
+import { type Field, type Fields, type FieldType, type Source, WITHHELD } from './field.ts'
 import { at, isObject, type JsonObject } from './json.ts'
 import { camelCase, type Dialect } from './names.ts'
 import { parentUid } from './uid.ts'
@@ -34,11 +34,12 @@ export function isShownIn(dialect: Dialect, { access, only = dialect }: Field): 
 }
 
 /** Tells for which v2 values v1 shows the field. */
-export function isShown({ presence, zeroIsUnset }: Field): (value: unknown) => boolean {
-  if (presence === 'implicit') return () => true
+export function isShown({ presence, zeroIsUnset, mayBeWithheld }: Field): (value: unknown) => boolean {
+  if (presence === 'implicit') return mayBeWithheld ? isTold : () => true
   return zeroIsUnset ? isNonZero : isPresent
 }
 
+const isTold = (value: unknown) => value !== WITHHELD
 const isPresent = (value: unknown) => value !== undefined && value !== null
 const isNonZero = (value: unknown) => isPresent(value) && value !== 0
 

@@ -19,12 +19,17 @@ const SEGMENT = /(?<![0-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{16})(?![0-9a-f])/g
 const TIME = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g
 const ORIGIN = /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/g
 
+/** The differences that show everywhere, and that therefore only their own cases compare: in every error, in the bindings of every user. */
+const ERROR_DETAILS = 'error-details'
+const PARTS_WITHHELD = 'binding-parts-withheld'
+const UNVERIFIED = new Set(['email_unverified', 'emailUnverified'])
+
 /**
  * The transcript of a run, comparable with that of another: uid segments, times (how precise they are is kept), opaque values and
  * addresses become placeholders numbered by first appearance, so that equal things stay equal. Lists without `order_by` are sorted,
  * because uids, and so their order, are chosen by the service; their order is asserted by the cases.
  */
-export function normalise(exchanges: readonly Exchange[], keepDetails: boolean): readonly Line[] {
+export function normalise(exchanges: readonly Exchange[], difference: string | undefined): readonly Line[] {
   const known = new Map<string, string>()
   const opaque = new Map<string, string>()
   const placeholder = (kind: string) => (value: string) => {
@@ -54,7 +59,7 @@ export function normalise(exchanges: readonly Exchange[], keepDetails: boolean):
     ...(request.text !== undefined && { sent: plain(request.text) }),
     status: answer.status,
     type: answer.type,
-    body: walk(canonical(request.path, answer, { keepDetails, anyWords })),
+    body: walk(canonical(request.path, answer, { difference, anyWords })),
   }))
 }
 
@@ -62,17 +67,24 @@ export function normalise(exchanges: readonly Exchange[], keepDetails: boolean):
 function canonical(
   path: string,
   { status, body }: Answer,
-  { keepDetails, anyWords }: { keepDetails: boolean; anyWords: boolean },
+  { difference, anyWords }: { difference: string | undefined; anyWords: boolean },
 ): unknown {
   if (typeof body !== 'object' || body === null) return body
   if (status >= 400) {
-    const details = keepDetails || !Array.isArray(body.details) ? body.details : 'a list'
+    const details = difference === ERROR_DETAILS || !Array.isArray(body.details) ? body.details : 'a list'
     return sorted({ ...body, details, ...(anyWords && { message: 'in some words' }) })
   }
   if (!Array.isArray(body.items) || /[?&]order_?by=/i.test(path)) return sorted(body)
-  const rows = (body.items as unknown[]).map((row) => ({ row: sorted(row), key: blind(row) }))
+  const told = difference === PARTS_WITHHELD ? body.items : (body.items as unknown[]).map(withoutEmptyEmail)
+  const rows = (told as unknown[]).map((row) => ({ row: sorted(row), key: blind(row) }))
   rows.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
   return sorted({ ...body, items: rows.map(({ row }) => row) })
+}
+
+/** An unverified email that is empty on one side may be left out on the other; one that is there is compared. */
+function withoutEmptyEmail(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null) return row
+  return Object.fromEntries(Object.entries(row).filter(([name, value]) => value !== '' || !UNVERIFIED.has(name)))
 }
 
 /** Members by name: the order of members means nothing (facts §16.8), but placeholders are numbered along it. */

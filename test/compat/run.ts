@@ -22,11 +22,8 @@ export async function run(one: Case, target: Target): Promise<Run> {
   }
   const asked = [...requests]
   await close()
-  return { transcript: normalise(exchanges, one.difference === ERROR_DETAILS), requests: asked, failure }
+  return { transcript: normalise(exchanges, one.difference), requests: asked, failure }
 }
-
-/** The one difference that every error shows, and that therefore only its own cases compare. */
-export const ERROR_DETAILS = 'error-details'
 
 /** A name's part that any resource may carry (semantics §3.0). */
 function slug(name: string): string {

@@ -20,9 +20,10 @@ describe('look-ups of one list', () => {
     ])
   })
 
-  it('leave out what is gone or hidden', () => {
-    const { result } = run(hydrate(lookUps), [new ApiError('NOT_FOUND', ''), new ApiError('PERMISSION_DENIED', '')])
-    expect(result.size).toBe(0)
+  it('leave out what is gone, and what is hidden where rows can say so', () => {
+    const hidden = [new ApiError('NOT_FOUND', ''), new ApiError('PERMISSION_DENIED', 'hidden')]
+    expect(run(hydrate(lookUps, { mayBeHidden: true }), hidden).result.size).toBe(0)
+    expect(() => run(hydrate(lookUps), hidden)).toThrow('hidden')
   })
 
   it('fail with any other error', () => {

@@ -102,6 +102,34 @@ export const differingIam: readonly Case[] = [
     },
   },
   {
+    name: 'bindings of a caller who may read nothing else',
+    difference: 'binding-parts-withheld',
+    operations: ['iam.role_bindings.list'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const { id: role } = await make.role(api, parent, { capabilities: ['role_bindings.list'] })
+      for (const identity of await make.holders(api.as('outsider').unrecorded, 'owner'))
+        await make.binding(api.unrecorded, parent, identity, role)
+      const { id: robot } = await make.identity(api, parent)
+      await make.binding(api, parent, robot, role)
+      const rows = items(await api.as('outsider').get('/iam/v1/rolebindings', { 'uidp.children_of': parent }))
+      const row = rows.find(({ identity }) => identity === robot)
+      const names = (member: unknown) => Object.keys(member as object).sort()
+      const told = ['description', 'id', 'name']
+      const untold = { group: ['kind', 'resource_limits', 'status', 'verified'], role: ['capabilities'] }
+      for (const part of ['group', 'role'] as const) {
+        same(row[part].name === (part === 'role' ? 'reader' : api.name()), true, `name of the ${part}`)
+        const all = [
+          ...told,
+          ...untold[part].map((name) => (api.dialect === 'published' && name === 'resource_limits' ? 'resourceLimits' : name)),
+        ]
+        same(names(row[part]), api.here({ native: all.sort(), proxied: told }), `members of the ${part}`)
+      }
+      same(api.member(row, 'email_unverified') === undefined, api.here({ native: false, proxied: true }), 'an email that nobody told')
+    },
+  },
+  {
     name: 'a lookup of an identity that the caller may not read',
     difference: 'lookup-unreadable',
     operations: ['iam.identities.lookup'],
@@ -111,7 +139,7 @@ export const differingIam: readonly Case[] = [
       const keys = { issuer: 'https://keys.example', subject: api.name(), issuer_keys: make.publicKeys }
       const { id } = await make.identity(api, parent, { claim_match: undefined, static: keys })
       const found = await api.as('outsider').get('/iam/v1/identities/lookup', { issuer: keys.issuer, subject: keys.subject })
-      const bare = { id, name: '', description: '', created_at: null, updated_at: null, last_seen: null }
+      const bare = { id }
       if (api.side === 'native') ok(api, found, shape.identity(parent, { id, static: anything }))
       else ok(api, found, shape.lookedUp(bare, parent))
       // v2 invents a uid for who is not registered yet; only those who may read it learn that nobody is.

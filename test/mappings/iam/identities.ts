@@ -219,8 +219,7 @@ export const identities: readonly Transcript[] = [
       { call: 'GET /iam/v2/identities:lookupIdentity?issuer=https://i&subject=other', answer: { uid: 'other' } },
       { call: 'GET /iam/v2/identities/other', answer: 'PERMISSION_DENIED' },
     ],
-    reply: { id: 'other', name: '', description: '', created_at: null, updated_at: null, last_seen: null },
-    published: { id: 'other', name: '', ...publishedUnseen },
+    reply: { id: 'other' },
   },
   {
     title: 'an outage is an outage',

@@ -62,8 +62,14 @@ const getGroup = {
 const getRole = { call: 'GET /iam/v2/roles/viewer', answer: { uid: 'viewer', name: 'viewer', capabilities: ['CAP_IAM_GROUPS_LIST'] } }
 const getIdentity = { call: 'GET /iam/v2/identities/alice', answer: { uid: 'alice', emailUnverified: 'a@example.com' } }
 
-const unknownPart = { resource_limits: {}, verified: false, kind: 'ORG_KIND_UNSPECIFIED', status: 'ORG_STATUS_UNSPECIFIED' }
-const { resource_limits: _limits, ...publishedUnknownPart } = { ...unknownPart, resourceLimits: {} }
+const { email_unverified: _, ...told } = row
+const { emailUnverified: __, ...publishedTold } = publishedRow
+const namesOnly = {
+  group: { id: 'org', name: 'example.com', description: 'the org' },
+  role: { id: 'viewer', name: 'viewer', description: '' },
+}
+const withheldRow = { ...told, ...namesOnly }
+const publishedWithheldRow = { ...publishedTold, ...namesOnly }
 
 const plain = { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer' }
 const stamps = { created_at: '2025-01-02T03:04:05.678Z', group_id: 'org' }
@@ -86,7 +92,7 @@ export const roleBindings: readonly Transcript[] = [
     published: items(publishedRow, { ...publishedRow, id: 'org/b2' }),
   },
   {
-    title: 'what the caller may not see, or what is gone, stays unset',
+    title: 'what the caller may not see, or what is gone, is left out: no value of it would be true',
     operation: 'iam.role_bindings.list',
     request: 'GET /iam/v1/rolebindings?id=org/b1',
     calls: [
@@ -95,13 +101,8 @@ export const roleBindings: readonly Transcript[] = [
       { ...getRole, answer: 'NOT_FOUND' },
       { ...getIdentity, answer: 'PERMISSION_DENIED' },
     ],
-    reply: items({ ...row, group: { ...row.group, ...unknownPart }, role: { ...row.role, capabilities: [] }, email_unverified: '' }),
-    published: items({
-      ...publishedRow,
-      group: { ...publishedRow.group, ...publishedUnknownPart },
-      role: { ...publishedRow.role, capabilities: [] },
-      emailUnverified: '',
-    }),
+    reply: items(withheldRow),
+    published: items(publishedWithheldRow),
   },
   {
     title: 'any other failure of a look-up fails the list',
@@ -122,7 +123,7 @@ export const roleBindings: readonly Transcript[] = [
     ],
     reply: items({
       id: 'org/b3',
-      group: { id: 'org', name: '', description: '', ...unknownPart },
+      group: { id: 'org' },
       identity: 'alice',
       role: null,
       email: '',
@@ -134,7 +135,7 @@ export const roleBindings: readonly Transcript[] = [
     }),
     published: items({
       id: 'org/b3',
-      group: { id: 'org', name: '', description: '', ...publishedUnknownPart },
+      group: { id: 'org' },
       identity: 'alice',
       role: null,
       email: '',

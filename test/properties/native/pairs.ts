@@ -54,6 +54,7 @@ const ROWS: readonly Row[] = [
   ['iam.groups.lookup', 'answer', native.message('lookup', [native.object(group)('group')])],
   ['iam.groups.check_eligibility', 'answer', eligibility],
   ['iam.identities.list', 'answer', identity],
+  ['iam.identities.lookup', 'answer', identity],
   ['iam.identity_metadata.update', 'request', identityMetadata, view.metadata],
   ['iam.roles.list', 'answer', access.role],
   ['iam.role_bindings.list', 'answer', access.hydratedBinding, view.hydratedBinding],

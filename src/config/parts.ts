@@ -80,6 +80,7 @@ export function migrationSettings(config: Config) {
   const path = config['records.file']
   return {
     rules: config.modes,
+    emulated: config.emulated,
     dialect: config['v1.dialect'],
     values: config['records.values'],
     subjects: config['records.subjects'],

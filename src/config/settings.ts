@@ -84,6 +84,12 @@ export const SETTINGS = {
   unknownParameters: setting(choiceOf('drop', 'refuse'), 'UNKNOWN_PARAMETERS', 'drop', 'Query parameters that v1 did not know'),
   'v2.maskCase': setting(choiceOf('snake', 'camel'), 'MASK_CASE', 'snake', 'Spelling of field masks in a v2 query'),
   'registry.readmes': setting(flag, 'READMES', true, 'Show the readme of listed repos: one v2 call for each repo'),
+  emulated: setting(
+    choiceOf('v1-first', 'v2'),
+    'EMULATED',
+    'v1-first',
+    'Who answers reads that v2 can only emulate and no rule of modes names: upstream.v1 where it is set, or v2',
+  ),
   modes: setting<ModeRules>(
     modes,
     'MODE',

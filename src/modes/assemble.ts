@@ -10,7 +10,7 @@ import type { ReadOnce } from '../upstream/read-once.ts'
 import { createAsk } from './ask.ts'
 import { createBudget } from './budget.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
-import { createModes, type Modes } from './modes.ts'
+import { createModes, type Emulated, type Modes } from './modes.ts'
 import { createObserver, type ObserverSettings } from './observer.ts'
 import { createQueue, type QueueSettings } from './queue.ts'
 import { createReadingOf } from './reader.ts'
@@ -21,6 +21,7 @@ export interface MigrationSettings
   extends Omit<JournalSettings, 'recorder'>,
     Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit'> {
   readonly rules: ModeRules
+  readonly emulated: Emulated
   /** The v1 side; without it v2 answers everything. */
   readonly v1?: { readonly ask: LegacyAsk; readonly askForDiff: LegacyAsk } | undefined
   /** Reads of v2 that share nothing with those of clients. */
@@ -66,7 +67,7 @@ export function createMigration(settings: MigrationSettings): Migration {
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
-  const modes = createModes(rules, { journal, v1: side, subjects: settings.subjects, now: settings.now })
+  const modes = createModes(rules, { journal, v1: side, subjects: settings.subjects, emulated: settings.emulated, now: settings.now })
   const timer = setInterval(modes.flush, FLUSH_EVERY).unref()
 
   function observerOf({ readOnce, translate, answerMs, limit, ...rest }: MigrationSettings, legacy: LegacyAsk) {

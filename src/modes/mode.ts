@@ -12,6 +12,9 @@ export const SERVED_BY: Readonly<Record<Mode, Side>> = { v1: 'v1', 'diff-v1': 'v
 /** Modes that ask the other side as well. */
 export const COMPARING: ReadonlySet<Mode> = new Set<Mode>(['diff-v1', 'diff-v2'])
 
+/** The same mode with v1 answering the client. */
+export const BY_V1: Readonly<Record<Mode, Mode>> = { v1: 'v1', 'diff-v1': 'diff-v1', v2: 'v1', 'diff-v2': 'diff-v1' }
+
 export function isMode(text: unknown): text is Mode {
   return (MODES as readonly unknown[]).includes(text)
 }

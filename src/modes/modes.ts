@@ -52,13 +52,17 @@ export interface ModesSettings {
   /** The v1 side; without it v2 answers everything. */
   readonly v1?: { readonly ask: LegacyAsk; readonly observer: Observer; readonly budget: Budget } | undefined
   readonly subjects: boolean
+  /** Who answers reads that v2 can only emulate, where no rule names them. */
+  readonly emulated: Emulated
   readonly now: () => number
 }
+
+export type Emulated = 'v1-first' | 'v2'
 
 /** Callers for whom it is remembered which side gave them a page token. */
 const PAGING_CALLERS = 10_000
 
-export function createModes(initial: ModeRules, { journal, v1, subjects, now }: ModesSettings): Modes {
+export function createModes(initial: ModeRules, { journal, v1, subjects, emulated, now }: ModesSettings): Modes {
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), deletions: createDeletions() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
@@ -97,7 +101,9 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, now }: 
       if (!v1) return { caller, subject, credential, mode: 'v2' }
       const wish = headers[MODE_HEADER]
       const asked = typeof wish === 'string' ? wish : undefined
-      const mode = select({ caller, subject, operation: operation.id, wish: asked, isOpen: journal.circuit.isOpen(operation.id) })
+      const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
+      const isOpen = journal.circuit.isOpen(operation.id)
+      const mode = select({ caller, subject, operation: operation.id, wish: asked, isV1First, isOpen })
       return { caller, subject, credential, mode: staying(mode, operation, url, caller) }
     },
     heard: accepted.heard,

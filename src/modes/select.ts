@@ -1,7 +1,7 @@
 import { invalidArgument } from '../errors/api-error.ts'
 import { covers } from '../mapping/covers.ts'
 import type { Identity } from './identify.ts'
-import { isMode, MODES, type Mode } from './mode.ts'
+import { BY_V1, isMode, MODES, type Mode } from './mode.ts'
 import { isV2Canary, type ModeRule, type ModeRules } from './rules.ts'
 import { isWithinShare } from './share.ts'
 
@@ -13,6 +13,8 @@ export interface Question extends Identity {
   readonly operation: string
   /** The value of `x-crosswalk-mode`, if any; heeded for testers only. */
   readonly wish?: string | undefined
+  /** Where no rule fits, v1 answers: it knows more of this than v2. */
+  readonly isV1First?: boolean
   /** The circuit of the operation is open: no canary gets v2. */
   readonly isOpen: boolean
 }
@@ -31,7 +33,8 @@ export function createSelect({ default: byDefault, rules, testers }: ModeRules):
   return (question) => {
     if (question.wish !== undefined && isClient(testers, question)) return wished(question.wish)
     const rule = rulesFor(question.operation).find(({ clients }) => isClient(clients, question))
-    return rule ? modeOf(rule, question) : byDefault
+    if (rule) return modeOf(rule, question)
+    return question.isV1First ? BY_V1[byDefault] : byDefault
   }
 }
 

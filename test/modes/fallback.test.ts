@@ -66,7 +66,7 @@ describe('a read that v2 fails', () => {
   })
 
   it('is answered with that when the list is read by page token, which v1 would not know', async () => {
-    stage = await startStage()
+    stage = await startStage({ emulated: 'v2' })
     await stage.fault(failing)
     expect((await stage.request('GET', '/registry/v1/eoltags?page_size=1')).status).toBe(503)
   })

@@ -28,7 +28,7 @@ async function tokens(side: 'v1' | 'v2') {
 
 describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode %s', (mode) => {
   it('is compared page by page, each side by its own tokens', async () => {
-    stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'diff.learnEvery': 0 })
+    stage = await startStage({ emulated: 'v2', modes: { ...ALL_V2, default: mode }, 'diff.learnEvery': 0 })
     const ids = await pages()
     expect(new Set(ids).size).toBe(20)
     const { operations, skipped } = await stage.evidence()
@@ -41,7 +41,7 @@ describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode
   })
 
   it('whose token is not known is served, not compared, and counted', async () => {
-    stage = await startStage({ modes: ALL_V2 })
+    stage = await startStage({ emulated: 'v2', modes: ALL_V2 })
     const { body } = await stage.request('GET', TAGS)
     await stage.setModes({ default: mode })
     await stage.request('GET', `${TAGS}&page_token=${encodeURIComponent(body.next_page_token)}`)
@@ -52,7 +52,7 @@ describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode
 })
 
 it('a list that began on one side goes on there, whatever the modes are by then', async () => {
-  stage = await startStage({ modes: ALL_V2 })
+  stage = await startStage({ emulated: 'v2', modes: ALL_V2 })
   const first = await stage.request('GET', TAGS)
   await stage.setModes({ default: 'v1' })
   await stage.clearJournal()

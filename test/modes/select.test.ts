@@ -50,6 +50,21 @@ describe('a mode', () => {
     expect(select(question(values))).toBe(mode)
   })
 
+  it.each<[Mode, Mode]>([
+    ['v1', 'v1'],
+    ['v2', 'v1'],
+    ['diff-v1', 'diff-v1'],
+    ['diff-v2', 'diff-v1'],
+  ])('of what v1 knows more of is, for the default %s, %s', (byDefault, mode) => {
+    expect(createSelect(rules({ default: byDefault }))(question({ isV1First: true }))).toBe(mode)
+  })
+
+  it('of what v1 knows more of is that of a rule or of a tester all the same', () => {
+    const given = rules({ default: 'v1', rules: [{ operations: 'registry.*', mode: 'diff-v2' }], testers: ['me'] })
+    expect(createSelect(given)(question({ isV1First: true }))).toBe('diff-v2')
+    expect(createSelect(given)(question({ isV1First: true, subject: 'me', wish: 'v2' }))).toBe('v2')
+  })
+
   it('takes a pattern for what it says, and nothing in it for an expression', () => {
     const dotted = createSelect(rules({ default: 'v2', rules: [{ clients: 'a.b+c(d', mode: 'v1' }] }))
     expect(dotted(question({ subject: 'a.b+c(d' }))).toBe('v1')

@@ -97,6 +97,37 @@ describe('a value of a parameter that only v1 knows', () => {
   })
 })
 
+describe('a read that v2 can only emulate', () => {
+  const EMULATED = [
+    '/registry/v1/eoltags',
+    '/registry/v1/repocountbysource/a',
+    '/registry/v1/repotagssummary/a',
+    '/vulnerabilities/v1/advisories/a/events',
+  ]
+  const askAll = async ({ url }: TestProxy) => {
+    for (const path of EMULATED) await (await fetch(url + path)).text()
+  }
+
+  it('goes to v1, and to v2 where the operator says so', async () => {
+    await withProxy({}, askAll)
+    expect([v1.seen.map(({ url }) => url), v2.seen]).toEqual([EMULATED, []])
+    await withProxy({ emulated: 'v2' }, askAll)
+    expect([v1.seen.length, v2.seen.length]).toEqual([EMULATED.length, EMULATED.length])
+  })
+
+  it('goes where a rule says', async () => {
+    const rules = [{ operations: 'registry.*', clients: '*', mode: 'v2' as const }]
+    await withProxy({ modes: { default: 'v1', rules, testers: [] } }, askAll)
+    expect([v1.seen.map(({ url }) => url), v2.seen.length]).toEqual([EMULATED.slice(-1), EMULATED.length - 1])
+  })
+
+  it('does not take the writes with it', () =>
+    withProxy({}, async ({ url }) => {
+      await (await fetch(`${url}/registry/v1/tags/a/b`, { method: 'PUT', body: '{}' })).text()
+      expect([v1.seen.length, v2.seen.length > 0]).toEqual([0, true])
+    }))
+})
+
 describe('what only v1 answered', () => {
   const known = async <T>({ adminUrl }: TestProxy, path: string) => (await (await fetch(adminUrl + path)).json()) as T
 

@@ -82,7 +82,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
-    seen: 'Without repo.internal.admin a readme cannot be written: a PUT that changes it is refused with 403 and writes nothing, a PUT that merely omits it keeps the stored text and shows it, and a create with a readme leaves the repo without it and says so with 403.',
+    seen: 'Without repo.internal.admin a readme cannot be written. A PUT that changes it is refused with 403 and writes nothing. A PUT that merely omits it keeps the stored text and shows it. A caller without repo.list, who may not read the stored text either, is refused with 403 whatever readme the PUT brings, and where it omits it the answer leaves the member out. A create with a readme is refused with 403; the repo, which v2 has made by then, is deleted again, or stays without its readme where the caller lacks repo.delete, and the error says so.',
     because: 'v2 keeps the readme apart and guards it with a capability that no customer role has (facts §4.1, §13.6).',
     test: 'a readme is written by staff only',
   },
@@ -110,14 +110,14 @@ export const differences: readonly Difference[] = [
   {
     code: 'tag-digest-required',
     operations: ['registry.tags.create'],
-    seen: 'A new tag without a digest is refused with 400 code 3 on digest; one that exists keeps its own.',
+    seen: 'A new tag without a digest is refused with 400 code 3 on digest. One that exists keeps its own; without tag.list, which it takes to find that out, it is refused likewise.',
     because: 'v2 requires the digest of a tag (facts §24.9, semantics §3.11).',
     test: 'a new tag needs a digest',
   },
   {
     code: 'role-capabilities-required',
-    operations: ['iam.roles.create'],
-    seen: 'A role without capabilities is refused with 400 code 3.',
+    operations: ['iam.roles.create', 'iam.roles.update'],
+    seen: 'A role without capabilities is refused with 400 code 3; a PUT that omits them does not empty the role.',
     because: 'v2 wants at least one (facts §3.4).',
     test: 'a role needs a capability',
   },

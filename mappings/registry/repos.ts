@@ -1,9 +1,10 @@
 import { isSaid } from '../../src/errors/api-error.ts'
+import { WITHHELD } from '../../src/mapping/field.ts'
 import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { list, ok, operation, patch, remove } from '../../src/mapping/operations.ts'
 import { readPage } from '../../src/mapping/page.ts'
-import { ask, type Plan } from '../../src/mapping/plan.ts'
+import { ask, askAll, type Plan } from '../../src/mapping/plan.ts'
 import { flagParam, scope, v2Query } from '../../src/mapping/query.ts'
 import { uidOf } from '../../src/mapping/resource.ts'
 import { uidInPath } from '../../src/mapping/uid.ts'
@@ -25,6 +26,7 @@ export const repoOperations: readonly Operation[] = [
     calls: [
       'POST /registry/v2/repos/{parent_id}',
       README_CALLS.write,
+      'DELETE /registry/v2/repos/{id}',
       'GET /registry/v2/repos',
       'PATCH /registry/v2/repos/{id}',
       README_CALLS.read,
@@ -49,7 +51,7 @@ export const repoOperations: readonly Operation[] = [
 
 /**
  * v1's create updates a repo of the same name unless `prevent_existing` says otherwise; v2's answers ALREADY_EXISTS (facts §24.10). The
- * repo comes before its readme: a repo without its readme is the lesser harm, and the error says that it is there.
+ * repo comes before its readme, because v2 judges no readme without a repo.
  */
 function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
   const parent = params.parent_id ?? ''
@@ -69,10 +71,23 @@ function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
     try {
       yield* writeReadme(uidOf(created), readme)
     } catch (error) {
+      if (isSaid(error, ...REFUSALS) && (yield* isUndone(uidOf(created)))) throw error
       throw halfDone(error, `the repo was created with id ${uidOf(created)}, but without its readme`)
     }
   }
   return ok(repo.show[env.dialect]({ ...created, content: readme }))
+}
+
+/** Refusals of a readme that another try would meet again. After any other failure it may have been written. */
+const REFUSALS = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'FAILED_PRECONDITION'] as const
+
+/**
+ * Deletes the repo that was made a moment ago: in v1 a create that is refused leaves nothing behind. False when that failed, as it does
+ * without repo.delete; who is not told so, because the proxy ended between the two calls, finds the repo without its readme.
+ */
+function* isUndone(uid: string): Plan<boolean> {
+  const [outcome] = yield* askAll([{ method: 'DELETE', path: `${repo.v2}/${uidInPath(uid, 'id')}`, query: [] }])
+  return outcome?.ok === true
 }
 
 /** The uid of the repo with this name directly below `parent`. */
@@ -102,19 +117,22 @@ function* replaceRepo(uid: string, body: unknown, env: Env): Plan<JsonObject> {
 
 /**
  * Writes the readme when it differs from the stored one. An omitted readme means an empty one, as everywhere in a v1 PUT; but a caller
- * who may not write readmes in v2 did not ask for that, so the stored text then stays and the answer shows it. With `registry.readmes`
- * off, clients never saw the text, so that an empty one says nothing.
+ * who may not write readmes in v2 did not ask for that, so the stored text then stays and the answer shows it, or leaves it out where the
+ * caller may not read it either. With `registry.readmes` off, clients never saw the text, so that an empty one says nothing.
  */
-function* replaceReadme(uid: string, wanted: string | undefined, env: Env): Plan<{ content: string; replaced: boolean }> {
+function* replaceReadme(uid: string, wanted: string | undefined, env: Env): Plan<{ content: unknown; replaced: boolean }> {
   const stored = yield* storedReadme(uid)
   const content = wanted ?? ''
-  if (content === stored || (content === '' && (stored === undefined || !env.readmes))) return { content: stored ?? '', replaced: false }
+  const kept = { content: stored ?? WITHHELD, replaced: false }
+  if (content === stored || (content === '' && (stored === undefined || !env.readmes))) return kept
   try {
     yield* writeReadme(uid, content)
     return { content, replaced: true }
   } catch (error) {
     if (!isSaid(error, 'PERMISSION_DENIED')) throw error
-    if (content === '') return { content: stored ?? '', replaced: false }
-    throw halfDone(error, 'v2 keeps readme writes to repo.internal.admin; send the stored readme or none; nothing was written')
+    if (content === '') return kept
+    const remedy =
+      stored === undefined ? 'send none, or be let read it (repo.list) and send the stored one' : 'send the stored readme or none'
+    throw halfDone(error, `v2 keeps readme writes to repo.internal.admin; ${remedy}; nothing was written`)
   }
 }

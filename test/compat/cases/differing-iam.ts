@@ -9,13 +9,19 @@ export const differingIam: readonly Case[] = [
   {
     name: 'a role needs a capability',
     difference: 'role-capabilities-required',
-    operations: ['iam.roles.create'],
+    operations: ['iam.roles.create', 'iam.roles.update'],
     run: async (api) => {
       const parent = (await make.folder(api)).id
       const made = await api.post(`/iam/v1/roles/${parent}`, { name: 'bare' })
       if (api.side === 'native') ok(api, made, shape.role(parent, { name: 'bare', capabilities: [] }))
       else refused(made, 3, /^Invalid argument: capabilities: /)
       if (made.body.id) ok(api, await api.delete(`/iam/v1/roles/${made.body.id}`), {})
+      const { id } = await make.role(api, parent)
+      const emptied = await api.put(`/iam/v1/roles/${id}`, { name: 'reader' })
+      if (api.side === 'native') ok(api, emptied, shape.role(parent, { capabilities: [] }))
+      else refused(emptied, 3, /^Invalid argument: capabilities: /)
+      const left = (await api.get('/iam/v1/roles', { id })).body.items[0].capabilities
+      same(left, api.here<string[]>({ native: [], proxied: ['groups.list', 'repo.list'] }), 'capabilities')
     },
   },
   {

@@ -13,13 +13,19 @@ async function letViewers(api: Api, group: string, capabilities: readonly string
   for (const identity of await make.holders(api.unrecorded, 'viewer')) await make.binding(api.unrecorded, group, identity, id)
 }
 
+/** Gives the outsider these capabilities at one group and none elsewhere. */
+async function letOutsider(api: Api, group: string, capabilities: readonly string[]): Promise<void> {
+  const { id } = await make.role(api.unrecorded, group, { name: 'just', capabilities })
+  for (const identity of await make.holders(api.as('outsider').unrecorded, 'owner')) await make.binding(api.unrecorded, group, identity, id)
+}
+
 /** What a native v1 and a proxied one show differently, each with its code (mappings/differences.ts): the registry. */
 export const differingRegistry: readonly Case[] = [
   {
     name: 'a readme is written by staff only',
     difference: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
-    roles: ['admin'],
+    roles: ['admin', 'outsider'],
     run: async (api) => {
       const parent = (await make.folder(api)).id
       const { id } = await make.repo(api.as('admin'), parent, { readme: '# Old' })
@@ -31,8 +37,20 @@ export const differingRegistry: readonly Case[] = [
       const made = await api.post(`${REPOS}/${parent}`, { name: 'second', readme: '# Second' })
       if (api.side === 'native') ok(api, made, shape.repo(parent, { name: 'second', readme: '# Second' }))
       else refused(made, 7)
-      for (const left of items(await api.get(REPOS, { 'uidp.children_of': parent, name: 'second' })))
-        await api.delete(`${REPOS}/${left.id}`)
+      const named = async (name: string) => items(await api.get(REPOS, { 'uidp.children_of': parent, name }))
+      same((await named('second')).length, api.here({ native: 1, proxied: 0 }), 'repos of a create that was refused')
+      await letOutsider(api, parent, ['repo.create', 'repo.update'])
+      const outsider = api.as('outsider')
+      const lasting = await outsider.post(`${REPOS}/${parent}`, { name: 'third', readme: '# Third' })
+      if (api.side === 'native') ok(api, lasting, shape.repo(parent, { name: 'third', readme: '# Third' }))
+      else refused(lasting, 7, /\(the repo was created with id .*, but without its readme\)$/)
+      same((await named('third')).length, 1, 'repos of a create that its maker may not undo')
+      const echoed = await outsider.put(`${REPOS}/${id}`, { name: 'repo', readme: row.readme })
+      if (api.side === 'native') ok(api, echoed, shape.repo(parent, { readme: '# New' }))
+      else refused(echoed, 7, /send none, or be let read it \(repo\.list\)/)
+      const omitted = await outsider.put(`${REPOS}/${id}`, { name: 'repo', description: 'more' })
+      same(omitted.body.readme, api.here<unknown>({ native: '', proxied: undefined }), 'a readme that the caller may not read')
+      for (const name of ['second', 'third']) for (const left of await named(name)) await api.delete(`${REPOS}/${left.id}`)
     },
   },
   {
@@ -81,11 +99,18 @@ export const differingRegistry: readonly Case[] = [
     name: 'a new tag needs a digest',
     difference: 'tag-digest-required',
     operations: ['registry.tags.create'],
+    roles: ['outsider'],
     run: async (api) => {
-      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      const parent = (await make.folder(api)).id
+      const repo = (await make.repo(api, parent)).id
       const made = await api.post(`${TAGS}/${repo}`, { name: 'latest' })
       if (api.side === 'native') ok(api, made, shape.tag(repo, { digest: '' }))
       else refused(made, 3, /^Invalid argument: digest: /)
+      await make.tag(api, repo, { name: 'known' })
+      await letOutsider(api, parent, ['tag.create'])
+      const again = await api.as('outsider').post(`${TAGS}/${repo}`, { name: 'known' })
+      if (api.side === 'native') ok(api, again, shape.tag(repo, { name: 'known' }))
+      else refused(again, 3, /^Invalid argument: digest: /)
     },
   },
   {

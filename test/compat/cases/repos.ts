@@ -61,6 +61,22 @@ export const repos: readonly Case[] = [
     },
   },
   {
+    name: 'repos: a create with a readme that is refused leaves nothing',
+    operations: ['registry.repos.create'],
+    roles: ['admin'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const admin = api.as('admin')
+      const unsafe = { name: 'unsafe', readme: '<script>x</script>' }
+      for (const query of [{}, { prevent_existing: true }])
+        refused(await admin.post(`${REPOS}/${parent}`, unsafe, query), 3, /^Invalid argument: readme: /)
+      ok(api, await api.get(REPOS, { 'uidp.children_of': parent }), { items: [] })
+      const { id } = await make.repo(admin, parent, { name: 'unsafe', readme: 'safe' })
+      refused(await admin.post(`${REPOS}/${parent}`, unsafe), 3, /^Invalid argument: readme: /)
+      ok(api, await api.get(REPOS, { id }), { items: [shape.repo(parent, { name: 'unsafe', readme: 'safe' })] })
+    },
+  },
+  {
     name: 'repos: tier, bundles, aliases and active tags',
     operations: ['registry.repos.create', 'registry.repos.update'],
     roles: ['admin'],

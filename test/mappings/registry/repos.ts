@@ -125,6 +125,12 @@ const writeReadme = (content: string, answer: Transcript['calls'][number]['answe
 })
 const patchBare = { call: 'PATCH /registry/v2/repos/org/bare?updateMask=*', body: { name: 'bare' }, answer: v2Bare }
 
+const createBare = { call: 'POST /registry/v2/repos/org', body: { name: 'bare' }, answer: v2Bare }
+const deleteBare = { call: 'DELETE /registry/v2/repos/org/bare', answer: {} }
+const LEFT = '(the repo was created with id org/bare, but without its readme)'
+const { readme: _, ...bareUntold } = bare
+const { readme: __, ...publishedBareUntold } = publishedBare
+
 export const repos: readonly Transcript[] = [
   {
     title: 'each repo with its readme, which v2 keeps elsewhere',
@@ -195,13 +201,31 @@ export const repos: readonly Transcript[] = [
     published: publishedNginx,
   },
   {
-    title: 'a readme that is refused leaves the repo, and the error says so',
+    title: 'a readme that is refused undoes the create',
     operation: 'registry.repos.create',
     request: 'POST /registry/v1/repos/org',
     body: { name: 'bare', readme: 'r' },
-    calls: [{ call: 'POST /registry/v2/repos/org', body: { name: 'bare' }, answer: v2Bare }, writeReadme('r', 'PERMISSION_DENIED')],
+    calls: [createBare, writeReadme('r', 'PERMISSION_DENIED'), deleteBare],
     status: 403,
-    reply: failure('PERMISSION_DENIED', `${SAID} (the repo was created with id org/bare, but without its readme)`),
+    reply: failure('PERMISSION_DENIED'),
+  },
+  {
+    title: 'a create that cannot be undone is told',
+    operation: 'registry.repos.create',
+    request: 'POST /registry/v1/repos/org',
+    body: { name: 'bare', readme: 'r' },
+    calls: [createBare, writeReadme('r', 'INVALID_ARGUMENT'), { ...deleteBare, answer: 'PERMISSION_DENIED' }],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT', `${SAID} ${LEFT}`),
+  },
+  {
+    title: 'and so is one whose readme may have been written: nothing is deleted then',
+    operation: 'registry.repos.create',
+    request: 'POST /registry/v1/repos/org',
+    body: { name: 'bare', readme: 'r' },
+    calls: [createBare, writeReadme('r', 'UNAVAILABLE')],
+    status: 503,
+    reply: failure('UNAVAILABLE', `${SAID} ${LEFT}`),
   },
   {
     title: 'a repo that is there is updated, as v1’s create did',
@@ -255,6 +279,27 @@ export const repos: readonly Transcript[] = [
       'PERMISSION_DENIED',
       `${SAID} (v2 keeps readme writes to repo.internal.admin; send the stored readme or none; nothing was written)`,
     ),
+  },
+  {
+    title: 'whoever may neither read nor write the readme is told what would help',
+    operation: 'registry.repos.update',
+    request: 'PUT /registry/v1/repos/org/bare',
+    body: { name: 'bare', readme: 'old' },
+    calls: [readmeOf('org/bare', 'PERMISSION_DENIED'), writeReadme('old', 'PERMISSION_DENIED')],
+    status: 403,
+    reply: failure(
+      'PERMISSION_DENIED',
+      `${SAID} (v2 keeps readme writes to repo.internal.admin; send none, or be let read it (repo.list) and send the stored one; nothing was written)`,
+    ),
+  },
+  {
+    title: 'an omitted readme that the caller may not read stays, and is left out',
+    operation: 'registry.repos.update',
+    request: 'PUT /registry/v1/repos/org/bare',
+    body: { name: 'bare' },
+    calls: [readmeOf('org/bare', 'PERMISSION_DENIED'), patchBare],
+    reply: bareUntold,
+    published: publishedBareUntold,
   },
   {
     title: 'an omitted readme that the caller may not clear stays, and is shown',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { differencesOf } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { compatSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { explain as explainRequest } from '../explain/explain.ts'
 import { jsonReport, textReport } from '../explain/report.ts'
@@ -22,7 +23,7 @@ export const explain: Command = {
   flags: {
     data: { help: 'A file with the request body, or - for standard input' },
     json: { help: 'One JSON object', switch: true },
-    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'registry.readmes']),
+    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes']),
   },
   async run(flags, [line = ''], io) {
     const loaded = configFrom(flags, io)
@@ -59,7 +60,7 @@ async function bodyOf(flags: Flags, io: Io): Promise<string> {
 }
 
 function report({ operation }: Found, request: V1Request, config: Config, flags: Flags, io: Io): void {
-  const env = { dialect: config['v1.dialect'], maskCase: config['v2.maskCase'], readmes: config['registry.readmes'] }
+  const env = compatSettings(config)
   const explanation = explainRequest(operation, request, env, mappings, differencesOf)
   const base = config['upstream.v2'] ?? DEFAULT_BASE
   if (flags.json) io.text(JSON.stringify(jsonReport(base, explanation), null, 2))

@@ -26,7 +26,7 @@ export const replay: Command = {
     max: { help: 'Reads that are sent at most (200)' },
     rate: { help: 'Reads that are sent in a second (5)' },
     records: { help: 'Append what was compared to this file, for crosswalk report' },
-    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'registry.readmes', 'records.values']),
+    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values']),
   },
   async run(flags, [path = ''], io) {
     const loaded = configFrom(flags, io)

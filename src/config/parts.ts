@@ -58,6 +58,7 @@ export function compatSettings(config: Config) {
   return {
     dialect: config['v1.dialect'],
     maskCase: config['v2.maskCase'],
+    replaceMask: config['v2.replaceMask'],
     readmes: config['registry.readmes'],
     notFound: config['errors.notFound'],
     unknownParameters: config.unknownParameters,

@@ -80,9 +80,20 @@ export const SETTINGS = {
     undefined,
     'v1 answers link to this address as their successor version',
   ),
-  'errors.notFound': setting(choiceOf('empty', 'error'), 'NOT_FOUND', 'empty', 'A missing resource: as v1 had it, or always 404'),
+  'errors.notFound': setting(
+    choiceOf('empty', 'error'),
+    'NOT_FOUND',
+    'empty',
+    'A missing resource, named by a path or by id: as v1 had it, or always 404',
+  ),
   unknownParameters: setting(choiceOf('drop', 'refuse'), 'UNKNOWN_PARAMETERS', 'drop', 'Query parameters that v1 did not know'),
   'v2.maskCase': setting(choiceOf('snake', 'camel'), 'MASK_CASE', 'snake', 'Spelling of field masks in a v2 query'),
+  'v2.replaceMask': setting(
+    choiceOf('*', 'known'),
+    'REPLACE_MASK',
+    '*',
+    'What a PUT replaces: all of a resource, or the members that v1 knows, so that those of a newer v2 stay',
+  ),
   'registry.readmes': setting(flag, 'READMES', true, 'Show the readme of listed repos: one v2 call for each repo'),
   emulated: setting(
     choiceOf('v1-first', 'v2'),

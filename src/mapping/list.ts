@@ -1,4 +1,4 @@
-import { isSaid } from '../errors/api-error.ts'
+import { ApiError, isSaid } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
 import { type Enrich, type Filters, type ListOptions, readList } from './list-query.ts'
 import type { Env, V1Request } from './operation.ts'
@@ -9,7 +9,6 @@ import { type Query, single } from './query.ts'
 import { passes, passesAll } from './recheck.ts'
 import type { Resource } from './resource.ts'
 import { isRowText, type RowText } from './row-text.ts'
-import type { Show } from './show.ts'
 import { compilePage, compileRow, type ReadBytes } from './text/page.ts'
 import { isUid, uidInPath } from './uid.ts'
 import { eachPage, firstPage, type Walked } from './walk.ts'
@@ -27,7 +26,7 @@ export function* listPlan(resource: Resource, options: ListOptions, request: V1R
   if (uid) {
     const call = byId(resource, uid)
     const [outcome] = call ? yield { kind: 'ask', calls: [call] } : []
-    const found = outcome ? foundIn(outcome, filters) : []
+    const found = foundIn(outcome, filters, { uid, resource, env })
     yield* send(windowOf(found, window))
     return items(envelope(countedOf(found)))
   }
@@ -58,7 +57,7 @@ export function oneAnswer(resource: Resource, options: ListOptions, request: V1R
   if (uid) {
     const isText = !options.envelope && window.skip === 0 && passesAll(filters)
     const call = byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined)
-    return call && oneRow(call, resource, filters, window, show, envelope)
+    return call && oneRow(call, { uid, resource, env }, filters, window, envelope)
   }
   const listing = listingOf(resource, options, request, env, filters, order)
   const first = firstPage(listing, window)
@@ -78,19 +77,19 @@ export function oneAnswer(resource: Resource, options: ListOptions, request: V1R
 
 function oneRow(
   call: Call,
-  { plural }: Resource,
+  wanted: Wanted,
   filters: Filters,
   window: Window,
-  show: Show,
   envelope: (walked: Partial<Walked>) => JsonObject | undefined,
 ): OneCall {
+  const { plural, show } = wanted.resource
   return {
     call,
     reply(outcome) {
       const text = outcome.ok ? outcome.body[plural] : undefined
       if (isRowText(text)) return { status: 200, body: {}, rows: true, text }
-      const found = foundIn(outcome, filters)
-      return { status: 200, body: { [ROWS]: windowOf(found, window).map(show), ...envelope(countedOf(found)) } }
+      const found = foundIn(outcome, filters, wanted)
+      return { status: 200, body: { [ROWS]: windowOf(found, window).map(show[wanted.env.dialect]), ...envelope(countedOf(found)) } }
     },
   }
 }
@@ -103,11 +102,20 @@ function byId({ v2 }: Resource, uid: string, read?: Call['read']): Call | undefi
 /** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
 const INVISIBLE = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'] as const
 
-/** The resource that a Get found as a list of one or none. */
-function foundIn(outcome: Outcome, filters: Filters): readonly JsonObject[] {
-  if (outcome.ok) return passes(outcome.body, filters) ? [outcome.body] : []
-  if (isSaid(outcome.error, ...INVISIBLE)) return []
-  throw outcome.error
+/** The one resource that a request asks for. */
+interface Wanted {
+  readonly uid: string
+  readonly resource: Resource
+  readonly env: Env
+}
+
+/** The resource that a Get found as a list of one or none. There is no outcome where the id was no uid. */
+function foundIn(outcome: Outcome | undefined, filters: Filters, { uid, resource, env }: Wanted): readonly JsonObject[] {
+  if (outcome?.ok) return passes(outcome.body, filters) ? [outcome.body] : []
+  const error = outcome?.error
+  if (error && !isSaid(error, ...INVISIBLE)) throw error
+  if (env.notFound === 'empty' || error?.code === 'PERMISSION_DENIED') return []
+  throw error?.code === 'NOT_FOUND' ? error : new ApiError('NOT_FOUND', `Not found: ${resource.name} ${JSON.stringify(uid)}`)
 }
 
 function windowOf(found: readonly JsonObject[], { skip, take = 1 }: Window): readonly JsonObject[] {

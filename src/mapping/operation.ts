@@ -24,6 +24,10 @@ export interface Env {
   readonly dialect: Dialect
   /** Spelling of field mask paths in a query (facts §13.3). */
   readonly maskCase: 'snake' | 'camel'
+  /** What a PUT replaces where everything may be: all that v2 knows of the resource, or the members that v1 knows (facts §13.2). */
+  readonly replaceMask: '*' | 'known'
+  /** A missing resource: as v1 had it, or always an error. */
+  readonly notFound: 'empty' | 'error'
   /** Fetch the readme of every listed repo, as v1 showed it: one more v2 call for each row. */
   readonly readmes: boolean
 }

@@ -72,16 +72,28 @@ export function replace(id: string, route: string, resource: Resource, options: 
     answer,
     mask: resource.mask,
     ...oneCall(({ params, body }, env) => ({
-      call: patch(resource, params[variable] ?? '', variable, request.read(body), env),
+      call: patch(
+        { v2: resource.v2, mask: resource.mask, fields: request.fields },
+        params[variable] ?? '',
+        variable,
+        request.read(body),
+        env,
+      ),
       reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome))),
     })),
   })
 }
 
-/** The PATCH that replaces a resource as a v1 PUT does. */
-export function patch(resource: Resource, uid: string, field: string, body: JsonObject, env: Env): Call {
-  const query: Call['query'] = [['updateMask', fieldMask(resource.mask, body, env.maskCase)]]
-  return { method: 'PATCH', path: `${resource.v2}/${uidInPath(uid, field)}`, query, body }
+/** The PATCH that replaces a resource as a v1 PUT does; `fields` is the table of its body. */
+export function patch(
+  { v2, mask, fields }: Pick<Resource, 'v2' | 'mask' | 'fields'>,
+  uid: string,
+  field: string,
+  body: JsonObject,
+  env: Env,
+): Call {
+  const query: Call['query'] = [['updateMask', fieldMask(mask, fields, body, env)]]
+  return { method: 'PATCH', path: `${v2}/${uidInPath(uid, field)}`, query, body }
 }
 
 /** `DELETE …/{id}`: gone is gone, so a missing resource is a success (facts §14). */

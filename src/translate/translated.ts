@@ -8,7 +8,6 @@ import type { Send } from './calls.ts'
 import { type Answer, answerOf, execute, type PlanLimits } from './execute.ts'
 
 export interface TranslateSettings extends Env {
-  readonly notFound: 'empty' | 'error'
   readonly unknownParameters: 'drop' | 'refuse'
   readonly limits: PlanLimits
 }

@@ -51,7 +51,15 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
 const LIMITS = { callsPerRequest: 1000, parallelCalls: 1, bufferedRows: 1_000_000, rowsPerRequest: 1_000_000 }
 
 function settingsOf(dialect: Exhibit['dialect']) {
-  return { dialect, maskCase: 'snake', readmes: true, notFound: 'empty', unknownParameters: 'drop', limits: LIMITS } as const
+  return {
+    dialect,
+    maskCase: 'snake',
+    replaceMask: '*',
+    readmes: true,
+    notFound: 'empty',
+    unknownParameters: 'drop',
+    limits: LIMITS,
+  } as const
 }
 
 /** As it goes over the wire. */

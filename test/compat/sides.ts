@@ -18,7 +18,16 @@ const START = Date.UTC(2026, 4, 1, 12)
 export async function startSides(dialect: Dialect): Promise<Sides> {
   const native = await sandbox(dialect)
   const behind = await sandbox(dialect)
-  const config = configWith({ 'upstream.v2': behind.url, 'listen.port': 0, 'admin.port': 0, 'v1.dialect': dialect, 'log.level': 'error' })
+  // Either mask under one of the dialects: both replace all that v1 can see.
+  const mask = dialect === 'published' ? 'known' : '*'
+  const config = configWith({
+    'upstream.v2': behind.url,
+    'listen.port': 0,
+    'admin.port': 0,
+    'v1.dialect': dialect,
+    'v2.replaceMask': mask,
+    'log.level': 'error',
+  })
   const proxy = createServer(config, mappings)
   await proxy.listen()
   return {

@@ -10,7 +10,7 @@ import { resource } from '../../src/mapping/resource.ts'
 import { queryOf } from './query-of.ts'
 import { run } from './run.ts'
 
-const env: Env = { dialect: 'specification', maskCase: 'snake', readmes: true }
+const env: Env = { dialect: 'specification', maskCase: 'snake', replaceMask: '*', notFound: 'empty', readmes: true }
 const thing = resource('thing', { v2: '/things', plural: 'things', fields: { id: readOnly('uid'), name: text('name') } })
 const options: ListOptions = { query: { ...scope, name: 'name', group: 'uidp.children_of' }, byId: 'id' }
 const listed = (search: string, answers: readonly (JsonObject | ApiError)[], more: ListOptions = {}) =>

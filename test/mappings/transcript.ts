@@ -35,6 +35,7 @@ export interface Transcript {
 
 const SETTINGS: Omit<TranslateSettings, 'dialect'> = {
   maskCase: 'snake',
+  replaceMask: '*',
   readmes: true,
   notFound: 'empty',
   unknownParameters: 'drop',

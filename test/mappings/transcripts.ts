@@ -10,6 +10,7 @@ import { roleBindings } from './iam/role-bindings.ts'
 import { roles } from './iam/roles.ts'
 import { terms } from './iam/terms.ts'
 import { libraries } from './libraries.ts'
+import { missingById } from './missing.ts'
 import { ping } from './ping.ts'
 import { refusals } from './refusals.ts'
 import { emulated } from './registry/emulated.ts'
@@ -36,6 +37,7 @@ export const transcripts: readonly Transcript[] = [
   ...images,
   ...emulated,
   ...ping,
+  ...missingById,
   ...vulnerabilities,
   ...libraries,
   ...advisory,

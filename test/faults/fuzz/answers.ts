@@ -20,6 +20,7 @@ const limits = { callsPerRequest: 40, parallelCalls: 8, bufferedRows: 1, rowsPer
 const settings: Arbitrary<TranslateSettings> = fc.record({
   dialect: fc.constantFrom('specification' as const, 'published' as const),
   maskCase: fc.constantFrom('snake' as const, 'camel' as const),
+  replaceMask: fc.constantFrom('*' as const, 'known' as const),
   readmes: fc.boolean(),
   notFound: fc.constantFrom('empty' as const, 'error' as const),
   unknownParameters: fc.constant('drop' as const),

@@ -81,7 +81,7 @@ it('what a target means to the router and the mode rules is what its bytes mean 
 const shapeOf = (call: string) => call.replace(/\{[^}]*\}/g, '{}')
 
 function callsOf(operation: Operation, request: V1Request) {
-  const env = { dialect: 'specification', maskCase: 'snake', readmes: true } as const
+  const env = { dialect: 'specification', maskCase: 'snake', replaceMask: '*', notFound: 'empty', readmes: true } as const
   return trace({ operation, request, env, shapeOf: createShapes(mappings) }).calls
 }
 

@@ -32,7 +32,8 @@ export function serve2(socket: Socket, first: Buffer, scriptOf: ScriptOf): Conne
     stream.isOver = frames.some(endsStream(id))
     send(...frames)
     if (!stream.isOver) send(frame(TYPE.RST_STREAM, 0, id, uint32(0)))
-    if (stream.isWhole || frames.some(({ type, stream: at }) => type === TYPE.RST_STREAM && at === id)) streams.delete(id)
+    // Whoever is reset says no more.
+    if (stream.isWhole || !stream.isOver || frames.some(({ type, stream: at }) => type === TYPE.RST_STREAM && at === id)) streams.delete(id)
   }
   const handle = ({ type, flags, stream: id, payload }: Frame) => {
     if (type === TYPE.SETTINGS && !(flags & FLAG.ACK)) send(frame(TYPE.SETTINGS, FLAG.ACK, 0))

@@ -12,7 +12,10 @@ export interface ScriptedUpstream {
   forget(key: string): void
   /** A key that no request has had. */
   newKey(): string
-  /** A key in the text that is known, and none of these. */
+  /**
+   * A key in the text that is known, and none of these. What nobody asked for may stand in an answer to one of these: a body without an end runs
+   * into it.
+   */
   foreignIn(text: string, own: readonly string[]): string | undefined
   /** Ends the connections on which nothing is under way; gives how many there are yet. */
   endIdle(): number
@@ -49,9 +52,11 @@ export async function startScripted(seen: (head: string) => void = () => {}): Pr
       return keyOf(keys)
     },
     foreignIn(text, own) {
+      const found = keysIn(text)
+      const isOwn = found.some((key) => own.includes(key))
       const isIssued = (nth: number) => nth > 0 && nth <= keys
-      const isKnown = (key: string) => key === EVIL_KEY || isIssued(numberOf(key) ?? 0)
-      return keysIn(text).find((key) => isKnown(key) && !own.includes(key))
+      const isKnown = (key: string) => (key === EVIL_KEY ? !isOwn : isIssued(numberOf(key) ?? 0))
+      return found.find((key) => isKnown(key) && !own.includes(key))
     },
     endIdle() {
       for (const [socket, connection] of connections) if (!connection?.isBusy()) socket.end()

@@ -24,8 +24,9 @@ const SORT_FIELDS: Readonly<Record<string, string>> = {
 /** The v2 `order_by` of a v1 query, or undefined for the default order. `orders` holds v1's enum of orders where it has one. */
 export function readOrder(query: Query, orders?: EnumMap): string | undefined {
   const value = single(query, ORDER_PARAMETER)
-  if (value === undefined || value.trim() === '') return undefined
+  if (value === undefined) return undefined
   if (orders) return readChoice(ORDER_PARAMETER, value, orders) || undefined
+  if (value.trim() === '') return undefined
   const [name = '', direction = 'asc', ...rest] = value.trim().split(/\s+/)
   const field = Object.hasOwn(SORT_FIELDS, name) ? SORT_FIELDS[name] : undefined
   const way = direction.toLowerCase()

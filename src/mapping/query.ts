@@ -88,9 +88,9 @@ export function rowsOf(params: Params): readonly (readonly [string, Param])[] {
 function valuesOf(param: Param, name: string, query: Query): readonly string[] {
   const parse = (value: string) => PARSERS[param.kind](name, value, param)
   if (param.many) {
-    const given = occurrences(query, name).filter((value) => value !== '')
+    const given = occurrences(query, name).filter((value) => value !== '' || param.kind !== 'text')
     if (given.length === 0) return NONE
-    return given.map(parse).filter((value) => !(param.zeroIsNone && value === param.of?.zero[1]))
+    return given.map(parse).filter((value) => !isNone(param, value))
   }
   const value = single(query, name)
   if (param.v1Only !== undefined) {
@@ -98,7 +98,13 @@ function valuesOf(param: Param, name: string, query: Query): readonly string[] {
     return []
   }
   if (param.negate) return [String(!(value !== undefined && readFlag(name, value)))]
-  return value === undefined || (value === '' && param.kind === 'text') ? NONE : [parse(value)]
+  if (value === undefined || (value === '' && param.kind === 'text')) return NONE
+  const parsed = parse(value)
+  return isNone(param, parsed) ? NONE : [parsed]
+}
+
+function isNone({ zeroIsNone, of }: Param, value: string): boolean {
+  return zeroIsNone === true && value === of?.zero[1]
 }
 
 /** The one value of a singular parameter in either spelling; given twice it is INVALID_ARGUMENT, as the gateway has it (facts §12.6). */
@@ -144,7 +150,7 @@ export function spellings(name: string): readonly string[] {
 
 /** The v2 name of a v1 enum value, given by name or number. */
 export function readChoice(name: string, value: string, of: EnumMap | undefined): string {
-  const v2 = of?.toV2.get(value) ?? of?.toV2.get(Number(value))
+  const v2 = of?.toV2.get(/^\d+$/.test(value) ? Number(value) : value)
   if (v2 === undefined)
     throw unparsable(name, `${JSON.stringify(value)} ${isV1Only(of, value) ? needsV1('v2 lacks it') : 'is not a valid value'}`)
   return v2

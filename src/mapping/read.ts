@@ -38,12 +38,19 @@ export function member(v1: JsonObject, name: string, field: Pick<Field, 'json'>)
   return Object.hasOwn(v1, json) ? v1[json] : undefined
 }
 
+/** The JSON name, where it is another one. */
+function otherSpelling(name: string, { json = camelCase(name) }: Field): string | undefined {
+  return json === name ? undefined : json
+}
+
 function compileFill(fields: Fields): Fill {
   const rows = Object.entries(fields)
     .filter(([, { access }]) => access === 'readWrite' || access === 'writeOnly')
-    .map(([name, field]) => ({ name, field, put: compilePut(field) }))
+    .map(([name, field]) => ({ name, field, other: otherSpelling(name, field), put: compilePut(field) }))
   return (v1, v2, prefix, report) => {
-    for (const { name, field, put } of rows) {
+    for (const { name, field, other, put } of rows) {
+      if (other !== undefined && Object.hasOwn(v1, other) && Object.hasOwn(v1, name))
+        report(prefix + name, `is given twice, as ${other} too`)
       const value = member(v1, name, field)
       if (value !== undefined && value !== null) put(value, v2, prefix + name, report)
     }

@@ -3,6 +3,7 @@ import { ApiError } from '../../src/errors/api-error.ts'
 import { prefixed } from '../../src/mapping/enums.ts'
 import {
   choiceParam,
+  choicesParam,
   count,
   flagParam,
   intParam,
@@ -46,6 +47,19 @@ describe('a v1 query', () => {
 
   it('with an empty text means no filter (facts §11)', () => {
     expect(translated('name=&ids=')).toEqual([])
+  })
+
+  it.each(['kind=', 'kind=%20', 'kind=0x1', 'kind=1e0'])('%s is no value of an enum', (search) => {
+    expect(() => translated(search)).toThrow('is not a valid value')
+  })
+
+  it('leaves out the zero value of an enum where it asks for nothing', () => {
+    const asking: Params = {
+      one: { ...choiceParam('one', kind), zeroIsNone: true },
+      all: { ...choicesParam('all', kind), zeroIsNone: true },
+    }
+    expect(v2Query(asking, queryOf('one=UNKNOWN&all=0&all=A'))).toEqual([['all', 'KIND_A']])
+    expect(v2Query(asking, queryOf('one=1&all=UNKNOWN'))).toEqual([['one', 'KIND_A']])
   })
 
   it('repeats a repeated parameter, whatever its spelling', () => {

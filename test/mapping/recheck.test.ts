@@ -48,6 +48,15 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     ).toBe(false)
   })
 
+  it('artifact names ask for nothing beside an origin', () => {
+    const query = [
+      ['origin', 'nginx'],
+      ['artifact_names', 'other'],
+    ] as const
+    expect(passes({ uid: 'org/a', artifactName: 'nginx' }, query)).toBe(true)
+    expect(passes({ uid: 'org/a', artifactName: 'curl' }, query)).toBe(false)
+  })
+
   it('are looked at once each, however often they are given', () => {
     const types = Array(100_000).fill(['event_types', 'EVENT_TYPE_FILTER_FIXED'])
     const authors = Array(100_000).fill(['event_authors', 'nobody'])

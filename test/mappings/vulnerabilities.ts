@@ -164,7 +164,8 @@ const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
   ['event_types=EVENT_TYPE_FILTER_FIXED&eventTypes=1', 'event_types=EVENT_TYPE_FILTER_FIXED&event_types=EVENT_TYPE_FILTER_DETECTION'],
   ['latest_event_type=EVENT_TYPE_FILTER_PATCHED', 'latest_event_type=EVENT_TYPE_FILTER_PATCHED'],
   ['origin=openssl', 'origin=openssl'],
-  ...EVENT_TYPES.map((name, at) => [`latest_event_type=${at}`, `latest_event_type=EVENT_TYPE_FILTER_${name}`] as const),
+  // The zero value asks for nothing.
+  ...EVENT_TYPES.map((name, at) => [`latest_event_type=${at}`, at === 0 ? '' : `latest_event_type=EVENT_TYPE_FILTER_${name}`] as const),
 ]
 
 /** The envelope names what was asked for when nothing is there (facts §5.1). */
@@ -175,7 +176,7 @@ const filtered = FILTERS.map(
     title: `filtered by ${v1}`,
     operation: 'vulnerabilities.advisories.list',
     request: `GET /vulnerabilities/v1/advisories?${v1}`,
-    calls: [{ call: `${LIST}?${v2}&page_size=50`, answer: {} }],
+    calls: [{ call: `${LIST}?${v2 && `${v2}&`}page_size=50`, answer: {} }],
     reply: { ...none, id: asked(v1) },
     published: published({ ...none, id: asked(v1) }),
   }),

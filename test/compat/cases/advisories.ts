@@ -54,6 +54,28 @@ function filtersOf(api: Api, row: Body): readonly (readonly [filter: Query, pass
 /** facts §5; nothing can be made here, so the cases look at what is there. */
 export const advisories: readonly Case[] = [
   {
+    name: 'advisories: filters that ask for nothing, beside an id or not',
+    operations: ['vulnerabilities.advisories.list', 'libraries.artifacts.list'],
+    reads: true,
+    run: async (api) => {
+      const [row] = items(await api.get(ADVISORIES, whole(api)))
+      const nothing: readonly Query[] = [
+        { event_statuses: 'UNKNOWN' },
+        { event_types: 'EVENT_TYPE_FILTER_UNSPECIFIED' },
+        { event_types: '0' },
+        { latest_event_type: 'EVENT_TYPE_FILTER_UNSPECIFIED' },
+        { origin: api.member(row, 'artifact_name'), artifact_name: 'zzz' },
+      ]
+      for (const filter of nothing) {
+        same(column(await api.get(ADVISORIES, { ...filter, id: row.id }), 'id'), [row.id], `beside an id: ${JSON.stringify(filter)}`)
+        same(column(await api.unrecorded.get(ADVISORIES, { ...filter, 'uidp.ids': row.id }), 'id'), [row.id], JSON.stringify(filter))
+      }
+      for (const name of ['event_types', 'event_statuses', 'latest_event_type', 'order_by'])
+        refused(await api.inAnyWords.get(ADVISORIES, { [name]: '' }), 3)
+      refused(await api.inAnyWords.get('/libraries/v1/artifacts', { ecosystems: '' }), 3)
+    },
+  },
+  {
     name: 'advisories: every member, and an envelope that names their parent',
     operations: ['vulnerabilities.advisories.list'],
     reads: true,

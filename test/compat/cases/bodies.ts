@@ -1,6 +1,6 @@
 import type { Case } from '../case.ts'
 import { items, ok, refused, same } from '../expect.ts'
-import { builtIn, folder, role as makeRole, repo } from '../fixtures.ts'
+import { association, builtIn, folder, role as makeRole, repo } from '../fixtures.ts'
 import { anything } from '../match.ts'
 import * as shape from '../shapes.ts'
 
@@ -35,6 +35,39 @@ export const bodies: readonly Case[] = [
       refused(await api.send({ method: 'POST', path: `/iam/v1/identities/${id}` }), 3, /^Invalid argument: name: /)
       refused(await api.send({ method: 'PUT', path: `/iam/v1/groups/${id}` }), 3, /^Invalid argument: name: /)
       ok(api, await api.send({ method: 'DELETE', path: `/iam/v1/groups/${id}`, headers: json }), {})
+    },
+  },
+  {
+    name: 'a member in both spellings is 400, the same value or not',
+    operations: ['registry.repos.create', 'registry.repos.update', 'iam.account_associations.check'],
+    run: async (api) => {
+      const { id: parent } = await folder(api)
+      const { id } = await repo(api, parent)
+      const send = (method: string, path: string, text: string) => api.inAnyWords.send({ method, path, headers: json, text })
+      const path = '/registry/v1/repos'
+      refused(await send('POST', `${path}/${parent}`, '{"name":"two","catalog_tier":"BASE","catalogTier":"BASE"}'), 3)
+      refused(await send('PUT', `${path}/${id}`, '{"name":"repo","activeTags":["a"],"active_tags":["b"]}'), 3)
+      refused(await send('PUT', `${path}/${id}`, '{"name":"repo","custom_overlay":{"accounts":{"run_as":"a","runAs":"a"}}}'), 3)
+      await association(api, parent)
+      const check = `/iam/v1/account_associations/${parent}:check`
+      refused(await send('POST', check, '{"account_type":"GOOGLE","accountType":"AMAZON"}'), 3)
+      ok(api, await api.get(path, { 'uidp.children_of': parent }), { items: [shape.repo(parent, { id })] })
+    },
+  },
+  {
+    name: 'a long number keeps its digits, written as a number or as a text',
+    operations: ['iam.account_associations.create', 'iam.account_associations.list'],
+    run: async (api) => {
+      for (const [at, written] of ['9007199254740993', '"9007199254740993"', '-9223372036854775808'].entries()) {
+        const { id } = await folder(api, `f${at}`)
+        const github = `{"appInstallations":{"app":{"installations":[{"installationId":${written},"name":"x"}]}}}`
+        const path = `/iam/v1/account_associations/${id}`
+        const made = await api.send({ method: 'POST', path, headers: json, text: `{"name":"cloud","github":${github}}` })
+        api.later((owner) => owner.delete(path))
+        const shown = (body: typeof made.body) => api.member(body.github, 'app_installations').app.installations[0]
+        for (const body of [made.body, items(await api.get('/iam/v1/account_associations', { group: id }))[0]])
+          same(api.member(shown(body), 'installation_id'), written.replaceAll('"', ''), 'installation id')
+      }
     },
   },
   {

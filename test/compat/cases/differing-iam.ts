@@ -3,6 +3,7 @@ import { items, ok, refused, same } from '../expect.ts'
 import * as make from '../fixtures.ts'
 import { anything, uid } from '../match.ts'
 import * as shape from '../shapes.ts'
+import type { Answer } from '../target.ts'
 
 /** What a native v1 and a proxied one show differently, each with its code (mappings/differences.ts): identities and access. */
 export const differingIam: readonly Case[] = [
@@ -22,6 +23,41 @@ export const differingIam: readonly Case[] = [
       else refused(emptied, 3, /^Invalid argument: capabilities: /)
       const left = (await api.get('/iam/v1/roles', { id })).body.items[0].capabilities
       same(left, api.here<string[]>({ native: [], proxied: ['groups.list', 'repo.list'] }), 'capabilities')
+    },
+  },
+  {
+    name: 'a number of no known enum value',
+    difference: 'enum-number-unknown',
+    operations: [
+      'iam.groups.create',
+      'iam.groups.update',
+      'iam.identity_providers.create',
+      'iam.identity_providers.update',
+      'registry.repos.create',
+      'registry.repos.update',
+    ],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const check = (answer: Answer, field: RegExp) => {
+        if (api.side === 'native') same(answer.status, 200, `status of ${JSON.stringify(answer.body)}`)
+        else refused(answer, 3, field)
+        return answer.body.id
+      }
+      const group = check(await api.post(`/iam/v1/groups/${parent}`, { name: 'below', kind: 999 }), /^Invalid argument: kind: /)
+      check(await api.put(`/iam/v1/groups/${parent}`, { name: api.name(), kind: 999 }), /^Invalid argument: kind: /)
+      const role = (await make.builtIn(api, 'viewer')).id
+      const { id } = await make.provider(api, role)
+      const path = '/iam/v1/identityProviders'
+      const provider = { name: api.name(), default_role: role, oidc: { ...make.oidc, correlation_rule: 999 } }
+      const wrongRule = /^Invalid argument: oidc\.correlation_rule: /
+      const another = check(await api.post(`${path}/${api.organization}`, { ...provider, name: api.name('two') }), wrongRule)
+      check(await api.put(`${path}/${id}`, provider), wrongRule)
+      const wrongTier = /^Invalid argument: catalog_tier: /
+      const repo = check(await api.post(`/registry/v1/repos/${parent}`, { name: 'one', catalog_tier: 1 }), wrongTier)
+      const known = (await make.repo(api, parent, { name: 'two' })).id
+      check(await api.put(`/registry/v1/repos/${known}`, { name: 'two', catalog_tier: 1 }), wrongTier)
+      const made = [repo && `/registry/v1/repos/${repo}`, another && `${path}/${another}`, group && `/iam/v1/groups/${group}`]
+      for (const left of made) if (left) await api.unrecorded.delete(left)
     },
   },
   {

@@ -172,7 +172,12 @@ export const differingRegistry: readonly Case[] = [
       const rows = async (query: Record<string, string | number>) =>
         column(await api.unrecorded.get('/registry/v1/eoltags', { ...scope, ...query }), 'name')
       same((await rows({ limit: 1 })).length, api.here({ native: 3, proxied: 1 }), 'rows of a window')
+      same((await rows({ skip: 1 })).length, api.here({ native: 3, proxied: 2 }), 'rows behind the first')
       if (api.side === 'proxied') same(await rows({ order_by: 'name desc' }), ['c', 'b', 'a'], 'order')
+      const [advisory] = items(await api.unrecorded.get('/vulnerabilities/v1/advisories'))
+      const tokened = await api.get('/vulnerabilities/v1/advisories', { id: advisory.id, page_token: 'garbage' })
+      if (api.side === 'native') refused(tokened, 3)
+      else same(column(tokened, 'id'), [advisory.id], 'one by its id')
       for (const path of ['/vulnerabilities/v1/advisories', '/libraries/v1/artifacts', '/advisory/v1/metadata']) {
         const all = items(await api.unrecorded.get(path)).length
         same(items(await api.unrecorded.get(path, { limit: 1 })).length, api.here({ native: all, proxied: 1 }), `${path} of one`)

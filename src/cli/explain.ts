@@ -5,11 +5,9 @@ import { compatSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { explain as explainRequest } from '../explain/explain.ts'
 import { jsonReport, textReport } from '../explain/report.ts'
-import type { V1Request } from '../mapping/operation.ts'
-import { createClassify } from '../routes/classify.ts'
-import { parseJson } from '../routes/json-text.ts'
-import { parseQuery, searchOf } from '../routes/query.ts'
-import { createRouter, type Match } from '../translate/router.ts'
+import { createPlaces, type Place } from '../replay/place.ts'
+import { pathOf } from '../routes/classify.ts'
+import { FORM } from '../routes/match.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 
@@ -22,6 +20,8 @@ export const explain: Command = {
   args: ['METHOD /path?query'],
   flags: {
     data: { help: 'A file with the request body, or - for standard input' },
+    type: { help: `Content type of that body (${FORM}, as curl sends it; v1 heeds it where a path has no POST)` },
+    override: { help: 'The header x-http-method-override' },
     json: { help: 'One JSON object', switch: true },
     ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes']),
   },
@@ -30,36 +30,42 @@ export const explain: Command = {
     if ('problem' in loaded) return misused(io, loaded.problem)
     const [method = '', target = '', ...rest] = line.trim().split(/\s+/)
     if (rest.length > 0 || !target.startsWith('/')) return misused(io, `"${line}" is not of the form 'METHOD /path?query'.`)
-    const match = find(method.toUpperCase(), target)
-    if (typeof match === 'string') {
-      io.err(match)
+    const body = await bodyOf(flags, io)
+    const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
+    const place = createPlaces(mappings)(sent)
+    if (place.kind !== 'operation') {
+      io.err(whyNot(place, sent))
       return FAILED
     }
-    const request = { params: match.params, query: parseQuery(searchOf(target)), body: parseJson(await bodyOf(flags, io)) }
-    report(match, request, loaded.config, flags, io)
+    report(place, loaded.config, flags, io)
     return 0
   },
 }
 
-type Found = Exclude<Match, string | undefined>
+type Found = Extract<Place, { readonly kind: 'operation' }>
 
-/** The operation that answers, or a sentence why there is none. */
-function find(method: string, target: string): Found | string {
-  const to = createClassify(mappings)(target)
-  if (to.kind === 'native') return `${target} is not a v1 path: the proxy passes it on to v2 unchanged.`
-  if (to.kind === 'refused') return `${target} is answered 400: ${to.error.message}.`
-  const match = createRouter(mappings.flatMap(({ operations }) => operations)).match(method, to.path)
-  if (match === 'other-method') return `v1 knows ${to.path}, but not with ${method}: it answers 501 Method Not Allowed.`
-  return match ?? `v1 has no operation at ${to.path}: it answers 404 Not Found, or upstream.v1 does.`
+function headersOf(flags: Flags) {
+  const override = textOf(flags, 'override')
+  return { 'content-type': textOf(flags, 'type') ?? FORM, ...(override !== undefined && { 'x-http-method-override': override }) }
 }
 
-async function bodyOf(flags: Flags, io: Io): Promise<string> {
+/** Why no operation answers, in a sentence. */
+function whyNot(place: Exclude<Place, Found>, { method, url }: { readonly method: string; readonly url: string }): string {
+  if (place.kind === 'native') return `${url} is not a v1 path: the proxy passes it on to v2 unchanged.`
+  if (place.kind === 'refused') return `${place.operation.id} answers 400: ${place.error.message}.`
+  if (place.error) return `${url} is answered 400: ${place.error.message}.`
+  if (place.kind === 'unknown' && place.why === 'another method')
+    return `v1 knows ${pathOf(url)}, but not with ${method}: it answers 501 Method Not Allowed, or upstream.v1 answers.`
+  return `v1 has no operation at ${pathOf(url)}: it answers 404 Not Found, or upstream.v1 does.`
+}
+
+async function bodyOf(flags: Flags, io: Io): Promise<string | undefined> {
   const source = textOf(flags, 'data')
-  if (source === undefined) return ''
+  if (source === undefined) return undefined
   return source === '-' ? io.stdin() : readFile(source, 'utf8')
 }
 
-function report({ operation }: Found, request: V1Request, config: Config, flags: Flags, io: Io): void {
+function report({ operation, request }: Found, config: Config, flags: Flags, io: Io): void {
   const env = compatSettings(config)
   const explanation = explainRequest(operation, request, env, mappings, differencesOf)
   const base = config['upstream.v2'] ?? DEFAULT_BASE

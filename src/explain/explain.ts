@@ -20,6 +20,8 @@ export interface Explanation {
   readonly unknowable: readonly string[]
   /** Codes of what the client can see differently. */
   readonly differences: readonly string[]
+  /** v1 answers it, where there is one and neither modes nor `emulated` say otherwise. */
+  readonly v1First?: true
   /** Why only a v1 service can answer it. */
   readonly v1Only?: string
   /** The error that the request itself deserves. */
@@ -44,6 +46,7 @@ export function explain(
     droppedMembers: operation.plan ? droppedMembers(operation, request.body) : [],
     unknowable: unknowable(operation),
     differences: differencesOf(operation.id),
+    ...(operation.kind === 'emulated' && operation.method === 'GET' && { v1First: true as const }),
     ...(operation.kind === 'v1-only' && { v1Only: operation.because ?? '' }),
     ...(course.error && { refusal: course.error }),
   }

@@ -23,13 +23,14 @@ function otherwise({ otherwise }: Explanation['course']): readonly string[] {
 }
 
 function remarks(explanation: Explanation): readonly string[] {
-  const { masks, droppedParameters, droppedMembers, unknowable, differences } = explanation
+  const { masks, droppedParameters, droppedMembers, unknowable, v1First, differences } = explanation
   const members = droppedMembers.map(({ member, because }) => `${member} (${because})`)
   return [
     ...remark('mask', masks.map(words)),
     ...remark('dropped parameters', droppedParameters),
     ...remark('dropped body members', members),
     ...unknowable.map((what) => `# cannot be known: ${what}`),
+    ...(v1First ? ['# with upstream.v1 set, v1 answers it unless a rule of modes names it or emulated is v2'] : []),
     ...remark('differences', differences),
   ]
 }
@@ -40,12 +41,13 @@ function remark(title: string, items: readonly string[]): readonly string[] {
 
 /** The same as data. Values that only an answer of v2 will tell stand as `<member of call n>`. */
 export function jsonReport(base: string, explanation: Explanation) {
-  const { operation, kind, masks, v1Only, refusal, course } = explanation
+  const { operation, kind, masks, v1Only, v1First, refusal, course } = explanation
   const { droppedParameters, droppedMembers, unknowable, differences } = explanation
   return {
     operation,
     kind,
     ...(v1Only !== undefined && { v1Only }),
+    ...(v1First && { v1First }),
     ...(refusal && { refusal: { status: refusal.http, code: CODES[refusal.code].number, message: words(refusal.message) } }),
     calls: course.calls.map((planned) => callReport(base, planned)),
     masks: masks.map(words),

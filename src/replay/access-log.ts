@@ -1,3 +1,4 @@
+import { FORM } from '../routes/match.ts'
 import type { Sent } from './traffic.ts'
 
 /** Apache's and nginx's `combined`, and `common`, which only lacks its end. A quote within quotes is written `\"`. */
@@ -13,13 +14,15 @@ const LONGEST = 1_000_000
 /** The request of one line; undefined for a line of another format, and for a connection that never sent one. */
 export function readLogLine(line: string): Sent | undefined {
   if (line.length > LONGEST) return undefined
-  const [, address = '', user = '', time = '', request = ''] = LINE.exec(line) ?? []
+  const [, address = '', user = '', time = '', request = '', status = ''] = LINE.exec(line) ?? []
   const [method = '', url = '', ...rest] = request.split(' ')
   if (rest.length > 1 || !/^[A-Z]+$/.test(method)) return undefined
   const target = targetOf(url)
   if (target === undefined) return undefined
   const at = timeOf(time)
-  return { method, url: target, client: user === '-' ? address : user, ...(at !== undefined && { at }) }
+  // The log has no headers. A POST that v1 answered well where it has a GET alone can only have been a form.
+  const headers = method === 'POST' && status.startsWith('2') ? { 'content-type': FORM } : {}
+  return { method, url: target, headers, client: user === '-' ? address : user, ...(at !== undefined && { at }) }
 }
 
 /** A path; of an absolute address the path alone. */

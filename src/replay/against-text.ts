@@ -3,6 +3,7 @@ import type { Against, AgainstRow } from './against.ts'
 
 const LEFT: Readonly<Record<keyof Against['left'], string>> = {
   writes: 'writes, which are never sent',
+  forms: 'reads written as a form',
   repeated: 'repeated reads',
   pageTokens: 'pages behind a page token, which only one side knows',
   v1Only: 'v1-only requests',

@@ -41,6 +41,8 @@ export interface Against {
   readonly left: {
     /** Writes are never sent. */
     readonly writes: number
+    /** Reads that were written as a POST. */
+    readonly forms: number
     /** The same read again. */
     readonly repeated: number
     /** Only the side that gave a page token knows where it leads. */
@@ -77,12 +79,13 @@ interface Read {
 
 async function pick({ items }: Traffic, { mappings, most }: AgainstSettings) {
   const placeOf = createPlaces(mappings)
-  const left = { writes: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
+  const left = { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
   const reads = new Map<string, Read>()
   for await (const item of items) {
     const place = 'url' in item ? placeOf(item) : undefined
     if (place?.kind !== 'operation' || !('url' in item)) left.other += 1
     else if (!place.operation.plan) left.v1Only += 1
+    else if (place.form) left.forms += 1
     else if (item.method !== 'GET' || !isRead(place.operation)) left.writes += 1
     else if (pageTokenOf(place.operation, item.url) !== undefined) left.pageTokens += 1
     else if (reads.has(item.url)) left.repeated += 1

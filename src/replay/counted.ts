@@ -1,4 +1,5 @@
 import type { Mapping, Operation } from '../mapping/operation.ts'
+import { withV1Values } from '../mapping/v1-values.ts'
 import type { CostOf } from './cost.ts'
 import { sampleOf } from './sample.ts'
 import type { Tally } from './tally.ts'
@@ -20,7 +21,7 @@ interface Uses {
 }
 
 export function createCounted(mappings: readonly Mapping[], cost: CostOf, tally: Tally): CountedItems {
-  const known = new Map(mappings.flatMap(({ operations }) => operations).map((operation) => [operation.id, operation]))
+  const known = new Map(withV1Values(mappings.flatMap(({ operations }) => operations)).map((operation) => [operation.id, operation]))
   const uses = new Map<string, Uses>()
   return {
     add({ operation, shape, times, client = '', at }) {
@@ -39,11 +40,17 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, tally:
           const use = { times, client: client === '' ? undefined : client }
           if (id === 'native') tally.native(use)
           else if (operation && mean) tally.operation({ ...use, operation, cost: mean })
-          else tally.unknown(use, '', `(${id === 'unknown' ? 'not recorded' : id})`, 'no operation')
+          else tally.unknown(use, ...unknownOf(id), 'no operation')
         }
       }
     },
   }
+}
+
+/** Method and path of what v1 answered and no table knows, as far as the record has them. */
+function unknownOf(id: string): [method: string, path: string] {
+  const [, method, path] = /^unknown (\S+) (.*)$/s.exec(id) ?? []
+  return method !== undefined && path !== undefined ? [method, path] : ['', `(${id === 'unknown' ? 'not recorded' : id})`]
 }
 
 /** What the recorded shapes cost on average; without any, what the plainest request of the operation costs. */

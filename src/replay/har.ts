@@ -4,6 +4,9 @@ import type { Sent } from './traffic.ts'
 
 const header = z.object({ name: z.string(), value: z.string() })
 
+/** A field of a form, which some archives write in the place of the body's text. */
+const field = z.object({ name: z.string(), value: z.string().default('') })
+
 /** What is read of an entry; cookies, other headers and answers are not even looked at. */
 const entry = z.object({
   startedDateTime: z.string().optional(),
@@ -11,7 +14,7 @@ const entry = z.object({
     method: z.string(),
     url: z.string(),
     headers: z.array(header).default([]),
-    postData: z.object({ text: z.string().optional() }).optional(),
+    postData: z.object({ text: z.string().optional(), params: z.array(field).optional() }).optional(),
   }),
 })
 
@@ -33,15 +36,25 @@ function sentOf(value: unknown): readonly Sent[] {
   const { startedDateTime, request } = read.data
   const url = new URL(request.url)
   const at = Date.parse(startedDateTime ?? '')
-  const authorization = request.headers.find(({ name }) => name.toLowerCase() === 'authorization')?.value
-  const body = request.postData?.text
+  const headerOf = (wanted: string) => request.headers.find(({ name }) => name.toLowerCase() === wanted)?.value
+  const [type, override] = [headerOf('content-type'), headerOf('x-http-method-override')]
+  const body = request.postData && bodyOf(request.postData)
   return [
     {
       method: request.method.toUpperCase(),
       url: url.pathname + url.search,
-      client: identify(authorization).caller,
+      headers: {
+        ...(type !== undefined && { 'content-type': type }),
+        ...(override !== undefined && { 'x-http-method-override': override }),
+      },
+      client: identify(headerOf('authorization')).caller,
       ...(!Number.isNaN(at) && { at }),
       ...(body !== undefined && { body }),
     },
   ]
+}
+
+function bodyOf({ text, params }: { readonly text?: string | undefined; readonly params?: readonly z.infer<typeof field>[] | undefined }) {
+  if (text || !params?.length) return text
+  return new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString()
 }

@@ -72,6 +72,8 @@ export interface ClientRow {
   readonly requests: number
   readonly served: number
   readonly v1Only: number
+  /** Nobody knows whether v2 has what they ask for. */
+  readonly unknown: number
   readonly v2Calls: number
   /** v1-only operations that it uses. */
   readonly blockers: readonly string[]

@@ -58,6 +58,7 @@ interface Client {
   requests: number
   served: number
   v1Only: number
+  unknown: number
   v2Calls: number
   readonly blockers: Set<string>
 }
@@ -114,7 +115,8 @@ export function createTally({ differencesOf, seenOf }: TallySettings): Tally {
     },
     unknown(use, method, path, why) {
       coverage.unknown += use.times
-      clientOf(use)
+      const client = clientOf(use)
+      if (client) client.unknown += use.times
       perMinute(use, 0)
       seenAt(use.at)
       const key = `${method} ${path}`
@@ -150,7 +152,7 @@ function newRow(operation: Operation): Row {
 }
 
 function newClient(): Client {
-  return { requests: 0, served: 0, v1Only: 0, v2Calls: 0, blockers: new Set() }
+  return { requests: 0, served: 0, v1Only: 0, unknown: 0, v2Calls: 0, blockers: new Set() }
 }
 
 function addTo(row: Row, { times, cost, droppedParameters = [], droppedMembers = [] }: OperationUse, calls: number): void {

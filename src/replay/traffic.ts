@@ -11,6 +11,8 @@ export interface Sent extends Circumstances {
   readonly method: string
   /** Path and query, still encoded. */
   readonly url: string
+  /** Those that v1 routes by; where nothing is known of them, what the answer gives away. */
+  readonly headers: { readonly 'content-type'?: string; readonly 'x-http-method-override'?: string }
   /** Text of the body. */
   readonly body?: string
 }

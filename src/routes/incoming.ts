@@ -24,8 +24,7 @@ export function readIncoming(
   readBytes: ReadBytes,
   signal: Signal,
 ): ReadRequest | Promise<ReadRequest> {
-  const withBody = routed.form || WITH_BODY.has(operationOf(routed).method)
-  if (!withBody) return readRequest(routed, response.req, id, undefined)
+  if (!takesBody(routed)) return readRequest(routed, response.req, id, undefined)
   return readBytes(response, signal).then((body) => readRequest(routed, response.req, id, body))
 }
 
@@ -37,7 +36,7 @@ function readRequest(
 ): ReadRequest {
   let known: V1Request | undefined
   const read = () => {
-    known ??= parse(routed, url, body)
+    known ??= parseRequest(routed, url, body && utf8(body))
     return known
   }
   return { raw: { id, method, url, headers, body }, read }
@@ -48,15 +47,16 @@ export function isBodyWithin({ headers }: IncomingMessage, limit: number): boole
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= limit
 }
 
-function parse(routed: Routed, url: string, body: Buffer | undefined): V1Request {
-  const { params } = matchOf(routed)
-  const text = body && utf8(body)
-  if (routed.form) return { params, query: parseQuery(searchOf(url), text ?? ''), body: undefined }
-  return { params, query: parseQuery(searchOf(url)), body: text === undefined ? undefined : parseJson(text) }
+/** Whether the body of such a request is read; of others it means nothing. */
+export function takesBody(routed: Routed): boolean {
+  return routed.form || WITH_BODY.has(matchOf(routed).operation.method)
 }
 
-function operationOf(routed: Routed) {
-  return matchOf(routed).operation
+/** A routed request as the tables read it: `text` is its body, undefined where there is none. Throws an ApiError when it cannot be read. */
+export function parseRequest(routed: Routed, url: string, text: string | undefined): V1Request {
+  const { params } = matchOf(routed)
+  if (routed.form) return { params, query: parseQuery(searchOf(url), text ?? ''), body: undefined }
+  return { params, query: parseQuery(searchOf(url)), body: text === undefined ? undefined : parseJson(text) }
 }
 
 function matchOf({ match }: Routed) {

@@ -8,14 +8,15 @@ export interface Routed {
   readonly form: boolean
 }
 
-const FORM = 'application/x-www-form-urlencoded'
+/** The type of a form's body, as v1's gateway compares it. */
+export const FORM = 'application/x-www-form-urlencoded'
 
 /**
  * Routes a request as v1's gateway did: a POST with a form is also a way to write a GET, when its header says so or when the path has no POST
  * of its own; v1 scripts rely on that (semantics §4.3). The gateway heeds the header beside the bare name of a form's type and nowhere else:
  * to take another POST for a read would be to ask v1 for it twice, and v1 would write twice. Other methods by that header are refused.
  */
-export function routeRequest(router: Router, { method = '', headers }: IncomingMessage, path: string): Routed {
+export function routeRequest(router: Router, { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>, path: string): Routed {
   const match = router.match(method, path)
   if (method !== 'POST') return { match, form: false }
   const { 'content-type': type = '', 'x-http-method-override': override } = headers

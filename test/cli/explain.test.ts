@@ -59,6 +59,24 @@ describe('explain', () => {
     expect(out).not.toContain('curl')
   })
 
+  it('takes a form for what v1 took it for', async () => {
+    const counts = 'POST /registry/v1/vuln_reports/counts'
+    expect((await explain(counts)).out).toContain('# registry.vuln_reports.counts (v1-only)')
+    expect((await runCommand(['explain', counts, '--type', 'application/json'])).err).toContain('but not with POST')
+    const asGet = await runCommand(['explain', 'POST /iam/v1/groups', '--override', 'GET', '--data', '-'], {}, 'name=a')
+    expect(asGet.out).toContain('# iam.groups.list (direct)')
+    expect(asGet.out).toContain('name=a')
+  })
+
+  it('says whose a value is that v2 lacks, and who answers first what v2 emulates', async () => {
+    const { out } = await explain('GET /libraries/v1/artifacts?ecosystems=GO')
+    expect(out).toContain('# libraries.artifacts.list?ecosystems (v1-only)\n# only a v1 service can answer it: v2 has no JAVASCRIPT, ')
+    expect((await explain('GET /registry/v1/eoltags')).out).toContain(
+      '# with upstream.v1 set, v1 answers it unless a rule of modes names it',
+    )
+    expect((await explain('GET /registry/v1/tags')).out).not.toContain('upstream.v1')
+  })
+
   it.each([
     ['GET /iam/v2/groups', 'is not a v1 path'],
     ['GET /iam/v1/nothing', '404 Not Found'],

@@ -49,7 +49,7 @@ describe('crosswalk replay --against', () => {
       ['registry.repos.list', 'match', 200, 200],
       ['registry.repos.list', 'match', 200, 200],
     ])
-    expect(left).toEqual({ writes: 2, repeated: 1, pageTokens: 1, v1Only: 1, other: 1, beyond: 0 })
+    expect(left).toEqual({ writes: 2, forms: 0, repeated: 1, pageTokens: 1, v1Only: 1, other: 1, beyond: 0 })
     expect(new Set((await journalOf(url)).map(({ method }) => method))).toEqual(new Set(['GET']))
   })
 

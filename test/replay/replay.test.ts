@@ -50,8 +50,8 @@ describe('an access log of known content', () => {
       { method: 'PATCH', path: '/iam/v1/groups', why: 'another method', requests: 1 },
     ])
     expect(told.clients).toEqual([
-      { client: 'ci', requests: 5, served: 3, v1Only: 0, v2Calls: 3, blockers: [] },
-      { client: '192.0.2.7', requests: 4, served: 2, v1Only: 1, v2Calls: 11, blockers: ['registry.vuln_reports.list'] },
+      { client: 'ci', requests: 5, served: 3, v1Only: 0, unknown: 2, v2Calls: 3, blockers: [] },
+      { client: '192.0.2.7', requests: 4, served: 2, v1Only: 1, unknown: 0, v2Calls: 11, blockers: ['registry.vuln_reports.list'] },
     ])
     expect(told.differences.find(({ code }) => code === 'v1-only')).toMatchObject({ requests: 1 })
   })
@@ -67,6 +67,39 @@ describe('an access log of known content', () => {
     ])
     expect(out).toContain('registry.repos.list  parameter trace  1 request')
     expect(out).toContain('Every list holds 50 rows and is read in pages of 200')
+  })
+
+  it('has forms that stand for a GET, which v1 would have refused otherwise', async () => {
+    const told = await replayed(
+      await file(
+        'access.log',
+        [
+          logLine(1, 'ci', 'POST /registry/v1/vuln_reports/counts HTTP/1.1'),
+          logLine(2, 'ci', 'POST /registry/v1/vuln_reports/counts HTTP/1.1', 501),
+          logLine(3, 'ci', `POST /iam/v1/groups/${ORG} HTTP/1.1`),
+        ].join('\n'),
+      ),
+    )
+    expect(told.operations.map(({ operation, requests }) => [operation, requests])).toEqual([
+      ['registry.vuln_reports.counts', 1],
+      ['iam.groups.create', 1],
+    ])
+    expect(told.unknown).toMatchObject([{ why: 'another method', requests: 1 }])
+  })
+
+  it('lets nobody move who asks what no table knows', async () => {
+    const log = [
+      logLine(1, 'ci', 'GET /iam/v1/groups HTTP/1.1'),
+      logLine(2, 'ci', 'GET /registry/v1/repos/a/diff HTTP/1.1'),
+      logLine(3, 'web', 'GET /iam/v1/groups HTTP/1.1'),
+      logLine(4, 'scan', 'GET /libraries/v1/artifacts?ecosystems=GO HTTP/1.1'),
+    ]
+    const { out } = await runCommand(['replay', await file('access.log', log.join('\n'))])
+    expect(out.split('\n').slice(out.split('\n').indexOf('clients') + 1, -4)).toEqual([
+      '  ci    2 requests  1 served, 0 v1-only, 1 unknown  1 v2 call   look at its unknown paths first',
+      '  web   1 request   1 served, 0 v1-only             1 v2 call   could move to v2',
+      '  scan  1 request   0 served, 1 v1-only             0 v2 calls  needs v1 for libraries.artifacts.list?ecosystems',
+    ])
   })
 
   it('has lines that are too long to be read', async () => {
@@ -100,6 +133,26 @@ describe('an HTTP archive of known content', () => {
       'color (v1 does not know it)': 1,
     })
     expect(told.clients.map(({ client }) => client).sort()).toEqual([identify('Bearer a').caller, identify('Bearer b').caller].sort())
+  })
+
+  it('is routed by the headers that v1 heeded, whichever way a form is written', async () => {
+    const type = { name: 'Content-Type', value: 'application/x-www-form-urlencoded' }
+    const entry = (path: string, postData: object, more: readonly object[] = []) => ({
+      request: { method: 'POST', url: `https://api.example.com${path}`, headers: [type, ...more], postData },
+    })
+    const entries = [
+      entry('/registry/v1/vuln_reports/counts', { text: 'repo=a' }),
+      entry('/libraries/v1/artifacts', { params: [{ name: 'ecosystems', value: 'GO' }] }),
+      entry('/iam/v1/groups', { text: 'name=a' }, [{ name: 'X-HTTP-Method-Override', value: 'GET' }]),
+      entry('/iam/v1/groups', { text: 'name=a' }, [{ name: 'X-HTTP-Method-Override', value: 'PUT' }]),
+    ]
+    const told = await replayed(await file('a.har', JSON.stringify({ log: { entries } })))
+    expect(told.operations.map(({ operation }) => operation)).toEqual([
+      'registry.vuln_reports.counts',
+      'libraries.artifacts.list?ecosystems',
+      'iam.groups.list',
+    ])
+    expect(told.unknown).toMatchObject([{ path: '/iam/v1/groups', why: 'another method' }])
   })
 
   it('tells no token, cookie, value or odd name', async () => {
@@ -138,6 +191,18 @@ describe('records of known content', () => {
       { client: 'ci', requests: 900, v2Calls: 2_100 },
       { client: 'web', requests: 105, v2Calls: 233, blockers: ['registry.vuln_reports.list'] },
     ])
+  })
+
+  it('name what only v1 answered', async () => {
+    const told = await replayed(
+      await file(
+        'records.ndjson',
+        lines([traffic('c', 'libraries.artifacts.list?ecosystems', 2), traffic('c', 'unknown GET /registry/v1/repos/…/diff', 3)]),
+      ),
+    )
+    expect(told.coverage).toEqual({ served: 0, v1Only: 2, unknown: 3, native: 0 })
+    expect(told.unknown).toEqual([{ method: 'GET', path: '/registry/v1/repos/…/diff', why: 'no operation', requests: 3 }])
+    expect(told.clients).toMatchObject([{ unknown: 3, v1Only: 2, blockers: ['libraries.artifacts.list?ecosystems'] }])
   })
 
   it('without sums are counted one by one, and so are lines of the proxy’s own log', async () => {

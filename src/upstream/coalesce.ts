@@ -19,26 +19,42 @@ export interface FlightKey {
 
 /** Joins identical work that is under way. */
 export interface Coalescer<T> {
-  /** Starts the work, or waits for the flight with the same key. The work is cancelled when nobody waits for it any more. */
-  join(key: FlightKey, signal: Signal, start: Start<T>, landing: Landing<T>): void
+  /** The number of this turn of the event loop. */
+  readonly turn: () => number
+  /** Starts the work, or waits for the flight with the same key that began in turn `since` or later. It is cancelled when nobody waits any more. */
+  join(key: FlightKey, since: number, signal: Signal, start: Start<T>, landing: Landing<T>): void
 }
 
-export function createCoalescer<T>(): Coalescer<T> {
+/**
+ * Whoever joins a flight that began after its own request had come in cannot have been told of a write that the flight missed, not even of
+ * one that went through another process. Time in turns says so without a guess: requests that are looked at in one turn of the event loop
+ * had all come in before the first of them was.
+ */
+export function createCoalescer<T>(turn: () => number = turnOfLoop): Coalescer<T> {
   const flights = createFlights<T>()
-  const board = (key: FlightKey, passenger: Landing<T>, start: Start<T>): Flight<T> => {
+  const board = (key: FlightKey, since: number, passenger: Landing<T>, start: Start<T>): Flight<T> => {
     const known = flights.find(key)
-    known?.passengers.push(passenger)
-    return known ?? new Flight(key, flights, passenger).takeOff(start)
+    if (known && known.turn >= since) {
+      known.passengers.push(passenger)
+      return known
+    }
+    if (known) flights.remove(known)
+    return new Flight(key, turn(), flights, passenger).takeOff(start)
   }
   return {
-    join(key, signal, start, landing) {
+    turn,
+    join(key, since, signal, start, landing) {
       const passenger = new Passenger(landing, signal)
       passenger.wait((waiting) => {
-        const flight = board(key, waiting, start)
+        const flight = board(key, since, waiting, start)
         return { cancel: (reason) => flight.leave(waiting, reason) }
       })
     },
   }
+}
+
+function turnOfLoop(): number {
+  return performance.nodeTiming.uvMetricsInfo.loopCount
 }
 
 /** The result of work that is given up, for the signal's reason, as soon as the signal fires. It is not begun when that has fired already. */
@@ -86,12 +102,14 @@ const NOBODY: never[] = []
 /** Work and all who wait for it. */
 class Flight<T> implements Landing<T> {
   readonly key: FlightKey
+  readonly turn: number
   passengers: Landing<T>[]
   readonly #flights: Flights<T>
   #work: Underway | undefined
 
-  constructor(key: FlightKey, flights: Flights<T>, first: Landing<T>) {
+  constructor(key: FlightKey, turn: number, flights: Flights<T>, first: Landing<T>) {
     this.key = key
+    this.turn = turn
     this.passengers = [first]
     this.#flights = flights
   }

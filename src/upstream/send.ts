@@ -58,9 +58,9 @@ export interface SendFor {
 }
 
 /**
- * The way of a Call to v2. Identical reads of one caller that are under way are made once, and answers may be kept; both are keyed by
- * the caller's credential (design §6) and by what else of the request v2 may answer by. A write with that credential ends both, so that
- * nobody reads what was true before their own write.
+ * The way of a Call to v2. Identical reads of one caller are made once where the first began after the request of the second had come in, and
+ * answers may be kept; both are keyed by the caller's credential (design §6) and by what else of the request v2 may answer by. A write with
+ * that credential ends both. So nobody reads what was true before their own write, through whichever replica it went.
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
@@ -70,19 +70,21 @@ export function createSend(settings: SendSettings): SendFor {
   const bulk = pLimit(settings.bulkCalls)
   let requests = 0
 
-  const fly = (context: CallContext, call: Call, landing: Landing<RawAnswer>) => {
+  const fly = (context: CallContext, call: Call, since: number, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
     const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
-    flights.join(key, context.signal, (passenger) => make(context, call, target, passenger), landing)
+    flights.join(key, since, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
-  const flown = (context: CallContext, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(context, call, { landed, failed }))
+  const flown = (context: CallContext, call: Call, since: number) =>
+    new Promise<RawAnswer>((landed, failed) => fly(context, call, since, { landed, failed }))
 
   const sendFor = (context: CallContext): ((call: Call) => Promise<JsonObject>) => {
     const caller = credentialOf(context)
     const request = ++requests
+    const since = flights.turn()
     let by: string | undefined
     const read = async (call: Call) => {
-      const raw = await (call.bulk ? bulk(() => flown(context, call)) : flown(context, call))
+      const raw = await (call.bulk ? bulk(() => flown(context, call, since)) : flown(context, call, since))
       return bodyOf(call, raw, context)
     }
     const write = async (call: Call) => {
@@ -112,7 +114,8 @@ export function createSend(settings: SendSettings): SendFor {
       return call.keep ? readKept(call, call.keep) : read(call)
     }
   }
-  const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) => fly(context, call, parsed(call, context, landing))
+  const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) =>
+    fly(context, call, flights.turn(), parsed(call, context, landing))
   return Object.assign(sendFor, { read })
 }
 

@@ -22,8 +22,8 @@ export function startUpstream(rows = 0, latencyMs = 0): Promise<Child> {
 }
 
 /** A whole v2 service with demo data. */
-export function startSandbox(): Promise<Child> {
-  return start(LOAD_CORE, ['node', CROSSWALK, 'sandbox', '--sandbox-port', '0'])
+export function startSandbox(latencyMs = 0): Promise<Child> {
+  return start(LOAD_CORE, ['node', CROSSWALK, 'sandbox', '--sandbox-port', '0', '--latency', String(latencyMs)])
 }
 
 /** Crosswalk as its image starts it, without its log lines; the probe is loaded before it where stalls are measured. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
     if (request.url?.startsWith('/iam/v2/groups') && request.method === 'GET') hold(answer)
     else answer()
   })
-  proxy = await startProxy({ 'upstream.v2': v2.url })
+  proxy = await startProxy({ 'upstream.v2': v2.url, 'keep.ttlMs': 60_000 })
 })
 
 afterAll(async () => {

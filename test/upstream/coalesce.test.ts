@@ -7,14 +7,18 @@ type Coalescing = ReturnType<typeof createCoalescer<number>>
 
 /** The first letter of a key tells who, the second what, the others by which client. */
 const joining =
-  ({ join }: Coalescing) =>
-  (key: string, signal: AbortSignal, start: Start<number>) =>
+  ({ join, turn }: Coalescing) =>
+  (key: string, signal: AbortSignal, start: Start<number>, since = turn()) =>
     new Promise<number>((landed, failed) =>
-      join({ who: key.slice(0, 1), what: key.slice(1, 2), headers: { 'user-agent': key.slice(2) } }, signal, start, { landed, failed }),
+      join({ who: key.slice(0, 1), what: key.slice(1, 2), headers: { 'user-agent': key.slice(2) } }, since, signal, start, {
+        landed,
+        failed,
+      }),
     )
 
 /** Work that lands when the test says so. */
 function setUp() {
+  const loop = { turn: 7 }
   const started: Landing<number>[] = []
   const reasons: Error[] = []
   const start: Start<number> = (landing) => {
@@ -26,7 +30,7 @@ function setUp() {
       },
     }
   }
-  return { join: joining(createCoalescer<number>()), start, started, reasons }
+  return { join: joining(createCoalescer<number>(() => loop.turn)), loop, start, started, reasons }
 }
 
 describe('work under way', () => {
@@ -46,6 +50,29 @@ describe('work under way', () => {
     const again = join('k', signal, start)
     started[1]?.landed(2)
     expect([await again, started.length]).toEqual([2, 2])
+  })
+
+  it('is not joined by what came in after it had begun, and then it is the newer one that is joined', async () => {
+    const { join, loop, start, started } = setUp()
+    const { signal } = new AbortController()
+    const first = join('k', signal, start)
+    loop.turn += 1
+    const rest = Promise.all([join('k', signal, start), join('k', signal, start)])
+    started[1]?.landed(2)
+    started[0]?.landed(1)
+    expect([await first, await rest, started.length]).toEqual([1, [2, 2], 2])
+  })
+
+  it('is joined by what came in before it began, however late', async () => {
+    const { join, loop, start, started } = setUp()
+    const { signal } = new AbortController()
+    const cameIn = loop.turn
+    loop.turn += 1
+    const first = join('k', signal, start)
+    loop.turn += 100
+    const late = join('k', signal, start, cameIn)
+    started[0]?.landed(1)
+    expect([await first, await late, started.length]).toEqual([1, 1, 1])
   })
 
   it('fails for all who wait, and for nobody who comes later', async () => {

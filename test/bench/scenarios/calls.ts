@@ -27,7 +27,27 @@ export const calls: Scenario = async () => {
     await proxy.stop()
   }
   await sandbox.stop()
-  return figures
+  return [...figures, ...(await polling())]
+}
+
+const POLLERS = 20
+const POLLS = 20
+const LATENCY = 20
+
+/** What it costs that a read joins only those that began after it had come in: pollers of one caller, each of whom asks again at once. */
+async function polling(): Promise<readonly Figure[]> {
+  const sandbox = await startSandbox(LATENCY)
+  const proxy = await startCrosswalk(sandbox.url)
+  const poll = async () => {
+    for (let nth = 0; nth < POLLS; nth += 1) await (await fetch(`${proxy.url}/iam/v1/groups`, { headers: OWNER })).arrayBuffer()
+  }
+  await poll()
+  const before = await callsOf(proxy.adminUrl)
+  await Promise.all(Array.from({ length: POLLERS }, poll))
+  const calls = (await callsOf(proxy.adminUrl)) - before
+  await proxy.stop()
+  await sandbox.stop()
+  return [shown(8, `GET /iam/v1/groups: v2 calls of ${POLLERS * POLLS} reads by ${POLLERS} pollers, v2 takes ${LATENCY} ms`, calls, '')]
 }
 
 async function callsTogether(url: string, count: () => Promise<number>): Promise<number> {

@@ -137,6 +137,13 @@ export const differences: readonly Difference[] = [
     test: 'a number of no known enum value',
   },
   {
+    code: 'overlay-ids-signed',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    seen: 'A uid or gid of custom_overlay above 2147483647 is refused with 400 code 3.',
+    because: 'v2 keeps them as signed 32-bit numbers, v1 as unsigned ones (facts §4.1).',
+    test: 'ids of an overlay that v2 cannot hold',
+  },
+  {
     code: 'association-name-required',
     operations: ['iam.account_associations.create', 'iam.account_associations.update'],
     seen: 'An account association without a name is refused with 400 code 3.',

@@ -41,6 +41,7 @@ export const eolTagOperations: readonly Operation[] = [
       'v2 knows only whether a tag is deprecated: status is TAG_ACTIVE or TAG_INACTIVE; package, grace and expiry stay unset (facts §4.4)',
     query: { ...scope, name: 'name', exclude_dates, exclude_epochs },
     more: { params: [], query: () => [['include_referrers', 'false']] },
+    longPages: true,
     envelope: message('end-of-life tags', { next_page_token: text('nextPageToken') }),
     enrich: withStatus,
   }),

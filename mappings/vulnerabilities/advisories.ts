@@ -91,6 +91,7 @@ export const advisoryOperations: readonly Operation[] = [
     byId: 'id',
     orders: orderBy,
     pages: true,
+    longPages: true,
     // The parent of what is listed, or of what was asked for when there is nothing (facts §5.1).
     envelope: message('advisories', {
       id: text(firstOf(parentOf('first.uid'), 'scope')),

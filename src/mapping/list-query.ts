@@ -29,6 +29,8 @@ export interface ListOptions {
   readonly envelope?: Message
   /** v1 answered a page when nobody asked for one, and never more than the largest page of v2 (facts §20). */
   readonly pages?: true
+  /** v1 has page_size as a 64-bit number there (facts §5.1). */
+  readonly longPages?: true
   /** The list is an approximation of what v1 had; what it cannot know. */
   readonly emulated?: string
   /** v1's enum of sort orders, where it has one. */
@@ -73,10 +75,11 @@ function sortable({ fields, order: byDefault }: Resource, order: string | undefi
 }
 
 /** The window of a list that v1 paged by token: `page_size` rows from there, or a page of the usual size, or everything behind it. */
-function tokenWindow(query: Query, { pages }: ListOptions): Window {
+function tokenWindow(query: Query, { pages, longPages }: ListOptions): Window {
+  const sizeBits = longPages ? 64 : 32
   const token = single(query, TOKEN_PARAMETERS.token) || undefined
   const skip = count(query, TOKEN_PARAMETERS.skip)
-  const { take, ...window } = token ? { skip: 0, take: count(query, 'page_size') } : readWindow(query)
+  const { take, ...window } = token ? { skip: 0, take: count(query, 'page_size', sizeBits) } : readWindow(query, sizeBits)
   return { ...window, ...(skip !== undefined && { skip }), take: pages ? Math.min(take ?? DEFAULT_PAGE, PAGE_SIZE) : take, token }
 }
 

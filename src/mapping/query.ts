@@ -126,11 +126,11 @@ function occurrences(query: Query, name: string): readonly string[] {
   return found
 }
 
-/** A non-negative 32-bit integer parameter; absent and 0 both mean unset (proto3). */
-export function count(query: Query, name: string): number | undefined {
+/** A non-negative integer parameter of so many bits; absent and 0 both mean unset (proto3). What is beyond 2^53 is rounded. */
+export function count(query: Query, name: string, bits: 32 | 64 = 32): number | undefined {
   const value = single(query, name)
   if (value === undefined) return undefined
-  const number = Number(readInt(name, value))
+  const number = Number(readWhole(name, value, bits))
   if (number < 0) throw invalidArgument({ field: name, description: 'must not be negative' })
   return number === 0 ? undefined : number
 }
@@ -191,9 +191,20 @@ function readFlag(name: string, value: string): boolean {
 }
 
 function readInt(name: string, value: string): string {
+  return readWhole(name, value, 32)
+}
+
+/** Whether 64 bits hold it; the longest that they do has a sign and 19 digits. */
+function isInt64(digits: string): boolean {
+  const number = digits.length > 20 ? undefined : BigInt(digits.replace('+', ''))
+  return number !== undefined && BigInt.asIntN(64, number) === number
+}
+
+function readWhole(name: string, value: string, bits: 32 | 64): string {
   if (!/^[+-]?\d+$/.test(value)) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
   const number = Number(value)
-  if (number !== (number | 0)) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
+  const isHeld = bits === 32 ? number === (number | 0) : isInt64(value)
+  if (!isHeld) throw unparsable(name, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
   return String(number)
 }
 

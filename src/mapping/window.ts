@@ -26,12 +26,17 @@ const SPELLED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 /** Rows of a page whose size the client did not say: v2's own default (specification §8). */
 export const DEFAULT_PAGE = 50
 
-/** The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. */
-export function readWindow(query: Query): Window {
+/**
+ * The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. `sizeBits` are those
+ * of page_size where v1 has that itself.
+ */
+export function readWindow(query: Query, sizeBits: 32 | 64 = 32): Window {
   if (!isAnyGiven(query, SPELLED)) return EVERYTHING
-  const used = FAMILIES.map((family) => ({ family, start: count(query, family.start), size: count(query, family.size) })).filter(
-    ({ start, size }) => start !== undefined || size !== undefined,
-  )
+  const used = FAMILIES.map((family) => ({
+    family,
+    start: count(query, family.start),
+    size: count(query, family.size, family.size === 'page_size' ? sizeBits : 32),
+  })).filter(({ start, size }) => start !== undefined || size !== undefined)
   const [first, second] = used
   if (!first) return EVERYTHING
   if (second) {

@@ -9,12 +9,12 @@ export type Decoded = Readonly<Record<string, unknown>>
 const refuse = (type: string, name: string, value: unknown): never =>
   malformed(`proto: invalid value for ${type} field ${name}: ${JSON.stringify(value)}`)
 
-/** Scalars are read as v2 reads them; the store has no unsigned numbers (ASSUMPTIONS.md, "Native v1"). */
+/** Scalars are read as v2 reads them, but for unsigned numbers: the store keeps their bits (ASSUMPTIONS.md, "Native v1"). */
 const fields: Readonly<Record<Scalar, Field>> = {
   string: text(),
   bool: flag(),
   int32: int32(),
-  uint32: int32(),
+  uint32: int64(),
   int64: int64(),
   timestamp: time(),
   duration: duration(),
@@ -22,7 +22,9 @@ const fields: Readonly<Record<Scalar, Field>> = {
 
 function scalarValue(value: unknown, scalar: Scalar, name: string): unknown {
   const read = value === null ? undefined : decodeStored({ name, fields: { [name]: fields[scalar] } }, { [name]: value })[name]
-  return scalar === 'uint32' && Number(read) < 0 ? undefined : read
+  if (scalar !== 'uint32') return read
+  const number = Number(read)
+  return number >= 0 && number < 2 ** 32 ? number | 0 : undefined
 }
 
 /** A name or a v1 number; a number nobody knows is the zero value, as open enums have it. */

@@ -35,6 +35,7 @@ const enumName = (value: unknown, values: Vocabulary): string => values.toV1.get
 function encodeValue(value: unknown, type: Type, dialect: Dialect): unknown {
   if (type.kind === 'message') return encode(value as Row, type.message, dialect)
   if (type.kind === 'enum') return enumName(value, type.values)
+  if (type.scalar === 'uint32') return Number(value) >>> 0
   return type.scalar === 'int64' ? String(value) : value
 }
 

@@ -76,6 +76,22 @@ export const advisories: readonly Case[] = [
     },
   },
   {
+    name: 'a page size of 64 bits',
+    operations: ['vulnerabilities.advisories.list', 'registry.eol_tags.list', 'libraries.artifacts.list'],
+    reads: true,
+    run: async (api) => {
+      for (const path of [ADVISORIES, '/registry/v1/eoltags']) {
+        for (const size of ['3000000000', '9223372036854775807']) {
+          const scope = { ...whole(api), page_size: size }
+          same((await api.unrecorded.get(path, scope)).status, 200, `${path} ${size}`)
+        }
+        for (const size of ['9223372036854775808', '99999999999999999999', '-3000000000', '3e9'])
+          refused(await api.inAnyWords.get(path, { page_size: size }), 3)
+      }
+      refused(await api.inAnyWords.get('/libraries/v1/artifacts', { page_size: '3000000000' }), 3)
+    },
+  },
+  {
     name: 'advisories: every member, and an envelope that names their parent',
     operations: ['vulnerabilities.advisories.list'],
     reads: true,

@@ -135,6 +135,31 @@ export const differingRegistry: readonly Case[] = [
     },
   },
   {
+    name: 'ids of an overlay that v2 cannot hold',
+    difference: 'overlay-ids-signed',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const overlay = (id: number) => ({
+        name: 'repo',
+        custom_overlay: { accounts: { users: [{ user_name: 'nobody', uid: id, gid: id }] } },
+      })
+      const made = await api.post(`${REPOS}/${parent}`, overlay(4294967294))
+      if (api.side === 'native') same(made.status, 200, 'status')
+      else refused(made, 3)
+      if (made.body.id) await api.unrecorded.delete(`${REPOS}/${made.body.id}`)
+      const { id } = await make.repo(api, parent, overlay(2147483647))
+      const written = await api.put(`${REPOS}/${id}`, overlay(2147483648))
+      if (api.side === 'native') same(written.status, 200, 'status')
+      else refused(written, 3)
+      const [row] = items(await api.get(REPOS, { id }))
+      const shown = api.member(row, 'custom_overlay').accounts.users[0].uid
+      same(shown, api.here({ native: 2147483648, proxied: 2147483647 }), 'uid')
+      refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(4294967296)), 3)
+      refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(-1)), 3)
+    },
+  },
+  {
     name: 'end-of-life tags without package, grace and superseded builds',
     difference: 'eol-approximated',
     operations: ['registry.eol_tags.list'],

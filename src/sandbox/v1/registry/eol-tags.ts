@@ -1,6 +1,6 @@
 import { visible } from '../../auth/authorize.ts'
 import { type Filter, filterKey, readUidp, selectRows } from '../../filter.ts'
-import { type Query, readQuery } from '../../http/query.ts'
+import type { Query } from '../../http/query.ts'
 import { callerOf } from '../../http/route.ts'
 import type { Tag } from '../../model.ts'
 import { SORTABLE } from '../../order.ts'
@@ -11,14 +11,13 @@ import type { World } from '../../world.ts'
 import { encode } from '../encode.ts'
 import { eolTagList } from '../messages/tags.ts'
 import type { Operation } from '../operation.ts'
+import { longPages, ownPaging } from '../own-paging.ts'
 import { eolTagOf } from './eol.ts'
 import { tagFilters } from './tag-filters.ts'
 
-const paged = new Set(['page_size', 'pageSize', 'page_token', 'pageToken'])
-
 /** v1's own paging of this list: no size is everything at once, and no size is too large (semantics §8). */
 function pagingOf(query: Query, world: World, key: string): Paging {
-  const own = readQuery(query.pairs.filter(([name]) => paged.has(name)))
+  const own = longPages(ownPaging(query, 'page_size', 'page_token'))
   if (own.integer('page_size') < 0) invalidField('page_size', 'must not be negative')
   const paging = readPaging(own, world, { sortable: SORTABLE, order: { name: 'uid', descending: false }, filterKey: key })
   return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }

@@ -14,7 +14,7 @@ import { encode } from '../encode.ts'
 import { advisoriesList } from '../messages/advisories.ts'
 import { advisoryEventList } from '../messages/advisory-events.ts'
 import type { Operation } from '../operation.ts'
-import { ownPaging } from '../own-paging.ts'
+import { longPages, ownPaging } from '../own-paging.ts'
 import { readWindow } from '../window.ts'
 import { orderOf, readV1Wish } from './advisory-query.ts'
 
@@ -25,7 +25,7 @@ const sortable = { ...SORTABLE, ...advisories.sortable }
 /** This list cannot skip, and its order is an enum. */
 const pagedQuery = (query: Query): Query => {
   const order = orderOf(query)
-  const paged = ownPaging(query, 'page_size', 'page_token')
+  const paged = longPages(ownPaging(query, 'page_size', 'page_token'))
   return order === '' ? paged : readQuery([...paged.pairs, ['order_by', order]])
 }
 

@@ -81,6 +81,8 @@ const metadata = resource('vulnerability metadata', {
 })
 
 const DOCUMENTS = '/advisory/v2/documents'
+/** v2 answers all of them at once. */
+const documents = message('documents', { items: objects('documents', document) })
 const documentFilters = { id: 'id', cves: textsParam('cves') }
 
 export const advisory: Mapping = {
@@ -93,7 +95,8 @@ export const advisory: Mapping = {
         row: message('document', document),
         byId: true,
         *read({ query }) {
-          return { rows: (yield* ask({ method: 'GET', path: DOCUMENTS, query: v2Query(documentFilters, query) })).documents }
+          const call = { method: 'GET', path: DOCUMENTS, query: v2Query(documentFilters, query) } as const
+          return { rows: (yield* ask(call, documents)).documents }
         },
       }),
     ),

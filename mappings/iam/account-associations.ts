@@ -1,7 +1,7 @@
 import { choice, long, object, objectMap, objects, readOnly, text, textMap } from '../../src/mapping/field.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 import { action, create, list, remove, replace } from '../../src/mapping/operations.ts'
-import { message, resource } from '../../src/mapping/resource.ts'
+import { type Message, message, resource } from '../../src/mapping/resource.ts'
 import { accountType, checkState } from '../enums.ts'
 
 const installation = { installation_id: long('installationId'), name: text('name') }
@@ -27,11 +27,11 @@ const accountAssociation = resource('account association', {
 })
 
 const checkRequest = message('account association check', { account_type: choice('providerType', accountType) })
-const checkAnswer = message('account association status', {
-  ready: choice('status', checkState),
-  reason: text('reason'),
-  message: text('message'),
-})
+/** Its members are those of other programs' errors too; the states are v2's alone. */
+const checkAnswer: Message = {
+  ...message('account association status', { ready: choice('status', checkState), reason: text('reason'), message: text('message') }),
+  isAnswer: ({ status }) => checkState.toV1.has(status),
+}
 
 export const accountAssociationOperations: readonly Operation[] = [
   list('iam.account_associations.list', 'GET /iam/v1/account_associations', accountAssociation, {

@@ -68,11 +68,11 @@ function* update({ params, body }: V1Request, env: Env): Plan {
   const fields = group.read(body)
   const show = group.show[env.dialect]
   try {
-    return ok(show(yield* ask(patch(group, uid, 'id', fields, env))))
+    return ok(show(yield* ask(patch(group, uid, 'id', fields, env), group)))
   } catch (error) {
     const mayBeVerified = isSaid(error, 'PERMISSION_DENIED') && fields.verified !== true
     if (!mayBeVerified) throw error
   }
   const { verified: _, ...others } = fields
-  return ok(show(yield* ask(patch({ ...group, mask: unverified }, uid, 'id', others, env))))
+  return ok(show(yield* ask(patch({ ...group, mask: unverified }, uid, 'id', others, env), group)))
 }

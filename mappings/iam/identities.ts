@@ -5,7 +5,7 @@ import { create, list, ok, operation, remove, replace } from '../../src/mapping/
 import { ask, type Plan } from '../../src/mapping/plan.ts'
 import { scope, v2Query } from '../../src/mapping/query.ts'
 import { message, resource, uidOf } from '../../src/mapping/resource.ts'
-import { uidInPath } from '../../src/mapping/uid.ts'
+import { uidToldInPath } from '../../src/mapping/uid.ts'
 import { servicePrincipal } from '../enums.ts'
 
 const claimMatch = {
@@ -85,10 +85,10 @@ export const identityOperations: readonly Operation[] = [
  * for a lookup; a caller who may not read the identity still learns its id (facts §3.2).
  */
 function* lookup({ query }: V1Request, env: Env): Plan {
-  const uid = uidOf(yield* ask({ method: 'GET', path: LOOKUP, query: v2Query(claims, query) }))
+  const uid = uidOf(yield* ask({ method: 'GET', path: LOOKUP, query: v2Query(claims, query) }, identity))
   const show = lookedUp.show[env.dialect]
   try {
-    return ok(show(yield* ask({ method: 'GET', path: `${identity.v2}/${uidInPath(uid, 'id')}`, query: [] })))
+    return ok(show(yield* ask({ method: 'GET', path: `${identity.v2}/${uidToldInPath(uid)}`, query: [] }, identity)))
   } catch (error) {
     if (isSaid(error, 'PERMISSION_DENIED')) return ok(show({ ...withheld(lookedUp.fields), uid }))
     throw error

@@ -1,4 +1,5 @@
 import { flag, gone, nested, readOnly, text, texts } from '../../src/mapping/field.ts'
+import { isIdentified } from '../../src/mapping/is-answer.ts'
 import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
 import { ok, operation } from '../../src/mapping/operations.ts'
 import { ask, type Plan } from '../../src/mapping/plan.ts'
@@ -47,6 +48,7 @@ export const identityMetadataOperations: readonly Operation[] = [
 function* update({ body }: V1Request, env: Env): Plan {
   const fields = identityMetadata.read(body)
   const updateMask = Object.keys(fields).join(',')
-  const updated = yield* ask({ method: 'PATCH', path: UPDATE, query: [], body: { identityMetadata: fields, updateMask } })
+  const call = { method: 'PATCH', path: UPDATE, query: [], body: { identityMetadata: fields, updateMask } } as const
+  const updated = yield* ask(call, { isAnswer: isIdentified })
   return ok(identityMetadata.show[env.dialect](updated))
 }

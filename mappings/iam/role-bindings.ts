@@ -117,7 +117,7 @@ export const roleBindingOperations: readonly Operation[] = [
 function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
   const { requests = [] } = batch.read({ role_bindings: body }) as { requests?: readonly JsonObject[] }
   const inParent = { parent, requests: requests.map((request) => ({ parent, ...request })) }
-  return ok(created.show[env.dialect](yield* ask({ method: 'POST', path: BATCH_CREATE, query: [], body: inParent })))
+  return ok(created.show[env.dialect](yield* ask({ method: 'POST', path: BATCH_CREATE, query: [], body: inParent }, created)))
 }
 
 function partsOf(row: JsonObject): readonly Part[] {

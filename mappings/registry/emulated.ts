@@ -11,7 +11,7 @@ import { EVERYTHING } from '../../src/mapping/window.ts'
 import { repo } from './repo.ts'
 import { shownKinds, tag } from './tags.ts'
 
-const tags = { path: tag.v2, plural: tag.plural, order: tag.order }
+const tags = { path: tag.v2, plural: tag.plural, order: tag.order, row: tag }
 const summary = message('repo tags summary', {
   id: text('id'),
   tag_count: long('tagCount'),
@@ -82,7 +82,7 @@ function longest(name: string, known: Longest | undefined): Longest {
 function* countBySource({ params }: V1Request, env: Env): Plan {
   const source = uidInPath(params.id ?? '', 'id')
   let matching = 0
-  yield* eachPage({ path: repo.v2, plural: repo.plural, order: repo.order, query: [] }, EVERYTHING, (rows) => {
+  yield* eachPage({ path: repo.v2, plural: repo.plural, order: repo.order, row: repo, query: [] }, EVERYTHING, (rows) => {
     for (const { sync_config } of rows) if ((sync_config as JsonObject | null | undefined)?.source === source) matching += 1
     return undefined
   })

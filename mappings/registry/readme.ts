@@ -2,15 +2,18 @@ import { ApiError, isSaid } from '../../src/errors/api-error.ts'
 import { text } from '../../src/mapping/field.ts'
 import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Enrich } from '../../src/mapping/list-query.ts'
-import { ask, askAll, type Call, type Outcome, type Plan } from '../../src/mapping/plan.ts'
+import { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from '../../src/mapping/plan.ts'
 import { message } from '../../src/mapping/resource.ts'
-import { uidInPath } from '../../src/mapping/uid.ts'
+import { told, uidInPath } from '../../src/mapping/uid.ts'
 import { repo } from './repo.ts'
 
 /** v1 carries the readme inside the repo; v2 keeps it as a sub-resource with a stricter capability for writing (facts §4.1). */
 export const README_CALLS = { read: 'GET /registry/v2/repos/{id}/readme', write: 'PATCH /registry/v2/repos/{id}/readme' }
 
 const inBody = message('repo readme', { readme: text('content') })
+
+/** What v2 answers: an empty text is left out, the uid of the repo is not. */
+const stored: Expected = { isAnswer: ({ uid, content }) => typeof uid === 'string' || typeof content === 'string' }
 
 /** The readme that a v1 body carries; undefined when the member is absent. */
 export function readmeIn(body: unknown): string | undefined {
@@ -24,7 +27,7 @@ export function readmeIn(body: unknown): string | undefined {
  */
 export const withReadmes: Enrich = function* (rows, env) {
   if (!env.readmes) return rows
-  const outcomes = yield* askAll(rows.map(({ uid, updateTime }) => readCall(asText(uid), asText(updateTime))))
+  const outcomes = yield* askAll(rows.map(({ uid, updateTime }) => readCall(told(asText(uid)), asText(updateTime))))
   return rows.map((row, at) => ({ ...row, content: contentOf(outcomes[at]) }))
 }
 
@@ -36,7 +39,7 @@ export function* storedReadme(uid: string): Plan<string | undefined> {
 }
 
 export function* writeReadme(uid: string, content: string): Plan<JsonObject> {
-  return yield* ask({ method: 'PATCH', path: pathOf(uid), query: [['updateMask', 'content']], body: { content } })
+  return yield* ask({ method: 'PATCH', path: pathOf(told(uid)), query: [['updateMask', 'content']], body: { content } }, stored)
 }
 
 /** An error that arose when the other half of a write had already happened, saying so. */
@@ -47,9 +50,9 @@ export function halfDone(error: unknown, done: string): unknown {
 
 /** A repo without a readme answers NOT_FOUND or the empty text; both mean `""` (facts §26). Other failures fail the list. */
 function contentOf(outcome: Outcome | undefined): string {
-  if (outcome?.ok) return typeof outcome.body.content === 'string' ? outcome.body.content : ''
-  if (outcome?.error.code === 'NOT_FOUND') return ''
-  throw outcome?.error
+  if (!outcome || (!outcome.ok && isSaid(outcome.error, 'NOT_FOUND'))) return ''
+  const { content } = bodyOf(outcome, stored)
+  return typeof content === 'string' ? content : ''
 }
 
 function readCall(uid: string, version?: string): Call {

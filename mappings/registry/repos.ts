@@ -7,7 +7,7 @@ import { readPage } from '../../src/mapping/page.ts'
 import { ask, askAll, type Plan } from '../../src/mapping/plan.ts'
 import { flagParam, scope, v2Query } from '../../src/mapping/query.ts'
 import { uidOf } from '../../src/mapping/resource.ts'
-import { uidInPath } from '../../src/mapping/uid.ts'
+import { told, uidInPath } from '../../src/mapping/uid.ts'
 import { halfDone, README_CALLS, readmeIn, storedReadme, withReadmes, writeReadme } from './readme.ts'
 import { repo } from './repo.ts'
 
@@ -61,7 +61,7 @@ function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
   let created: JsonObject
   try {
     const path = parent === '' ? repo.v2 : `${repo.v2}/${uidInPath(parent, 'parent_id')}`
-    created = yield* ask({ method: 'POST', path, query: [], body: fields })
+    created = yield* ask({ method: 'POST', path, query: [], body: fields }, repo)
   } catch (error) {
     const existing = mayUpdate && isSaid(error, 'ALREADY_EXISTS') ? yield* findRepo(parent, fields) : undefined
     if (!existing) throw error
@@ -96,8 +96,8 @@ function* findRepo(parent: string, { name }: JsonObject): Plan<string | undefine
     ['uidp.children_of', parent],
     ['name', asText(name)],
   ]
-  const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, query }, 2, [])
-  return rows.length === 1 && rows[0] ? uidOf(rows[0]) : undefined
+  const { rows } = yield* readPage({ path: repo.v2, plural: repo.plural, order: repo.order, row: repo, query }, 2, [])
+  return rows.length === 1 && rows[0] ? told(uidOf(rows[0])) : undefined
 }
 
 /**
@@ -108,7 +108,7 @@ function* replaceRepo(uid: string, body: unknown, env: Env): Plan<JsonObject> {
   const fields = repo.read(body)
   const { content, replaced } = yield* replaceReadme(uid, readmeIn(body), env)
   try {
-    const updated = yield* ask(patch(repo, uid, 'id', fields, env))
+    const updated = yield* ask(patch(repo, uid, 'id', fields, env), repo)
     return repo.show[env.dialect]({ ...updated, content })
   } catch (error) {
     throw replaced ? halfDone(error, 'the readme had already been replaced') : error

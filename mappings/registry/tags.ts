@@ -58,7 +58,7 @@ export const tagOperations: readonly Operation[] = [
     *plan({ params, body }, env) {
       const uid = params.id ?? ''
       const fields = tag.read(body)
-      const current = yield* ask({ method: 'GET', path: `${tag.v2}/${uidInPath(uid, 'id')}`, query: [] })
+      const current = yield* ask({ method: 'GET', path: `${tag.v2}/${uidInPath(uid, 'id')}`, query: [] }, tag)
       if (fields.name && fields.name !== current.name) {
         throw invalidArgument({
           field: 'name',
@@ -74,13 +74,13 @@ export const tagOperations: readonly Operation[] = [
 
 /** v2's create updates a tag of the same name and keeps its uid (facts §4.2). */
 function* createOrUpdate(repo_id: string, body: JsonObject): Plan<JsonObject> {
-  return yield* ask({ method: 'POST', path: fillPath(`${tag.v2}/{repo_id}`, { repo_id }), query: [], body })
+  return yield* ask({ method: 'POST', path: fillPath(`${tag.v2}/{repo_id}`, { repo_id }), query: [], body }, tag)
 }
 
 /** v1 clients create tags without a digest and expect the stored one to stay; v2 requires it (facts §24.9). */
 function* storedDigest(repo: string, { name }: JsonObject): Plan<JsonObject> {
   if (!name || !repo) return {}
   const query = [['uidp.children_of', repo], ['name', asText(name)], ...EVERY_KIND] as const
-  const { rows } = yield* readPage({ path: tag.v2, plural: tag.plural, order: tag.order, query }, 1, [])
+  const { rows } = yield* readPage({ path: tag.v2, plural: tag.plural, order: tag.order, row: tag, query }, 1, [])
   return rows[0]?.digest ? { digest: rows[0].digest } : {}
 }

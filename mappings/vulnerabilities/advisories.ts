@@ -124,5 +124,5 @@ function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<R
 }
 
 function* get(uid: string): Plan<JsonObject> {
-  return yield* ask({ method: 'GET', path: `${advisory.v2}/${uidInPath(uid, 'parent_id')}`, query: [] })
+  return yield* ask({ method: 'GET', path: `${advisory.v2}/${uidInPath(uid, 'parent_id')}`, query: [] }, advisory)
 }

@@ -87,6 +87,12 @@ export function brokenAnswer(cause: unknown): ApiError {
   return new ApiError('INTERNAL', 'the v2 service sent an answer that is not JSON', { cause })
 }
 
+/** A 2xx v2 answer that lacks what it must hold: that is what a gateway says in place of v2. The members it has are logged. */
+export function notAnswer(body: object): ApiError {
+  const members = Object.keys(body).slice(0, 20).join(', ')
+  return new ApiError('INTERNAL', 'the v2 service sent an answer without what it must hold', { cause: `members: ${members || 'none'}` })
+}
+
 /** Error codes of Node and undici that mean a time limit passed. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
 

@@ -1,16 +1,20 @@
 import { isSaid } from '../errors/api-error.ts'
+import { isIdentified } from './is-answer.ts'
 import type { JsonObject } from './json.ts'
-import { askAll, type Call, type Plan } from './plan.ts'
+import { askAll, bodyOf, type Call, type Expected, type Plan } from './plan.ts'
 import type { Resource } from './resource.ts'
-import { uidInPath } from './uid.ts'
+import { uidToldInPath } from './uid.ts'
 
 /** What a look-up may be refused with: for every row, and where the row can say that it does not know. */
 const GONE = ['NOT_FOUND'] as const
 const HIDDEN = ['NOT_FOUND', 'PERMISSION_DENIED'] as const
 
+/** Every resource that rows refer to has a uid. */
+const IDENTIFIED: Expected = { isAnswer: isIdentified }
+
 /** The Get of a resource that other rows refer to; rows of one request share the answer. */
 export function lookUp(resource: Resource, uid: string): Call {
-  const path = `${resource.v2}/${uidInPath(uid, 'uid')}`
+  const path = `${resource.v2}/${uidToldInPath(uid)}`
   return { method: 'GET', path, query: [], keep: { key: path, scope: 'request' } }
 }
 
@@ -22,7 +26,7 @@ export function* hydrate(lookUps: readonly Call[], { mayBeHidden = false } = {})
   const calls = [...new Map(lookUps.map((call) => [call.path, call])).values()]
   const found = new Map<string, JsonObject>()
   for (const [at, outcome] of (yield* askAll(calls)).entries()) {
-    if (outcome.ok) found.set(calls[at]?.path ?? '', outcome.body)
+    if (outcome.ok) found.set(calls[at]?.path ?? '', bodyOf(outcome, IDENTIFIED))
     else if (!isSaid(outcome.error, ...(mayBeHidden ? HIDDEN : GONE))) throw outcome.error
   }
   return found

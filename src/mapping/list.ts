@@ -2,7 +2,7 @@ import { ApiError, isSaid } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
 import { type Enrich, type Filters, type ListOptions, readList } from './list-query.ts'
 import type { Env, V1Request } from './operation.ts'
-import type { Listing } from './page.ts'
+import { type Listing, LOOKED_AT } from './page.ts'
 import { fillPath } from './path.ts'
 import { bodyOf, type Call, emit, type OneCall, type Outcome, type Plan, type Reply, ROWS } from './plan.ts'
 import { type Query, single } from './query.ts'
@@ -45,7 +45,7 @@ function listingOf(
   const path = fillPath(options.v2 ?? resource.v2, request.params)
   const query: Filters = order === undefined ? filters : [...filters, ['order_by', order]]
   const read = options.enrich ? undefined : readerIn(pageReaders, compilePage, resource, env)
-  return { path, plural: resource.plural, order: order ?? resource.order, query, ...(read && { read }) }
+  return { path, plural: resource.plural, order: order ?? resource.order, query, row: resource, ...(read && { read }) }
 }
 
 /** The same for a list by id, or for no more than a page, whose rows need nothing else. */
@@ -65,7 +65,7 @@ export function oneAnswer(resource: Resource, options: ListOptions, request: V1R
     first && {
       call: first.call,
       reply(outcome) {
-        const page = first.pageIn(bodyOf(outcome))
+        const page = first.pageIn(bodyOf(outcome, LOOKED_AT))
         if (!page) return undefined
         const { rows, walked } = page
         if (isRowText(rows)) return { status: 200, body: envelope(walked) ?? {}, rows: true, text: rows }
@@ -111,7 +111,10 @@ interface Wanted {
 
 /** The resource that a Get found as a list of one or none. There is no outcome where the id was no uid. */
 function foundIn(outcome: Outcome | undefined, filters: Filters, { uid, resource, env }: Wanted): readonly JsonObject[] {
-  if (outcome?.ok) return passes(outcome.body, filters) ? [outcome.body] : []
+  if (outcome?.ok) {
+    const found = bodyOf(outcome, resource)
+    return passes(found, filters) ? [found] : []
+  }
   const error = outcome?.error
   if (error && !isSaid(error, ...INVISIBLE)) throw error
   if (env.notFound === 'empty' || error?.code === 'PERMISSION_DENIED') return []

@@ -79,7 +79,7 @@ export function replace(id: string, route: string, resource: Resource, options: 
         request.read(body),
         env,
       ),
-      reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome))),
+      reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome, answer))),
     })),
   })
 }
@@ -129,7 +129,7 @@ export function action(id: string, route: string, options: Action): Operation {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
       const path = fillPath(template, v1.params)
       const call: Call = { method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }
-      return { call, reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome))) }
+      return { call, reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome, answer))) }
     }),
   })
 }

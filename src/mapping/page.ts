@@ -1,5 +1,6 @@
+import { notAnswer } from '../errors/from-v2.ts'
 import { asText, isObject, type JsonObject } from './json.ts'
-import { ask, type Call, type Plan } from './plan.ts'
+import { ask, type Call, type Expected, type Plan } from './plan.ts'
 import { countOf, isRowText, type RowText } from './row-text.ts'
 
 /** The largest page v2 serves (specification §8). */
@@ -11,6 +12,8 @@ export interface Listing {
   readonly plural: string
   readonly order: string
   readonly query: Call['query']
+  /** Tells whether an object can be a row. */
+  readonly row: Expected
   /** Turns the rows of an answer into v1 text, where those who visit them can do with that. */
   readonly read?: Call['read']
 }
@@ -31,9 +34,17 @@ export type Visit = (rows: Page['rows']) => Plan<void> | undefined
 
 /** Reads one page. */
 export function* readPage(listing: Unread, size: number, position: Call['query']): Plan<Page<readonly JsonObject[]>> {
-  const page = pageIn(listing, yield* ask(pageCall(listing, size, position)))
+  const page = yield* askPage(listing, pageCall(listing, size, position))
   return { ...page, rows: isRowText(page.rows) ? [] : page.rows }
 }
+
+/** Makes the call for a page; `ahead` as in Step. Throws what `pageIn` throws. */
+export function* askPage(listing: Listing, call: Call, ahead?: readonly Call[]): Plan<Page> {
+  return pageIn(listing, call, yield* ask(call, LOOKED_AT, ahead))
+}
+
+/** `pageIn` looks at every page itself. */
+export const LOOKED_AT: Expected = { isAnswer: () => true }
 
 /** The call for a page of `size` rows; `position` says where it begins. */
 export function pageCall(listing: Listing, size: number, position: Call['query']): Call {
@@ -50,15 +61,61 @@ function pageQuery({ query }: Listing, size: number, position: Call['query']): C
   return [...query, ['page_size', String(size)], ...position]
 }
 
-/** The page in a v2 answer. */
-export function pageIn({ plural }: Listing, body: JsonObject): Page {
-  const rows = body[plural]
-  return {
-    rows: isRowText(rows) ? rows : Array.isArray(rows) ? rows.filter(isObject) : [],
-    nextPageToken: typeof body.nextPageToken === 'string' ? body.nextPageToken : '',
-    totalCount: typeof body.totalCount === 'string' ? body.totalCount : undefined,
+/** The page in the answer to this call. INTERNAL where it is none, or one that contradicts itself: v2 did not say that. */
+export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): Page {
+  const rows = rowsIn(body[plural], row)
+  const nextPageToken = body.nextPageToken ?? ''
+  const totalCount = totalIn(body.totalCount)
+  if (!rows || typeof nextPageToken !== 'string' || totalCount === null) throw notAnswer(body)
+  const page = {
+    rows: rows === 'absent' ? [] : rows,
+    nextPageToken,
+    totalCount,
     skipped: typeof body.skipped === 'number' ? body.skipped : 0,
   }
+  if (rows === 'absent' ? !isEmptyByCount(page, call) : isContradictory(page, call)) throw notAnswer(body)
+  return page
+}
+
+function rowsIn(rows: unknown, { isAnswer }: Expected): Page['rows'] | 'absent' | undefined {
+  if (isRowText(rows)) return rows
+  if (rows === undefined || rows === null) return 'absent'
+  return Array.isArray(rows) && rows.every((one) => isObject(one) && isAnswer(one)) ? rows : undefined
+}
+
+const COUNT = /^\d{1,19}$/
+
+/** A count is a text or a number (facts §16.5); null: it is neither. */
+function totalIn(total: unknown): string | undefined | null {
+  if (total === undefined || total === null) return undefined
+  if (typeof total === 'number') return Number.isSafeInteger(total) && total >= 0 ? String(total) : null
+  return typeof total === 'string' && COUNT.test(total) ? total : null
+}
+
+/** v2 always shows the list; proto3 may leave an empty one out, and then the count has to say that there is nothing. */
+function isEmptyByCount(page: Page, call: Call): boolean {
+  return page.totalCount !== undefined && page.nextPageToken === '' && Number(page.totalCount) <= (beginOf(call) ?? 0)
+}
+
+/**
+ * Whether there are more rows than the count says, or none although it says that there are some. More than a last page shows it may well
+ * say: rows come and go between counting and reading.
+ */
+function isContradictory({ rows, totalCount, nextPageToken }: Page, call: Call): boolean {
+  if (totalCount === undefined) return false
+  const shown = countOf(rows)
+  const begin = beginOf(call)
+  return shown > 0 ? (begin ?? 0) + shown > Number(totalCount) : nextPageToken === '' && begin !== undefined && Number(totalCount) > begin
+}
+
+/** How many rows stand before the page that a call asks for; undefined behind a cursor. */
+function beginOf({ query }: Call): number | undefined {
+  let begin = 0
+  for (const [name, value] of query) {
+    if (name === 'page_token') return undefined
+    if (name === 'skip') begin = Number(value)
+  }
+  return begin
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
+import { notAnswer } from '../errors/from-v2.ts'
 import type { JsonObject } from './json.ts'
 import { countOf, type RowText } from './row-text.ts'
 
@@ -65,17 +66,24 @@ export function* planOf({ call, reply }: OnlyCall): Plan {
   return reply(outcome as Outcome)
 }
 
-/** The body of an answer; throws its ApiError. */
-export function bodyOf(outcome: Outcome): JsonObject {
+/** What v2 answers to a call. */
+export interface Expected {
+  /** Whether an object can be that answer. Anything else, `{}` included, came from something before v2 and is no success. */
+  readonly isAnswer: (body: JsonObject) => boolean
+}
+
+/** The body of an answer; throws its ApiError, or INTERNAL where it is not the answer expected. */
+export function bodyOf(outcome: Outcome, expected: Expected): JsonObject {
   if (!outcome.ok) throw outcome.error
+  if (!expected.isAnswer(outcome.body)) throw notAnswer(outcome.body)
   return outcome.body
 }
 
-/** Makes one call; returns the answer's body or throws its ApiError. `ahead` as in Step. */
-export function* ask(call: Call, ahead?: readonly Call[]): Plan<JsonObject> {
+/** Makes one call; returns the body of the expected answer or throws its ApiError. `ahead` as in Step. */
+export function* ask(call: Call, expected: Expected, ahead?: readonly Call[]): Plan<JsonObject> {
   const [outcome] = yield { kind: 'ask', calls: [call], ...(ahead && { ahead }) }
   if (!outcome) throw new Error('the executor gave no outcome')
-  return bodyOf(outcome)
+  return bodyOf(outcome, expected)
 }
 
 /** Makes several calls side by side; every outcome comes back in the order of the calls, failures included. */

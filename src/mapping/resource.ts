@@ -1,7 +1,9 @@
 import type { Field, Fields } from './field.ts'
 import { optional, parentOf, readOnly, text, time } from './field.ts'
+import { compileIsAnswer, hasUid } from './is-answer.ts'
 import type { JsonObject } from './json.ts'
 import { type Dialect, snakeCase } from './names.ts'
+import type { Expected } from './plan.ts'
 import { compileRead, type Read } from './read.ts'
 import { compileShow, type Show } from './show.ts'
 
@@ -40,7 +42,7 @@ export interface Resource extends Message {
 }
 
 /** A v1 message that is not a resource of its own: a request, an answer of an action. */
-export interface Message {
+export interface Message extends Expected {
   readonly name: string
   readonly fields: Fields
   /** The fields and their stamps: the rows of this message where another one holds it as a whole. */
@@ -58,14 +60,19 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
     fields,
     shown,
     read: compileRead(fields),
+    isAnswer: compileIsAnswer(fields),
     show: { specification: compileShow(shown, 'specification'), published: compileShow(shown, 'published') },
     v1Names: new Map(v1Names(fields, '', '')),
   }
 }
 
+/** Rows that have no uid have nothing by which they could be told. */
+const ANY_ROW = () => true
+
 export function resource(name: string, table: ResourceTable): Resource {
   const { v2, plural, mask = '*', order = 'uid' } = table
-  return { ...message(name, table.fields, table.stamps), v2, plural, mask, order }
+  const fields = message(name, table.fields, table.stamps)
+  return { ...fields, isAnswer: hasUid(table.fields) ? fields.isAnswer : ANY_ROW, v2, plural, mask, order }
 }
 
 /** The uid that a v2 form carries, or the empty string. */

@@ -1,4 +1,4 @@
-import { type ApiError, invalidArgument } from '../errors/api-error.ts'
+import { ApiError, invalidArgument } from '../errors/api-error.ts'
 
 /** The uid one level up, or undefined for a root resource. A uid is its parent's uid, a slash, and a suffix (facts §17). */
 export function parentUid(uid: string): string | undefined {
@@ -18,6 +18,17 @@ export function isBelow(uid: string, ancestor: string): boolean {
 export function uidInPath(uid: string, field: string): string {
   if (METHOD.test(uid)) throw noUid(uid, field)
   return encoded(uid, field)
+}
+
+/** The same for a uid out of an answer of v2. */
+export function uidToldInPath(uid: string): string {
+  return encoded(told(uid), '')
+}
+
+/** A uid out of an answer of v2 that is going to be asked for: one that no path can hold is not the client's fault, and INTERNAL. */
+export function told(uid: string): string {
+  if (!isUid(uid)) throw new ApiError('INTERNAL', 'the v2 service sent a uid that no path can hold', { cause: JSON.stringify(uid) })
+  return uid
 }
 
 /** The same further ahead in a path, where a colon is only text: digests hold one (facts §12.2). */

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from './json.ts'
-import { furtherPage, type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, type Unread, type Visit } from './page.ts'
-import { ask, type Call, type Plan } from './plan.ts'
+import { askPage, furtherPage, type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, type Unread, type Visit } from './page.ts'
+import type { Call, Plan } from './plan.ts'
 import { restartDetector } from './restart.ts'
 import { isRowText } from './row-text.ts'
 import type { Window } from './window.ts'
@@ -32,7 +32,7 @@ export function* eachPage(listing: Listing, window: Window, visit: Visit | Visit
 function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
   const token = window.token ?? ''
   const size = Math.min(PAGE_SIZE, window.take ?? PAGE_SIZE)
-  const first = pageIn(listing, yield* ask(pageCall(listing, size, positionOf(token, window.skip))))
+  const first = yield* askPage(listing, pageCall(listing, size, positionOf(token, window.skip)))
   const further = visit(first.rows)
   if (further) yield* further
   const windows = windowsBehind(listing, window, first)
@@ -49,10 +49,11 @@ function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): W
 /** The call that a window of no more than a page begins with, and what is in its answer; undefined when there is more to read. */
 export function firstPage(listing: Listing, { skip, take, token = '' }: Window) {
   if (take === undefined || take > PAGE_SIZE) return undefined
+  const call = pageCall(listing, take, positionOf(token, skip))
   return {
-    call: pageCall(listing, take, positionOf(token, skip)),
+    call,
     pageIn(body: JsonObject): { readonly rows: Page['rows']; readonly walked: Walked } | undefined {
-      const page = pageIn(listing, body)
+      const page = pageIn(listing, call, body)
       const { rows, nextPageToken } = page
       return nextPageToken === '' || sizeOf(page) >= take ? { rows, walked: walkedOf(page, nextPageToken) } : undefined
     },
@@ -77,7 +78,7 @@ function* followCursor(listing: Listing, { first, last, left, ahead }: Rest, vis
   let token = last.nextPageToken
   let rest = left
   while (token !== '' && rest > 0) {
-    const page = pageIn(listing, yield* ask(furtherPage(listing, Math.min(PAGE_SIZE, rest), positionOf(token, 0)), ahead))
+    const page = yield* askPage(listing, furtherPage(listing, Math.min(PAGE_SIZE, rest), positionOf(token, 0)), ahead)
     if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
     const further = visit(page.rows)
     if (further) yield* further

@@ -1,3 +1,4 @@
+import { notAnswer } from '../errors/from-v2.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { items } from './list.ts'
 import type { Env, Operation, V1Request } from './operation.ts'
@@ -35,10 +36,17 @@ export function wholeList(id: string, route: string, { row, envelope, byId, read
       const { skip, take } = readWindow(request.query)
       const turned = byId && readOrder(request.query) === 'uid desc'
       const found = yield* read(request)
-      const rows = Array.isArray(found.rows) ? found.rows.filter(isObject) : []
+      const rows = rowsIn(found)
       const ordered = turned ? rows.reverse() : rows
       yield* emit(ordered.slice(skip, take === undefined ? undefined : skip + take).map(row.show[dialect]))
       return items(envelope?.show[dialect](found.envelope ?? {}))
     },
   })
+}
+
+/** An empty list may be left out. Throws INTERNAL where the rows are no list of objects. */
+function rowsIn({ rows }: { readonly rows: unknown }): JsonObject[] {
+  if (rows === undefined || rows === null) return []
+  if (!Array.isArray(rows) || !rows.every(isObject)) throw notAnswer({ rows })
+  return [...rows]
 }

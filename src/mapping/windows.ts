@@ -1,5 +1,5 @@
-import { furtherPage, type Listing, PAGE_SIZE, type Page, pageIn, sizeOf, uidsIn, type Visit } from './page.ts'
-import { ask, type Call, type Plan } from './plan.ts'
+import { askPage, furtherPage, type Listing, PAGE_SIZE, type Page, sizeOf, uidsIn, type Visit } from './page.ts'
+import type { Call, Plan } from './plan.ts'
 import { behindFirst, isRowText } from './row-text.ts'
 import type { Window } from './window.ts'
 
@@ -41,7 +41,7 @@ export function* readWindows(listing: Listing, windows: readonly Call[], first: 
   let last = first
   let rows = 0
   for (const [at, call] of windows.entries()) {
-    const page = pageIn(listing, yield* ask(call, at === 0 ? windows.slice(1) : undefined))
+    const page = yield* askPage(listing, call, at === 0 ? windows.slice(1) : undefined)
     const uids = uidsIn(page)
     if (uids[0] !== uidsIn(last).at(-1) || !isAscending(uids) || !areTold(page, uids)) break
     const further = visit(behindFirst(page.rows))

@@ -7,6 +7,7 @@ import type { CodeName } from '../errors/codes.ts'
 import { brokenAnswer, fromV2 } from '../errors/from-v2.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { isObject, type JsonObject } from '../mapping/json.ts'
+import { parseJson } from '../mapping/parse-json.ts'
 import type { Call } from '../mapping/plan.ts'
 import { createCoalescer, waitFor } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
@@ -187,14 +188,20 @@ export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawA
   return body
 }
 
+/**
+ * v2 answers 200 (facts §15); 201 and 204 say the same of a create and of a DELETE. Every other 2xx says that the body is not v2's answer:
+ * not yet (202), changed on the way (203), a part (206).
+ */
+const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
+
 /** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */
 export function parse({ status, headers, pieces }: RawAnswer): JsonObject {
   const text = textOf(pieces)
-  if (status < 200 || status > 299) throw fromV2({ status, headers, text })
+  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text })
   if (text.trim() === '') return {}
   let body: unknown
   try {
-    body = JSON.parse(text)
+    body = parseJson(text)
   } catch (error) {
     throw brokenAnswer(error)
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Build, buildCli } from '../cli/build.ts'
 import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
+import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { fuzzRequests } from './fuzz/over-http.ts'
 import { sampleSeed } from './fuzz/size.ts'
 
@@ -25,6 +26,12 @@ it('random requests get answers in v1 shape, and no error of our own making', as
 it('random answers of v2 become answers in v1 shape, and no error of our own making', async () => {
   const { statuses } = await fuzzAnswers(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '200 streamed', 'broken off', '503']))
+}, 60_000)
+
+it('answers of v2 that a gateway spoilt become errors, and never a success that v2 did not say', async () => {
+  const { statuses } = await fuzzGateways(SAMPLE, sampleSeed)
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['said 200', 'spoilt 500', 'spoilt 503']))
+  expect(Object.keys(statuses).filter((kind) => kind.startsWith('spoilt 2') || /^said [^2]/.test(kind))).toEqual([])
 }, 60_000)
 
 it.each([

@@ -1,9 +1,10 @@
 import { type Fuzzing, fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
+import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
 import { seedOr, sizeOr } from './fuzz/size.ts'
 
-const USAGE = `npm run fuzz -- [answers | requests | heads | frames | upgrades]…
+const USAGE = `npm run fuzz -- [answers | requests | gateways | heads | frames | upgrades]…
   Tries random cases, all kinds unless some are named; CROSSWALK_CASES of each, from CROSSWALK_SEED on. Exits with 1 when one fails.`
 
 const names = process.argv.slice(2)
@@ -29,6 +30,7 @@ const outside = (fuzz: (fuzzing: Fuzzing) => Promise<readonly string[]>) => (cas
 const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: number) => Promise<readonly string[]>]>> = {
   answers: [100_000, inside(fuzzAnswers)],
   requests: [100_000, inside(fuzzRequests)],
+  gateways: [100_000, inside(fuzzGateways)],
   heads: [50_000, outside(fuzzHeads)],
   frames: [50_000, outside(fuzzFrames)],
   upgrades: [20_000, outside(fuzzUpgrades)],

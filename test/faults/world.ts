@@ -34,5 +34,6 @@ export const serving =
 /** A v2 list as text; the same text is a v1 error nowhere. */
 export function listOf(rows: number, nextPageToken = ''): string {
   const groups = Array.from({ length: rows }, (_, at) => ({ uid: String(at).padStart(40, '0'), name: `g${at}` }))
-  return JSON.stringify({ groups, nextPageToken })
+  // The uid makes it the answer to a write, the repos one to their list.
+  return JSON.stringify({ uid: '0'.repeat(40), groups, repos: [], nextPageToken })
 }

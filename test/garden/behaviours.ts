@@ -12,7 +12,7 @@ export interface Behaviour {
 function answer(status: string, id: string, lines: readonly string[] = []): string {
   const row = { uid: '0'.repeat(40), id: '0'.repeat(40), name: id }
   const body = JSON.stringify(
-    status.startsWith('2') ? { groups: [row], items: [row], nextPageToken: '' } : { code: 16, message: id, details: [] },
+    status.startsWith('2') ? { ...row, groups: [row], items: [row], nextPageToken: '' } : { code: 16, message: id, details: [] },
   )
   const all = [`HTTP/1.1 ${status}`, 'content-type: application/json', `x-echo: ${id}`, `content-length: ${body.length}`, ...lines]
   return `${all.join('\r\n')}\r\n\r\n${body}`
@@ -32,7 +32,7 @@ const broken = (says: Behaviour['says']): Behaviour => ({ at: 'body', says, leav
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok: whole((id) => answer('200 OK', id)),
   hinted: whole((id) => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${answer('200 OK', id)}`),
-  chunked: whole((id) => framed(id, ['transfer-encoding: chunked'], `6\r\n{"a":1\r\n1\r\n}\r\n0\r\n\r\n`)),
+  chunked: whole((id) => framed(id, ['transfer-encoding: chunked'], `b\r\n{"groups":[\r\n2\r\n]}\r\n0\r\n\r\n`)),
   early200: early((id) => answer('200 OK', id)),
   early401: early((id) => answer('401 Unauthorized', id)),
   early404: early((id) => answer('404 Not Found', id)),

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import { isIdentified } from '../../src/mapping/is-answer.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'
 import type { Listing } from '../../src/mapping/page.ts'
 import { emit } from '../../src/mapping/plan.ts'
 import { eachPage } from '../../src/mapping/walk.ts'
 import { run } from './run.ts'
 
-const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', query: [['name', 'x']] }
+const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', row: { isAnswer: isIdentified }, query: [['name', 'x']] }
 const page = (uids: readonly string[], nextPageToken?: string, more: JsonObject = {}): JsonObject => ({
   tags: uids.map((uid) => ({ uid })),
   ...(nextPageToken !== undefined && { nextPageToken }),
   ...more,
 })
-const walk = (pages: readonly JsonObject[], options: { order?: string; skip?: number; take?: number } = {}) =>
-  run(eachPage({ ...listing, order: options.order ?? 'uid' }, { skip: options.skip ?? 0, take: options.take }, emit), pages)
+const walk = (
+  pages: readonly JsonObject[],
+  { row = listing.row, ...options }: { order?: string; skip?: number; take?: number; row?: Listing['row'] } = {},
+) => run(eachPage({ ...listing, row, order: options.order ?? 'uid' }, { skip: options.skip ?? 0, take: options.take }, emit), pages)
 const queries = ({ calls }: ReturnType<typeof walk>) => calls.map(({ query }) => Object.fromEntries(query))
 const uids = ({ rows }: ReturnType<typeof walk>) => rows.map(({ uid }) => uid)
 
@@ -30,7 +33,7 @@ describe('a list', () => {
 
   it('ends without a token, whatever v2 calls its absence', () => {
     expect(walk([page(['a'])]).calls).toHaveLength(1)
-    expect(walk([{ tags: null, nextPageToken: null }]).rows).toEqual([])
+    expect(walk([{ tags: null, nextPageToken: null, totalCount: '0' }]).rows).toEqual([])
   })
 
   it('of a window stops when it has enough, and tells where to go on', () => {
@@ -66,6 +69,6 @@ describe('a list that v2 silently began anew is ABORTED (specification §8)', ()
 
   it('nor because rows have no uid', () => {
     const rows = (name: string, nextPageToken = ''): JsonObject => ({ tags: [{ name }], nextPageToken })
-    expect(walk([rows('a', 't1'), rows('a')]).rows).toHaveLength(2)
+    expect(walk([rows('a', 't1'), rows('a')], { row: { isAnswer: () => true } }).rows).toHaveLength(2)
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiError } from '../../src/errors/api-error.ts'
+import { isIdentified } from '../../src/mapping/is-answer.ts'
 import type { JsonObject } from '../../src/mapping/json.ts'
 import type { Listing } from '../../src/mapping/page.ts'
 import { type Call, emit, type Plan, type Reply } from '../../src/mapping/plan.ts'
@@ -8,7 +9,7 @@ import { eachPage } from '../../src/mapping/walk.ts'
 import { execute } from '../../src/translate/execute.ts'
 import { type MovingList, movingList } from './moving-list.ts'
 
-const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', query: [] }
+const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', row: { isAnswer: isIdentified }, query: [] }
 const LIMITS = { callsPerRequest: 1000, parallelCalls: 4, bufferedRows: 1_000_000, rowsPerRequest: 1_000_000 }
 const uidAt = (at: number) => at.toString(16).padStart(8, '0')
 const uidsUpTo = (count: number) => Array.from({ length: count }, (_, at) => uidAt(2 * at))

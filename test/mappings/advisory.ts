@@ -156,7 +156,7 @@ export const advisory: readonly Transcript[] = [
     title: 'nothing was resolved',
     operation: 'advisory.resolved_vulns.list',
     request: 'GET /advisory/v1/images/resolved_vulns',
-    calls: [{ call: 'GET /advisory/v2/images/resolvedVulns', answer: {} }],
+    calls: [{ call: 'GET /advisory/v2/images/resolvedVulns', answer: { resolvedVulnsReports: [] } }],
     reply: { items: [] },
   },
   ...['from', 'to'].map(

@@ -27,7 +27,7 @@ export const events: readonly Transcript[] = [
     calls: [
       {
         call: 'GET /events/v2/subscriptions?uidp.ancestors_of=a&uidp.descendants_of=b&uidp.children_of=c&uidp.in_root=false&uidp.ids=d&uidp.ids=e&page_size=200',
-        answer: {},
+        answer: { subscriptions: [] },
       },
     ],
     reply: items(),

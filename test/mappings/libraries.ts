@@ -85,7 +85,7 @@ export const libraries: readonly Transcript[] = [
     calls: [
       {
         call: 'GET /libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA&query=req&cuda_version=12.4&remediated=true&page_size=50&page_token=here',
-        answer: {},
+        answer: { artifacts: [], totalCount: '0' },
       },
     ],
     reply: nothing,
@@ -95,7 +95,7 @@ export const libraries: readonly Transcript[] = [
     title: 'an unknown ecosystem is none',
     operation: 'libraries.artifacts.list',
     request: 'GET /libraries/v1/artifacts?ecosystems=UNKNOWN&ecosystems=0',
-    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=50`, answer: {} }],
+    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=50`, answer: { artifacts: [] } }],
     reply: nothing,
     published: published(nothing),
   },
@@ -204,7 +204,7 @@ export const libraries: readonly Transcript[] = [
     title: 'the counts of some ecosystems',
     operation: 'libraries.artifacts.count',
     request: 'GET /libraries/v1/artifacts/count?ecosystems=PYTHON&ecosystems=UNKNOWN&ecosystems=JAVA',
-    calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA', answer: {} }],
+    calls: [{ call: 'GET /libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA', answer: { counts: [] } }],
     reply: { counts: [] },
   },
 ]

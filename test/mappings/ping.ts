@@ -12,7 +12,7 @@ export const ping: readonly Transcript[] = [
     title: 'a silent one',
     operation: 'ping.ping.ping',
     request: 'GET /ping/v1/ping',
-    calls: [{ call: 'GET /ping/v2/ping', answer: {} }],
+    calls: [{ call: 'GET /ping/v2/ping', answer: { response: '' } }],
     reply: { response: '' },
   },
 ]

@@ -51,13 +51,21 @@ const LISTS: readonly Scoped[] = [
 const SPOKEN = 'uidp.ancestorsOf=a&uidp.descendants_of=b&uidp.childrenOf=c&uidp.in_root=T&uidp.ids=d&uidp.ids=e'
 const SENT = 'uidp.ancestors_of=a&uidp.descendants_of=b&uidp.children_of=c&uidp.in_root=true&uidp.ids=d&uidp.ids=e'
 
+/** v2 calls the rows as their collection. */
+const pluralOf = (v2: string) => v2.split('/').at(-1) ?? ''
+
 export const scopes: readonly Transcript[] = LISTS.flatMap(
   ({ operation, v1, v2, filter, always, empty = [items(), items()] }): Transcript[] => [
     {
       title: 'every scope at once, in either spelling',
       operation,
       request: `GET ${[`${v1}?${SPOKEN}`, filter?.[0]].filter(Boolean).join('&')}`,
-      calls: [{ call: `GET ${[`${v2}?${SENT}`, filter?.[1], always, 'page_size=200'].filter(Boolean).join('&')}`, answer: {} }],
+      calls: [
+        {
+          call: `GET ${[`${v2}?${SENT}`, filter?.[1], always, 'page_size=200'].filter(Boolean).join('&')}`,
+          answer: { [pluralOf(v2)]: [] },
+        },
+      ],
       reply: empty[0],
       published: empty[1],
     },

@@ -11,6 +11,7 @@ beforeAll(async () => {
   v2 = await startUpstream((request, response) => {
     response.setHeader('content-type', 'application/json')
     const list = request.method === 'GET' && /\/(groups|repos|tags)(\?|$)/.test(request.url ?? '')
+    if (request.method === 'DELETE') return void response.end()
     response.end(JSON.stringify(list ? { groups: [{ uid: GROUP }], repos: [], tags: [] } : { uid: GROUP, name: 'x' }))
   })
   proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestBytes': 1000 })

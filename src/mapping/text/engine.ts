@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { parseJson } from '../parse-json.ts'
 import { SHORT_TEXT } from '../row-text.ts'
 import { ENGINE } from './engine-module.ts'
 import type { Member } from './member.ts'
@@ -49,7 +50,7 @@ let columnsAt = 0
 let prepared: Table | undefined
 
 const host = {
-  parse: (begin: number, end: number) => values.push(JSON.parse(memory.toString('utf8', begin, end))) - 1,
+  parse: (begin: number, end: number) => values.push(parseJson(memory.toString('utf8', begin, end))) - 1,
   show(column: number, value: number, out: number) {
     const member = columns[(column - columnsAt) / COLUMN]
     const text = member?.show(values[value])

@@ -1,6 +1,8 @@
 import type { Fields } from '../field.ts'
+import { hasUid } from '../is-answer.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from '../names.ts'
+import { parseJson } from '../parse-json.ts'
 import { ROW_TEXT } from '../row-text.ts'
 import { isShownIn, nameIn } from '../show.ts'
 import { translatePage, translateRow } from './engine.ts'
@@ -41,7 +43,7 @@ type Read = (pieces: readonly Uint8Array[], table: Table) => JsonObject | undefi
 function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadBytes | undefined {
   const columns = columnsOf(fields, dialect)
   if (!columns) return undefined
-  const table = tableOf(plural, columns)
+  const table = tableOf(plural, columns, hasUid(fields))
   return (pieces) => {
     try {
       return read(pieces, table)
@@ -72,5 +74,5 @@ const LEADING_COMMA = /^ *,/
 function envelopeOf(head: string, tail: string): Record<string, unknown> | undefined {
   if (!BEHIND.test(tail)) return undefined
   const before = head.trimEnd()
-  return JSON.parse(before === '{' ? before + tail.replace(LEADING_COMMA, '') : before.slice(0, -1) + tail)
+  return parseJson(before === '{' ? before + tail.replace(LEADING_COMMA, '') : before.slice(0, -1) + tail) as Record<string, unknown>
 }

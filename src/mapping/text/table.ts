@@ -19,8 +19,10 @@ export const TABLE = 1024
 export const TABLE_ROOM = 63 * 1024
 
 /** Numbers of the table itself; the members whose places are remembered; bytes of a slot and of a column. */
-const HEADER = 13
+const HEADER = 14
 const PLACES = 64
+/** Which of the table's own says that each row has a uid. */
+const IDENTIFIED = 13
 const SLOT = 28
 export const COLUMN = 36
 
@@ -32,8 +34,8 @@ interface Draft {
   at: number
 }
 
-/** Writes a field table down; the uid is its first slot, whether v1 shows it or not. */
-export function tableOf(plural: string, columns: readonly Member[]): Table {
+/** Writes a field table down; the uid is its first slot, whether v1 shows it or not. `isIdentified`: a row without one is none. */
+export function tableOf(plural: string, columns: readonly Member[], isIdentified: boolean): Table {
   const draft: Draft = { bytes: Buffer.alloc(TABLE_ROOM), at: 4 * HEADER }
   const pluralText = putText(draft, JSON.stringify(plural))
   const names = [...new Set([UID, ...columns.flatMap(({ from }) => from ?? [])])]
@@ -49,6 +51,7 @@ export function tableOf(plural: string, columns: readonly Member[]): Table {
   const order = putWords(draft, new Array(PLACES).fill(0))
   const header = [slots, slotsEnd, columnsAt, columnsEnd, order, draft.at + TABLE]
   for (const [at, word] of header.entries()) draft.bytes.writeInt32LE(word, 4 * at)
+  draft.bytes.writeInt32LE(Number(isIdentified), 4 * IDENTIFIED)
   return { image: Uint8Array.from(draft.bytes.subarray(0, draft.at)), columns, columnsAt, plural: pluralText }
 }
 

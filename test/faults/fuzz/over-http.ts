@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import { mappings } from '../../../mappings/index.ts'
+import type { Resource } from '../../../src/mapping/resource.ts'
 import { errorIn, messageIn } from '../say.ts'
 import type { WireAnswer } from '../wire.ts'
 import { type Behaviour, inWorld } from '../world.ts'
@@ -13,8 +15,22 @@ export interface Fuzzed {
   readonly statuses: Readonly<Record<string, number>>
 }
 
+/** An object that is any answer of v2: it has a uid, the rows of every list, and a member of every other message. */
+const ANYTHING = JSON.stringify({
+  ...{ uid: 'a', response: 'pong', eligible: true, group: {}, identityProviderUid: 'a', documentIds: [], size: '1', architectures: [] },
+  ...{ content: '', counts: [], documents: [], resolvedVulnsReports: [], status: 'CHECK_STATUS_READY', parent: 'a', termsAcceptances: [] },
+  ...Object.fromEntries(
+    mappings.flatMap(({ operations }) =>
+      operations.flatMap(({ answer }) => (answer && 'plural' in answer ? [[(answer as Resource).plural, []]] : [])),
+    ),
+  ),
+})
+
 /** v2 is content with everything. */
-const content: Behaviour = (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"uid":"a"}')
+const content: Behaviour = ({ method, url }, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(method === 'DELETE' || url?.includes(':requestGroupAccess') ? '{}' : ANYTHING)
+}
 
 /**
  * Sends random requests to the whole proxy. Throws, with the seed and the smallest case, when an answer is not in v1's shape, is an error of

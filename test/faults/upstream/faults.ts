@@ -151,7 +151,9 @@ const FAULTS: readonly UpstreamFault[] = [
   {
     name: 'JSON nested 100,000 deep',
     behaviour: (_, response) =>
-      void response.end(`{"groups":[{"uid":"a","resourceLimits":{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}}],"resourceLimits":{}}`),
+      void response.end(
+        `{"groups":[{"uid":"a","resourceLimits":{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}}],"resourceLimits":{},"uid":"a"}`,
+      ),
     expected: all('500/13 ×1', '200 ×1', '200 ×1'),
   },
   {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { isObject, type JsonObject } from '../../../src/mapping/json.ts'
 import { DIALECTS, type Dialect } from '../../../src/mapping/names.ts'
+import { parseJson } from '../../../src/mapping/parse-json.ts'
 import type { Resource } from '../../../src/mapping/resource.ts'
 import { behindFirst, isRowText, type RowText } from '../../../src/mapping/row-text.ts'
 import { compilePage, compileRow } from '../../../src/mapping/text/page.ts'
@@ -26,7 +27,7 @@ function parsed(
   { plural, show }: Resource,
   dialect: Dialect,
 ): { rows: readonly JsonObject[]; rest: JsonObject; text: string } {
-  const body = JSON.parse(text) as JsonObject
+  const body = parseJson(text) as JsonObject
   const { [plural]: list, ...rest } = body
   const rows = Array.isArray(list) ? list.filter(isObject) : []
   return { rows, rest, text: rows.map((row) => `,${JSON.stringify(show[dialect](row))}`).join('') }
@@ -152,7 +153,7 @@ describe('a single row', () => {
         for (const text of rowsOf(plural, page)) {
           const rows = read?.(piecesOf(text))?.[plural]
           if (!isRowText(rows)) continue
-          expect(textOf(rows)).toBe(`,${JSON.stringify(show[dialect](JSON.parse(text)))}`)
+          expect(textOf(rows)).toBe(`,${JSON.stringify(show[dialect](parseJson(text) as JsonObject))}`)
           same += 1
         }
       }

@@ -282,10 +282,18 @@ export const groups: readonly Transcript[] = [
     reply: failure('NOT_FOUND'),
   },
   {
+    title: 'a row without uid is none',
+    operation: 'iam.groups.list',
+    request: 'GET /iam/v1/groups?limit=1',
+    calls: [{ call: 'GET /iam/v2/groups?page_size=1', answer: { groups: [{ name: 'no uid' }] } }],
+    status: 500,
+    reply: failure('INTERNAL', 'the v2 service sent an answer without what it must hold'),
+  },
+  {
     title: 'not eligible',
     operation: 'iam.groups.check_eligibility',
     request: 'GET /iam/v1/groups:checkEligibility',
-    calls: [{ call: 'GET /iam/v2/groups:checkEligibility', answer: {} }],
+    calls: [{ call: 'GET /iam/v2/groups:checkEligibility', answer: { eligible: false } }],
     reply: { eligible: false },
   },
   {

@@ -105,6 +105,27 @@ export const roleBindings: readonly Transcript[] = [
     published: items(publishedWithheldRow),
   },
   {
+    title: 'a uid of v2 that no path can hold is not the client’s fault',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings',
+    calls: [
+      {
+        call: 'GET /iam/v2/roleBindings?page_size=200',
+        answer: { roleBindings: [{ ...v2Binding, identity: { uid: 'a//b' } }] },
+      },
+    ],
+    status: 500,
+    reply: failure('INTERNAL', 'the v2 service sent a uid that no path can hold'),
+  },
+  {
+    title: 'a look-up without a uid is no answer',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings?id=org/b1',
+    calls: [{ call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding }, getGroup, { ...getRole, answer: {} }, getIdentity],
+    status: 500,
+    reply: failure('INTERNAL', 'the v2 service sent an answer without what it must hold'),
+  },
+  {
     title: 'any other failure of a look-up fails the list',
     operation: 'iam.role_bindings.list',
     request: 'GET /iam/v1/rolebindings?id=org/b1',
@@ -223,7 +244,7 @@ export const roleBindings: readonly Transcript[] = [
     published: { roleBindings: [plain, { ...plain, id: 'org/b2', identity: 'bob' }] },
   },
   {
-    title: 'v2 may say no more than the uids, or not even them',
+    title: 'v2 may say no more than the uids',
     operation: 'iam.role_bindings.create_batch',
     request: 'POST /iam/v1/rolebindings/batch/org',
     body: [],
@@ -232,7 +253,10 @@ export const roleBindings: readonly Transcript[] = [
         call: 'POST /iam/v2/roleBindings:batchCreate',
         body: { parent: 'org', requests: [] },
         answer: {
-          roleBindings: [{ uid: 'org/b1', identityUid: 'alice', roleUid: 'viewer' }, { uid: 'org/b2', group: { uid: 'elsewhere' } }, {}],
+          roleBindings: [
+            { uid: 'org/b1', identityUid: 'alice', roleUid: 'viewer' },
+            { uid: 'org/b2', group: { uid: 'elsewhere' } },
+          ],
         },
       },
     ],
@@ -240,14 +264,12 @@ export const roleBindings: readonly Transcript[] = [
       role_bindings: [
         { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer', created_at: null, group_id: 'org' },
         { id: 'org/b2', identity: '', group: 'elsewhere', role: '', created_at: null, group_id: 'org' },
-        { id: '', identity: '', group: '', role: '', created_at: null },
       ],
     },
     published: {
       roleBindings: [
         { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer' },
         { id: 'org/b2', identity: '', group: 'elsewhere', role: '' },
-        { id: '', identity: '', group: '', role: '' },
       ],
     },
   },
@@ -256,7 +278,7 @@ export const roleBindings: readonly Transcript[] = [
     operation: 'iam.role_bindings.create_batch',
     request: 'POST /iam/v1/rolebindings/batch/org',
     body: [],
-    calls: [{ call: 'POST /iam/v2/roleBindings:batchCreate', body: { parent: 'org', requests: [] }, answer: {} }],
+    calls: [{ call: 'POST /iam/v2/roleBindings:batchCreate', body: { parent: 'org', requests: [] }, answer: { roleBindings: [] } }],
     reply: { role_bindings: [] },
     published: { roleBindings: [] },
   },

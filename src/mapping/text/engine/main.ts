@@ -1,7 +1,7 @@
 import { isSame } from './copy'
 import { readRow } from './read'
 import { CLOSE_LIST, COLON, COMMA, endOfString, endOfValue, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpaces, TEXT } from './scan'
-import { BEGIN, COUNT, END, FIRST_BEGIN, FIRST_END, LAST_BEGIN, LAST_END, LOOK, OUT_END, SECOND, SLOTS } from './table'
+import { BEGIN, COUNT, END, FIRST_BEGIN, FIRST_END, IDENTIFIED, LAST_BEGIN, LAST_END, LOOK, OUT_END, SECOND, SLOTS } from './table'
 import { writeRow } from './write'
 
 /** Where the member of this name, quotes included, begins in the object; 0 when it has none. Members before it are not looked at closely. */
@@ -39,7 +39,7 @@ export function translate(table: usize, name: usize, rows: usize): usize {
   if (load<u8>(at) !== CLOSE_LIST) {
     while (true) {
       at = readRow(table, at)
-      if (at === 0) return 0
+      if (at === 0 || !isComplete(table)) return 0
       store<u8>(out, COMMA)
       out = writeRow(table, out + 1)
       if (count === 0) tellUid(table, FIRST_BEGIN, FIRST_END)
@@ -56,6 +56,13 @@ export function translate(table: usize, name: usize, rows: usize): usize {
   store<i32>(table, count, COUNT)
   store<usize>(table, out, OUT_END)
   return at + 1
+}
+
+/** Whether the row that was read has a uid, where rows have one; one with escapes is left to the parser as well. */
+function isComplete(table: usize): bool {
+  if (load<i32>(table, IDENTIFIED) === 0) return true
+  const uid = load<usize>(table, SLOTS)
+  return load<i32>(uid, LOOK) === TEXT && load<usize>(uid, END) - load<usize>(uid, BEGIN) > 2
 }
 
 /** Where the uid of the row that was read is, without its quotes; at 0 when it has none that is plain. */

@@ -17,6 +17,9 @@ export const FIRST_END: usize = 40
 export const LAST_BEGIN: usize = 44
 export const LAST_END: usize = 48
 
+/** Of the table: whether each row has a uid, which its first slot holds. */
+export const IDENTIFIED: usize = 52
+
 /** Of a slot, a v2 member: its `"name":`, and what the row at hand holds for it. `NAME` is 0 when a space stands behind the name. */
 export const SLOT: usize = 28
 export const KEY: usize = 0

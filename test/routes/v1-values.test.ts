@@ -22,7 +22,7 @@ let v2: Upstream
 
 beforeAll(async () => {
   v1 = await startUpstream(answering({ v1: true }))
-  v2 = await startUpstream(answering({}))
+  v2 = await startUpstream(answering({ uid: 'a'.repeat(40), repos: [], tags: [], artifacts: [], advisories: [] }))
 })
 
 afterAll(() => Promise.all([v1.close(), v2.close()]))

@@ -1,3 +1,5 @@
+import { createChain, type Link } from './chain.ts'
+
 /** Watches over many things that may each take the same time. */
 export interface Deadlines {
   /** Tells it when the time is over, unless it is forgotten before. */
@@ -5,12 +7,10 @@ export interface Deadlines {
   forget(watched: Watched): void
 }
 
-/** Something that may be late; where it stands among the others is noted on it. */
-export interface Watched {
+/** Something that may be late. */
+export interface Watched extends Link<Watched> {
   late(): void
   due?: number
-  older?: Watched | undefined
-  newer?: Watched | undefined
 }
 
 /**
@@ -18,40 +18,27 @@ export interface Watched {
  * would be made and thrown away for each. `ms` is that time in milliseconds.
  */
 export function createDeadlines(ms: number): Deadlines {
-  let oldest: Watched | undefined
-  let newest: Watched | undefined
+  const all = createChain<Watched>()
   let waits = false
 
-  const forget = (watched: Watched) => {
-    const { older, newer } = watched
-    if (older) older.newer = newer
-    else if (oldest === watched) oldest = newer
-    if (newer) newer.older = older
-    else if (newest === watched) newest = older
-    watched.older = undefined
-    watched.newer = undefined
-  }
   const wait = () => {
+    const oldest = all.oldest()
     waits = oldest !== undefined
     if (oldest) setTimeout(look, Math.max(1, dueOf(oldest) - performance.now())).unref()
   }
   const look = () => {
     const now = performance.now()
-    while (oldest && dueOf(oldest) <= now) {
-      const watched = oldest
-      forget(watched)
-      watched.late()
+    for (let oldest = all.oldest(); oldest && dueOf(oldest) <= now; oldest = all.oldest()) {
+      all.remove(oldest)
+      oldest.late()
     }
     wait()
   }
   return {
-    forget,
+    forget: all.remove,
     watch(watched) {
       watched.due = performance.now() + ms
-      watched.older = newest
-      if (newest) newest.newer = watched
-      else oldest = watched
-      newest = watched
+      all.add(watched)
       if (!waits) wait()
     },
   }

@@ -1,3 +1,4 @@
+import { type Chain, createChain, type Link } from './chain.ts'
 import { type Over, whenOver } from './over.ts'
 
 /** How long a client may take; in milliseconds. */
@@ -56,16 +57,18 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
   ends: Ends<Request, Response>,
   now: () => number,
 ): TimeLimits<Request, Response> {
-  const all = new Set<Watched>()
+  const all = createChain<Watched>()
   let waits = false
 
   const lookSoon = () => {
-    waits = all.size > 0
+    waits = all.oldest() !== undefined
     if (waits) setTimeout(look, LOOK_EVERY).unref()
   }
   const look = () => {
     const at = now()
-    for (const watched of all) if (isOver(watched, at)) all.delete(watched)
+    for (let watched = all.oldest(), newer = watched?.newer; watched; watched = newer, newer = watched?.newer) {
+      if (isOver(watched, at)) all.remove(watched)
+    }
     lookSoon()
   }
   /** Cuts off what took too long; true when there is nothing left to watch. */
@@ -98,8 +101,10 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
 }
 
 /** One request and its answer. A class, because there is one for every request. */
-class Watched implements Over {
+class Watched implements Over, Link<Watched> {
   next: Over | undefined
+  older: Watched | undefined
+  newer: Watched | undefined
   readonly response: Going
   readonly request: Coming | undefined
   /** Milliseconds, of a clock and for its body. */
@@ -111,10 +116,12 @@ class Watched implements Over {
   /** Since when nothing was taken. */
   #stalledAt: number | undefined
   #hears: boolean
-  readonly #all: Set<Watched>
+  readonly #all: Chain<Watched>
 
-  constructor(response: Going, request: Coming | undefined, since: number, bodyMs: number, all: Set<Watched>) {
+  constructor(response: Going, request: Coming | undefined, since: number, bodyMs: number, all: Chain<Watched>) {
     this.next = undefined
+    this.older = undefined
+    this.newer = undefined
     this.response = response
     this.request = request
     this.since = since
@@ -129,7 +136,7 @@ class Watched implements Over {
 
   over(): void {
     this.isOver = true
-    if (this.request?.complete !== false) this.#all.delete(this)
+    if (this.request?.complete !== false) this.#all.remove(this)
   }
 
   /** Milliseconds since the whole answer was handed over, or the connection was; 0 before that. */

@@ -1,10 +1,10 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { whenOver } from './over.ts'
+import { type Over, whenOver } from './over.ts'
 
 /** Where a connection keeps its last answers; a WeakMap of every connection would be a burden to the collector. */
 const LAST = Symbol('last answer')
-const BEFORE = Symbol('the answer before the last')
+const BEFORE = Symbol('the answer before the last, when that was not over')
 const WAITING = Symbol('requests that wait')
 
 type Connection = Socket & { [LAST]?: ServerResponse; [BEFORE]?: ServerResponse | undefined; [WAITING]?: number }
@@ -20,22 +20,41 @@ export function inTurn(handler: RequestListener, most: number): RequestListener 
     if (!connection.writable) return
     const last = connection[LAST]
     noteAnswer(connection, response)
-    if (!last || last.closed) return handler(request, response)
-    const waiting = (connection[WAITING] ?? 0) + 1
-    connection[WAITING] = waiting
-    if (waiting > most) return void connection.destroy()
-    const over = () => {
-      connection[WAITING] = (connection[WAITING] ?? 1) - 1
-      if (connection.writable) handler(request, response)
-    }
-    whenOver(last, { over, next: undefined })
+    if (!last || last.closed) handler(request, response)
+    else if (mayWait(connection, most)) whenOver(last, new Waiting(connection, handler, request, response))
+    else connection.destroy()
+  }
+}
+
+function mayWait(connection: Connection, most: number): boolean {
+  const waiting = (connection[WAITING] ?? 0) + 1
+  connection[WAITING] = waiting
+  return waiting <= most
+}
+
+/** A request whose turn comes when the answer before it is over. */
+class Waiting implements Over {
+  next: Over | undefined
+  readonly #connection: Connection
+  readonly #begin: () => void
+
+  constructor(connection: Connection, handler: RequestListener, request: IncomingMessage, response: ServerResponse) {
+    this.next = undefined
+    this.#connection = connection
+    this.#begin = () => handler(request, response)
+  }
+
+  over(): void {
+    this.#connection[WAITING] = (this.#connection[WAITING] ?? 1) - 1
+    if (this.#connection.writable) this.#begin()
   }
 }
 
 /** Notes an answer that something else than `inTurn` begins. */
 export function noteAnswer(socket: Socket, response: ServerResponse): void {
   const connection: Connection = socket
-  connection[BEFORE] = connection[LAST]
+  const last = connection[LAST]
+  connection[BEFORE] = last?.closed ? undefined : last
   connection[LAST] = response
 }
 

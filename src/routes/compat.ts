@@ -135,11 +135,10 @@ export function createCompat(
       exchange.error = error
     }
     const serving: Serving = { operation, routed, known, choice, reply, exchange, signal, failed }
+    if (known && !legacy) return serveRead(serving, known)
     const coming = readIncoming(routed, reply.raw, exchange.id, readBytes, signal)
     const read = legacy || coming instanceof Promise ? undefined : knownRead(serving, coming)
-    if (!read) return serveIn(serving, coming)
-    serveRead(serving, read)
-    return undefined
+    return read ? serveRead(serving, read) : serveIn(serving, coming)
   }
 
   /** A read that is one call to v2, or begins as one. */
@@ -154,7 +153,7 @@ export function createCompat(
   }
 
   /** Where nobody else could answer it. */
-  function serveRead(serving: Serving, read: KnownRead) {
+  function serveRead(serving: Serving, read: KnownRead): undefined {
     const { operation, reply, exchange, failed } = serving
     translateRead(operation, read, readingOf(serving, read.unknown), settings, failed, (answer) => {
       try {

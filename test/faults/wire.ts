@@ -23,6 +23,9 @@ export interface Talk {
   readonly closed: boolean
 }
 
+/** The proxy speaks TLS; the certificate is of the tests. */
+export const SECURE = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
+
 /** A connection to a server, over TLS when its address says so; whose certificate that is does not matter here. */
 export function dial(url: string, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Socket {
   const { hostname, port, protocol: scheme } = new URL(url)

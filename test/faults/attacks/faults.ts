@@ -3,7 +3,9 @@ import { adminAttacks } from './admin.ts'
 import { codingAttacks } from './codings.ts'
 import { connectionAttacks } from './connections.ts'
 import { evidenceAttacks } from './evidence.ts'
+import { frameAttacks } from './frames.ts'
 import { growthAttacks } from './growth.ts'
+import { headAttacks } from './heads.ts'
 import { loopAttacks } from './loops.ts'
 import { memoryAttacks } from './memory.ts'
 import { placeAttacks } from './places.ts'
@@ -17,6 +19,8 @@ export const attackFaults: readonly Fault[] = [
   ...targetAttacks,
   ...sharedCallAttacks,
   ...codingAttacks,
+  ...headAttacks,
+  ...frameAttacks,
   ...loopAttacks,
   ...growthAttacks,
   ...evidenceAttacks,

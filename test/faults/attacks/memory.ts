@@ -8,7 +8,7 @@ import type { TestProxy } from '../../routes/support.ts'
 import type { Fault } from '../fault.ts'
 import { metric, until } from '../process/child.ts'
 import { say } from '../say.ts'
-import { talk } from '../wire.ts'
+import { SECURE, talk } from '../wire.ts'
 import { inWorld, serving } from '../world.ts'
 
 const CREATE = `/iam/v1/groups/${'a'.repeat(40)}`
@@ -100,8 +100,6 @@ async function unreadRefusals(): Promise<string> {
   })
 }
 
-const TLS = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
-
 export const memoryAttacks: readonly Fault[] = [
   ...[over1, over2].map((crowd, nth) => ({
     name: `bodies over HTTP/${nth + 1} that are never finished`,
@@ -121,6 +119,6 @@ export const memoryAttacks: readonly Fault[] = [
   {
     name: 'more connections over TLS than there may be',
     expected: '20 stay open, 5 further ones are closed and counted: 5',
-    see: () => connections(TLS, (port) => tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })),
+    see: () => connections(SECURE, (port) => tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })),
   },
 ]

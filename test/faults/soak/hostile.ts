@@ -1,5 +1,6 @@
 import http2 from 'node:http2'
 import net, { type Socket } from 'node:net'
+import { bytesOf, type FieldLine, frame, headers, PREFACE, TYPE, uint32 } from '../frames.ts'
 
 /** Clients that mean harm; each act is over by itself within a few seconds. */
 export interface Hostile {
@@ -97,32 +98,17 @@ function noWindow(url: string): Promise<void> {
   })
 }
 
-/** The preface, SETTINGS, the head of a gRPC call on stream 1, and its reset: one write, one packet. */
+const CALL: readonly FieldLine[] = [
+  [':method', 'POST'],
+  [':scheme', 'http'],
+  [':path', '/test.Echo/Unary'],
+  [':authority', 'x'],
+  ['content-type', 'application/grpc'],
+]
+const CANCEL = 8
+
+/** The head of a gRPC call and its reset: one write, one packet. */
 const RESET = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  frame(4, 0, 0),
-  frame(1, 4, 1, grpcHead()),
-  frame(3, 0, 1, Buffer.of(0, 0, 0, 8)),
+  PREFACE,
+  ...[frame(TYPE.SETTINGS, 0, 0), headers(1, CALL), frame(TYPE.RST_STREAM, 0, 1, uint32(CANCEL))].map(bytesOf),
 ])
-
-function frame(type: number, flags: number, stream: number, payload: Uint8Array = new Uint8Array()): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head.writeUInt8(type, 3)
-  head.writeUInt8(flags, 4)
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-/** Literal fields without indexing (RFC 7541 §6.2.2). */
-function grpcHead(): Buffer {
-  const fields = {
-    ':method': 'POST',
-    ':scheme': 'http',
-    ':path': '/test.Echo/Unary',
-    ':authority': 'x',
-    'content-type': 'application/grpc',
-  }
-  const literal = (text: string) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
-  return Buffer.concat(Object.entries(fields).flatMap(([name, value]) => [Buffer.of(0), literal(name), literal(value)]))
-}

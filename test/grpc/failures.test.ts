@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { type Client, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answering, startProxy, startUpstream, type TestProxy } from '../routes/support.ts'
@@ -151,4 +152,32 @@ it('calls are counted by status, whatever their names are', async () => {
   expect(text).toContain('crosswalk_grpc_calls_total{code="UNIMPLEMENTED"} 5')
   expect(text).toMatch(/crosswalk_requests_total\{operation="grpc",mode="native",outcome="refused"\} 5/)
   expect(text).not.toContain('Nothing')
+})
+
+it('a client that leaves messages unread keeps no connection to the service open', async () => {
+  await startAll()
+  const service = http2.createServer()
+  const sessions = once(service, 'session') as Promise<[http2.ServerHttp2Session]>
+  service.on('stream', (stream) => {
+    stream.on('error', () => {})
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+    stream.end(Buffer.alloc(100_000))
+  })
+  service.listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  const own = await startProxy({ 'upstream.v2': `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+  const session = http2.connect(own.url, { settings: { initialWindowSize: 0 } })
+  const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Unary', 'content-type': 'application/grpc' })
+  stream.on('error', () => {})
+  stream.end()
+  const [upstream] = await sessions
+  await once(stream, 'response')
+  stream.close(http2.constants.NGHTTP2_CANCEL)
+  await once(stream, 'close')
+  const closed = once(upstream, 'close')
+  upstream.close()
+  await closed
+  session.destroy()
+  await own.close()
+  service.close()
 })

@@ -1,4 +1,4 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../../errors/api-error.ts'
 import { guarded } from '../../relay/guard.ts'
 import { createAnswer, type GrpcAnswer, type GrpcEnd } from './answer.ts'
@@ -41,14 +41,21 @@ function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
   if (!client.endAfterHeaders) client.pipe(call)
   // v2 may answer before it has read everything; the rest is of no interest then.
   call.once('close', () => client.resume())
-  client.once('close', () => call.close(client.rstCode || NGHTTP2_CANCEL))
+  client.once('close', () => leave(call, client.rstCode || NGHTTP2_CANCEL))
+}
+
+/** Node keeps a stream, and with it the connection, until somebody has read what has come of it. */
+function leave(call: ClientHttp2Stream, code: number): void {
+  call.close(code)
+  call.unpipe()
+  call.resume()
 }
 
 function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost }: Sent, answer: GrpcAnswer): void {
   call.on('error', () => {})
   const begin = (flags: number, raw: readonly string[]) => {
     const whole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
-    if (!answer.begin(raw, whole)) call.close(NGHTTP2_CANCEL)
+    if (!answer.begin(raw, whole)) leave(call, NGHTTP2_CANCEL)
     else if (whole) call.resume()
     else call.pipe(client, { end: false })
   }

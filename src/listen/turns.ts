@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Over, whenOver } from './over.ts'
+import { whenOver } from './over.ts'
 
 /** Where a connection keeps its last answers; a WeakMap of every connection would be a burden to the collector. */
 const LAST = Symbol('last answer')
@@ -21,7 +21,7 @@ export function inTurn(handler: RequestListener, most: number): RequestListener 
     const last = connection[LAST]
     noteAnswer(connection, response)
     if (!last || last.closed) handler(request, response)
-    else if (mayWait(connection, most)) whenOver(last, new Waiting(connection, handler, request, response))
+    else if (mayWait(connection, most)) beginAfter(last, handler, request, response)
     else connection.destroy()
   }
 }
@@ -32,22 +32,14 @@ function mayWait(connection: Connection, most: number): boolean {
   return waiting <= most
 }
 
-/** A request whose turn comes when the answer before it is over. */
-class Waiting implements Over {
-  next: Over | undefined
-  readonly #connection: Connection
-  readonly #begin: () => void
-
-  constructor(connection: Connection, handler: RequestListener, request: IncomingMessage, response: ServerResponse) {
-    this.next = undefined
-    this.#connection = connection
-    this.#begin = () => handler(request, response)
+/** A function of its own: what closes over a request costs memory, and hardly a request has to wait. */
+function beginAfter(last: ServerResponse, handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+  const connection: Connection = request.socket
+  const over = () => {
+    connection[WAITING] = (connection[WAITING] ?? 1) - 1
+    if (connection.writable) handler(request, response)
   }
-
-  over(): void {
-    this.#connection[WAITING] = (this.#connection[WAITING] ?? 1) - 1
-    if (this.#connection.writable) this.#begin()
-  }
+  whenOver(last, { over, next: undefined })
 }
 
 /** Notes an answer that something else than `inTurn` begins. */

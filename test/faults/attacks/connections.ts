@@ -5,7 +5,7 @@ import { startProxy } from '../../routes/support.ts'
 import type { Fault } from '../fault.ts'
 import { until } from '../process/child.ts'
 import { say } from '../say.ts'
-import { talk } from '../wire.ts'
+import { dial, SECURE, talk } from '../wire.ts'
 import { type Behaviour, inWorld, serving } from '../world.ts'
 
 const NATIVE = '/iam/v2/groups'
@@ -13,9 +13,12 @@ const HANDSHAKE = `GET ${NATIVE} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nu
 const HIDDEN = 'DELETE /iam/v2/groups/stolen HTTP/1.1\r\nhost: x\r\n\r\n'
 const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 
+/** How the port speaks: plainly, or TLS. */
+type Port = Partial<Config>
+
 /** A handshake with a body, and then a stranger's harmless requests: none of them may be taken for anything else. */
-async function handshakeWithBody(): Promise<string> {
-  return inWorld(serving(3), {}, async ({ proxy, upstream }) => {
+async function handshakeWithBody(port: Port): Promise<string> {
+  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     const said: string[] = []
     for (const framing of [`content-length: ${HIDDEN.length}\r\n`, 'transfer-encoding: chunked\r\n', 'transfer-encoding: identity\r\n']) {
       const { answers, closed } = await talk(proxy.url, `${HANDSHAKE}${framing}\r\n${HIDDEN}`)
@@ -27,8 +30,8 @@ async function handshakeWithBody(): Promise<string> {
 }
 
 /** v2 refuses handshakes; each came on a connection that nobody uses again. */
-async function refusedHandshakes(): Promise<string> {
-  return inWorld(serving(3), {}, async ({ proxy, upstream }) => {
+async function refusedHandshakes(port: Port): Promise<string> {
+  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     const sockets = new Set<Socket>()
     let again = 0
     upstream.server.on('request', ({ socket }) => {
@@ -42,13 +45,13 @@ async function refusedHandshakes(): Promise<string> {
 }
 
 /** The answers to a slow request and to what its client sends behind it, in the order in which they arrive. */
-async function inOrder(second: string): Promise<string> {
+async function inOrder(second: string, port: Port): Promise<string> {
   const slow: Behaviour = (request, response) => {
     const answer = () => void response.end(`{"path":"${request.url}"}`)
     if (request.url === '/slow') setTimeout(answer, 50)
     else answer()
   }
-  return inWorld(slow, {}, async ({ proxy }) => {
+  return inWorld(slow, port, async ({ proxy }) => {
     const { answers } = await talk(proxy.url, get('/slow') + second + get('/third', 'connection: close\r\n'), 3)
     return answers.map(({ status, body }) => `${status} ${body}`).join()
   })
@@ -78,11 +81,11 @@ async function answeringEarly(): Promise<{ readonly url: string; readonly open: 
 const UPLOADS = 100
 
 /** Clients that leave, or stay and send nothing more, once v2 has answered before their body was whole. */
-async function earlyAnswers(path: string, leave: boolean): Promise<string> {
+async function earlyAnswers(path: string, leave: boolean, port: Port): Promise<string> {
   const service = await answeringEarly()
-  const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': UPLOADS })
+  const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': UPLOADS, ...port })
   const clients = Array.from({ length: UPLOADS }, () => {
-    const client = net.connect(Number(new URL(proxy.url).port), '127.0.0.1')
+    const client = dial(proxy.url)
     client.on('error', () => {})
     client.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\npart`)
     return client
@@ -100,7 +103,7 @@ async function earlyAnswers(path: string, leave: boolean): Promise<string> {
 }
 
 /** More requests in one packet than there may be connections to v2. */
-async function pipeline(requests: number, settings: Partial<Config>): Promise<string> {
+async function pipeline(requests: number, port: Port): Promise<string> {
   let most = 0
   let open = 0
   const count: Behaviour = (_, response) => {
@@ -111,7 +114,7 @@ async function pipeline(requests: number, settings: Partial<Config>): Promise<st
       response.end('{}')
     })
   }
-  return inWorld(count, settings, async ({ proxy }) => {
+  return inWorld(count, { 'upstream.connections': 2, ...port }, async ({ proxy }) => {
     const clients = Array.from({ length: 4 }, () => talk(proxy.url, get(NATIVE).repeat(requests), requests))
     const answers = (await Promise.all(clients)).map(({ answers: all }) => all.filter(({ status }) => status === 200).length)
     return `${[...new Set(answers)].join()} answered, ${most <= 2 ? 'no more than 2' : most} calls at once`
@@ -121,8 +124,8 @@ async function pipeline(requests: number, settings: Partial<Config>): Promise<st
 const CODINGS = ['chunked', 'ChUnKeD', 'identity, chunked', 'x, chunked', 'gzip,chunked']
 
 /** How the body of a client is framed is said in our words. */
-async function transferCodings(): Promise<string> {
-  return inWorld(serving(3), {}, async ({ proxy, upstream }) => {
+async function transferCodings(port: Port): Promise<string> {
+  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     for (const coding of CODINGS) {
       const head = `POST /upload HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: ${coding}\r\n\r\n`
       await talk(proxy.url, `${head}5\r\nhello\r\n0\r\n\r\n`)
@@ -133,10 +136,10 @@ async function transferCodings(): Promise<string> {
 }
 
 /** `Connection` may name what the proxy writes, and what frames a body. */
-async function namedHeaders(path: string): Promise<string> {
+async function namedHeaders(path: string, port: Port): Promise<string> {
   const names = 'close, x-forwarded-for, x-forwarded-host, x-request-id, content-length, transfer-encoding, host'
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 9.9.9.9\r\nconnection: ${names}\r\n`
-  return inWorld(serving(3), {}, async ({ proxy, upstream }) => {
+  return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     await talk(proxy.url, `${head}content-length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`)
     await talk(proxy.url, `${head}transfer-encoding: chunked\r\n\r\n${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`)
     const told = upstream.seen.map(({ headers, body }) => `for ${headers['x-forwarded-for']}, body ${body === HIDDEN ? 'whole' : body}`)
@@ -145,9 +148,9 @@ async function namedHeaders(path: string): Promise<string> {
 }
 
 /** A client that asks before it sends a body, and a v2 that would rather not have it. */
-async function expectations(status: number): Promise<string> {
+async function expectations(status: number, port: Port): Promise<string> {
   const refusing: Behaviour = (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
-  return inWorld(refusing, {}, async ({ proxy, upstream }) => {
+  return inWorld(refusing, port, async ({ proxy, upstream }) => {
     const head = `POST /upload HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${HIDDEN.length}\r\n\r\n`
     const { answers } = await talk(proxy.url, head + HIDDEN + get(NATIVE), 2)
     const expects = upstream.seen.some(({ headers }) => 'expect' in headers)
@@ -155,49 +158,54 @@ async function expectations(status: number): Promise<string> {
   })
 }
 
-export const connectionAttacks: readonly Fault[] = [
+const attacksOn = (port: Port): readonly Fault[] => [
   {
     name: 'a handshake with a body',
     expected: '400/3 and closed; then 200,200,200; v2 saw GET,GET,GET',
-    see: handshakeWithBody,
+    see: () => handshakeWithBody(port),
   },
-  { name: 'handshakes that v2 refuses', expected: '0 of 6 connections used again; then 200', see: refusedHandshakes },
+  { name: 'handshakes that v2 refuses', expected: '0 of 6 connections used again; then 200', see: () => refusedHandshakes(port) },
   {
     name: 'a handshake behind a slow request',
     expected: '200 {"path":"/slow"},200 {"path":"/iam/v2/groups"}',
-    see: () => inOrder(`${HANDSHAKE}\r\n`),
+    see: () => inOrder(`${HANDSHAKE}\r\n`, port),
   },
   {
     name: 'an offer of h2c behind a slow request',
     expected: '200 {"path":"/slow"},200 {"path":"/second"},200 {"path":"/third"}',
-    see: () => inOrder(get('/second', 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n')),
+    see: () => inOrder(get('/second', 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n'), port),
   },
   ...['/upload', '/registry/v1/vuln_reports'].flatMap((path) =>
     [true, false].map((leave) => ({
       name: `an answer before the end of the body of ${path}, and a client that ${leave ? 'leaves' : 'stays'}`,
       expected: '401; every connection over within a second',
-      see: () => earlyAnswers(path, leave),
+      see: () => earlyAnswers(path, leave, port),
     })),
   ),
   {
     name: 'pipelines of native requests',
     expected: '90 answered, no more than 2 calls at once',
-    see: () => pipeline(90, { 'upstream.connections': 2 }),
+    see: () => pipeline(90, port),
   },
   {
     name: 'a pipeline longer than limits.streams',
     expected: '0 answered, no more than 2 calls at once',
-    see: () => pipeline(900, { 'upstream.connections': 2 }),
+    see: () => pipeline(900, port),
   },
-  { name: 'transfer codings in odd words', expected: 'chunked hello', see: transferCodings },
+  { name: 'transfer codings in odd words', expected: 'chunked hello', see: () => transferCodings(port) },
   ...['/upload', '/registry/v1/vuln_reports'].map((path) => ({
     name: `a Connection header that names what the proxy writes, ${path}`,
     expected: '2 seen; for 127.0.0.1, body whole',
-    see: () => namedHeaders(path),
+    see: () => namedHeaders(path, port),
   })),
   ...[200, 401, 417].map((status) => ({
     name: `Expect: 100-continue, answered ${status}`,
     expected: `100,${status},${status}; v2 saw POST,GET`,
-    see: () => expectations(status),
+    see: () => expectations(status, port),
   })),
+]
+
+export const connectionAttacks: readonly Fault[] = [
+  ...attacksOn({}),
+  ...attacksOn(SECURE).map((fault) => ({ ...fault, name: `${fault.name}, over TLS` })),
 ]

@@ -1,5 +1,6 @@
 import { ApiError, isSaid } from '../../src/errors/api-error.ts'
 import { text } from '../../src/mapping/field.ts'
+import { isIdentified } from '../../src/mapping/is-answer.ts'
 import { asText, type JsonObject } from '../../src/mapping/json.ts'
 import type { Enrich } from '../../src/mapping/list-query.ts'
 import { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from '../../src/mapping/plan.ts'
@@ -13,7 +14,7 @@ export const README_CALLS = { read: 'GET /registry/v2/repos/{id}/readme', write:
 const inBody = message('repo readme', { readme: text('content') })
 
 /** What v2 answers: an empty text is left out, the uid of the repo is not. */
-const stored: Expected = { isAnswer: ({ uid, content }) => typeof uid === 'string' || typeof content === 'string' }
+const stored: Expected = { isAnswer: (body) => isIdentified(body) || typeof body.content === 'string' }
 
 /** The readme that a v1 body carries; undefined when the member is absent. */
 export function readmeIn(body: unknown): string | undefined {

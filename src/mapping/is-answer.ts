@@ -1,11 +1,11 @@
-import type { Field, Fields, Source } from './field.ts'
+import type { Field, Fields, FieldType, Source } from './field.ts'
 import { isObject, type JsonObject } from './json.ts'
 
 type IsAnswer = (v2: JsonObject) => boolean
 
 /**
  * Compiles a field table into the test whether an object is such a message of v2. One with a uid has it (specification §1); any other has
- * at least one of its members, and its lists of objects hold such objects; the empty message has none. proto3 could write a message whose
+ * at least one of its members, and its lists hold what they are lists of; the empty message has none. proto3 could write a message whose
  * members are all unset as `{}`, but v2 always shows lists, numbers and flags (ASSUMPTIONS.md of the sandbox, "Answers").
  */
 export function compileIsAnswer(fields: Fields): IsAnswer {
@@ -38,12 +38,15 @@ function namesIn(source: Source): readonly string[] {
   return 'parentOf' in source ? namesIn(source.parentOf) : source.firstOf.flatMap(namesIn)
 }
 
-/** The test of a list of objects: absent, or nothing but such objects. */
+/** The test of a list: absent, or nothing but what it is a list of. */
 function listOf({ source, type }: Field): readonly IsAnswer[] {
-  if (typeof source !== 'string' || type.kind !== 'list' || type.of.kind !== 'object') return []
-  const isRow = hasUid(type.of.fields) ? isIdentified : () => true
-  return [
-    ({ [source]: list }) =>
-      list === undefined || list === null || (Array.isArray(list) && list.every((row) => isObject(row) && isRow(row))),
-  ]
+  if (typeof source !== 'string' || type.kind !== 'list') return []
+  const isItem = itemOf(type.of)
+  return [({ [source]: list }) => list === undefined || list === null || (Array.isArray(list) && list.every(isItem))]
+}
+
+function itemOf(type: FieldType): (item: unknown) => boolean {
+  if (type.kind !== 'object') return (item) => typeof item !== 'object'
+  const isRow = hasUid(type.fields) ? isIdentified : () => true
+  return (item) => isObject(item) && isRow(item)
 }

@@ -14,9 +14,11 @@ const LANES = 16
 /** Which calls of a request are spoilt: one of them, those of one collection, or all. */
 const SCOPES = ['one', 'collection', 'all'] as const
 
+/** A case as it is printed when it fails. */
 interface Case {
-  readonly conversation: Conversation
-  readonly spoil: Spoil
+  /** The names of a conversation and of what is done to it. */
+  readonly told: string
+  readonly spoilt: string
   readonly scope: (typeof SCOPES)[number]
   /** The call that is spoilt, or whose collection is. */
   readonly at: number
@@ -28,8 +30,8 @@ const cases: fc.Arbitrary<Case> = fc
   .chain((some) => fc.constantFrom(...some))
   .chain((conversation) =>
     fc.record({
-      conversation: fc.constant(conversation),
-      spoil: fc.constantFrom(...SPOILS),
+      told: fc.constant(conversation.name),
+      spoilt: fc.constantFrom(...SPOILS.map(({ name }) => name)),
       scope: fc.constantFrom(...SCOPES),
       at: fc.nat({ max: conversation.calls.length - 1 }),
       number: fc.nat(),
@@ -37,7 +39,9 @@ const cases: fc.Arbitrary<Case> = fc
   )
 
 /** A case that is played, and what came of it so far. */
-interface Play extends Case {
+interface Play extends Omit<Case, 'told' | 'spoilt'> {
+  readonly conversation: Conversation
+  readonly spoil: Spoil
   /** The calls that were answered already. */
   readonly made: Set<number>
   spoilt: Spoiled | undefined
@@ -63,11 +67,11 @@ export async function fuzzGateways(numRuns: number, seed: number): Promise<Fuzze
   let keys = 0
   const played = async (one: Case, lane: ReturnType<typeof openLane>) => {
     const key = `Bearer ${keys++}`
-    const play: Play = { ...one, made: new Set(), spoilt: undefined, unknown: undefined }
+    const play = playOf(one)
     plays.set(key, play)
-    const answer = await lane.ask({ text: textOf(one.conversation, key), isHead: false })
+    const answer = await lane.ask({ text: textOf(play.conversation, key), isHead: false })
     plays.delete(key)
-    const kind = `${play.spoilt && !one.spoil.keeps ? 'spoilt' : 'said'} ${answer?.status ?? 'closed'}`
+    const kind = `${play.spoilt && !play.spoil.keeps ? 'spoilt' : 'said'} ${answer?.status ?? 'closed'}`
     statuses[kind] = (statuses[kind] ?? 0) + 1
     const wrong = wrongWith(play, answer)
     if (wrong !== undefined) throw new Error(`${wrong}\n${show(play)}\n${JSON.stringify(answer?.body)}`)
@@ -81,6 +85,15 @@ export async function fuzzGateways(numRuns: number, seed: number): Promise<Fuzze
     for (const lane of lanes) lane.close()
   })
   return { statuses }
+}
+
+const byName = new Map([...conversations.values()].flat().map((conversation) => [conversation.name, conversation]))
+
+function playOf({ told, spoilt, ...rest }: Case): Play {
+  const conversation = byName.get(told)
+  const spoil = SPOILS.find(({ name }) => name === spoilt)
+  if (!conversation || !spoil) throw new Error(`nothing is called ${told}, ${spoilt}`)
+  return { ...rest, conversation, spoil, made: new Set(), spoilt: undefined, unknown: undefined }
 }
 
 function textOf({ method, target, body }: Conversation, key: string): string {

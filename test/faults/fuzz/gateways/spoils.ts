@@ -186,7 +186,8 @@ export const SPOILS: readonly Spoil[] = [
       changed(said, (body) => {
         const rows = 'uid' in body ? [body] : (rowsOf(body)?.[1] ?? [])
         const row = one(rows, number)
-        if (typeof row?.uid !== 'string') return undefined
+        // A readme is told by its text as well.
+        if (typeof row?.uid !== 'string' || 'content' in row) return undefined
         const uid = one([undefined, null, '', 5, {}], number >> 4)
         row.uid = uid
         return body

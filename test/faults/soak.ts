@@ -5,7 +5,7 @@ import { createCallers } from './load/callers.ts'
 import { closedLoop, quantile } from './load/pressure.ts'
 import { type Child, metric, program, serve, until } from './process/child.ts'
 import { type Clients, createClients } from './soak/clients.ts'
-import { createHostile, EARLY, type Hostile } from './soak/hostile.ts'
+import { createHostile, EARLY, FORGED, type Hostile } from './soak/hostile.ts'
 import { descriptorsOf, floors, residentMiB, type Sample, slopePerMinute } from './soak/samples.ts'
 import { faulty, randomFrom } from './soak/upstream.ts'
 
@@ -101,8 +101,8 @@ const failing = faulty(random, ONE_IN)
 const upstream = await startUpstream((request, response, body) => {
   if (!response.writableEnded) failing(request, response, body)
 })
-upstream.server.prependListener('request', ({ url }, response) => {
-  if (url === EARLY) response.writeHead(401, { 'content-length': 2 }).end('{}')
+upstream.server.prependListener('request', ({ url, headers }, response) => {
+  if (url === EARLY || headers.authorization?.startsWith(FORGED)) response.writeHead(401, { 'content-length': 2 }).end('{}')
 })
 // Without fallbacks every error is one of the tables, in v1 shape.
 const clientTimes = { 'idle-timeout-ms': 10_000, 'body-timeout-ms': 1000, 'write-timeout-ms': 1000 }

@@ -20,6 +20,9 @@ const H2C = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settin
 /** The path that the service behind answers before it has read a body. */
 export const EARLY = '/early'
 
+/** How a token begins that somebody has made up; no service takes it. */
+export const FORGED = 'Bearer e30.'
+
 type Act = (url: string, random: () => number) => Promise<void>
 
 const ACTS: Readonly<Record<string, Act>> = {
@@ -48,7 +51,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     connected(url, (socket) => {
       const claims = Buffer.from(JSON.stringify({ sub: `stranger-${random()}` })).toString('base64url')
       const path = random() < 0.5 ? '/iam/v1/groups?limit=abc' : '/registry/v1/vuln_reports'
-      socket.resume().write(get(path, `authorization: Bearer e30.${claims}.\r\nconnection: close\r\n`))
+      socket.resume().write(get(path, `authorization: ${FORGED}${claims}.\r\nconnection: close\r\n`))
     }),
   'a reset in the packet of its request': (url) => connected(url, (socket) => void socket.resume().write(RESET)),
 }

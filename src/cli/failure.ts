@@ -2,7 +2,7 @@
 export function failureLines(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [String(error)]
   const { code, port, address, syscall } = error as NodeJS.ErrnoException & { port?: number; address?: string }
-  if (code === 'EADDRINUSE') return [`Port ${port} of ${address} is taken by another process; stop it or choose another port (0 = any).`]
+  if (code === 'EADDRINUSE') return [`Port ${port} of ${address} is taken; stop what listens there or choose another port (0 = any).`]
   if (code === 'EACCES' && syscall === 'listen')
     return [`Port ${port} of ${address} may not be opened by this user; choose one above 1023.`]
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return [`${address ?? error.message} is not an address of this machine.`]

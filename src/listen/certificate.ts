@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 
@@ -14,6 +14,9 @@ export function readCertificate(keyFile: string | undefined, certFile: string | 
   if (keyFile === undefined || certFile === undefined) throw new Error('tls.key and tls.cert go together: set both, or none for plain text')
   const certificate = { key: read('tls.key', keyFile), cert: read('tls.cert', certFile) }
   try {
+    // Empty files are none, and the context would do without them.
+    createPrivateKey(certificate.key)
+    expiryOf(certificate)
     createSecureContext(certificate)
   } catch (error) {
     throw new Error(`tls.key (${keyFile}) and tls.cert (${certFile}) are not a key and its certificate in PEM: ${(error as Error).message}`)

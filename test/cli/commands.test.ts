@@ -69,7 +69,7 @@ it('a port that is taken is told in a sentence', async () => {
   const taken = net.createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   const { port } = taken.address() as AddressInfo
-  const sentence = `Port ${port} of 127.0.0.1 is taken by another process; stop it or choose another port (0 = any).`
+  const sentence = `Port ${port} of 127.0.0.1 is taken; stop what listens there or choose another port (0 = any).`
   const argv = ['--port', String(port), '--admin-port', '0']
   expect(await runCommand(['serve', '--upstream-v2', 'http://127.0.0.1:1', ...argv])).toEqual({ code: 1, out: '', err: sentence })
   expect(await runCommand(['sandbox', '--port', String(port)])).toEqual({ code: 1, out: '', err: sentence })

@@ -87,24 +87,55 @@ it('the build knows its version', () => {
 })
 
 describe('a start that cannot be', () => {
+  /** Without a listener left a process ends by itself; one that does not end is a test that does not. */
   const stopped = async (...argv: string[]) => {
-    const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', ...argv)
+    const child = start(...argv)
     const said = text(child.stderr as NodeJS.ReadableStream)
-    return { code: await exit(child), said: await said }
+    return [await exit(child), await said]
   }
-
-  it.each(['--port', '--admin-port'])('with a taken %s ends with a sentence, exit code 1 and nothing left listening', async (flag) => {
-    const taken = net.createServer().listen(0, '127.0.0.1')
+  const SERVE = ['serve', '--upstream-v2', 'http://127.0.0.1:1']
+  const isTaken = (port: number) => `Port ${port} of 127.0.0.1 is taken; stop what listens there or choose another port (0 = any).\n`
+  let taken: net.Server
+  let port: number
+  beforeAll(async () => {
+    taken = net.createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
-    const { port } = taken.address() as AddressInfo
-    const other = flag === '--port' ? '--admin-port' : '--port'
-    const { code, said } = await stopped(flag, String(port), other, '0')
-    taken.close()
-    expect([code, said]).toEqual([1, `Port ${port} of 127.0.0.1 is taken by another process; stop it or choose another port (0 = any).\n`])
+    port = (taken.address() as AddressInfo).port
+  })
+  afterAll(() => void taken.close())
+
+  it.each([
+    [SERVE, '--port', ['--admin-port']],
+    [SERVE, '--admin-port', ['--port']],
+    [['demo'], '--port', ['--admin-port', '--sandbox-port']],
+    [['demo'], '--admin-port', ['--port', '--sandbox-port']],
+    [['demo'], '--sandbox-port', ['--port', '--admin-port']],
+    [['sandbox'], '--port', []],
+  ])('%s with a taken %s ends with a sentence, exit code 1 and nothing left listening', async (command, flag, others) => {
+    expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
   })
 
-  it('with records that cannot be written says so', async () => {
-    const { code, said } = await stopped('--port', '0', '--admin-port', '0', '--records-file', '/nowhere/records.ndjson')
-    expect([code, said]).toEqual([1, expect.stringMatching(/^records\.file cannot be written: ENOENT: .*\/nowhere\/records\.ndjson'\n$/)])
+  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('%s with one port for both ends in the same way', async (command) => {
+    const free = net.createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port: both } = free.address() as AddressInfo
+    await new Promise((resolve) => free.close(resolve))
+    expect(await stopped(...command, '--port', String(both), '--admin-port', String(both))).toEqual([1, isTaken(both)])
+  })
+
+  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('%s with files that cannot be used says so', async (command) => {
+    const used = (...argv: string[]) => stopped(...command, '--port', '0', '--admin-port', '0', ...argv)
+    expect(await used('--records-file', '/nowhere/records.ndjson')).toEqual([
+      1,
+      expect.stringMatching(/^records\.file cannot be written: ENOENT: .*\/nowhere\/records\.ndjson'\n$/),
+    ])
+    expect(await used('--tls-key', '/nowhere/key.pem', '--tls-cert', 'package.json')).toEqual([
+      1,
+      expect.stringMatching(/^tls\.key cannot be read: ENOENT: .*\n$/),
+    ])
+    expect(await used('--tls-key', 'test/certificates/localhost.key', '--tls-cert', 'package.json')).toEqual([
+      1,
+      expect.stringMatching(/^tls\.key .* are not a key and its certificate in PEM: .*\n$/),
+    ])
   })
 })

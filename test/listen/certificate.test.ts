@@ -33,6 +33,21 @@ it('a file that is not there is named', () => {
   expect(() => readCertificate(join(folder, 'none'), CERT)).toThrow(/^tls\.key cannot be read: ENOENT/)
 })
 
+it.each([
+  ['empty', ''],
+  ['no PEM', 'hello'],
+])('files that are %s are refused', (name, text) => {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  for (const [key, cert] of [
+    [file, CERT],
+    [KEY, file],
+    [file, file],
+  ] as const) {
+    expect(() => readCertificate(key, cert)).toThrow(/^tls\.key \(.*\) and tls\.cert \(.*\) are not a key and its certificate in PEM: /)
+  }
+})
+
 it('a key of another certificate is refused, before anything listens', () => {
   const other = join(folder, 'other.key')
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

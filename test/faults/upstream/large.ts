@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Fault } from '../fault.ts'
 import { messageIn, say } from '../say.ts'
 import { talk } from '../wire.ts'
@@ -15,6 +17,23 @@ const behaviour = (_: unknown, response: ServerResponse) => {
   pipeline(Readable.from(pieces), response, () => {})
 }
 
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/**
+ * Bytes outside the heap that somebody holds: what streams and sockets have taken and not given on. Buffers that were written wait to be
+ * collected; V8 does so when 32 MiB of them have gathered, or 64 MiB in Node 24, however long the body is. What one collection finds the
+ * next one has swept.
+ */
+function held(): number {
+  collect()
+  collect()
+  return process.memoryUsage().external
+}
+
+/** Bytes of a body between two looks at the memory. */
+const PACE = 4 * MEBIBYTE
+
 export const largeFaults: readonly Fault[] = [
   {
     name: 'a body of 100 MB, read by a table',
@@ -28,18 +47,21 @@ export const largeFaults: readonly Fault[] = [
   ...['/iam/v2/groups', '/registry/v1/vuln_reports'].map(
     (path): Fault => ({
       name: `a body of 100 MB, passed on from ${path}`,
-      expected: `200, ${BYTES} bytes; 48 MB more memory at most`,
+      expected: `200, ${BYTES} bytes; 4 MB of it held at most`,
       see: () =>
         inWorld(behaviour, {}, async ({ proxy }) => {
-          const before = process.memoryUsage().rss
+          const before = held()
           let most = 0
           let bytes = 0
+          let looked = 0
           const answer = await fetch(proxy.url + path)
           for await (const chunk of answer.body ?? []) {
             bytes += chunk.length
-            most = Math.max(most, process.memoryUsage().rss - before)
+            if (bytes - looked < PACE) continue
+            looked = bytes
+            most = Math.max(most, held() - before)
           }
-          const within = most < 48 * MEBIBYTE ? '48 MB more memory at most' : `${Math.round(most / MEBIBYTE)} MB more memory`
+          const within = most < 4 * MEBIBYTE ? '4 MB of it held at most' : `${Math.round(most / MEBIBYTE)} MB of it held`
           return `${answer.status}, ${bytes} bytes; ${within}`
         }),
     }),

@@ -30,7 +30,7 @@ beforeAll(async () => {
   sides = await startSides('specification')
   v1 = await startUpstream(answering({}))
   v2 = await startUpstream(answering({}))
-  proxy = await startProxy({ 'upstream.v1': v1.url, 'upstream.v2': v2.url, emulated: 'v2' })
+  proxy = await startProxy({ 'upstream.v1': v1.url, 'upstream.v2': v2.url, emulated: 'v2', 'fallback.perMinute': 0 })
 })
 
 afterAll(() => Promise.all([sides.close(), proxy.close(), v1.close(), v2.close()]))

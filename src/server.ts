@@ -26,6 +26,7 @@ import type { TimeLimits } from './listen/time-limits.ts'
 import { checkMappings } from './mapping/check.ts'
 import type { Mapping } from './mapping/operation.ts'
 import type { Migration } from './modes/assemble.ts'
+import { idleRules } from './modes/idle-rules.ts'
 import { NEEDS_V1 } from './modes/modes.ts'
 import { type ModeRules, needV1 } from './modes/rules.ts'
 import { createAdmin, whyExposed } from './routes/admin.ts'
@@ -115,6 +116,10 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const operations = describeOperations(mappings, differencesOf)
   const access = adminSettings(config)
   const admin = createAdmin({ metrics, operations, readiness, reportNow: reportOf(migration, mappings), ...migration }, access)
+  const warnOfIdle = () => {
+    const ids = operations.map(({ id }) => id)
+    for (const warning of idleRules(migration.modes.rules(), ids)) log.warn(warning)
+  }
   const release = async () => {
     await admin.close()
     passthrough.close()
@@ -136,6 +141,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       }
       const exposed = whyExposed(admin, access)
       if (exposed !== undefined) log.warn(exposed)
+      warnOfIdle()
     },
     async close() {
       closing = true
@@ -147,7 +153,11 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       await retire(app, { leave, cut: listener.cut }, retirement(config))
       await release()
     },
-    changeModes: migration.modes.change,
+    changeModes(rules, source) {
+      const problem = migration.modes.change(rules, source)
+      if (problem === undefined) warnOfIdle()
+      return problem
+    },
     idle: migration.idle,
     get url() {
       return urlOf(app.server, listener.protocol)

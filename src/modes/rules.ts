@@ -33,6 +33,11 @@ export const modesSchema = z.strictObject({
 export type ModeRule = z.infer<typeof rule>
 export type ModeRules = z.infer<typeof modesSchema>
 
+/** One pattern or several, as a list. */
+export function patternsOf(patterns: string | readonly string[]): readonly string[] {
+  return typeof patterns === 'string' ? [patterns] : patterns
+}
+
 /** v2 answers everything. */
 export const ALL_V2: ModeRules = { default: 'v2', rules: [], testers: [] }
 

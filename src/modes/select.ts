@@ -2,7 +2,7 @@ import { invalidArgument } from '../errors/api-error.ts'
 import { covers } from '../mapping/covers.ts'
 import type { Identity } from './identify.ts'
 import { BY_V1, isMode, MODES, type Mode } from './mode.ts'
-import { isV2Canary, type ModeRule, type ModeRules } from './rules.ts'
+import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { isWithinShare } from './share.ts'
 
 /** The header with which a tester chooses the mode of one request. */
@@ -53,6 +53,7 @@ function isClient(patterns: string | readonly string[], { caller, subject }: Ide
   return fits(patterns, caller) || (subject !== undefined && fits(patterns, subject))
 }
 
-function fits(patterns: string | readonly string[], text: string): boolean {
-  return (typeof patterns === 'string' ? [patterns] : patterns).some((pattern) => covers(pattern, text))
+/** Whether one of the patterns covers the text. */
+export function fits(patterns: string | readonly string[], text: string): boolean {
+  return patternsOf(patterns).some((pattern) => covers(pattern, text))
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../errors/api-error.ts'
+import { idleRules } from '../modes/idle-rules.ts'
 import type { Modes } from '../modes/modes.ts'
 import type { Report } from '../modes/report.ts'
 
@@ -14,13 +15,14 @@ const comparisonsQuery = z.object({
   limit: z.coerce.number({ error: 'must be a whole number from 1 to 10000' }).int().min(1).max(10_000).default(100),
 })
 
-/** The admin endpoints of a migration: which side answers, and what is known by now. */
-export function addMigration(app: FastifyInstance, { modes, report }: MigrationSources): void {
+/** The admin endpoints of a migration: which side answers, and what is known by now. `operations` are the ids that rules may fit. */
+export function addMigration(app: FastifyInstance, { modes, report }: MigrationSources, operations: readonly string[]): void {
   app.get('/modes', async () => modes.rules())
   app.put('/modes', async ({ body }) => {
     const problem = modes.change(body, 'admin port')
     if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
-    return modes.rules()
+    const warnings = idleRules(modes.rules(), operations)
+    return { ...modes.rules(), ...(warnings.length > 0 && { warnings }) }
   })
   app.get('/evidence', async () => report.evidence())
   app.get('/clients', async () => report.clients())

@@ -153,6 +153,17 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [`${adminUrl}/report.json`] })
   })
 
+  it('names the proxy that shows it and its token in what it advises', async () => {
+    const free = await proxy()
+    const guarded = await proxy({ 'admin.token': 'the-token-that-changes' })
+    const { page } = await open(browser, `${free.adminUrl}/report`)
+    await page.getByText(`curl -X PUT ${free.adminUrl}/modes -H 'Content-Type`).waitFor()
+    await page.goto(`${guarded.adminUrl}/report`)
+    await page.getByLabel('Token').fill('the-token-that-changes')
+    await page.getByRole('button', { name: 'Show the report' }).click()
+    await page.getByText(`curl -X PUT ${guarded.adminUrl}/modes -H "Authorization: Bearer $TOKEN"`).waitFor()
+  })
+
   it.each(['light', 'dark'] as const)(
     'asks for the token of a proxy that has one, in %s colours, and keeps it in the tab',
     async (colorScheme) => {

@@ -51,7 +51,7 @@ export function App({ report, live, onReport }: Props) {
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
-        <View route={route} report={report} />
+        <View route={route} report={report} live={live} />
       </main>
       <footer>
         Made {time(report.generatedAt)} from {many(report.read.entries, 'record')}
@@ -62,10 +62,10 @@ export function App({ report, live, onReport }: Props) {
   )
 }
 
-function View({ route, report }: { readonly route: Route; readonly report: Report }) {
+function View({ route, report, live }: { readonly route: Route; readonly report: Report; readonly live: string | undefined }) {
   if (route.view !== 'operation' && route.view !== 'difference') {
     const Plain = PLAIN[route.view]
-    return <Plain report={report} />
+    return <Plain report={report} live={live} />
   }
   const operation = report.operations.find((one) => one.operation === route.operation)
   if (!operation) return <p>This report knows no such operation.</p>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Standing } from '../../diff/cutover.ts'
 import { percent } from '../../diff/percent.ts'
 import type { OperationReport, Report } from '../report.ts'
+import { Empty } from './empty.tsx'
 import { count, duration, many, time } from './format.ts'
 import { Lanes } from './lanes.tsx'
 import { notesOf } from './markers.tsx'
@@ -14,9 +15,15 @@ import { placeOf, STANDINGS } from './words.ts'
 
 const ORDER: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']
 
+interface Props {
+  readonly report: Report
+  /** Where a running proxy answers this report anew; a file has no such address. */
+  readonly live: string | undefined
+}
+
 /** The state of every operation at a glance. */
-export function Operations({ report }: { readonly report: Report }) {
-  if (report.operations.length === 0) return <Empty report={report} />
+export function Operations({ report, live }: Props) {
+  if (report.operations.length === 0) return <Empty report={report} live={live} />
   return (
     <>
       <Verdict report={report} />
@@ -24,21 +31,6 @@ export function Operations({ report }: { readonly report: Report }) {
       <Lanes caption="Comparisons of all operations" lanes={outcomeLanes(report.timeline.steps)} report={report} notes={notesOf(report)} />
       <Gone report={report} />
     </>
-  )
-}
-
-function Empty({ report }: { readonly report: Report }) {
-  return (
-    <section class="empty">
-      <h2>Nothing was recorded yet</h2>
-      <p>
-        {report.read.entries === 0 ? 'There is not one record. ' : `${many(report.read.entries, 'record')}, but none of traffic. `}
-        Put operations into a diff mode, let clients do their work, and look again:
-      </p>
-      <pre>
-        <code>{'curl -X PUT http://127.0.0.1:8081/modes -H \'Content-Type: application/json\' -d \'{"default":"diff-v1"}\''}</code>
-      </pre>
-    </section>
   )
 }
 
@@ -68,7 +60,7 @@ function Verdict({ report }: { readonly report: Report }) {
         <Figure name="requests" value={count(sum(({ calls, requests }) => Math.max(calls, requests)))} />
         <Figure name="observations" value={count(sum(({ n }) => n))} />
         <Figure name="wrong" value={count(sum(({ mismatches, errors }) => mismatches + errors))} />
-        <Figure name="differences to mend" value={count(unexplained)} />
+        <Figure name={unexplained === 1 ? 'difference to mend' : 'differences to mend'} value={count(unexplained)} />
         <Figure name="clients" value={count(report.clients.length)} />
         {span && <Figure name={`since ${time(span.from).slice(0, 16)}`} value={duration(span.to - span.from)} />}
       </dl>

@@ -45,6 +45,7 @@ export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSe
     const problem = OPEN.has(request.routeOptions.url) ? isForeign(request.raw) : whyRefused(request)
     if (problem) throw problem
   })
+  app.removeContentTypeParser('text/plain')
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
     const { notReady, services } = await readiness()
@@ -105,9 +106,12 @@ function refuseClient(socket: Socket, code: string | undefined): void {
   whenAnswered(socket, () => refuseSocket(socket, error, CLIENT_ERRORS[code ?? ''] ?? '400 Bad Request'))
 }
 
+const NOT_JSON = new ApiError('INVALID_ARGUMENT', 'a body must be JSON, sent with content-type: application/json')
+
 /** A body that the admin port cannot read is the caller's mistake, as Fastify says by its status. */
 function refused(thrown: unknown): ApiError {
   const { statusCode = 500, message } = thrown as { statusCode?: number; message?: string }
+  if (statusCode === 415) return NOT_JSON
   return statusCode < 500 && !(thrown instanceof ApiError)
     ? new ApiError('INVALID_ARGUMENT', message ?? 'the request cannot be read')
     : asApiError(thrown)

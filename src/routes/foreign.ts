@@ -28,7 +28,7 @@ export function createForeign(names: readonly string[]): Foreign {
 }
 
 /** An `upstream.v2` that leads here would let whoever reaches the proxy change its modes. */
-const PROXIED = new ApiError('PERMISSION_DENIED', 'the admin port is not for what has come through a proxy')
+const PROXIED = new ApiError('PERMISSION_DENIED', 'the admin port is not for what has come through a Crosswalk')
 
 const OTHER_ORIGIN = new ApiError(
   'PERMISSION_DENIED',

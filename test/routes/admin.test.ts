@@ -146,6 +146,18 @@ describe('every answer of the admin port', () => {
     }
     expect((await fetch(`${proxy.adminUrl}/modes`, large)).status).toBe(400)
   })
+
+  it('takes JSON alone, and says so', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const init = { method: 'PUT', headers: { 'content-type': type }, body: '{"default":"v1"}' }
+      const answer = await fetch(`${proxy.adminUrl}/modes`, init)
+      expect({ type, status: answer.status, body: await answer.json() }).toEqual({
+        type,
+        status: 400,
+        body: { code: 3, message: 'a body must be JSON, sent with content-type: application/json', details: [] },
+      })
+    }
+  })
 })
 
 describe('the admin port with tokens', () => {

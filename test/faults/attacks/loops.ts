@@ -156,7 +156,7 @@ export const loopAttacks: readonly Fault[] = [
   },
   {
     name: 'a v2 that is the admin port',
-    expected: '403/7, 403/7, 403/7, 403/7: the admin port is not for what has come through a proxy',
+    expected: '403/7, 403/7, 403/7, 403/7: the admin port is not for what has come through a Crosswalk',
     see: toAdmin,
   },
 ]

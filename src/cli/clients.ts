@@ -1,5 +1,6 @@
 import { clientsCsv, clientsJson } from '../diff/clients-report.ts'
 import type { Client } from '../diff/inventory.ts'
+import { many } from '../diff/many.ts'
 import { adminFlags, askAdmin } from './admin-port.ts'
 import { type Command, FAILED, MISUSED } from './command.ts'
 
@@ -33,7 +34,7 @@ function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, cou
   const who = subject === undefined ? caller : `${caller} ${subject}`
   const verdict = couldMove ? 'could call v2 itself' : 'needs v1'
   return [
-    `${who}  ${verdict}  ${calls} calls, ${mismatches} mismatches, last seen ${new Date(lastSeen).toISOString()}`,
+    `${who}  ${verdict}  ${many(calls, 'call')}, ${many(mismatches, 'mismatch', 'mismatches')}, last seen ${new Date(lastSeen).toISOString()}`,
     ...operations.map(({ operation, calls: times, modes }) => `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}`),
     ...blockers.map((blocker) => `  blocked by ${blocker}`),
     ...cautions.map((caution) => `  look at ${caution}`),

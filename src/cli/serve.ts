@@ -1,4 +1,6 @@
 import { mappings } from '../../mappings/index.ts'
+import { NEEDS_V1 } from '../modes/modes.ts'
+import { needV1 } from '../modes/rules.ts'
 import { createLog, createServer } from '../server.ts'
 import { openTracing } from '../tracing/open.ts'
 import { type Command, MISUSED } from './command.ts'
@@ -20,6 +22,10 @@ export const serve: Command = {
     const { config } = loaded
     if (config['upstream.v2'] === undefined) {
       io.err('upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.')
+      return MISUSED
+    }
+    if (config['upstream.v1'] === undefined && needV1(config.modes)) {
+      io.err(NEEDS_V1)
       return MISUSED
     }
     const log = createLog(config)

@@ -1,5 +1,6 @@
 import type { Operation } from '../mapping/operation.ts'
 import { moreNeeded, type OperationEvidence, sampleOf } from './evidence.ts'
+import { many } from './many.ts'
 import { percent } from './percent.ts'
 import { createUseOf, type Use } from './uses.ts'
 
@@ -86,8 +87,4 @@ const SENTENCES: Readonly<Record<Exclude<Standing, 'v1-only'>, (evidence: Operat
 
 function further(evidence: OperationEvidence, target: number): string {
   return `${moreNeeded(evidence, target)} more clean requests until ≤ ${percent(target)}`
-}
-
-function many(count: number, one: string, several = `${one}s`): string {
-  return `${count} ${count === 1 ? one : several}`
 }

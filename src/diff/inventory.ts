@@ -1,4 +1,5 @@
 import type { Kind, Operation } from '../mapping/operation.ts'
+import { many } from './many.ts'
 import type { Caller } from './record.ts'
 import { createUseOf } from './uses.ts'
 
@@ -130,7 +131,7 @@ function clientOf(caller: string, { subject, operations }: Known, useOf: UseOf):
   const blockers = because('blocker')
   const differing = uses
     .filter(({ mismatches }) => mismatches > 0)
-    .map(({ operation, mismatches }) => `${operation}: mismatches, ${mismatches}`)
+    .map(({ operation, mismatches }) => `${operation}: ${many(mismatches, 'mismatch', 'mismatches')}`)
   return {
     caller,
     ...(subject !== undefined && { subject }),

@@ -1,3 +1,4 @@
+import { many } from '../diff/many.ts'
 import type { ClientRow, OperationRow, Replayed } from './replayed.ts'
 
 /** What recorded traffic would meet, as lines for a terminal. */
@@ -66,10 +67,6 @@ function clientCells({ client, requests, served, v1Only, unknown, v2Calls, block
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
   return rows.map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '))
-}
-
-function many(n: number, one: string): string {
-  return `${n} ${one}${n === 1 ? '' : 's'}`
 }
 
 function each(calls: number, requests: number): number {

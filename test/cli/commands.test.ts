@@ -65,6 +65,15 @@ describe('operations', () => {
   })
 })
 
+it.each([
+  [['explain', 'PUT /registry/v1/repos/aa/bb', '--data', '/none'], '/none cannot be opened: there is no such file or folder.'],
+  [['replay', '/none'], '/none cannot be opened: there is no such file or folder.'],
+  [['report', '/none'], '/none cannot be opened: there is no such file or folder.'],
+  [['case', 'x', '--records', '/none'], '/none cannot be opened: there is no such file or folder.'],
+])('%j names the file that is not there', async (argv, err) => {
+  expect(await runCommand(argv)).toEqual({ code: 1, out: '', err })
+})
+
 it('a port that is taken is told in a sentence', async () => {
   const taken = net.createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))

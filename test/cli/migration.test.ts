@@ -72,7 +72,7 @@ describe('commands that ask the admin port', () => {
     const text = (await ask('clients')).out
     expect(text).toMatch(/^[0-9a-f]{16} {2}needs v1 {2}2 calls, 0 mismatches, last seen \d{4}-/m)
     expect(text).toMatch(/^ {2}blocked by registry\.vuln_reports\.list: /m)
-    expect(text).toMatch(/^[0-9a-f]{16} {2}could call v2 itself {2}1 calls/m)
+    expect(text).toMatch(/^[0-9a-f]{16} {2}could call v2 itself {2}1 call, 0 mismatches,/m)
     const [head, ...lines] = (await ask('clients', '--csv')).out.split('\r\n')
     expect(head).toBe('caller,subject,operation,calls,last_seen,modes,mismatches,could_move,blockers,cautions')
     expect(lines).toHaveLength(3)
@@ -168,7 +168,7 @@ describe('modes in the configuration', () => {
   })
 
   it.each([
-    [['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'diff-v1'], 1, 'The modes need a v1 service: set upstream.v1'],
+    [['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'diff-v1'], 2, 'The modes need a v1 service: set upstream.v1'],
     [
       ['serve', '--upstream-v2', 'http://127.0.0.1:1', '--mode', 'v3'],
       2,

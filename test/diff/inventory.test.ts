@@ -30,7 +30,7 @@ describe('the inventory', () => {
       mismatches: 1,
       couldMove: true,
       blockers: [],
-      cautions: [expect.stringMatching(/^registry\.eol_tags\.list: v2 knows only/), 'registry.repos.list: mismatches, 1'],
+      cautions: [expect.stringMatching(/^registry\.eol_tags\.list: v2 knows only/), 'registry.repos.list: 1 mismatch'],
       operations: [
         { operation: 'registry.repos.list', calls: 3, lastSeen: at, modes: ['diff-v1', 'v2'], mismatches: 1 },
         { operation: 'registry.eol_tags.list', calls: 1 },

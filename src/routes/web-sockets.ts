@@ -50,7 +50,7 @@ export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }
           return refuse(response, unrelayable('v2', headers.problem), BAD_GATEWAY)
         }
         taken()
-        socket.once('close', () => upstream.destroy())
+        endTogether(socket, upstream)
         if (first.length > 0) upstream.unshift(first)
         if (head.length > 0) socket.unshift(head)
         switchOver(response, headers.headers, socket, () => join(socket, upstream, ended))
@@ -82,6 +82,15 @@ function switchOver(response: ServerResponse, headers: readonly string[], socket
   })
 }
 
+/**
+ * Each connection ends with the other, from the moment on at which nobody else listens to that of v2: the client may be slow to take the
+ * answer, v2 may break off meanwhile, and an error that nobody hears ends the process.
+ */
+function endTogether(client: Socket, upstream: Socket): void {
+  client.once('close', () => upstream.destroy())
+  upstream.on('error', () => {}).once('close', () => client.destroySoon())
+}
+
 /** Carries bytes both ways until both ends are closed, or one of them breaks. */
 function join(client: Socket, upstream: Socket, ended: (end: WebSocketEnd) => void): void {
   const began = performance.now()
@@ -93,7 +102,5 @@ function join(client: Socket, upstream: Socket, ended: (end: WebSocketEnd) => vo
       sent: client.bytesWritten - writtenBefore,
     })
   })
-  upstream.on('error', () => {})
-  upstream.once('close', () => client.destroySoon())
   client.pipe(upstream).pipe(client)
 }

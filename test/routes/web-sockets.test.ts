@@ -1,7 +1,11 @@
 import { once } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { createWebSockets } from '../../src/routes/web-sockets.ts'
+import type { Native } from '../../src/upstream/native.ts'
 import { metric, until } from '../faults/process/child.ts'
 import { answering, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
 
@@ -121,4 +125,27 @@ it('a handshake that v2 never answers ends with limits.webSocketIdleMs', async (
   expect(await metric(other, 'crosswalk_requests_in_flight')).toBe(0)
   await other.close()
   odd.close()
+})
+
+it('a service that breaks off before the client has taken its answer ends the connection, and nothing else', async () => {
+  const quiet = () => new Duplex({ read() {}, write() {} }) as Socket
+  const client = quiet()
+  const upstream = quiet()
+  const response = new ServerResponse(new IncomingMessage(client))
+  response.assignSocket(client)
+  const native: Native = {
+    web() {},
+    shakeHands: (_, __, switched) => switched(new IncomingMessage(upstream), upstream, Buffer.alloc(0)),
+    close() {},
+  }
+  const webSockets = createWebSockets(native, { webSockets: 1, webSocketIdleMs: 60_000 }, () => {})
+  const handshake = {
+    socket: Object.assign(client, { setTimeout() {}, destroySoon: () => client.destroy() }),
+    head: Buffer.alloc(0),
+    taken() {},
+  }
+  webSockets.open(response.req, response, handshake as never, () => {})
+  upstream.destroy(new Error('reset'))
+  await once(client, 'close')
+  expect(webSockets.count()).toBe(0)
 })

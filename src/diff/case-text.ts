@@ -12,12 +12,17 @@ export function caseText({ id, at, operation, exhibit, totals }: Comparison, toR
 import { expect, it } from 'vitest'
 import { playCase } from '${toRoot}/test/cases/play-case.ts'
 
-it(${JSON.stringify(`${operation} as recorded ${at}, ${id}`)}, async () => {
+it(${JSON.stringify(`${shown(operation)} as recorded ${shown(at)}, ${shown(id)}`)}, async () => {
   const differences = await playCase(${JSON.stringify(exhibit, null, 2).replaceAll('\n', '\n  ')})
   // Empty once the fault is mended in the tables; a fault of v2 itself stays in its recorded answers.
   expect(differences).toEqual(${JSON.stringify(differences)})
 })
 `
+}
+
+/** A hostile record holds other things than texts, some of which cannot even become one. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function isUnexplained({ code, noise }: Total): boolean {

@@ -61,3 +61,8 @@ it('a hostile record becomes a test that does nothing but play its values', () =
     if (!JSON.stringify(record).includes('__proto__')) expect(JSON.stringify(played[0])).toBe(JSON.stringify(record.exhibit))
   })
 })
+
+it('a record whose operation cannot become a text is told all the same', () => {
+  const record = { id: 1, at: [], operation: [{ toString: false }], exhibit: {}, totals: [] } as unknown as Comparison
+  expect(caseText(record, '../..')).toContain('it("[{\\"toString\\":false}] as recorded [], 1", async')
+})

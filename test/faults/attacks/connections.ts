@@ -207,5 +207,5 @@ const attacksOn = (port: Port): readonly Fault[] => [
 
 export const connectionAttacks: readonly Fault[] = [
   ...attacksOn({}),
-  ...attacksOn(SECURE).map((fault) => ({ ...fault, name: `${fault.name}, over TLS` })),
+  ...attacksOn(SECURE).map((fault) => ({ ...fault, name: `${fault.name}, over TLS`, full: true as const })),
 ]

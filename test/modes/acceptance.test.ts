@@ -6,7 +6,7 @@ import { runTraffic, type Traffic } from './traffic.ts'
 
 /** Set to `full` for the numbers of a real rehearsal: 10,000 requests in each mode. */
 const isFull = process.env.CROSSWALK_ACCEPTANCE === 'full'
-const REQUESTS = { v1: 1_000, v2: 1_000, 'diff-v1': 2_500, 'diff-v2': 2_500 }
+const REQUESTS = { v1: 500, v2: 500, 'diff-v1': 1_500, 'diff-v2': 1_500 }
 const PATIENCE = isFull ? 600_000 : 150_000
 
 let stage: Stage

@@ -161,7 +161,7 @@ describe('files', () => {
   it('define no class but ApiError and what there is one of for every call', () => {
     expect(sources.filter(({ text }) => /^\s*(export )?(abstract )?class /m.test(text)).map(({ path }) => path)).toEqual([
       'src/errors/api-error.ts',
-      'src/listen/time-limits.ts',
+      'src/listen/watched-answer.ts',
       'src/routes/signal.ts',
       'src/upstream/coalesce.ts',
       'src/upstream/exchange.ts',

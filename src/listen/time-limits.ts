@@ -1,5 +1,5 @@
-import { type Chain, createChain, type Link } from './chain.ts'
-import { type Over, whenOver } from './over.ts'
+import { createChain } from './chain.ts'
+import { type Coming, type Going, WatchedAnswer } from './watched-answer.ts'
 
 /** How long a client may take; in milliseconds. */
 export interface ClientTimes {
@@ -7,21 +7,6 @@ export interface ClientTimes {
   readonly bodyMs: number
   /** For a piece of an answer to be taken; of a large answer that is 16 KiB or more. */
   readonly writeMs: number
-}
-
-/** What a request tells of its body. */
-export interface Coming {
-  readonly complete: boolean
-}
-
-/** What an answer tells of itself; a response of HTTP/1.1 or HTTP/2, or a bare stream. */
-export interface Going {
-  readonly writableLength: number
-  readonly writableEnded: boolean
-  on(event: 'close', listener: () => void): unknown
-  once(event: 'drain', listener: () => void): unknown
-  /** Breaks the answer off. */
-  destroy(): unknown
 }
 
 /** Ends what a client holds up. */
@@ -57,7 +42,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
   ends: Ends<Request, Response>,
   now: () => number,
 ): TimeLimits<Request, Response> {
-  const all = createChain<Watched>()
+  const all = createChain<WatchedAnswer>()
   let waits = false
 
   const lookSoon = () => {
@@ -72,7 +57,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     lookSoon()
   }
   /** Cuts off what took too long; true when there is nothing left to watch. */
-  const isOver = (watched: Watched, at: number): boolean => {
+  const isOver = (watched: WatchedAnswer, at: number): boolean => {
     const { request, response } = watched
     if (watched.stalledFor(at) >= writeMs) {
       ends.cut('write')
@@ -91,77 +76,11 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     return false
   }
   const watch = (response: Going, request: Coming | undefined, ms: number) => {
-    all.add(new Watched(response, request, now(), ms, all))
+    all.add(new WatchedAnswer(response, request, now(), ms, all))
     if (!waits) lookSoon()
   }
   return {
     watch: (response, request) => watch(response, request, bodyMs),
     watchStream: (response, request) => watch(response, request, Number.POSITIVE_INFINITY),
-  }
-}
-
-/** One request and its answer. A class, because there is one for every request. */
-class Watched implements Over, Link<Watched> {
-  next: Over | undefined
-  older: Watched | undefined
-  newer: Watched | undefined
-  readonly response: Going
-  readonly request: Coming | undefined
-  /** Milliseconds, of a clock and for its body. */
-  readonly since: number
-  readonly bodyMs: number
-  isOver: boolean
-  /** Since when the client owes the rest of its body for an answer that is over. */
-  answeredAt: number | undefined
-  /** Since when nothing was taken. */
-  #stalledAt: number | undefined
-  #hears: boolean
-  readonly #all: Chain<Watched>
-
-  constructor(response: Going, request: Coming | undefined, since: number, bodyMs: number, all: Chain<Watched>) {
-    this.next = undefined
-    this.older = undefined
-    this.newer = undefined
-    this.response = response
-    this.request = request
-    this.since = since
-    this.bodyMs = bodyMs
-    this.isOver = false
-    this.answeredAt = undefined
-    this.#stalledAt = undefined
-    this.#hears = false
-    this.#all = all
-    whenOver(response, this)
-  }
-
-  over(): void {
-    this.isOver = true
-    if (this.request?.complete !== false) this.#all.remove(this)
-  }
-
-  /** Milliseconds since the whole answer was handed over, or the connection was; 0 before that. */
-  answeredFor(at: number): number {
-    const { writableEnded, writableLength } = this.response
-    if (this.isOver || (writableEnded && writableLength === 0)) this.answeredAt ??= at
-    return this.answeredAt === undefined ? 0 : at - this.answeredAt
-  }
-
-  /** Milliseconds for which nothing of what is written was taken. */
-  stalledFor(at: number): number {
-    if (this.isOver || this.response.writableLength === 0) this.#stalledAt = undefined
-    else if (this.#stalledAt === undefined) {
-      this.#stalledAt = at
-      this.#hearDrain()
-    }
-    return this.#stalledAt === undefined ? 0 : at - this.#stalledAt
-  }
-
-  #hearDrain(): void {
-    if (this.#hears) return
-    this.#hears = true
-    this.response.once('drain', () => {
-      this.#hears = false
-      this.#stalledAt = undefined
-    })
   }
 }

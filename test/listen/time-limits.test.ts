@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Coming, type Cut, createTimeLimits, type Going } from '../../src/listen/time-limits.ts'
+import { type Cut, createTimeLimits } from '../../src/listen/time-limits.ts'
+import type { Coming, Going } from '../../src/listen/watched-answer.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { constants } from 'node:http2'
 import { LRUCache } from 'lru-cache'
-import { ApiError } from '../errors/api-error.ts'
+import type { ApiError } from '../errors/api-error.ts'
 import { type Bucket, createBucket } from '../limits/bucket.ts'
 import { createRoom } from '../limits/room.ts'
 import { type Ending, whenOver } from '../listen/over.ts'
 import type { Rests } from '../listen/rest.ts'
 import { credentialHash } from '../upstream/credential.ts'
-import { refusing } from './refusal.ts'
+import { askAgain, RETRY_AFTER, refusing } from './refusal.ts'
 import type { TimedRequest } from './timed.ts'
 
 /** Bounds of what is let in; 0 = none. The names are those of the configuration. */
@@ -31,9 +31,6 @@ interface Caller {
   readonly pace: Bucket | undefined
 }
 
-/** Seconds after which it is worth asking again, where nothing better is known. */
-export const RETRY_AFTER = 1
-
 /** Callers whose pace is remembered; one that was forgotten begins with a full bucket. */
 const REMEMBERED = 10_000
 
@@ -45,11 +42,7 @@ const REMEMBERED = 10_000
 export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
   const { requestsInFlight, callerInFlight, callerPerSecond } = limits
   const admitCaller = callerInFlight > 0 || callerPerSecond > 0 ? createCallers(limits, now) : undefined
-  const overload = again(
-    'UNAVAILABLE',
-    `more than limits.requestsInFlight (${requestsInFlight}) requests are under way; ask again later`,
-    RETRY_AFTER,
-  )
+  const overload = askAgain('UNAVAILABLE', `more than limits.requestsInFlight (${requestsInFlight}) requests are under way`)
   let inFlight = 0
   const leave = () => {
     inFlight -= 1
@@ -62,7 +55,7 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
     const caller = admitCaller?.(credentialHash(request.headers.authorization))
     if (caller && 'why' in caller) {
       refused(caller.why)
-      return again('RESOURCE_EXHAUSTED', caller.message, caller.seconds)
+      return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
     }
     inFlight += 1
     whenOver(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
@@ -104,10 +97,6 @@ function both(first: () => void, second: () => void): () => void {
   }
 }
 
-function again(code: 'UNAVAILABLE' | 'RESOURCE_EXHAUSTED', message: string, seconds: number): ApiError {
-  return new ApiError(code, message, { headers: { 'retry-after': String(seconds) } })
-}
-
 type Admitted = { readonly leave: () => void } | { readonly why: Refused; readonly message: string; readonly seconds: number }
 
 /** The bounds of single callers; a caller is known by the hash of its credential, and all without one are the same. */
@@ -121,11 +110,11 @@ function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now
     const caller = callers.get(hash) ?? newcomer()
     callers.set(hash, caller)
     if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
-      const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way; ask again later`
+      const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way`
       return { why: 'caller-in-flight', message, seconds: RETRY_AFTER }
     }
     if (caller.pace?.take() === false) {
-      const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second; ask again later`
+      const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second`
       return { why: 'caller-rate', message, seconds: Math.ceil(caller.pace.wait() / 1000) }
     }
     caller.inFlight += 1

@@ -3,6 +3,7 @@ import { ApiError } from '../errors/api-error.ts'
 import { createRoom, type Room } from '../limits/room.ts'
 import { whenOver } from '../listen/over.ts'
 import type { Signal } from '../upstream/signal.ts'
+import { askAgain } from './refusal.ts'
 
 /** Bounds of bodies; the names are those of the configuration. */
 export interface BodyLimits {
@@ -83,6 +84,5 @@ function tooLarge({ requestBytes }: BodyLimits): ApiError {
 }
 
 function noRoom({ bodiesBytes }: BodyLimits): ApiError {
-  const message = `the request bodies that are here take more than limits.bodiesBytes (${bodiesBytes}); ask again later`
-  return new ApiError('UNAVAILABLE', message, { headers: { ...CLOSE, 'retry-after': '1' } })
+  return askAgain('UNAVAILABLE', `the request bodies that are here take more than limits.bodiesBytes (${bodiesBytes})`, { headers: CLOSE })
 }

@@ -42,6 +42,18 @@ export function refuseSocket(socket: Socket, error: ApiError, status = `${error.
   socket.end(head + text)
 }
 
+/** Seconds after which it is worth asking again, where nothing better is known. */
+export const RETRY_AFTER = 1
+
+/** The refusal of what a limit has no room for now; `message` says which. */
+export function askAgain(
+  code: 'UNAVAILABLE' | 'RESOURCE_EXHAUSTED',
+  message: string,
+  { seconds = RETRY_AFTER, headers = {} }: { readonly seconds?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): ApiError {
+  return new ApiError(code, `${message}; ask again later`, { headers: { ...headers, 'retry-after': String(seconds) } })
+}
+
 /** An `Expect` header that asks for anything but 100-continue (RFC 9110 §10.1.1). */
 export function refuseExpectation(_: IncomingMessage, response: ServerResponse): void {
   const message = 'the expect header can only be 100-continue'

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ApiError } from '../errors/api-error.ts'
+import type { ApiError } from '../errors/api-error.ts'
 import { unrelayable } from '../errors/from-v2.ts'
 import { type Handshake, SWITCHED } from '../listen/upgrades.ts'
 import { relayableHeaders } from '../relay/head.ts'
 import { endToEndRaw } from '../upstream/hop-by-hop.ts'
 import type { Native } from '../upstream/native.ts'
+import { askAgain } from './refusal.ts'
 
 /** Bounds of WebSockets; the names are those of the configuration. */
 export interface WebSocketLimits {
@@ -66,9 +67,7 @@ export function createWebSockets(native: Native, { webSockets, webSocketIdleMs }
 const BAD_GATEWAY = 502
 
 function tooMany(webSockets: number): ApiError {
-  return new ApiError('UNAVAILABLE', `more than limits.webSockets (${webSockets}) WebSockets are open; ask again later`, {
-    headers: { 'retry-after': '1' },
-  })
+  return askAgain('UNAVAILABLE', `more than limits.webSockets (${webSockets}) WebSockets are open`)
 }
 
 /** Answers the handshake. The answer is over then for everybody who waits for that; its connection goes on. */

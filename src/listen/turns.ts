@@ -21,15 +21,16 @@ export function inTurn(handler: RequestListener, most: number): RequestListener 
     const last = connection[LAST]
     noteAnswer(connection, response)
     if (!last || last.closed) handler(request, response)
-    else if (mayWait(connection, most)) beginAfter(last, handler, request, response)
+    else if (countWaiting(connection) <= most) beginAfter(last, handler, request, response)
     else connection.destroy()
   }
 }
 
-function mayWait(connection: Connection, most: number): boolean {
+/** How many requests wait with the one that has come. */
+function countWaiting(connection: Connection): number {
   const waiting = (connection[WAITING] ?? 0) + 1
   connection[WAITING] = waiting
-  return waiting <= most
+  return waiting
 }
 
 /** A function of its own: what closes over a request costs memory, and hardly a request has to wait. */

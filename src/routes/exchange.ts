@@ -54,10 +54,10 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
 }
 
 /** One word for the process, drawn by lot, and a number. */
-const process = randomBytes(9).toString('base64url')
+const PROCESS = randomBytes(9).toString('base64url')
 let last = 0
 
 function newId(): string {
   last += 1
-  return `${process}-${last}`
+  return `${PROCESS}-${last}`
 }

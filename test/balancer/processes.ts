@@ -51,7 +51,8 @@ export interface RestartableProxy {
   /** Lines of its log, of all its lives. */
   readonly log: () => readonly string[]
   stop(signal: NodeJS.Signals): Promise<number | string | null>
-  start(): Promise<void>
+  /** Resolves when the path of the admin port answers well; `/readyz` unless told. */
+  start(path?: string): Promise<void>
   /** Value of a metric, all its labels together; 0 when it is not there. */
   metric(name: string): Promise<number>
 }
@@ -72,9 +73,9 @@ export async function createProxy(cli: string, env: Readonly<Record<string, stri
       life?.child.kill(signal)
       return life?.ended ?? null
     },
-    async start() {
+    async start(path = '/readyz') {
       lives.push(start(cli, ['serve'], { ...env, ...ports }))
-      await until('a proxy is ready', async () => (await fetch(`${adminUrl}/readyz`)).ok)
+      await until('a proxy is there', async () => (await fetch(adminUrl + path)).ok)
     },
     async metric(name) {
       const text = await (await fetch(`${adminUrl}/metrics`)).text()

@@ -51,7 +51,7 @@ async function sendRow(lane: Lane, row: Row, note: Note): Promise<void> {
     if (!lane.proxy || (await isUp(lane.proxy))) continue
     note(row.nr, 'the proxy ended')
     await lane.proxy.stop('SIGKILL')
-    await lane.proxy.start()
+    await lane.proxy.start('/healthz')
   }
 }
 

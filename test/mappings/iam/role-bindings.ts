@@ -256,6 +256,7 @@ export const roleBindings: readonly Transcript[] = [
           roleBindings: [
             { uid: 'org/b1', identityUid: 'alice', roleUid: 'viewer' },
             { uid: 'org/b2', group: { uid: 'elsewhere' } },
+            { uid: 'b3' },
           ],
         },
       },
@@ -264,12 +265,14 @@ export const roleBindings: readonly Transcript[] = [
       role_bindings: [
         { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer', created_at: null, group_id: 'org' },
         { id: 'org/b2', identity: '', group: 'elsewhere', role: '', created_at: null, group_id: 'org' },
+        { id: 'b3', identity: '', group: '', role: '', created_at: null },
       ],
     },
     published: {
       roleBindings: [
         { id: 'org/b1', identity: 'alice', group: 'org', role: 'viewer' },
         { id: 'org/b2', identity: '', group: 'elsewhere', role: '' },
+        { id: 'b3', identity: '', group: '', role: '' },
       ],
     },
   },

@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { isObject } from '../mapping/json.ts'
+import { linesOf } from './lines.ts'
 import type { Entry } from './record.ts'
 
 /** What was read of record files. */
@@ -14,7 +13,7 @@ const KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>(['comparison', 'would
 
 /** The entries of a record file, line by line; counts what it skips. Rejects when the file cannot be read. */
 export async function* readEntries(path: string, count: ReadCount): AsyncGenerator<Entry> {
-  for await (const line of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesOf(path)) {
     if (line === '') continue
     const entry = entryOf(line)
     if (entry) count.entries += 1

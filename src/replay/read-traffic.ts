@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
+import { linesOf } from '../diff/lines.ts'
 import { readLogLine } from './access-log.ts'
 import { readHar } from './har.ts'
 import { readRecordLine } from './record-lines.ts'
@@ -42,7 +41,7 @@ const READERS: Readonly<Record<Exclude<Format, 'har'>, (line: string) => Item | 
 function readLines(path: string, format: Exclude<Format, 'har'>): Traffic {
   let unreadable = 0
   async function* items(): AsyncGenerator<Item> {
-    for await (const line of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of linesOf(path)) {
       if (line.trim() === '') continue
       const item = READERS[format](line)
       if (item === undefined) unreadable += 1

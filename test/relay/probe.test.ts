@@ -43,16 +43,22 @@ async function connection(times: typeof SOON, ...frames: readonly Buffer[]) {
   return session
 }
 
+/** However it ends: some versions of Node tell of an error before. */
+function closed(session: http2.ServerHttp2Session): Promise<void> {
+  session.on('error', () => {})
+  return new Promise((resolve) => (session.closed && session.destroyed ? resolve() : session.once('close', () => resolve())))
+}
+
 it('ends a connection whose other side answers no PING while a stream waits', async () => {
   const session = await connection(SOON, bytesOf(REQUEST))
-  await once(session, 'close')
+  await closed(session)
   expect(session.destroyed).toBe(true)
 })
 
 it('ends a connection that an error of its frames stopped, whatever Node makes of it', async () => {
   const broken = bytesOf(frame(TYPE.SETTINGS, FLAG.ACK, 0, Buffer.alloc(6)))
   const session = await connection(SOON, bytesOf(REQUEST), broken)
-  await once(session, 'close')
+  await closed(session)
   expect(session.destroyed).toBe(true)
 })
 

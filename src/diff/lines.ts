@@ -1,0 +1,16 @@
+import { createReadStream } from 'node:fs'
+
+/**
+ * The lines of a file, which may be larger than memory, without their ends: `\n` or `\r\n`. JSON may hold U+2028 and U+2029 as they are, and
+ * the line reader of Node 24 ends a line at them. Rejects when the file cannot be read.
+ */
+export async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const piece of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    const [first = '', ...others] = piece.split('\n')
+    const lines = [rest + first, ...others]
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+  if (rest !== '') yield rest
+}

@@ -28,9 +28,10 @@ export async function walk({ cli, rows }: Garden, way: Way): Promise<Findings> {
     for (const hop of [...way].reverse()) {
       if (typeof hop === 'string') {
         proxy = await createProxy(cli, environment(port, hop === 'crosswalk'))
+        const { stop } = proxy
+        stops.unshift(() => stop('SIGKILL'))
         // It listens; a ping of the services behind it would be a request that nobody sent.
         await proxy.start('/healthz')
-        stops.unshift(() => proxy?.stop('SIGKILL') ?? Promise.resolve())
         port = proxy.port
       } else {
         const server: Running = await startServer(hop, port)

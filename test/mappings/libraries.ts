@@ -59,6 +59,23 @@ const counted = {
   ],
 }
 
+/** v1 alone knows the packages that lie upstream. */
+const UPSTREAM_NEEDS_V1 = failure(
+  'INVALID_ARGUMENT',
+  'Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+  [
+    {
+      '@type': 'type.googleapis.com/google.rpc.BadRequest',
+      fieldViolations: [
+        {
+          field: 'include_upstream',
+          description: 'needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
+        },
+      ],
+    },
+  ],
+)
+
 export const libraries: readonly Transcript[] = [
   {
     title: 'without ecosystems every one of v2 is asked for; the total becomes a number',
@@ -116,21 +133,7 @@ export const libraries: readonly Transcript[] = [
     request: 'GET /libraries/v1/artifacts?include_upstream=true',
     calls: [],
     status: 400,
-    reply: failure(
-      'INVALID_ARGUMENT',
-      'Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
-      [
-        {
-          '@type': 'type.googleapis.com/google.rpc.BadRequest',
-          fieldViolations: [
-            {
-              field: 'include_upstream',
-              description: 'needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
-            },
-          ],
-        },
-      ],
-    ),
+    reply: UPSTREAM_NEEDS_V1,
   },
   {
     title: 'every version, newest first; sizes beyond 2^53 are exact',
@@ -171,21 +174,7 @@ export const libraries: readonly Transcript[] = [
     request: 'GET /libraries/v1/artifacts/art-1/versions?includeUpstream=1',
     calls: [],
     status: 400,
-    reply: failure(
-      'INVALID_ARGUMENT',
-      'Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
-      [
-        {
-          '@type': 'type.googleapis.com/google.rpc.BadRequest',
-          fieldViolations: [
-            {
-              field: 'include_upstream',
-              description: 'needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
-            },
-          ],
-        },
-      ],
-    ),
+    reply: UPSTREAM_NEEDS_V1,
   },
   {
     title: 'counts become numbers',

@@ -19,6 +19,12 @@ const html =
 
 const WELL: Behaviour = serving(20)
 
+/** The callers whose answers v2 may delay: what a shared call costs is shared by its caller only, so the times of all others are the proxy's own. */
+export const PATIENT = 'patient-'
+
+/** What delays an answer: for patient callers only. */
+const DELAYS: readonly Behaviour[] = [(request, response, body) => void setTimeout(WELL, 200, request, response, body), () => {}]
+
 /** What goes wrong now and then, all of them equally often. */
 const FAULTS: readonly Behaviour[] = [
   ({ socket }) => void socket.resetAndDestroy(),
@@ -26,8 +32,6 @@ const FAULTS: readonly Behaviour[] = [
     response.writeHead(200, { 'content-length': '1000' })
     response.write('{"groups":[', () => response.destroy())
   },
-  (request, response, body) => void setTimeout(WELL, 200, request, response, body),
-  () => {},
   html(500),
   html(503),
   html(429),
@@ -39,7 +43,8 @@ const FAULTS: readonly Behaviour[] = [
 /** A v2 and v1 service that fails one request in `oneIn`. */
 export function faulty(random: () => number, oneIn: number): Behaviour {
   return (request, response, body) => {
-    const fault = random() * oneIn < 1 ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined
+    const faults = request.headers.authorization?.startsWith(PATIENT) ? [...DELAYS, ...FAULTS] : FAULTS
+    const fault = random() * oneIn < 1 ? faults[Math.floor(random() * faults.length)] : undefined
     const behave = fault ?? WELL
     behave(request, response, body)
   }

@@ -1,6 +1,6 @@
 import { mappings } from '../../mappings/index.ts'
 import { type Config, SETTING_KEYS } from '../config/settings.ts'
-import { ALL_V2 } from '../modes/rules.ts'
+import { ALL_V2 } from '../modes/choose/rules.ts'
 import { type Sandbox, startSandbox } from '../sandbox/start.ts'
 import { createLog, createServer, type Server } from '../server.ts'
 import { openTracing } from '../tracing/open.ts'

@@ -1,6 +1,6 @@
 import { mappings } from '../../mappings/index.ts'
+import { needV1 } from '../modes/choose/rules.ts'
 import { NEEDS_V1 } from '../modes/modes.ts'
-import { needV1 } from '../modes/rules.ts'
 import { createLog, createServer } from '../server.ts'
 import { openTracing } from '../tracing/open.ts'
 import { type Command, MISUSED } from './command.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asModeRules, type ModeRules, modesSchema } from '../modes/rules.ts'
+import { asModeRules, type ModeRules, modesSchema } from '../modes/choose/rules.ts'
 
 /** What values a setting takes. Flags and the environment give text, the file gives JSON; both are read by `schema`. */
 export interface Kind<T> {

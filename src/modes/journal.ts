@@ -20,10 +20,10 @@ import { isObject } from '../mapping/json.ts'
 import type { Dialect } from '../mapping/names.ts'
 import type { Operation, V1Request } from '../mapping/operation.ts'
 import type { Call } from '../mapping/plan.ts'
-import type { Answered } from './ask.ts'
-import type { ComparedRead, Judging } from './compare-read.ts'
-import type { Identity } from './identify.ts'
-import type { Mode } from './mode.ts'
+import type { Identity } from './choose/identify.ts'
+import type { Mode } from './choose/mode.ts'
+import type { Answered } from './observe/ask.ts'
+import type { ComparedRead, Judging } from './observe/compare-read.ts'
 
 /** One client request that was looked into. */
 export interface Subject extends Identity {

@@ -6,10 +6,10 @@ import type { Client } from '../diff/inventory.ts'
 import type { NoisyMember } from '../diff/noise.ts'
 import type { Comparison } from '../diff/record.ts'
 import type { ComparisonQuery } from '../diff/recorder.ts'
-import type { Budget } from './budget.ts'
 import type { Journal } from './journal.ts'
-import type { Skipped } from './observer.ts'
-import type { Queue, QueueCounts } from './queue.ts'
+import type { Skipped } from './observe/observer.ts'
+import type { Queue, QueueCounts } from './observe/queue.ts'
+import type { Budget } from './serve/budget.ts'
 
 /** What is known of one operation, and how far it is from the usual target. */
 export interface OperationReport extends OperationEvidence {

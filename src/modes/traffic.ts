@@ -1,7 +1,7 @@
 import type { Inventory } from '../diff/inventory.ts'
 import type { Caller, Entry } from '../diff/record.ts'
 import type { Recorder } from '../diff/recorder.ts'
-import type { Mode } from './mode.ts'
+import type { Mode } from './choose/mode.ts'
 
 /** Counts who calls what. */
 export interface Traffic {

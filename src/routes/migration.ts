@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../errors/api-error.ts'
-import { idleRules } from '../modes/idle-rules.ts'
+import { idleRules } from '../modes/choose/idle-rules.ts'
 import type { Modes } from '../modes/modes.ts'
 import type { Report } from '../modes/report.ts'
 

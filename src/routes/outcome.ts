@@ -1,4 +1,4 @@
-import { hasFailed } from '../modes/backend.ts'
+import { hasFailed } from '../modes/serve/backend.ts'
 
 /** How a request ended, for counting. */
 export type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
 import type { Comparison } from '../../src/diff/record.ts'
-import { ALL_V2 } from '../../src/modes/rules.ts'
+import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from '../modes/proxied.ts'
 import { runCommand } from './support.ts'
 

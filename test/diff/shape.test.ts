@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCursors } from '../../src/diff/cursors.ts'
 import { classOf, shapeOf } from '../../src/diff/shape.ts'
+import { createCursors } from '../../src/modes/observe/cursors.ts'
 import { child, operationOf, ROOT_UID } from './given.ts'
 
 const request = (query: Record<string, string[]> = {}, body?: unknown, params = {}) => ({

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Mode } from '../../src/modes/mode.ts'
-import { ALL_V2, type ModeRules } from '../../src/modes/rules.ts'
+import type { Mode } from '../../src/modes/choose/mode.ts'
+import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from './proxied.ts'
 import { runTraffic, type Traffic } from './traffic.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ALL_V2, type ModeRules } from '../../src/modes/rules.ts'
+import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
 import { bearer, startProxy, startUpstream } from '../routes/support.ts'
 import { type Stage, startStage } from './proxied.ts'
 

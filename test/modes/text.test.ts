@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { ALL_V2 } from '../../src/modes/rules.ts'
+import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from './proxied.ts'
 
 let stage: Stage

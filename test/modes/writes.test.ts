@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Comparison, Entry, WouldSend } from '../../src/diff/record.ts'
-import { MODES } from '../../src/modes/mode.ts'
-import { ALL_V2 } from '../../src/modes/rules.ts'
+import { MODES } from '../../src/modes/choose/mode.ts'
+import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from './proxied.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-writes-'))

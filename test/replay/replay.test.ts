@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identify } from '../../src/modes/identify.ts'
+import { identify } from '../../src/modes/choose/identify.ts'
 import type { Replayed } from '../../src/replay/replayed.ts'
 import { runCommand } from '../cli/support.ts'
 import { comparison, lines, traffic } from '../report/entries.ts'

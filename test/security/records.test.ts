@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { ALL_V2 } from '../../src/modes/rules.ts'
+import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from '../modes/proxied.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-secrets-'))

@@ -1,4 +1,4 @@
-import { ALL_V2 } from '../../../src/modes/rules.ts'
+import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
 import { bearer, startProxy, type TestProxy } from '../../routes/support.ts'
 import { ask2, askBoth } from '../both-protocols.ts'
 import type { Fault } from '../fault.ts'

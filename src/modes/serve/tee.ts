@@ -1,8 +1,8 @@
-import { isObject } from '../mapping/json.ts'
-import { ROWS } from '../mapping/plan.ts'
-import { bytesOf, type Written } from '../translate/execute.ts'
+import { isObject } from '../../mapping/json.ts'
+import { ROWS } from '../../mapping/plan.ts'
+import { bytesOf, type Written } from '../../translate/execute.ts'
+import type { Kept } from '../observe/captured.ts'
 import type { Answer } from './backend.ts'
-import type { Kept } from './captured.ts'
 
 /**
  * The same answer, of which a copy is kept on the way to the client: of a streamed one at most `limit` bytes. `done` is told when the

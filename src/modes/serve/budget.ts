@@ -1,4 +1,4 @@
-import { createBucket } from '../limits/bucket.ts'
+import { createBucket } from '../../limits/bucket.ts'
 
 /** How often something may happen. */
 export interface Budget {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOwnWrites } from '../../src/modes/own-writes.ts'
+import { createOwnWrites } from '../../../src/modes/serve/own-writes.ts'
 
 it('tells a write that was under way at any time since then, and no other', () => {
   const { begin, watch } = createOwnWrites()

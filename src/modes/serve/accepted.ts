@@ -1,5 +1,5 @@
-import type { Operation } from '../mapping/operation.ts'
-import { ANONYMOUS } from '../upstream/credential.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import { ANONYMOUS } from '../../upstream/credential.ts'
 
 /**
  * Credentials that a service took for good. Anybody can make one up, with anybody's subject in it; until a service has answered it with

@@ -1,6 +1,6 @@
-import { isObject } from '../mapping/json.ts'
-import type { Operation } from '../mapping/operation.ts'
-import type { Answered } from './ask.ts'
+import { isObject } from '../../mapping/json.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import type { Answered } from '../observe/ask.ts'
 import type { Side } from './mode.ts'
 
 /** Lists that v1 paged by token itself (facts §10.2). */

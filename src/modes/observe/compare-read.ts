@@ -1,11 +1,11 @@
-import type { Compare } from '../diff/compare.ts'
-import type { Exchanged, Observed } from '../diff/exhibit.ts'
-import type { Judge, Judgement } from '../diff/judge.ts'
-import type { Noise } from '../diff/noise.ts'
-import type { Settle } from '../diff/race.ts'
-import type { Signal } from '../upstream/signal.ts'
+import type { Compare } from '../../diff/compare.ts'
+import type { Exchanged, Observed } from '../../diff/exhibit.ts'
+import type { Judge, Judgement } from '../../diff/judge.ts'
+import type { Noise } from '../../diff/noise.ts'
+import type { Settle } from '../../diff/race.ts'
+import type { Signal } from '../../upstream/signal.ts'
+import { otherSide, type Side } from '../choose/mode.ts'
 import type { Answered, Ask, Asking } from './ask.ts'
-import { otherSide, type Side } from './mode.ts'
 
 /** What judges answers; all of it pure but for what noise learns. */
 export interface Judging {

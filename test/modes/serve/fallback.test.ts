@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ALL_V2 } from '../../src/modes/rules.ts'
-import { type Stage, startStage } from './proxied.ts'
+import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
+import { type Stage, startStage } from '../proxied.ts'
 
 let stage: Stage
 afterEach(() => stage.close())

@@ -1,7 +1,7 @@
+import { isPaged } from '../choose/page-token.ts'
 import type { Accepted } from './accepted.ts'
 import { type Backend, hasFailed, type Incoming, isRead } from './backend.ts'
 import type { Budget } from './budget.ts'
-import { isPaged } from './page-token.ts'
 import { drain } from './tee.ts'
 
 /**

@@ -1,9 +1,9 @@
-import type { Finding } from '../diff/finding.ts'
-import { instant } from '../diff/instant.ts'
-import type { Judgement } from '../diff/judge.ts'
-import { isObject, type JsonObject } from '../mapping/json.ts'
-import type { Operation } from '../mapping/operation.ts'
-import { ROWS } from '../mapping/plan.ts'
+import type { Finding } from '../../diff/finding.ts'
+import { instant } from '../../diff/instant.ts'
+import type { Judgement } from '../../diff/judge.ts'
+import { isObject, type JsonObject } from '../../mapping/json.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import { ROWS } from '../../mapping/plan.ts'
 
 /** What a write was answered, and what the same resource reads as afterwards. */
 export interface Promised {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { idleRules } from '../../src/modes/idle-rules.ts'
-import { modesSchema } from '../../src/modes/rules.ts'
-import { answering, startProxy, startUpstream } from '../routes/support.ts'
+import { idleRules } from '../../../src/modes/choose/idle-rules.ts'
+import { modesSchema } from '../../../src/modes/choose/rules.ts'
+import { answering, startProxy, startUpstream } from '../../routes/support.ts'
 
 const OPERATIONS = ['iam.groups.list', 'iam.groups.create', 'iam.roles.list', 'registry.repos.list']
 

@@ -1,8 +1,8 @@
+import type { Mode } from '../choose/mode.ts'
+import type { Observer } from '../observe/observer.ts'
 import type { Accepted } from './accepted.ts'
 import type { Backend } from './backend.ts'
 import type { Deletions } from './deletions.ts'
-import type { Mode } from './mode.ts'
-import type { Observer } from './observer.ts'
 import type { OwnWrites } from './own-writes.ts'
 import { tee } from './tee.ts'
 

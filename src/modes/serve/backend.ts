@@ -1,9 +1,9 @@
-import type { Operation, V1Request } from '../mapping/operation.ts'
-import type { Written } from '../translate/execute.ts'
-import type { RawRequest } from '../upstream/legacy-ask.ts'
-import type { Signal } from '../upstream/signal.ts'
-import type { Identified } from './identify.ts'
-import type { Side } from './mode.ts'
+import type { Operation, V1Request } from '../../mapping/operation.ts'
+import type { Written } from '../../translate/execute.ts'
+import type { RawRequest } from '../../upstream/legacy-ask.ts'
+import type { Signal } from '../../upstream/signal.ts'
+import type { Identified } from '../choose/identify.ts'
+import type { Side } from '../choose/mode.ts'
 
 type Headers = Readonly<Record<string, string | string[]>>
 

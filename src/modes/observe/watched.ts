@@ -1,7 +1,7 @@
-import type { Operation } from '../mapping/operation.ts'
-import type { Incoming, Served } from './backend.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import type { Mode } from '../choose/mode.ts'
+import type { Incoming, Served } from '../serve/backend.ts'
 import type { Kept } from './captured.ts'
-import type { Mode } from './mode.ts'
 
 /** A request that was served in a diff mode, its answer kept. */
 export interface Watched {

@@ -1,5 +1,5 @@
-import { createBucket } from '../limits/bucket.ts'
-import { Firing, type Signal } from '../upstream/signal.ts'
+import { createBucket } from '../../limits/bucket.ts'
+import { Firing, type Signal } from '../../upstream/signal.ts'
 
 export interface QueueSettings {
   /** Jobs that may wait. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createBudget } from '../../src/modes/budget.ts'
-import { createQueue, type Job } from '../../src/modes/queue.ts'
+import { createQueue, type Job } from '../../../src/modes/observe/queue.ts'
+import { createBudget } from '../../../src/modes/serve/budget.ts'
 
 const settings = { waiting: 2, characters: 100, parallel: 1, perSecond: 0, deadlineMs: 60_000 }
 

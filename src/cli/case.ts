@@ -1,6 +1,6 @@
-import { caseText } from '../diff/case-text.ts'
-import { readEntries } from '../diff/read-entries.ts'
-import type { Comparison } from '../diff/record.ts'
+import { caseText } from '../diff/records/case-text.ts'
+import { readEntries } from '../diff/records/read-entries.ts'
+import type { Comparison } from '../diff/records/record.ts'
 import { adminFlags, askAdmin } from './admin-port.ts'
 import { type Command, FAILED, type Flags, type Io, textOf } from './command.ts'
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
-import { TARGET } from '../diff/cutover.ts'
+import { TARGET } from '../diff/evidence/cutover.ts'
 import { heldAgainst, readOlderReport } from '../report/against.ts'
 import { readAssets } from '../report/assets.ts'
 import { describeWith } from '../report/describe.ts'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { createUnknownUses } from '../diff/uses.ts'
+import { createUnknownUses } from '../diff/clients/uses.ts'
 import type { Operation } from '../mapping/operation.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import { type Identified, identify } from './choose/identify.ts'

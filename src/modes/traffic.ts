@@ -1,6 +1,6 @@
-import type { Inventory } from '../diff/inventory.ts'
-import type { Caller, Entry } from '../diff/record.ts'
-import type { Recorder } from '../diff/recorder.ts'
+import type { Inventory } from '../diff/clients/inventory.ts'
+import type { Caller, Entry } from '../diff/records/record.ts'
+import type { Recorder } from '../diff/records/recorder.ts'
 import type { Mode } from './choose/mode.ts'
 
 /** Counts who calls what. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../diff/judge.ts'
+import type { Outcome } from '../diff/judge/judge.ts'
 import type { Against, AgainstRow } from './against.ts'
 
 const LEFT: Readonly<Record<keyof Against['left'], string>> = {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Judgement, Outcome } from '../diff/judge.ts'
-import { shapeOf } from '../diff/shape.ts'
+import { shapeOf } from '../diff/evidence/request-shape.ts'
+import type { Judgement, Outcome } from '../diff/judge/judge.ts'
 import type { Mapping, Operation, V1Request } from '../mapping/operation.ts'
 import { identify } from '../modes/choose/identify.ts'
 import { pageTokenOf } from '../modes/choose/page-token.ts'

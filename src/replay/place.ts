@@ -1,4 +1,4 @@
-import { anonymousPath } from '../diff/anonymous-path.ts'
+import { anonymousPath } from '../diff/redact/anonymous-path.ts'
 import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { Mapping, Operation, V1Request } from '../mapping/operation.ts'

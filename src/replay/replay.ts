@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { isSecretName, withoutSecrets } from '../diff/secrets.ts'
-import { shapeOf } from '../diff/shape.ts'
+import { shapeOf } from '../diff/evidence/request-shape.ts'
+import { isSecretName, withoutSecrets } from '../diff/redact/secrets.ts'
 import { droppedMembers } from '../explain/dropped.ts'
 import { createShapes } from '../explain/placeholder.ts'
 import type { Env, Mapping, Operation, V1Request } from '../mapping/operation.ts'

@@ -1,4 +1,4 @@
-import type { Comparison, Total } from '../diff/record.ts'
+import type { Comparison, Total } from '../diff/records/record.ts'
 import type { Difference, DifferenceState, ExampleReport } from './report.ts'
 
 /** What one comparison adds to one difference. */

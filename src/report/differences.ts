@@ -1,4 +1,4 @@
-import type { Comparison } from '../diff/record.ts'
+import type { Comparison } from '../diff/records/record.ts'
 import { type Sighting, sightingsOf } from './difference-of.ts'
 import { createExamples, type Examples } from './examples.ts'
 import type { Difference } from './report.ts'

@@ -1,9 +1,9 @@
-import type { Standing } from '../diff/cutover.ts'
-import type { OperationEvidence } from '../diff/evidence.ts'
-import type { DeclarationState } from '../diff/expected.ts'
-import type { Client } from '../diff/inventory.ts'
-import type { Outcome } from '../diff/judge.ts'
-import type { Example, Note, Side, WouldSend } from '../diff/record.ts'
+import type { Client } from '../diff/clients/inventory.ts'
+import type { Standing } from '../diff/evidence/cutover.ts'
+import type { OperationEvidence } from '../diff/evidence/evidence.ts'
+import type { DeclarationState } from '../diff/judge/expected.ts'
+import type { Outcome } from '../diff/judge/judge.ts'
+import type { Example, Note, Side, WouldSend } from '../diff/records/record.ts'
 import type { Kind as OperationKind } from '../mapping/operation.ts'
 
 /** Everything that the page shows and `--json` prints. Times are milliseconds since 1970, shares 0–1; all of it was redacted when recorded. */

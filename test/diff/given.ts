@@ -1,10 +1,10 @@
 import { mappings } from '../../mappings/index.ts'
-import { type Compare, createCompare, type Seen } from '../../src/diff/compare.ts'
-import { createExpected, type Declaration } from '../../src/diff/expected.ts'
-import type { Finding } from '../../src/diff/finding.ts'
-import { createJudge } from '../../src/diff/judge.ts'
-import { createNoise } from '../../src/diff/noise.ts'
-import { createSettle } from '../../src/diff/race.ts'
+import { type Compare, createCompare, type Seen } from '../../src/diff/compare/compare.ts'
+import type { Finding } from '../../src/diff/compare/finding.ts'
+import { createExpected, type Declaration } from '../../src/diff/judge/expected.ts'
+import { createJudge } from '../../src/diff/judge/judge.ts'
+import { createNoise } from '../../src/diff/judge/noise.ts'
+import { createSettle } from '../../src/diff/judge/race.ts'
 import type { Operation } from '../../src/mapping/operation.ts'
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../src/diff/judge.ts'
-import type { Comparison, Entry, Example, Note, Traffic, WouldSend } from '../../src/diff/record.ts'
+import type { Outcome } from '../../src/diff/judge/judge.ts'
+import type { Comparison, Entry, Example, Note, Traffic, WouldSend } from '../../src/diff/records/record.ts'
 
 /** 2026-03-01T08:00:00Z */
 export const START = Date.UTC(2026, 2, 1, 8)

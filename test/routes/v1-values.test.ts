@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/diff/inventory.ts'
+import type { Client } from '../../src/diff/clients/inventory.ts'
 import type { EvidenceReport } from '../../src/modes/report.ts'
 import { answering, bearer, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
 

@@ -1,5 +1,5 @@
-import type { Seen } from '../../diff/compare.ts'
-import type { Exchanged } from '../../diff/exhibit.ts'
+import type { Seen } from '../../diff/compare/compare.ts'
+import type { Exchanged } from '../../diff/records/exhibit.ts'
 import { CODES } from '../../errors/codes.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import type { V1Request } from '../../mapping/operation.ts'

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { type Captured, createCapture } from '../../diff/capture.ts'
-import type { Seen } from '../../diff/compare.ts'
+import { type Captured, createCapture } from '../../diff/compare/capture.ts'
+import type { Seen } from '../../diff/compare/compare.ts'
 import type { Answer } from '../serve/backend.ts'
 
 /** An answer that went past, whole or as far as it was kept. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Standing } from '../../diff/cutover.ts'
+import type { Standing } from '../../diff/evidence/cutover.ts'
 import { percent } from '../../diff/percent.ts'
 import type { OperationReport, Report } from '../report.ts'
 import { Empty } from './empty.tsx'

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../diff/judge.ts'
+import type { Outcome } from '../../diff/judge/judge.ts'
 import type { TimeStep } from '../report.ts'
 import type { Lane } from './lanes.tsx'
 

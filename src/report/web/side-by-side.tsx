@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Side } from '../../diff/record.ts'
+import type { Side } from '../../diff/records/record.ts'
 import type { ExampleReport } from '../report.ts'
 import { milliseconds, time } from './format.ts'
 import { jsonLines, type Line } from './json-lines.ts'

@@ -1,4 +1,4 @@
-import type { Standing } from '../../diff/cutover.ts'
+import type { Standing } from '../../diff/evidence/cutover.ts'
 import type { DifferenceState } from '../report.ts'
 import { STANDINGS, STATES } from './words.ts'
 

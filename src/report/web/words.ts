@@ -1,4 +1,4 @@
-import type { Standing } from '../../diff/cutover.ts'
+import type { Standing } from '../../diff/evidence/cutover.ts'
 import type { Difference, DifferenceState } from '../report.ts'
 
 /** Each standing in one word, and what it means. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type ReadCount, readEntries } from '../../../src/diff/read-entries.ts'
+import { type ReadCount, readEntries } from '../../../src/diff/records/read-entries.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk } from '../wire.ts'

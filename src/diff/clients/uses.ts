@@ -1,0 +1,29 @@
+import type { Operation } from '../../mapping/operation.ts'
+import { withV1Values } from '../../mapping/v1-values.ts'
+import { anonymousPath } from '../redact/anonymous-path.ts'
+
+/** What traffic is counted by: an operation, a value of one that only v1 knows, or a path that v1 answers and no table knows. */
+export type Use = Pick<Operation, 'id' | 'kind' | 'because'>
+
+const UNKNOWN = 'unknown'
+
+/** Looks uses up by their ids; undefined for an id of other tables. */
+export function createUseOf(operations: readonly Operation[]): (id: string) => Use | undefined {
+  const known = new Map(withV1Values(operations).map((operation) => [operation.id, operation]))
+  const isUnknown = (id: string) => id === UNKNOWN || id.startsWith(`${UNKNOWN} `)
+  return (id) => known.get(id) ?? (isUnknown(id) ? { id, kind: 'v1-only', because: 'v1 answers it, and no table knows it' } : undefined)
+}
+
+/** Names of unknown paths that are kept apart, and the longest of them in characters. */
+const MOST = 100
+const LONGEST = 200
+
+/** Names requests that no table knows, by method and path without ids; whatever comes when there are many has one name. */
+export function createUnknownUses(): (method: string, path: string) => string {
+  const names = new Set<string>()
+  return (method, path) => {
+    const name = `${UNKNOWN} ${method} ${anonymousPath(path).slice(0, LONGEST)}`
+    if (names.size < MOST) names.add(name)
+    return names.has(name) ? name : UNKNOWN
+  }
+}

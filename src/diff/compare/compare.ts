@@ -1,0 +1,76 @@
+import type { Dialect } from '../../mapping/names.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import type { Captured } from './capture.ts'
+import type { Finding } from './finding.ts'
+import { answerForm, ERROR_FORM, type Form } from './form.ts'
+import { ROOT } from './json-path.ts'
+import { compareValues, finding } from './values.ts'
+
+/** One side's answer to a v1 request, in v1 space. */
+export interface Seen {
+  readonly status: number
+  /** Lower-case names; only `content-type` is looked at. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Captured
+  /** The tables gave this answer themselves: no service was asked, so that nobody looked at the credential. */
+  readonly unasked?: true
+}
+
+/** What comparing gave: every difference (none = the answers are equal), or why there is nothing to say. */
+export type Compared = { readonly findings: readonly Finding[] } | { readonly inconclusive: string }
+
+export type Compare = (operation: Operation, v1: Seen, v2: Seen) => Compared
+
+/** Compares two answers to one request of an operation. Both must be in this dialect. */
+export function createCompare(dialect: Dialect): Compare {
+  const forms = new Map<Operation, Form>()
+  return (operation, v1, v2) => {
+    let form = forms.get(operation)
+    if (!form) {
+      form = answerForm(operation, dialect)
+      forms.set(operation, form)
+    }
+    return compareReplies(form, v1, v2)
+  }
+}
+
+/**
+ * Two answers under one form. Different statuses are one difference and their bodies, which are about different things, none. Errors are
+ * compared by code and message, their details as one thing.
+ */
+export function compareReplies(form: Form, v1: Seen, v2: Seen): Compared {
+  if (v1.status !== v2.status) return { findings: [finding('status', ROOT, v1.status, v2.status)] }
+  for (const [side, { body }] of [['v1', v1] as const, ['v2', v2] as const]) {
+    if (body.kind !== 'json') return { inconclusive: `${side} ${REASONS[body.kind](body)}` }
+  }
+  const findings = compareHeaders(v1, v2)
+  try {
+    compareValues(v1.status >= 400 ? ERROR_FORM : form, bodyOf(v1), bodyOf(v2), ROOT, (found) => void findings.push(found))
+  } catch (error) {
+    if (error instanceof RangeError) return { inconclusive: `an answer cannot be walked: ${error.message}` }
+    throw error
+  }
+  return { findings }
+}
+
+const REASONS: { readonly [K in Exclude<Captured['kind'], 'json'>]: (body: Captured) => string } = {
+  'too-large': (body) => `sent more than the ${'limit' in body ? body.limit : 0} characters that are compared`,
+  'not-json': () => 'sent a body that is not JSON',
+  broken: () => 'broke off its answer',
+}
+
+function bodyOf({ body }: Seen): unknown {
+  return body.kind === 'json' ? body.value : undefined
+}
+
+/** The media type is all that a v1 client reads from an answer's headers; it is compared where both sides are known. */
+function compareHeaders(v1: Seen, v2: Seen): Finding[] {
+  const [left, right] = [mediaType(v1), mediaType(v2)]
+  if (left === undefined || right === undefined || left === right) return []
+  const at = 'header:content-type'
+  return [{ kind: 'value', at, where: at, path: at, v1: left, v2: right }]
+}
+
+function mediaType({ headers }: Seen): string | undefined {
+  return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+}

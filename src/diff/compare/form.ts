@@ -1,0 +1,74 @@
+import type { Field, Fields, FieldType } from '../../mapping/field.ts'
+import { isObject } from '../../mapping/json.ts'
+import type { Dialect } from '../../mapping/names.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import { ROWS } from '../../mapping/plan.ts'
+import { nameIn } from '../../mapping/show.ts'
+
+/** Scalars that have their own rule of equality; `cursor` is a page token. */
+export type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
+
+/** What an answer looks like, so that it is compared by its tables and not by guessing (design §3). */
+export type Form =
+  /** No table knows it: compared as plain JSON. */
+  | { readonly kind: 'any' }
+  /** Equal or not, as one thing: its inside is not looked at. */
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'scalar'; readonly of: Scalar }
+  /** `key` is the member, as sent, that tells one row from another. */
+  | { readonly kind: 'object'; readonly members: ReadonlyMap<string, Member>; readonly key?: string }
+  | { readonly kind: 'list' | 'map'; readonly of: Form }
+
+interface Member {
+  /** Table name: the same in both dialects. */
+  readonly name: string
+  readonly form: Form
+}
+
+export const ANY_FORM: Form = { kind: 'any' }
+
+/** google.rpc.Status: details are v2's own and compared as one thing (facts §15). */
+export const ERROR_FORM: Form = {
+  kind: 'object',
+  members: new Map<string, Member>([
+    ['code', { name: 'code', form: { kind: 'scalar', of: 'int' } }],
+    ['message', { name: 'message', form: { kind: 'scalar', of: 'text' } }],
+    ['details', { name: 'details', form: { kind: 'whole' } }],
+  ]),
+}
+
+/** The form of an operation's successful answer in one dialect; `any` for an operation without a table. */
+export function answerForm(operation: Operation, dialect: Dialect): Form {
+  const { answer, envelope } = operation
+  if (!answer) return ANY_FORM
+  const row = objectForm(answer.shown, dialect)
+  const empty = operation.empty(dialect)
+  if (!isObject(empty) || !Array.isArray(empty[ROWS])) return row
+  const rest = envelope ? objectForm(envelope.shown, dialect).members : new Map<string, Member>()
+  return { kind: 'object', members: new Map([[ROWS, { name: ROWS, form: { kind: 'list', of: row } }], ...rest]) }
+}
+
+type ObjectForm = Extract<Form, { kind: 'object' }>
+
+function objectForm(fields: Fields, dialect: Dialect): ObjectForm {
+  const shown = Object.entries(fields).filter(([, { access, only = dialect }]) => access !== 'writeOnly' && only === dialect)
+  const members = shown.map(([name, field]) => [nameIn(dialect, name, field), { name, form: formOf(field, dialect) }] as const)
+  const key = shown.find(([, { source, type }]) => type.kind === 'text' && typeof source === 'string' && IDS.has(source))
+  return { kind: 'object', members: new Map(members), ...(key && { key: nameIn(dialect, ...key) }) }
+}
+
+/** v2's names for what identifies a row: `uid`, and `id` in the advisory feed (facts §7, §17). */
+const IDS = new Set(['uid', 'id'])
+
+/** v2's name for a cursor, whose text means nothing to anybody but the side that made it (facts §20). */
+const CURSOR = 'nextPageToken'
+
+function formOf({ source, type }: Field, dialect: Dialect): Form {
+  return source === CURSOR ? { kind: 'scalar', of: 'cursor' } : typeForm(type, dialect)
+}
+
+function typeForm(type: FieldType, dialect: Dialect): Form {
+  if (type.kind === 'object') return objectForm(type.fields, dialect)
+  if (type.kind === 'list' || type.kind === 'map') return { kind: type.kind, of: typeForm(type.of, dialect) }
+  return { kind: 'scalar', of: type.kind }
+}

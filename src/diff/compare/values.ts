@@ -1,0 +1,66 @@
+import { isObject, type JsonObject } from '../../mapping/json.ts'
+import type { Kind } from '../../mapping/sign.ts'
+import { align, canonical } from './align.ts'
+import type { Finding } from './finding.ts'
+import { ANY_FORM, type Form } from './form.ts'
+import { ANY, below, checkDepth, type Place, pointer, rowSegment } from './json-path.ts'
+import { compareScalars } from './scalar.ts'
+
+type Report = (finding: Finding) => void
+
+/**
+ * Every difference of two JSON values at one place. Members are compared by name: one that only v1 has is `missing`, one that only v2 has
+ * is `extra`, whatever its value, because v1 tells absent (oneof members, optional scalars) from null from unset (facts §16.3).
+ */
+export function compareValues(form: Form, v1: unknown, v2: unknown, place: Place, report: Report): void {
+  if (v1 === v2) return
+  checkDepth(place.depth)
+  const say = (kind: Kind) => report(finding(kind, place, v1, v2))
+  if (form.kind === 'whole') {
+    if (canonical(v1) !== canonical(v2)) say('value')
+  } else if (Array.isArray(v1) && Array.isArray(v2)) {
+    compareLists(form.kind === 'list' ? form.of : ANY_FORM, v1, v2, place, report)
+  } else if (isObject(v1) && isObject(v2)) {
+    compareMembers(form, v1, v2, place, report)
+  } else {
+    const verdict = compareScalars(form.kind === 'scalar' ? form.of : 'any', v1, v2)
+    if (verdict !== 'same') say(verdict)
+  }
+}
+
+function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: Place, report: Report): void {
+  for (const name of Object.keys(v1)) {
+    const [inner, memberForm] = member(form, name, place)
+    if (Object.hasOwn(v2, name)) compareValues(memberForm, v1[name], v2[name], inner, report)
+    else report(finding('missing', inner, v1[name], undefined))
+  }
+  for (const name of Object.keys(v2)) {
+    if (!Object.hasOwn(v1, name)) report(finding('extra', member(form, name, place)[0], undefined, v2[name]))
+  }
+}
+
+/** A member that a table does not know keeps its name; below it, and in a user's map, names are data. */
+function member(form: Form, name: string, place: Place): readonly [Place, Form] {
+  if (form.kind === 'object') {
+    const known = form.members.get(name)
+    return [below(place, name, known?.name ?? name), known?.form ?? ANY_FORM]
+  }
+  const isRoot = place.up === undefined
+  return [below(place, name, isRoot ? name : ANY), form.kind === 'map' ? form.of : ANY_FORM]
+}
+
+/** Rows are compared with their partners, wherever those stand; that they stand elsewhere is one difference of its own. */
+function compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[], place: Place, report: Report): void {
+  const { pairs, order } = align(v1, v2, form.kind === 'object' ? form.key : undefined)
+  for (const { v1: left, v2: right, id } of pairs) {
+    const row = below(place, String(left ?? right), ANY, rowSegment(id))
+    if (left === undefined) report(finding('extra', row, undefined, v2[right as number]))
+    else if (right === undefined) report(finding('missing', row, v1[left], undefined))
+    else compareValues(form, v1[left], v2[right], row, report)
+  }
+  if (order) report(finding('order', place, order.v1, order.v2))
+}
+
+export function finding(kind: Kind, place: Place, v1: unknown, v2: unknown): Finding {
+  return { kind, at: pointer(place, 'at'), where: pointer(place, 'where'), path: pointer(place, 'path'), v1, v2 }
+}

@@ -1,0 +1,118 @@
+import type { Outcome } from '../judge/judge.ts'
+import { cleanNeeded, type Sample, upperBound } from './bound.ts'
+import { COLLAPSE, type CollapseSettings, createCollapse } from './collapse.ts'
+import { type Observation, WEIGHTS } from './observation.ts'
+
+/** What is known of one operation. Everything but `requests` counts observations: identical requests within a window are one. */
+export interface OperationEvidence {
+  readonly operation: string
+  /** Comparisons made. */
+  readonly requests: number
+  /** Observations that say something about v2: clean and bad ones. */
+  readonly n: number
+  readonly matches: number
+  readonly expected: number
+  readonly noise: number
+  readonly races: number
+  readonly mismatches: number
+  readonly errors: number
+  readonly inconclusive: number
+  /** Distinct callers and parameter shapes; `DISTINCT` of them mean that many or more. */
+  readonly callers: number
+  readonly shapes: number
+  /** Upper end of the anytime-valid 95 % confidence interval for the share of wrong answers, 0–1. */
+  readonly bound: number
+  /** Times of the first and the last comparison, in milliseconds since 1970. */
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+export interface Evidence {
+  /**
+   * Counts one comparison, made now or, for one that is read back from a record, at another time in milliseconds. Tells whether it was a
+   * new observation, which is what is worth recording.
+   */
+  observe(observation: Observation, at?: number): boolean
+  of(operation: string): OperationEvidence | undefined
+  all(): readonly OperationEvidence[]
+  /** Forgets an operation, or everything: after v2 or its tables changed, old answers prove nothing. */
+  reset(operation?: string): void
+}
+
+/** Names kept to count distinct callers and shapes of one operation. */
+export const DISTINCT = 10_000
+
+interface Counts {
+  requests: number
+  readonly outcomes: { [O in Outcome]: number }
+  readonly callers: Set<string>
+  readonly shapes: Set<string>
+  readonly firstAt: number
+  lastAt: number
+}
+
+/** `now` is the time in milliseconds since 1970. */
+export function createEvidence(now: () => number, collapse: CollapseSettings = COLLAPSE): Evidence {
+  const operations = new Map<string, Counts>()
+  let isNew = createCollapse(collapse)
+  const countsOf = (operation: string, at: number) => {
+    const counts = operations.get(operation) ?? newCounts(at)
+    operations.set(operation, counts)
+    return counts
+  }
+  return {
+    observe(observation, at = now()) {
+      const counts = countsOf(observation.operation, at)
+      counts.requests += 1
+      counts.lastAt = at
+      addUpTo(counts.callers, observation.caller)
+      addUpTo(counts.shapes, observation.shape)
+      const counted = isNew(observation, at)
+      if (counted) counts.outcomes[observation.outcome] += 1
+      return counted
+    },
+    of(operation) {
+      const counts = operations.get(operation)
+      return counts && summary(operation, counts)
+    },
+    all: () => [...operations].map(([operation, counts]) => summary(operation, counts)).sort(byOperation),
+    reset(operation) {
+      if (operation === undefined) {
+        operations.clear()
+        isNew = createCollapse(collapse)
+      } else {
+        operations.delete(operation)
+      }
+    },
+  }
+}
+
+/** How many more clean observations until the bound is `target`. */
+export function moreNeeded(evidence: OperationEvidence, target: number): number {
+  return cleanNeeded(sampleOf(evidence), target)
+}
+
+export function sampleOf({ n, mismatches, errors }: Pick<OperationEvidence, 'n' | 'mismatches' | 'errors'>): Sample {
+  return { n, bad: mismatches + errors }
+}
+
+function newCounts(at: number): Counts {
+  const outcomes = { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, error: 0, inconclusive: 0 }
+  return { requests: 0, outcomes, callers: new Set(), shapes: new Set(), firstAt: at, lastAt: at }
+}
+
+function addUpTo(set: Set<string>, name: string): void {
+  if (set.size < DISTINCT) set.add(name)
+}
+
+function summary(operation: string, { requests, outcomes, callers, shapes, firstAt, lastAt }: Counts): OperationEvidence {
+  const weighed = Object.entries(outcomes) as [Outcome, number][]
+  const n = weighed.reduce((sum, [outcome, count]) => (WEIGHTS[outcome] === 'nothing' ? sum : sum + count), 0)
+  const { match: matches, expected, noise, race: races, mismatch: mismatches, error: errors, inconclusive } = outcomes
+  const counted = { operation, requests, n, matches, expected, noise, races, mismatches, errors, inconclusive }
+  return { ...counted, callers: callers.size, shapes: shapes.size, bound: upperBound(sampleOf(counted)), firstAt, lastAt }
+}
+
+function byOperation(a: OperationEvidence, b: OperationEvidence): number {
+  return a.operation < b.operation ? -1 : 1
+}

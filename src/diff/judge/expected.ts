@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util'
+import { covers } from '../../mapping/covers.ts'
+import type { Sign } from '../../mapping/sign.ts'
+import type { Finding } from '../compare/finding.ts'
+import { segmentsOf } from '../compare/json-path.ts'
+
+/** A declared difference (mappings/differences.ts), as far as comparing needs it. */
+export interface Declaration {
+  readonly code: string
+  /** Operation ids, or patterns with `*`. */
+  readonly operations: readonly string[]
+  /** Absent: it shows in writes alone, or in words, and no comparison can find it. */
+  readonly signs?: readonly Sign[]
+}
+
+/** `matched` explained a finding; `stale` never did; `invisible` has no signs and cannot. */
+export type DeclarationState = 'matched' | 'stale' | 'invisible'
+
+export interface DeclarationReport {
+  readonly code: string
+  readonly state: DeclarationState
+  /** Findings that it explained. */
+  readonly findings: number
+  /** Comparisons of its operations so far: a stale code with none of them may only be waiting for traffic. */
+  readonly comparisons: number
+}
+
+export interface Expected {
+  /** The code of the declaration that explains a finding. */
+  codeOf(operation: string, finding: Finding): string | undefined
+  /** Counts one comparison and the codes that explained something in it; a code given twice explained two findings. */
+  count(operation: string, codes: readonly string[]): void
+  report(): readonly DeclarationReport[]
+}
+
+interface Compiled {
+  readonly code: string
+  readonly covers: (operation: string) => boolean
+  readonly fits: (finding: Finding) => boolean
+  readonly visible: boolean
+  findings: number
+  comparisons: number
+}
+
+/** The declared differences, ready to explain findings. The first declaration that fits gives its code. */
+export function createExpected(declarations: readonly Declaration[]): Expected {
+  const all = declarations.map(compile)
+  return {
+    codeOf: (operation, finding) => all.find((one) => one.visible && one.covers(operation) && one.fits(finding))?.code,
+    count(operation, codes) {
+      for (const one of all) {
+        if (one.covers(operation)) one.comparisons += 1
+        one.findings += codes.filter((code) => code === one.code).length
+      }
+    },
+    report: () =>
+      all.map(({ code, visible, findings, comparisons }) => ({ code, state: stateOf(visible, findings), findings, comparisons })),
+  }
+}
+
+function stateOf(visible: boolean, findings: number): DeclarationState {
+  if (!visible) return 'invisible'
+  return findings > 0 ? 'matched' : 'stale'
+}
+
+function compile({ code, operations, signs = [] }: Declaration): Compiled {
+  const known = new Map<string, boolean>()
+  const isCovered = (operation: string) => {
+    const before = known.get(operation)
+    if (before !== undefined) return before
+    const now = operations.some((pattern) => covers(pattern, operation))
+    known.set(operation, now)
+    return now
+  }
+  const tests = signs.map(compileSign)
+  return {
+    code,
+    covers: isCovered,
+    fits: (finding) => tests.some((test) => test(finding)),
+    visible: signs.length > 0,
+    findings: 0,
+    comparisons: 0,
+  }
+}
+
+function compileSign(sign: Sign): (finding: Finding) => boolean {
+  const places = sign.at.map(placePattern)
+  const sides = (['v1', 'v2'] as const).filter((side) => Object.hasOwn(sign, side))
+  return (finding) =>
+    sign.kinds.includes(finding.kind) &&
+    places.some((place) => place(finding.where)) &&
+    sides.every((side) => isDeepStrictEqual(finding[side], sign[side]))
+}
+
+/** Whether a `where` lies at a pattern of segments. */
+function placePattern(pattern: string): (where: string) => boolean {
+  if (!pattern.includes('*')) return (where) => where === pattern
+  const wanted = segmentsOf(pattern)
+  return (where) => fits(wanted, segmentsOf(where))
+}
+
+function fits([first, ...rest]: readonly string[], segments: readonly string[]): boolean {
+  if (first === undefined) return segments.length === 0
+  if (first === '**') return segments.some((_, at) => fits(rest, segments.slice(at))) || fits(rest, [])
+  return segments.length > 0 && (first === '*' || first === segments[0]) && fits(rest, segments.slice(1))
+}

@@ -1,0 +1,94 @@
+import type { Operation } from '../../mapping/operation.ts'
+import type { Compare, Seen } from '../compare/compare.ts'
+import type { Finding } from '../compare/finding.ts'
+import { rowOf } from '../compare/json-path.ts'
+import { type Judge, type Judgement, unexplained } from './judge.ts'
+import type { Noise } from './noise.ts'
+
+/** The answers to a request that did not match. */
+export interface First {
+  readonly v1: Seen
+  readonly v2: Seen
+  readonly judgement: Judgement
+}
+
+/** The same request asked again, in this order. */
+export interface Again {
+  readonly v1: Seen
+  readonly v2: Seen
+  readonly v1Again: Seen
+}
+
+/** Settles a mismatch once it was asked again. */
+export type Settle = (operation: Operation, first: First, again: Again) => Judgement
+
+/**
+ * Tells a race from a mismatch (design §7). v2 was asked again between two reads of v1:
+ * - v2 still differs, in a row that v1 left alone around it: a mismatch;
+ * - v2 still differs, but only where v1 itself moved: a race;
+ * - v2 agrees now: a race when anything of v1 moved since the first time, or when only rows had come and gone (somebody created and
+ *   deleted one in between); else v2 answered wrongly once, which is a mismatch too.
+ */
+export function createSettle(judge: Judge, compare: Compare, noise: Noise): Settle {
+  return (operation, first, again) => {
+    const between = movement(compare, noise, operation, first.v1, again.v1)
+    const around = movement(compare, noise, operation, again.v1, again.v1Again)
+    const second = judge(operation, again.v1, again.v2)
+    if (second.outcome === 'inconclusive' || second.outcome === 'error') return second
+    if (!between || !around) return inconclusive('v1 could not be asked again')
+    const still = unexplained(second.findings)
+    const isExplained = explainedBy(around)
+    if (still.some((finding) => !isExplained(finding))) return second
+    if (still.length > 0) return race('v1 changed while v2 was asked', second)
+    if (between.length > 0 || around.length > 0) return race('v1 changed between the two answers', first.judgement)
+    if (unexplained(first.judgement.findings).every(isRow)) return race('rows came and went', first.judgement)
+    return { ...first.judgement, reason: 'v2 answered differently when it was asked again, and v1 had not changed' }
+  }
+}
+
+/** What v1 changed by itself from one read to the next, noise aside; undefined when that cannot be said. */
+function movement(compare: Compare, noise: Noise, operation: Operation, before: Seen, after: Seen): readonly Finding[] | undefined {
+  if (before.status >= 500 || after.status >= 500) return undefined
+  const compared = compare(operation, before, after)
+  return 'findings' in compared ? compared.findings.filter((finding) => !noise.isNoise(operation.id, finding)) : undefined
+}
+
+/**
+ * Tells whether one of these movements of v1 can explain a finding. Within a list they must be about the same row, because a row is written
+ * as a whole; outside of every row (a total, a single resource) any movement may. Another order explains another order alone. Lists may
+ * have moved from end to end, so the movements are looked up and not gone through for each finding.
+ */
+function explainedBy(moved: readonly Finding[]): (finding: Finding) => boolean {
+  const reordered = moved.some(({ kind }) => kind === 'order')
+  const paths = new Set(moved.filter(({ kind }) => kind !== 'order').map(({ path }) => path))
+  const around = new Set([...paths].flatMap(upwards))
+  return ({ kind, path }) => {
+    if (reordered && kind === 'order') return true
+    const row = rowOf(path)
+    if (row === undefined) return paths.size > 0
+    return around.has(row) || upwards(path).some((above) => paths.has(above))
+  }
+}
+
+/** A path and all that it lies below. */
+function upwards(path: string): readonly string[] {
+  const paths = [path]
+  for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+    paths.push(path.slice(0, end))
+    if (end === 0) break
+  }
+  return paths
+}
+
+/** A whole row that is there or not, or stands elsewhere. */
+function isRow({ kind, path }: Finding): boolean {
+  return kind === 'order' || ((kind === 'missing' || kind === 'extra') && path.endsWith(']'))
+}
+
+function race(reason: string, { findings }: Judgement): Judgement {
+  return { outcome: 'race', findings, reason }
+}
+
+function inconclusive(reason: string): Judgement {
+  return { outcome: 'inconclusive', findings: [], reason }
+}

@@ -1,0 +1,32 @@
+import { isObject } from '../../mapping/json.ts'
+import { linesOf } from './lines.ts'
+import type { Entry } from './record.ts'
+
+/** What was read of record files. */
+export interface ReadCount {
+  entries: number
+  /** Lines that are no entry: torn by a crash or a full disk, or not ours. */
+  skipped: number
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>(['comparison', 'would-send', 'traffic', 'note'])
+
+/** The entries of a record file, line by line; counts what it skips. Rejects when the file cannot be read. */
+export async function* readEntries(path: string, count: ReadCount): AsyncGenerator<Entry> {
+  for await (const line of linesOf(path)) {
+    if (line === '') continue
+    const entry = entryOf(line)
+    if (entry) count.entries += 1
+    else count.skipped += 1
+    if (entry) yield entry
+  }
+}
+
+function entryOf(line: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) && KINDS.has(value.kind) && typeof value.at === 'string' ? (value as unknown as Entry) : undefined
+  } catch {
+    return undefined
+  }
+}

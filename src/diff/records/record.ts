@@ -1,0 +1,91 @@
+import type { Finding } from '../compare/finding.ts'
+import type { Outcome } from '../judge/judge.ts'
+import type { Exhibit } from './exhibit.ts'
+
+/** Names the one that called: a hash always, the token's subject only where that is allowed. */
+export interface Caller {
+  /** Hash of the credential or of the subject; never the token. */
+  readonly caller: string
+  readonly subject?: string
+}
+
+/** An example of a difference, redacted. */
+export interface Example extends Pick<Finding, 'kind' | 'at' | 'where'> {
+  readonly v1?: unknown
+  readonly v2?: unknown
+  readonly code?: string
+  readonly noise?: true
+}
+
+export interface Total extends Pick<Example, 'kind' | 'where' | 'code' | 'noise'> {
+  readonly count: number
+}
+
+/** One side of a comparison. */
+export interface Side {
+  /** HTTP status. */
+  readonly status: number
+  /** google.rpc code of an error. */
+  readonly code?: number
+  /** Milliseconds that it took. */
+  readonly ms?: number
+}
+
+/** One counted observation of both sides: the noun of the reports (design §1). */
+export interface Comparison extends Caller {
+  readonly kind: 'comparison'
+  readonly id: string
+  /** RFC 3339. */
+  readonly at: string
+  readonly operation: string
+  /** The mode that served the client. */
+  readonly mode: string
+  readonly shape: string
+  /** What was read: the client's own request, or the resource that it had just written. */
+  readonly check: 'read' | 'after-write'
+  readonly outcome: Outcome
+  readonly reason?: string
+  /** Differences by kind and place; complete, whatever `examples` leaves out. */
+  readonly totals: readonly Total[]
+  readonly examples: readonly Example[]
+  readonly v1: Side
+  readonly v2: Side
+  /** For a mismatch that stays: what it takes to see it again (`crosswalk case`). */
+  readonly exhibit?: Exhibit
+}
+
+/** The v2 call that a write would have made; it was not made (design §7). */
+export interface WouldSend extends Caller {
+  readonly kind: 'would-send'
+  readonly at: string
+  readonly operation: string
+  readonly mode: string
+  readonly shape: string
+  readonly call: {
+    readonly method: string
+    readonly path: string
+    readonly query: readonly (readonly [string, unknown])[]
+    readonly body?: unknown
+  }
+}
+
+/** Calls since the last such record, for the inventory. */
+export interface Traffic extends Caller {
+  readonly kind: 'traffic'
+  readonly at: string
+  readonly operation: string
+  readonly mode: string
+  readonly calls: number
+}
+
+/** Something that a reader of the timeline must know: modes were changed, a circuit opened. */
+export interface Note {
+  readonly kind: 'note'
+  readonly at: string
+  readonly what: 'modes' | 'circuit' | 'restart'
+  readonly operation?: string
+  readonly text: string
+}
+
+/** One line of a record file. */
+export type Entry = Comparison | WouldSend | Traffic | Note

@@ -1,0 +1,31 @@
+import type { Inventory } from '../clients/inventory.ts'
+import type { Evidence } from '../evidence/evidence.ts'
+import type { Expected } from '../judge/expected.ts'
+import { isJudged } from '../judge/judge.ts'
+import type { Comparison, Entry } from './record.ts'
+
+/** What is told of a migration, and can be told again from its records: after a restart, or by a command. */
+export interface Ledger {
+  readonly evidence: Evidence
+  readonly inventory: Inventory
+  readonly expected: Expected
+}
+
+/**
+ * Counts one recorded entry as it was counted when it was made. Entries come in the order of their times. False for a comparison that
+ * the evidence had counted already, and for an entry without a time.
+ */
+export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
+  const at = Date.parse(entry.at)
+  if (Number.isNaN(at)) return false
+  if (entry.kind === 'traffic') inventory.use(entry, { operation: entry.operation, mode: entry.mode, calls: entry.calls, at })
+  if (entry.kind !== 'comparison') return true
+  const counted = evidence.observe(entry, at)
+  if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
+  if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
+  return counted
+}
+
+function codesOf({ totals }: Comparison): readonly string[] {
+  return totals.flatMap(({ code, count }) => (code === undefined ? [] : Array<string>(count).fill(code)))
+}

@@ -1,0 +1,53 @@
+import type { Field, Fields, FieldType, Source } from '../../mapping/field.ts'
+import { camelCase } from '../../mapping/names.ts'
+import type { Operation } from '../../mapping/operation.ts'
+import { ROWS } from '../../mapping/plan.ts'
+import { spellings } from '../../mapping/query.ts'
+
+/**
+ * Every word of an operation that is public because it stands in the tables: names of members and parameters in each spelling, names of
+ * enum values, the fixed parts of its paths. What a request or an answer holds beside them may be anybody's secret.
+ */
+export type Vocabulary = ReadonlySet<string>
+
+/** Words that every answer or call may hold. */
+const COMMON = [ROWS, 'code', 'message', 'details', '@type', 'updateMask', '*', 'page_size', 'page_token', 'skip', 'order_by']
+
+export function vocabularyOf(operation: Operation): Vocabulary {
+  const { template, calls, params, ownParams, request, answer, envelope } = operation
+  const messages = [request, answer, envelope].flatMap((message) => (message ? [message.shown] : []))
+  return new Set([
+    ...COMMON,
+    ...[...Object.keys(params), ...ownParams].flatMap(spellings),
+    ...Object.values(params).map((row) => (typeof row === 'string' ? row : row.v2)),
+    ...[template, ...calls].flatMap(fixedParts),
+    ...messages.flatMap(wordsOf),
+  ])
+}
+
+function fixedParts(path: string): readonly string[] {
+  return path
+    .replace(/\{[^{}]*\}/g, '')
+    .split(/[ /:]/)
+    .filter((part) => part !== '')
+}
+
+function wordsOf(fields: Fields): readonly string[] {
+  return Object.entries(fields).flatMap(([name, field]) => [...namesOf(name, field), ...typeWords(field.type)])
+}
+
+function namesOf(name: string, { json, source }: Field): readonly string[] {
+  return [name, json ?? camelCase(name), ...sourceNames(source)]
+}
+
+function sourceNames(source: Source | undefined): readonly string[] {
+  if (source === undefined) return []
+  if (typeof source === 'string') return source.split('.')
+  return 'parentOf' in source ? source.parentOf.split('.') : source.firstOf.flatMap(sourceNames)
+}
+
+function typeWords(type: FieldType): readonly string[] {
+  if (type.kind === 'choice') return [...type.of.rows.map(([v1]) => v1), ...type.of.toV1.keys()].map(String)
+  if (type.kind === 'object') return wordsOf(type.fields)
+  return type.kind === 'list' || type.kind === 'map' ? typeWords(type.of) : []
+}

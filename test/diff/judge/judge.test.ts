@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import { court, operationOf, seen } from '../given.ts'
+
+const { judge } = court()
+const operation = operationOf('registry.repos.list')
+const body = { items: [] }
+const error = { code: 7, message: 'no', details: [] }
+
+describe('the outcome of two answers', () => {
+  const statuses: [v1: number, v2: number, Outcome][] = [
+    [200, 200, 'match'],
+    [200, 404, 'mismatch'],
+    [403, 403, 'match'],
+    [501, 501, 'match'],
+    [200, 501, 'mismatch'],
+    [200, 500, 'error'],
+    [200, 504, 'error'],
+    [404, 503, 'error'],
+    [200, 429, 'error'],
+    [503, 200, 'inconclusive'],
+    [500, 500, 'inconclusive'],
+    [429, 200, 'inconclusive'],
+    [499, 200, 'inconclusive'],
+    [200, 499, 'inconclusive'],
+    [401, 401, 'inconclusive'],
+    [401, 400, 'inconclusive'],
+    [401, 200, 'inconclusive'],
+    [401, 500, 'inconclusive'],
+    [200, 401, 'inconclusive'],
+    [500, 401, 'inconclusive'],
+    [403, 400, 'mismatch'],
+  ]
+  it.each(statuses)('HTTP %i and HTTP %i: %s', (v1, v2, outcome) => {
+    const answer = (status: number) => seen(status < 400 ? body : error, status)
+    const judged = judge(operation, answer(v1), answer(v2))
+    expect(judged.outcome).toBe(outcome)
+    if (outcome === 'error' || outcome === 'inconclusive') expect(judged.reason).toMatch(/HTTP \d|client|caller/)
+  })
+
+  const unasked: [v1: number, v2: number, Outcome][] = [
+    [401, 400, 'inconclusive'],
+    [403, 400, 'inconclusive'],
+    [403, 200, 'inconclusive'],
+    [200, 400, 'mismatch'],
+    [400, 400, 'match'],
+  ]
+  it.each(unasked)('HTTP %i of v1 and HTTP %i of the tables, which did not ask v2: %s', (v1, v2, outcome) => {
+    const given = seen(v2 < 400 ? body : error, v2)
+    expect(judge(operation, seen(v1 < 400 ? body : error, v1), { ...given, unasked: true }).outcome).toBe(outcome)
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { createInventory } from '../../../src/diff/clients/inventory.ts'
+import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
+import { createExpected } from '../../../src/diff/judge/expected.ts'
+import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { Comparison, Entry } from '../../../src/diff/records/record.ts'
+import { restore } from '../../../src/diff/records/restore.ts'
+import { operations } from '../given.ts'
+
+const LIST = 'registry.repos.list'
+const at = '2026-01-02T03:04:05Z'
+
+function comparison(nth: number, outcome: Outcome, totals: Comparison['totals'] = []): Comparison {
+  const sides = { v1: { status: 200 }, v2: { status: 200 } }
+  const who = { id: `${nth}`, at, operation: LIST, mode: 'diff-v1', caller: 'c', shape: `${nth}`, check: 'read', ...sides } as const
+  return { kind: 'comparison', ...who, outcome, totals, examples: [] }
+}
+
+describe('records told again', () => {
+  it('give the same evidence, inventory and declarations', () => {
+    const evidence = createEvidence(() => 0)
+    const inventory = createInventory(operations)
+    const expected = createExpected([{ code: 'x', operations: ['*'], signs: [{ at: ['/a'], kinds: ['value'] }] }])
+    const entries: Entry[] = [
+      { kind: 'traffic', at, caller: 'c', subject: 'alice', operation: LIST, mode: 'diff-v1', calls: 500 },
+      comparison(1, 'match'),
+      comparison(2, 'expected', [{ kind: 'value', where: '/a', code: 'x', count: 2 }]),
+      comparison(3, 'mismatch', [{ kind: 'missing', where: '/b', count: 1 }]),
+      comparison(4, 'inconclusive'),
+      { kind: 'note', at, what: 'modes', text: 'x' },
+      { ...comparison(5, 'match'), at: 'never' },
+    ]
+    for (const entry of entries) restore(entry, { evidence, inventory, expected })
+    expect(evidence.of(LIST)).toMatchObject({ n: 3, matches: 1, expected: 1, mismatches: 1, inconclusive: 1, lastAt: Date.parse(at) })
+    expect(inventory.clients()).toMatchObject([{ caller: 'c', subject: 'alice', calls: 500, mismatches: 1, lastSeen: Date.parse(at) }])
+    expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 3 }])
+  })
+})

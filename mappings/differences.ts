@@ -60,15 +60,16 @@ export const differences: readonly Difference[] = [
       'image-recommendation.*',
     ],
     seen: '501 with code 12 and the setting that helps, unless upstream.v1 is set.',
-    because: 'v2 has no counterpart (facts §22, specification §4.7); the row of each operation says why.',
+    // facts §22, specification §4.7
+    because: 'v2 has no counterpart; `crosswalk operations` gives the reason for each operation.',
     test: 'operations without a v2 counterpart say what they need',
   },
   {
     code: 'error-details',
     operations: ['*'],
     seen: 'details of an error hold what v2 said (ErrorInfo, BadRequest, ResourceInfo, PreconditionFailure), its fields under their v1 names; a native v1 sends an empty list.',
-    because:
-      'v2 errors are typed (specification §7); dropping what may help a person helps nobody, and v1 clients may ignore it (facts §14, §15).',
+    // specification §7, facts §14, §15
+    because: 'v2 errors are typed. The details help the person who reads them, and v1 clients may ignore them.',
     test: 'errors keep the details of v2',
     signs: [{ at: ['/details'], kinds: ['value'], v1: [] }],
   },
@@ -76,49 +77,56 @@ export const differences: readonly Difference[] = [
     code: 'refusal-words',
     operations: ['*'],
     seen: 'A request that is refused before it reaches the service (a path or query that cannot be decoded, a body that is no JSON or not of its type, an unknown enum or capability name, a missing id in the path) is refused with the same code and status, in other words.',
-    because: 'No source fixes these texts; they come from whichever parser reads the request first (semantics §4.1).',
+    // semantics §4.1
+    because: 'No contract fixes these texts; they come from the parser that reads the request first.',
     test: 'words of a refusal that the service never sees',
   },
   {
     code: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
     seen: 'Without repo.internal.admin a readme cannot be written. A PUT that changes it is refused with 403 and writes nothing. A PUT that merely omits it keeps the stored text and shows it. A caller without repo.list, who may not read the stored text either, is refused with 403 whatever readme the PUT brings, and where it omits it the answer leaves the member out. A create with a readme is refused with 403; the repo, which v2 has made by then, is deleted again, or stays without its readme where the caller lacks repo.delete, and the error says so.',
-    because: 'v2 keeps the readme apart and guards it with a capability that no customer role has (facts §4.1, §13.6).',
+    // facts §4.1, §13.6
+    because: 'v2 keeps the readme apart from the repo. Writing it needs repo.internal.admin, a capability that no customer role has.',
     test: 'a readme is written by staff only',
   },
   {
     code: 'upsert-needs-update',
     operations: ['registry.repos.create'],
     seen: 'Creating a repo that exists needs repo.list and repo.update too, not repo.create alone.',
-    because: 'v2 never updates on create: the repo is found by its name and patched (facts §24.10, semantics §9.4).',
+    // facts §24.10, semantics §9.4
+    because: 'v2 never updates on create, so the proxy finds the repo by its name and patches it.',
     test: 'a create that updates needs the capability to update',
   },
   {
     code: 'tag-update-needs-create',
     operations: ['registry.tags.update'],
     seen: 'Updating a tag needs tag.list and tag.create, not tag.update.',
-    because: 'v2 has no tag update; its create-or-update asks for tag.create (facts §4.2, §26).',
+    // facts §4.2, §26
+    because: 'v2 has no tag update. The proxy uses its create-or-update, which needs tag.create.',
     test: 'a tag is updated by those who may create it',
   },
   {
     code: 'tag-rename',
     operations: ['registry.tags.update'],
     seen: 'A PUT with another name is refused with 400 code 3 on name; a native v1 renames the tag.',
-    because: 'v2 addresses tags by name on write; create and delete would change the id (facts §4.2).',
+    // facts §4.2
+    because: 'v2 addresses a tag by its name on a write. A delete and a create would change the id of the tag.',
     test: 'a tag keeps its name',
   },
   {
     code: 'tag-digest-required',
     operations: ['registry.tags.create'],
     seen: 'A new tag without a digest is refused with 400 code 3 on digest. One that exists keeps its own; without tag.list, which it takes to find that out, it is refused likewise.',
-    because: 'v2 requires the digest of a tag (facts §24.9, semantics §3.11).',
+    // facts §24.9, semantics §3.11
+    because: 'v2 requires the digest of a tag, v1 did not.',
     test: 'a new tag needs a digest',
   },
   {
     code: 'role-capabilities-required',
     operations: ['iam.roles.create', 'iam.roles.update'],
     seen: 'A role without capabilities is refused with 400 code 3; a PUT that omits them does not empty the role.',
-    because: 'v2 wants at least one (facts §3.4).',
+    // facts §3.4
+    because: 'v2 requires at least one capability, v1 did not.',
     test: 'a role needs a capability',
   },
   {
@@ -132,58 +140,66 @@ export const differences: readonly Difference[] = [
       'registry.repos.update',
     ],
     seen: 'An enum number in a body that the tables do not hold is refused with 400 code 3; a native v1 takes it as the unknown value.',
+    // facts §18
     because:
-      'v2 numbers its enums anew (facts §18). A number that the tables do not know may be one that v1 has; to write the unknown value in its place would lose it.',
+      'v2 numbers its enums differently. A number that the tables do not hold may be one that v1 has; the unknown value in its place would lose it.',
     test: 'a number of no known enum value',
   },
   {
     code: 'overlay-ids-signed',
     operations: ['registry.repos.create', 'registry.repos.update'],
     seen: 'A uid or gid of custom_overlay above 2147483647 is refused with 400 code 3.',
-    because: 'v2 keeps them as signed 32-bit numbers, v1 as unsigned ones (facts §4.1).',
+    // facts §4.1
+    because: 'v2 keeps them as signed 32-bit numbers, v1 as unsigned ones.',
     test: 'ids of an overlay that v2 cannot hold',
   },
   {
     code: 'association-name-required',
     operations: ['iam.account_associations.create', 'iam.account_associations.update'],
     seen: 'An account association without a name is refused with 400 code 3.',
-    because: 'v2 requires the name, v1 did not (facts §24.13).',
+    // facts §24.13
+    because: 'v2 requires the name, v1 did not.',
     test: 'an account association needs a name',
   },
   {
     code: 'provider-default-role-required',
     operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
     seen: 'An identity provider without a default role is refused with 400 code 3.',
-    because: 'v2 requires defaultRole, v1 did not (facts §3.6).',
+    // facts §3.6
+    because: 'v2 requires the default role, v1 did not.',
     test: 'an identity provider needs a default role',
   },
   {
     code: 'invite-ttl-required',
     operations: ['iam.group_invites.create'],
     seen: 'An invite without a ttl is refused with 400 code 3.',
-    because: 'v2 requires the ttl (facts §24.13).',
+    // facts §24.13
+    because: 'v2 requires the ttl, v1 did not.',
     test: 'an invite needs a ttl',
   },
   {
     code: 'batch-size',
     operations: ['iam.role_bindings.create_batch'],
     seen: 'A batch of no or of more than 25 role bindings is refused with 400 code 3.',
-    because: 'v2 takes 1 to 25, all or nothing; several calls could not be undone together (facts §3.5).',
+    // facts §3.5
+    because: 'v2 takes 1 to 25 bindings, all or nothing. Several calls could not be undone together.',
     test: 'a batch of role bindings holds 1 to 25',
   },
   {
     code: 'batch-delete-needs-ids',
     operations: ['iam.external_group_role_mappings.batch_delete'],
     seen: 'A batch delete without ids is refused with 400 code 3; a native v1 deletes nothing and says so.',
-    because: 'v2 requires at least one name (facts §3.9).',
+    // facts §3.9
+    because: 'v2 requires at least one id, v1 did not.',
     test: 'a batch of mappings to delete names at least one',
   },
   {
     code: 'binding-parts-withheld',
     operations: ['iam.role_bindings.list'],
     seen: 'A caller who may list bindings but not read a group, role or identity in them sees its id, name and description; resource_limits, verified, kind and status, capabilities, and email_unverified are left out of such a row, never shown as unset.',
+    // facts §3.5, §10.8
     because:
-      'v2 shows no more in a binding, and guards the rest by groups.list, roles.list and identity.list (facts §3.5, §10.8). A refusal of the whole list would take away what the caller may see.',
+      'A binding of v2 shows no more; the rest needs groups.list, roles.list and identity.list. A refusal of the whole list would take away what the caller may see.',
     test: 'bindings of a caller who may read nothing else',
     signs: [
       {
@@ -203,7 +219,8 @@ export const differences: readonly Difference[] = [
     code: 'lookup-unreadable',
     operations: ['iam.identities.lookup'],
     seen: 'Of an identity that the caller may not read the answer has the id alone, without the other members; the same answer, instead of 404, meets a pair of issuer and subject that nobody registered.',
-    because: 'v2 answers a uid for every pair, and its Get needs identity.list (facts §3.2, §24.11).',
+    // facts §3.2, §24.11
+    because: 'v2 answers a uid for every pair, and its Get needs identity.list.',
     test: 'a lookup of an identity that the caller may not read',
     signs: [
       { at: [''], kinds: ['status'], v1: 404, v2: 200 },
@@ -215,14 +232,16 @@ export const differences: readonly Difference[] = [
     code: 'sync-config-server-members',
     operations: ['registry.repos.create', 'registry.repos.update'],
     seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config are shown but not written, staff included.',
-    because: 'v2 sets them itself (facts §4.1).',
+    // facts §4.1
+    because: 'v2 sets these members itself.',
     test: 'members of sync_config that v2 keeps to itself',
   },
   {
     code: 'eol-approximated',
     operations: ['registry.eol_tags.list'],
     seen: 'Package name and version, grace status and expiry are unset; tag_status is TAG_INACTIVE for deprecated tags, also those that are built or in grace, and TAG_ACTIVE for all others, superseded builds and tags in grace included.',
-    because: 'v2 knows only the flag deprecated (specification §4.6, facts §4.4).',
+    // specification §4.6, facts §4.4
+    because: 'v2 has no end-of-life data; all that it says of a tag is the flag deprecated.',
     test: 'end-of-life tags without package, grace and superseded builds',
     signs: [
       { at: ['/items/*/main_package_name'], kinds: ['value'], v2: '' },
@@ -241,7 +260,8 @@ export const differences: readonly Difference[] = [
       'advisory.vulnerability_metadata.list',
     ],
     seen: 'offset/limit, page numbers, skip and order_by, which v1 did not know here and ignored, are followed; wrong ones are 400 code 3. A page_token beside an id is not looked at.',
-    because: 'Every list is walked alike (specification §9.5, design §3); a window that is asked for is better given than ignored.',
+    // specification §9.5, design §3
+    because: 'The proxy reads every list in the same way, and follows a window that a client asks for rather than ignore it.',
     test: 'a list that v1 paged by token takes windows and orders too',
     // Rows that a window leaves out are not declared: that would hide every row that v2 loses.
     signs: [{ at: [''], kinds: ['status'], v1: 200, v2: 400 }],
@@ -250,7 +270,8 @@ export const differences: readonly Difference[] = [
     code: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
     seen: 'Only repos that the caller can see are counted, and nobody is refused.',
-    because: 'v2 has no such count; the visible repos are listed and counted (facts §4.4).',
+    // facts §4.4
+    because: 'v2 has no such count, so the proxy lists the repos that the caller can see and counts them.',
     test: 'a count of synced repos sees what the caller sees',
     signs: [
       { at: ['/count'], kinds: ['value'] },
@@ -261,7 +282,8 @@ export const differences: readonly Difference[] = [
     code: 'summary-narrowed',
     operations: ['registry.repo_tags_summary.get'],
     seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403, and so does an id that is no uid instead of 400.',
-    because: 'It is computed from the list of tags, which narrows to what the caller sees (facts §4.4, §10.8).',
+    // facts §4.4, §10.8
+    because: 'The proxy computes the summary from the list of tags, which v2 narrows to what the caller can see.',
     test: 'a summary of a repo that the caller may not see',
     signs: [
       { at: [''], kinds: ['status'], v1: 403, v2: 200 },
@@ -272,7 +294,8 @@ export const differences: readonly Difference[] = [
     code: 'advisory-moves-lost',
     operations: ['vulnerabilities.advisories.list', 'vulnerabilities.advisory_events.list'],
     seen: 'An event that moved a component (component_location_changed) has no type; asking for events of that type needs upstream.v1, and is 400 code 3 without it.',
-    because: 'v2 has no such event type (facts §5.2, §18).',
+    // facts §5.2, §18
+    because: 'v2 has no such event type.',
     test: 'an event that moved a component has no type any more',
     signs: [{ at: ['/items/*/events/*/component_location_changed', '/items/*/component_location_changed'], kinds: ['missing'] }],
   },
@@ -280,21 +303,24 @@ export const differences: readonly Difference[] = [
     code: 'ecosystems-gone',
     operations: ['libraries.artifacts.list', 'libraries.artifacts.count'],
     seen: 'Every ecosystem but JAVA and PYTHON needs upstream.v1, and is 400 code 3 without it. Where none is named, these two are listed and counted.',
-    because: 'v2 has no others, and wants them named (facts §6.1, §18).',
+    // facts §6.1, §18
+    because: 'v2 has no other ecosystems, and requires a request to name the ones it wants.',
     test: 'ecosystems that v2 does not have',
   },
   {
     code: 'upstream-gone',
     operations: ['libraries.artifacts.list', 'libraries.artifacts.list_versions'],
     seen: 'include_upstream=true needs upstream.v1, and is 400 code 3 without it.',
-    because: 'v2 has no packages of upstream registries, and an answer without them would be wrong (facts §6.1).',
+    // facts §6.1
+    because: 'v2 has no packages of upstream registries, and an answer without them would be wrong.',
     test: 'packages of upstream registries',
   },
   {
     code: 'version-origin-lost',
     operations: ['libraries.artifacts.list_versions'],
     seen: 'source_type, malware_scanned, malware_malicious and upstream_published_date are unset.',
-    because: 'v2 does not say where a version comes from (facts §6.1).',
+    // facts §6.1
+    because: 'v2 does not say where a version comes from.',
     test: 'where a version comes from',
     signs: [
       { at: ['/items/*/source_type'], kinds: ['value'], v2: 'SOURCE_TYPE_UNSPECIFIED' },
@@ -306,7 +332,8 @@ export const differences: readonly Difference[] = [
     code: 'sink-needs-https',
     operations: ['events.subscriptions.create'],
     seen: 'A sink that does not speak https is refused with 400 code 3.',
-    because: 'v2 takes https alone (facts §8, §24.13).',
+    // facts §8, §24.13
+    because: 'v2 takes https only, v1 took http too.',
     test: 'a sink speaks https',
   },
 ]

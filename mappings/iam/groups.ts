@@ -10,7 +10,8 @@ import { orgKind, orgStatus } from '../enums.ts'
 const unverified = {
   always: ['name', 'description'],
   whenSet: ['kind'],
-  because: 'v2 takes * as the wish to write kind and status too, and refuses the call (facts §13.5)',
+  // facts §13.5
+  because: 'v2 takes * as the wish to write kind and status too, and refuses the call',
 }
 const mask = { ...unverified, always: [...unverified.always, 'verified'] }
 

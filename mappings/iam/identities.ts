@@ -56,7 +56,8 @@ export const identity = resource('identity', {
     always: ['name', 'description'],
     // Named as a whole, so that one relationship replaces another; v2 never does without one (facts §3.2).
     whenSet: ['claimMatch', 'staticKeys', 'servicePrincipal', 'awsIdentity'],
-    because: '* would reset company, which v1 never knew (facts §13.5)',
+    // facts §13.5
+    because: '* would reset company, which v1 never had',
   },
 })
 

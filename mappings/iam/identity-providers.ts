@@ -53,7 +53,8 @@ export const identityProvider = resource('identity provider', {
     ],
     // The rule cannot be changed; the same value again is fine (facts §13.2).
     whenSet: ['oidc.clientSecret', 'oidc.correlationRule'],
-    because: '* would clear the client secret, which a v1 client cannot read and so does not send (facts §13.5)',
+    // facts §13.5
+    because: '* would clear the client secret, which a v1 client cannot read and so does not send',
   },
 })
 

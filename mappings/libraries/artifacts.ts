@@ -41,7 +41,8 @@ const artifact = resource('artifact', {
   },
 })
 
-const NOT_IN_V2 = 'v2 versions do not say it (facts §6.1)'
+// facts §6.1
+const NOT_IN_V2 = 'no version of v2 has it'
 
 const version = resource('artifact version', {
   v2: '/libraries/v2/artifacts/{id}/versions',

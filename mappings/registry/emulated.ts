@@ -25,7 +25,7 @@ const repoCount = message('repo count', { count: long('count') })
 export const emulatedOperations: readonly Operation[] = [
   operation('registry.repo_tags_summary.get', 'GET /registry/v1/repotagssummary/{repo_id=**}', {
     kind: 'emulated',
-    because: 'counted from the tags of the repo; which of two equally long version names is the latest is not defined (facts §4.4)',
+    because: 'counted from the tags of the repo; which of two equally long version names is the latest is not defined',
     calls: [`GET ${tag.v2}`],
     params: shownKinds,
     answer: summary,
@@ -34,7 +34,7 @@ export const emulatedOperations: readonly Operation[] = [
   }),
   operation('registry.repo_count_by_source.get', 'GET /registry/v1/repocountbysource/{id=**}', {
     kind: 'emulated',
-    because: 'only the repos that the caller can see are counted, v1 counted all of them: a lower bound (facts §4.4)',
+    because: 'only the repos that the caller can see are counted, v1 counted all of them: a lower bound',
     calls: [`GET ${repo.v2}`],
     answer: repoCount,
     missing: 'empty',

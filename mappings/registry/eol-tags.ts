@@ -8,7 +8,8 @@ import { scope } from '../../src/mapping/query.ts'
 import { message, resource } from '../../src/mapping/resource.ts'
 import { shownKinds, tag } from './tags.ts'
 
-const UNKNOWABLE = 'package and end-of-life data have no v2 source (facts §4.4)'
+// facts §4.4
+const UNKNOWABLE = 'v2 has no package and no end-of-life data'
 const tagStatus = identical('EolTagStatus', ['TAG_ACTIVE', 'TAG_IN_GRACE', 'TAG_INACTIVE'])
 const graceStatus = identical('EolGracePeriodStatus', [
   'GRACE_NOT_ELIGIBLE',
@@ -37,8 +38,7 @@ const { exclude_dates, exclude_epochs } = shownKinds
 
 export const eolTagOperations: readonly Operation[] = [
   list('registry.eol_tags.list', 'GET /registry/v1/eoltags', eolTag, {
-    emulated:
-      'v2 knows only whether a tag is deprecated: status is TAG_ACTIVE or TAG_INACTIVE; package, grace and expiry stay unset (facts §4.4)',
+    emulated: 'v2 says only whether a tag is deprecated: status is TAG_ACTIVE or TAG_INACTIVE; package, grace and expiry stay unset',
     query: { ...scope, name: 'name', exclude_dates, exclude_epochs },
     more: { params: [], query: () => [['include_referrers', 'false']] },
     longPages: true,

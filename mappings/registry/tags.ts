@@ -51,7 +51,8 @@ export const tagOperations: readonly Operation[] = [
   }),
   operation('registry.tags.update', 'PUT /registry/v1/tags/{id=**}', {
     kind: 'emulated',
-    because: 'v2 has no tag update: the tag is read and created again under its name, so it cannot be renamed (facts §4.2)',
+    // facts §4.2
+    because: 'v2 has no tag update: the tag is read and created again under its name, so it cannot be renamed',
     calls: ['GET /registry/v2/tags/{id}', 'POST /registry/v2/tags/{repo_id}'],
     request: tag,
     answer: tag,

@@ -101,7 +101,8 @@ export const advisoryOperations: readonly Operation[] = [
   }),
   wholeList('vulnerabilities.advisory_events.list', 'GET /vulnerabilities/v1/advisories/{parent_id=**}/events', {
     kind: 'emulated',
-    because: 'v2 keeps the events inside the advisory; component_location_changed events arrive without a type (facts §5.2)',
+    // facts §5.2
+    because: 'v2 keeps the events inside the advisory; component_location_changed events arrive without a type',
     calls: [`GET ${advisory.v2}/{parent_id}`],
     row: event,
     envelope: message('advisory events', { parent_id: text(parentOf('uid')) }),

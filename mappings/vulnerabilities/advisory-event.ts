@@ -54,7 +54,8 @@ export const detection = (subpackage: string, component: string): Fields => ({
   ),
 })
 
-const LOCATION_CHANGED = 'v2 has no such event type: the event arrives without a type (facts §5.2)'
+// facts §5.2
+const LOCATION_CHANGED = 'v2 has no such event type, so the event arrives without a type'
 
 /** One step in the life of an advisory; `type` says which (facts §5.2). */
 export const advisoryEvent: Fields = {

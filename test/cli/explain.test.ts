@@ -46,7 +46,7 @@ describe('explain', () => {
 
   it('says what cannot be known', async () => {
     const { out } = await explain('GET /registry/v1/eoltags')
-    expect(out).toContain('# cannot be known: v2 knows only whether a tag is deprecated')
+    expect(out).toContain('# cannot be known: v2 says only whether a tag is deprecated')
     expect(out).toContain('# cannot be known: main_package_name: ')
   })
 

@@ -25,6 +25,13 @@ export const uidParam = (ask: Ask, name = 'uid'): string => {
 export const existing = <R extends Row>(resource: Resource<R>, world: World, uid: string): R =>
   resource.table(world.store).get(uid) ?? notFound(resource.type, uid)
 
+/** The row of `uid`, for a caller that may read it: PERMISSION_DENIED comes before NOT_FOUND. */
+export const readableRow = <R extends Row>(resource: Resource<R>, act: Act, uid: string): R => {
+  if (resource.readable) resource.readable(act, uid)
+  else requireCapability(act.world, act.caller, resource.capabilities.list, uid)
+  return existing(resource, act.world, uid)
+}
+
 /** The v2 JSON of a row for one kind of answer. */
 export const present = <R extends Row>(resource: Resource<R>, world: World, row: R, view: View) =>
   render(resource.message, resource.view?.(row, world, view) ?? row)
@@ -63,10 +70,7 @@ export const getRoute = <R extends Row>(resource: Resource<R>): Route => ({
   template: `${resource.path}/{uid=**}`,
   auth: 'required',
   handle: (ask, world) => {
-    const act = actOf(ask, world)
-    const uid = uidParam(ask)
-    if (resource.readable) resource.readable(act, uid)
-    else requireCapability(world, act.caller, resource.capabilities.list, uid)
-    return ok(present(resource, world, existing(resource, world, uid), 'get'))
+    const row = readableRow(resource, actOf(ask, world), uidParam(ask))
+    return ok(present(resource, world, row, 'get'))
   },
 })

@@ -5,9 +5,9 @@ import type { ExternalGroupRoleMapping } from '../../model.ts'
 import { invalidArgument, invalidField } from '../../status.ts'
 import { parentOf, validUid } from '../../uid.ts'
 import { externalGroupRoleMappings } from '../../v2/iam/external-group-role-mappings.ts'
-import { existing, uidParam } from '../../v2/reads.ts'
 import { type Decoded, decode } from '../decode.ts'
-import { encode, encodeResource } from '../encode.ts'
+import { encode } from '../encode.ts'
+import { getOperation } from '../get.ts'
 import { listOperation } from '../list.ts'
 import { batchDeleteAnswer, batchDeleteRequest, externalGroupRoleMapping } from '../messages/access.ts'
 import type { Operation } from '../operation.ts'
@@ -17,17 +17,6 @@ const written: Written<ExternalGroupRoleMapping> = {
   resource: externalGroupRoleMappings,
   path: '/iam/v1/externalGroupRoleMappings',
   message: externalGroupRoleMapping,
-}
-
-/** The only read of one resource that v1 has in IAM, and one of the few that know NOT_FOUND (facts §11). */
-const get: Operation = {
-  method: 'GET',
-  template: `${written.path}/{uid=**}`,
-  answer: (ask, world) => {
-    const uid = uidParam(ask, 'uid')
-    requireCapability(world, callerOf(ask), 'identity_providers.list', uid)
-    return encodeResource(existing(externalGroupRoleMappings, world, uid), externalGroupRoleMapping, world.options.v1Dialect)
-  },
 }
 
 function readBatch(body: unknown): { readonly parent: string; readonly names: readonly string[] } {
@@ -60,7 +49,8 @@ export const mappingOperations: readonly Operation[] = [
     scoped: true,
     filters: (query) => equals(query, 'identity_provider_uidp', ({ identityProviderUid }) => identityProviderUid),
   }),
-  get,
+  // The only read of one resource that v1 has in IAM, and one of the few that know NOT_FOUND (facts §11).
+  getOperation(written, 'uid'),
   createOperation(written, 'parent_id'),
   batchDelete,
   deleteOperation(written),

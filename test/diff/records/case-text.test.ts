@@ -47,7 +47,7 @@ it('a hostile record becomes a test that does nothing but play its values', () =
   holds(records, (record) => {
     const text = caseText(JSON.parse(JSON.stringify(record)) as Comparison, '../..') ?? ''
     const [imports, rest] = [text.match(/^import .*$/gm), text.replaceAll(/^import .*$/gm, '')]
-    expect(imports).toEqual([`import { expect, it } from 'vitest'`, `import { playCase } from '../../cases/play-case.ts'`])
+    expect(imports).toEqual([`import { expect, it } from 'vitest'`, `import { playCase } from '../../test/cases/play-case.ts'`])
     const played: unknown[] = []
     const told: unknown[] = []
     let hits = 0

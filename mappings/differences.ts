@@ -1,5 +1,5 @@
-import { covers } from '../src/mapping/covers.ts'
-import type { Sign } from '../src/mapping/sign.ts'
+import { covers } from '../src/tables/language/operation-pattern.ts'
+import type { Sign } from '../src/tables/language/sign.ts'
 
 /** One thing a v1 client can see differently when v2 stands behind the proxy (design §3). */
 export interface Difference {

@@ -1,8 +1,8 @@
-import { readOnly, text } from '../src/mapping/field.ts'
-import type { Mapping } from '../src/mapping/operation.ts'
-import { create, list, remove, v1Only } from '../src/mapping/operations.ts'
-import { scope } from '../src/mapping/query.ts'
-import { resource } from '../src/mapping/resource.ts'
+import { readOnly, text } from '../src/tables/language/field.ts'
+import type { Mapping } from '../src/tables/language/operation.ts'
+import { create, list, remove, v1Only } from '../src/tables/language/operations.ts'
+import { scope } from '../src/tables/language/query.ts'
+import { resource } from '../src/tables/language/resource.ts'
 
 /** Where the events of a group are delivered. Neither version knows times for it (facts §8). */
 const subscription = resource('subscription', {

@@ -1,7 +1,7 @@
-import { text } from '../src/mapping/field.ts'
-import type { Mapping } from '../src/mapping/operation.ts'
-import { action, withoutToken } from '../src/mapping/operations.ts'
-import { message } from '../src/mapping/resource.ts'
+import { text } from '../src/tables/language/field.ts'
+import type { Mapping } from '../src/tables/language/operation.ts'
+import { action, withoutToken } from '../src/tables/language/operations.ts'
+import { message } from '../src/tables/language/resource.ts'
 
 export const ping: Mapping = {
   domain: 'ping',

@@ -1,5 +1,5 @@
-import type { Mapping } from '../src/mapping/operation.ts'
-import { v1OnlyRows } from '../src/mapping/operations.ts'
+import type { Mapping } from '../src/tables/language/operation.ts'
+import { v1OnlyRows } from '../src/tables/language/operations.ts'
 import { advisoryOperations } from './vulnerabilities/advisories.ts'
 
 export const vulnerabilities: Mapping = {

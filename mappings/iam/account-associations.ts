@@ -1,7 +1,7 @@
-import { choice, long, object, objectMap, objects, readOnly, text, textMap } from '../../src/mapping/field.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
-import { action, create, list, remove, replace } from '../../src/mapping/operations.ts'
-import { type Message, message, resource } from '../../src/mapping/resource.ts'
+import { choice, long, object, objectMap, objects, readOnly, text, textMap } from '../../src/tables/language/field.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { action, create, list, remove, replace } from '../../src/tables/language/operations.ts'
+import { type Message, message, resource } from '../../src/tables/language/resource.ts'
 import { accountType, checkState } from '../enums.ts'
 
 const installation = { installation_id: long('installationId'), name: text('name') }

@@ -1,7 +1,7 @@
-import { duration, flag, object, readOnly, text, time } from '../../src/mapping/field.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
-import { create, list, remove } from '../../src/mapping/operations.ts'
-import { message, resource } from '../../src/mapping/resource.ts'
+import { duration, flag, object, readOnly, text, time } from '../../src/tables/language/field.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { create, list, remove } from '../../src/tables/language/operations.ts'
+import { message, resource } from '../../src/tables/language/resource.ts'
 import { role } from './roles.ts'
 
 /** An invitation into a group, as it is stored (facts §3.8). `role` is null once the role is gone. */

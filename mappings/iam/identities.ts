@@ -1,11 +1,11 @@
 import { isSaid } from '../../src/errors/api-error.ts'
-import { choice, knownBy, object, oneof, readOnly, text, textMap, texts, time, withheld } from '../../src/mapping/field.ts'
-import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
-import { create, list, ok, operation, remove, replace } from '../../src/mapping/operations.ts'
-import { ask, type Plan } from '../../src/mapping/plan.ts'
-import { scope, v2Query } from '../../src/mapping/query.ts'
-import { message, resource, uidOf } from '../../src/mapping/resource.ts'
-import { uidToldInPath } from '../../src/mapping/uid.ts'
+import { choice, knownBy, object, oneof, readOnly, text, textMap, texts, time, withheld } from '../../src/tables/language/field.ts'
+import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
+import { create, list, ok, operation, remove, replace } from '../../src/tables/language/operations.ts'
+import { scope, v2Query } from '../../src/tables/language/query.ts'
+import { message, resource, uidOf } from '../../src/tables/language/resource.ts'
+import { uidToldInPath } from '../../src/tables/language/uid.ts'
+import { ask, type Plan } from '../../src/tables/plan/plan.ts'
 import { servicePrincipal } from '../enums.ts'
 
 const claimMatch = {

@@ -1,9 +1,9 @@
-import { flag, gone, nested, readOnly, text, texts } from '../../src/mapping/field.ts'
-import { isIdentified } from '../../src/mapping/is-answer.ts'
-import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
-import { ok, operation } from '../../src/mapping/operations.ts'
-import { ask, type Plan } from '../../src/mapping/plan.ts'
-import { message } from '../../src/mapping/resource.ts'
+import { isIdentified } from '../../src/tables/compile/is-answer.ts'
+import { flag, gone, nested, readOnly, text, texts } from '../../src/tables/language/field.ts'
+import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
+import { ok, operation } from '../../src/tables/language/operations.ts'
+import { message } from '../../src/tables/language/resource.ts'
+import { ask, type Plan } from '../../src/tables/plan/plan.ts'
 
 /** What the console asked the caller at sign-up: v1 nests it, v2 is flat (facts §3.3). */
 const onboardingQuestions = {

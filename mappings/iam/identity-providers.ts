@@ -1,10 +1,10 @@
-import { choice, flag, object, oneof, readOnly, text, texts, time } from '../../src/mapping/field.ts'
-import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
-import type { Enrich } from '../../src/mapping/list-query.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
-import { create, list, remove, replace } from '../../src/mapping/operations.ts'
-import { scope } from '../../src/mapping/query.ts'
-import { resource, uidOf } from '../../src/mapping/resource.ts'
+import { choice, flag, object, oneof, readOnly, text, texts, time } from '../../src/tables/language/field.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { create, list, remove, replace } from '../../src/tables/language/operations.ts'
+import { scope } from '../../src/tables/language/query.ts'
+import { resource, uidOf } from '../../src/tables/language/resource.ts'
+import { hydrate, lookUp } from '../../src/tables/plan/hydrate.ts'
+import type { Enrich } from '../../src/tables/plan/list-query.ts'
 import { correlationRule, credentialState } from '../enums.ts'
 
 const oidc = {

@@ -1,3 +1,5 @@
+import { v1FieldName } from '../../src/tables/compile/field-name.ts'
+import { isObject, type JsonObject } from '../../src/tables/json.ts'
 import {
   firstOf,
   knownBy,
@@ -10,17 +12,15 @@ import {
   time,
   WITHHELD,
   withheld,
-} from '../../src/mapping/field.ts'
-import { v1FieldName } from '../../src/mapping/field-name.ts'
-import { hydrate, lookUp } from '../../src/mapping/hydrate.ts'
-import { isObject, type JsonObject } from '../../src/mapping/json.ts'
-import type { Enrich } from '../../src/mapping/list-query.ts'
-import type { Env, Operation, V1Request } from '../../src/mapping/operation.ts'
-import { create, list, ok, operation, remove, replace } from '../../src/mapping/operations.ts'
-import { ask, type Call, type Plan } from '../../src/mapping/plan.ts'
-import { scope } from '../../src/mapping/query.ts'
-import { message, type Resource, resource, uidOf } from '../../src/mapping/resource.ts'
-import { parentUid } from '../../src/mapping/uid.ts'
+} from '../../src/tables/language/field.ts'
+import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
+import { create, list, ok, operation, remove, replace } from '../../src/tables/language/operations.ts'
+import { scope } from '../../src/tables/language/query.ts'
+import { message, type Resource, resource, uidOf } from '../../src/tables/language/resource.ts'
+import { parentUid } from '../../src/tables/language/uid.ts'
+import { hydrate, lookUp } from '../../src/tables/plan/hydrate.ts'
+import type { Enrich } from '../../src/tables/plan/list-query.ts'
+import { ask, type Call, type Plan } from '../../src/tables/plan/plan.ts'
 import { group } from './groups.ts'
 import { identity } from './identities.ts'
 import { role } from './roles.ts'

@@ -1,9 +1,9 @@
-import { enumMap, identical } from '../../src/mapping/enums.ts'
-import { choice, flag, gone, int, long, objects, readOnly, text, time } from '../../src/mapping/field.ts'
-import type { Operation, V1Request } from '../../src/mapping/operation.ts'
-import { action, list } from '../../src/mapping/operations.ts'
-import { choicesParam, flagParam, v1OnlyFlag, v2Query } from '../../src/mapping/query.ts'
-import { message, resource } from '../../src/mapping/resource.ts'
+import { enumMap, identical } from '../../src/tables/language/enums.ts'
+import { choice, flag, gone, int, long, objects, readOnly, text, time } from '../../src/tables/language/field.ts'
+import type { Operation, V1Request } from '../../src/tables/language/operation.ts'
+import { action, list } from '../../src/tables/language/operations.ts'
+import { choicesParam, flagParam, v1OnlyFlag, v2Query } from '../../src/tables/language/query.ts'
+import { message, resource } from '../../src/tables/language/resource.ts'
 
 const ecosystem = enumMap(
   'Ecosystem',

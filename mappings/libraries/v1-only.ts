@@ -1,5 +1,5 @@
-import type { Operation } from '../../src/mapping/operation.ts'
-import { v1OnlyRows } from '../../src/mapping/operations.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { v1OnlyRows } from '../../src/tables/language/operations.ts'
 
 /** What v2 offers of libraries is the catalogue of artifacts; everything that configures them stayed in v1 (facts §22). */
 export const v1OnlyOperations: readonly Operation[] = [

@@ -1,7 +1,7 @@
-import { long, text, texts } from '../../src/mapping/field.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
-import { action } from '../../src/mapping/operations.ts'
-import { message } from '../../src/mapping/resource.ts'
+import { long, text, texts } from '../../src/tables/language/field.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { action } from '../../src/tables/language/operations.ts'
+import { message } from '../../src/tables/language/resource.ts'
 
 const architectures = message('architectures', { archs: texts('architectures') })
 const size = message('image size', { size: long('size'), arch: text('architecture') })

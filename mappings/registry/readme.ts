@@ -1,11 +1,11 @@
 import { ApiError, isSaid } from '../../src/errors/api-error.ts'
-import { text } from '../../src/mapping/field.ts'
-import { isIdentified } from '../../src/mapping/is-answer.ts'
-import { asText, type JsonObject } from '../../src/mapping/json.ts'
-import type { Enrich } from '../../src/mapping/list-query.ts'
-import { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from '../../src/mapping/plan.ts'
-import { message } from '../../src/mapping/resource.ts'
-import { told, uidInPath } from '../../src/mapping/uid.ts'
+import { isIdentified } from '../../src/tables/compile/is-answer.ts'
+import { asText, type JsonObject } from '../../src/tables/json.ts'
+import { text } from '../../src/tables/language/field.ts'
+import { message } from '../../src/tables/language/resource.ts'
+import { told, uidInPath } from '../../src/tables/language/uid.ts'
+import type { Enrich } from '../../src/tables/plan/list-query.ts'
+import { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from '../../src/tables/plan/plan.ts'
 import { repo } from './repo.ts'
 
 /** v1 carries the readme inside the repo; v2 keeps it as a sub-resource with a stricter capability for writing (facts §4.1). */

@@ -1,4 +1,4 @@
-import { prefixed } from '../../src/mapping/enums.ts'
+import { prefixed } from '../../src/tables/language/enums.ts'
 import {
   choice,
   elsewhere,
@@ -16,8 +16,8 @@ import {
   texts,
   time,
   uint,
-} from '../../src/mapping/field.ts'
-import { resource } from '../../src/mapping/resource.ts'
+} from '../../src/tables/language/field.ts'
+import { resource } from '../../src/tables/language/resource.ts'
 
 const catalogTier = prefixed(
   'CatalogTier',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isObject, type JsonObject } from '../mapping/json.ts'
+import { isObject, type JsonObject } from '../tables/json.ts'
 import { nearest } from './nearest.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 

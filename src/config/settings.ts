@@ -1,5 +1,5 @@
-import { DIALECTS } from '../mapping/names.ts'
 import { ALL_V2, type ModeRules } from '../modes/choose/rules.ts'
+import { DIALECTS } from '../tables/language/names.ts'
 import { addresses, names } from './addresses.ts'
 import { link, moment } from './announcements.ts'
 import { choiceOf, file, flag, host, integer, type Kind, modes, url } from './kinds.ts'

@@ -1,4 +1,4 @@
-import type { Call } from '../mapping/plan.ts'
+import type { Call } from '../tables/plan/plan.ts'
 
 /** A call as text: two calls are the same when their texts are. */
 export function textOf({ method, path, query, body }: Call): string {

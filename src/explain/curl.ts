@@ -1,4 +1,4 @@
-import type { Call } from '../mapping/plan.ts'
+import type { Call } from '../tables/plan/plan.ts'
 import { queryText } from '../upstream/send.ts'
 import { type Marker, replaceMarkers } from './marker.ts'
 

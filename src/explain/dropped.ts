@@ -1,7 +1,7 @@
-import type { Field, Fields } from '../mapping/field.ts'
-import { isObject, type JsonObject } from '../mapping/json.ts'
-import { camelCase } from '../mapping/names.ts'
-import type { Operation } from '../mapping/operation.ts'
+import { isObject, type JsonObject } from '../tables/json.ts'
+import type { Field, Fields } from '../tables/language/field.ts'
+import { camelCase } from '../tables/language/names.ts'
+import type { Operation } from '../tables/language/operation.ts'
 
 /** A member of a v1 body that v2 never sees, and why. */
 export interface DroppedMember {

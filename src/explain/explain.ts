@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
-import type { Env, Kind, Mapping, Operation, V1Request } from '../mapping/operation.ts'
-import type { Call } from '../mapping/plan.ts'
+import type { Env, Kind, Mapping, Operation, V1Request } from '../tables/language/operation.ts'
+import type { Call } from '../tables/plan/plan.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import type { DifferencesOf } from './describe.ts'
 import { type DroppedMember, droppedMembers, unknowable } from './dropped.ts'

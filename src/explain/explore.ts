@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
-import type { Call } from '../mapping/plan.ts'
+import type { Call } from '../tables/plan/plan.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Guard, guardsOf, ordinary, type Refusal } from './guards.ts'
 import { type Scenario, type Subject, type Trace, trace } from './trace.ts'

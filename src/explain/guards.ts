@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
-import { isObject } from '../mapping/json.ts'
+import { isObject } from '../tables/json.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Marker, markersIn, markerText } from './marker.ts'
 import { type Scenario, type Subject, type Trace, trace } from './trace.ts'

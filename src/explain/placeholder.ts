@@ -1,8 +1,8 @@
-import type { Fields, FieldType, Source } from '../mapping/field.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import type { Mapping, Operation } from '../mapping/operation.ts'
-import type { Call } from '../mapping/plan.ts'
-import type { Message, Resource } from '../mapping/resource.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Fields, FieldType, Source } from '../tables/language/field.ts'
+import type { Mapping, Operation } from '../tables/language/operation.ts'
+import type { Message, Resource } from '../tables/language/resource.ts'
+import type { Call } from '../tables/plan/plan.ts'
 import { markerText } from './marker.ts'
 
 /** What v2 may answer to a call; without rows it is no list. */

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import type { Env, Operation, V1Request } from '../mapping/operation.ts'
-import type { Call, Outcome, Plan } from '../mapping/plan.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Env, Operation, V1Request } from '../tables/language/operation.ts'
+import type { Call, Outcome, Plan } from '../tables/plan/plan.ts'
 import { markerText } from './marker.ts'
 import type { ShapeOf } from './placeholder.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { createUnknownUses } from '../diff/clients/uses.ts'
-import type { Operation } from '../mapping/operation.ts'
+import type { Operation } from '../tables/language/operation.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import { type Identified, identify } from './choose/identify.ts'
 import { COMPARING, type Mode, SERVED_BY, type Side } from './choose/mode.ts'

@@ -2,10 +2,10 @@ import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { ordinary } from '../explain/guards.ts'
 import { follow, type Subject } from '../explain/trace.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import type { Operation, V1Request } from '../mapping/operation.ts'
-import { PAGE_SIZE } from '../mapping/page.ts'
-import type { Call, Outcome } from '../mapping/plan.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Operation, V1Request } from '../tables/language/operation.ts'
+import { PAGE_SIZE } from '../tables/plan/page.ts'
+import type { Call, Outcome } from '../tables/plan/plan.ts'
 
 /** What one v1 request costs v2. */
 export interface Cost {

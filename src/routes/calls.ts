@@ -1,4 +1,4 @@
-import type { Call } from '../mapping/plan.ts'
+import type { Call } from '../tables/plan/plan.ts'
 import type { CallWatch } from '../upstream/send.ts'
 import type { Exchange } from './exchange.ts'
 import type { Metrics } from './metrics.ts'

@@ -1,4 +1,4 @@
-import type { Mapping } from '../mapping/operation.ts'
+import type { Mapping } from '../tables/language/operation.ts'
 import { createLoopGuard, type LoopGuard } from '../upstream/loop.ts'
 import { type Classify, createClassify } from './classify.ts'
 

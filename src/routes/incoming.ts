@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { V1Request } from '../mapping/operation.ts'
+import type { V1Request } from '../tables/language/operation.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
 import type { Signal } from '../upstream/signal.ts'
 import { type ReadBytes, utf8 } from './body.ts'

@@ -1,5 +1,5 @@
-import type { Operation } from '../mapping/operation.ts'
-import { spellings } from '../mapping/query.ts'
+import type { Operation } from '../tables/language/operation.ts'
+import { spellings } from '../tables/language/query.ts'
 
 /** The name of a query parameter as a log may hold it. */
 type NameForLog = (name: string) => string

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts'
-import type { Query } from '../mapping/query.ts'
+import type { Query } from '../tables/language/query.ts'
 
 /** The query part of a request target, without its `?`; empty when there is none. */
 export function searchOf(url: string): string {

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
 import { CODES } from '../errors/codes.ts'
-import type { Operation } from '../mapping/operation.ts'
-import { needsV1 } from '../mapping/query.ts'
+import type { Operation } from '../tables/language/operation.ts'
+import { needsV1 } from '../tables/language/query.ts'
 import type { Routed } from './match.ts'
 
 /** The v1 error body of an error that needs no translation of field names (facts §15). */

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import type { Call, Outcome, Step } from '../mapping/plan.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Call, Outcome, Step } from '../tables/plan/plan.ts'
 
 /** Makes one v2 call: its JSON body, or an ApiError. */
 export type Send = (call: Call) => Promise<JsonObject>

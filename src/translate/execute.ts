@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../errors/api-error.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import { type Outcome, type Plan, type Reply, ROWS } from '../mapping/plan.ts'
-import { countOf, isRowText, type RowText } from '../mapping/row-text.ts'
+import type { JsonObject } from '../tables/json.ts'
+import { type Outcome, type Plan, type Reply, ROWS } from '../tables/plan/plan.ts'
+import { countOf, isRowText, type RowText } from '../tables/text/row-text.ts'
 import { type CallLimits, createCalls, type Send } from './calls.ts'
 
 /** Bounds of one v1 request; the names are those of the configuration. */

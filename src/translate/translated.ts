@@ -1,9 +1,9 @@
 import { type ApiError, invalidArgument, MOST_VIOLATIONS } from '../errors/api-error.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import type { Env, Operation, V1Request } from '../mapping/operation.ts'
-import type { Call, OneCall, Outcome } from '../mapping/plan.ts'
-import { spellings } from '../mapping/query.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Env, Operation, V1Request } from '../tables/language/operation.ts'
+import { spellings } from '../tables/language/query.ts'
+import type { Call, OneCall, Outcome } from '../tables/plan/plan.ts'
 import type { Send } from './calls.ts'
 import { type Answer, answerOf, execute, type PlanLimits } from './execute.ts'
 

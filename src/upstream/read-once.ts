@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-error.ts'
-import type { JsonObject } from '../mapping/json.ts'
-import type { Call } from '../mapping/plan.ts'
+import type { JsonObject } from '../tables/json.ts'
+import type { Call } from '../tables/plan/plan.ts'
 import { waitFor } from './coalesce.ts'
 import type { RawAnswer } from './exchange.ts'
 import { type CallContext, createMake, parse, readAs, type SendSettings, targetOf } from './send.ts'

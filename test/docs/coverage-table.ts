@@ -1,4 +1,4 @@
-import type { Kind, Mapping } from '../../src/mapping/operation.ts'
+import type { Kind, Mapping } from '../../src/tables/language/operation.ts'
 
 const KINDS: readonly Kind[] = ['direct', 'composed', 'emulated', 'v1-only']
 

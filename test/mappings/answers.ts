@@ -1,4 +1,4 @@
-import type { Dialect } from '../../src/mapping/names.ts'
+import type { Dialect } from '../../src/tables/language/names.ts'
 import { createRouter } from '../../src/translate/router.ts'
 import { operations } from '../properties/messages.ts'
 import { play } from './transcript.ts'

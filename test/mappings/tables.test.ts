@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../mappings/capabilities.ts'
 import { mappings } from '../../mappings/index.ts'
-import { checkMappings } from '../../src/mapping/check.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
+import { checkMappings } from '../../src/tables/compile/check.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
 import { createRouter } from '../../src/translate/router.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { DIALECTS } from '../../src/mapping/names.ts'
+import { DIALECTS } from '../../src/tables/language/names.ts'
 import { createRouter } from '../../src/translate/router.ts'
 import { expected, play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'

@@ -1,7 +1,7 @@
-import { type EnumMap, enumMap } from '../../src/mapping/enums.ts'
-import type { FieldType } from '../../src/mapping/field.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
-import { asParam } from '../../src/mapping/query.ts'
+import { type EnumMap, enumMap } from '../../src/tables/language/enums.ts'
+import type { FieldType } from '../../src/tables/language/field.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { asParam } from '../../src/tables/language/query.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 import { rowsOf } from './rows.ts'
 

@@ -1,6 +1,6 @@
-import type { Field, FieldType, Source } from '../../src/mapping/field.ts'
-import type { Operation } from '../../src/mapping/operation.ts'
-import { type Message, message } from '../../src/mapping/resource.ts'
+import type { Field, FieldType, Source } from '../../src/tables/language/field.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { type Message, message } from '../../src/tables/language/resource.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 import { type ChangeRow, type Row, rowsOf, withRow } from './rows.ts'
 

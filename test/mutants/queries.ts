@@ -1,5 +1,5 @@
-import type { Operation } from '../../src/mapping/operation.ts'
-import { type Param, rowsOf } from '../../src/mapping/query.ts'
+import type { Operation } from '../../src/tables/language/operation.ts'
+import { type Param, rowsOf } from '../../src/tables/language/query.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 
 /** Every fault of every query row. Lists that share one table of filters share its faults. */

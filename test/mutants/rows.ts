@@ -1,4 +1,4 @@
-import type { Field, Fields, FieldType } from '../../src/mapping/field.ts'
+import type { Field, Fields, FieldType } from '../../src/tables/language/field.ts'
 
 /** A row of a table at any depth. */
 export interface Row {

@@ -1,5 +1,5 @@
-import type { Fields, FieldType } from '../../src/mapping/field.ts'
-import { isObject } from '../../src/mapping/json.ts'
+import { isObject } from '../../src/tables/json.ts'
+import type { Fields, FieldType } from '../../src/tables/language/field.ts'
 import type { Form } from './forms.ts'
 
 /** Members that no table has, the famous ones first: a body may hold them, and nothing may come of it (facts §16.2). */

@@ -1,7 +1,7 @@
-import type { Field, Fields, FieldType } from '../../src/mapping/field.ts'
-import { isObject } from '../../src/mapping/json.ts'
-import type { Dialect } from '../../src/mapping/names.ts'
-import { nameIn } from '../../src/mapping/show.ts'
+import { nameIn } from '../../src/tables/compile/show.ts'
+import { isObject } from '../../src/tables/json.ts'
+import type { Field, Fields, FieldType } from '../../src/tables/language/field.ts'
+import type { Dialect } from '../../src/tables/language/names.ts'
 import type { Form } from './forms.ts'
 
 /** The same form in the names of a dialect, chosen for each member. */

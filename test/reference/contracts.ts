@@ -1,6 +1,6 @@
-import { camelCase } from '../../src/mapping/names.ts'
-import type { Mapping, Operation } from '../../src/mapping/operation.ts'
-import { asParam } from '../../src/mapping/query.ts'
+import { camelCase } from '../../src/tables/language/names.ts'
+import type { Mapping, Operation } from '../../src/tables/language/operation.ts'
+import { asParam } from '../../src/tables/language/query.ts'
 import { type Findings, noFindings } from './findings.ts'
 
 /** The parts of an OpenAPI document that the check reads. */

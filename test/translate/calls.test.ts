@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/mapping/json.ts'
-import type { Call } from '../../src/mapping/plan.ts'
+import type { JsonObject } from '../../src/tables/json.ts'
+import type { Call } from '../../src/tables/plan/plan.ts'
 import { createCalls } from '../../src/translate/calls.ts'
 
 const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { v1Only } from '../../src/mapping/operations.ts'
+import { v1Only } from '../../src/tables/language/operations.ts'
 import { createRouter } from '../../src/translate/router.ts'
 
 const operation = (route: string) => v1Only(`test.${route}`, route, 'a test')

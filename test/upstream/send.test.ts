@@ -1,7 +1,7 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Call } from '../../src/mapping/plan.ts'
+import type { Call } from '../../src/tables/plan/plan.ts'
 import { createPool } from '../../src/upstream/pool.ts'
 import { createSend, type SendFor } from '../../src/upstream/send.ts'
 

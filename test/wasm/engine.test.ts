@@ -6,11 +6,11 @@ const OPTIONS = ['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '
 /** `npm run wasm` writes the file. */
 it('is the engine that its source makes', async () => {
   const files = new Map<string, Uint8Array>()
-  const { error, stderr } = await asc.main(['src/mapping/text/engine/main.ts', '--outFile', 'engine.wasm', ...OPTIONS], {
+  const { error, stderr } = await asc.main(['src/tables/text/engine/main.ts', '--outFile', 'engine.wasm', ...OPTIONS], {
     writeFile: (name, contents) => void files.set(name, Buffer.from(contents)),
   })
   expect(error ?? undefined, stderr.toString()).toBeUndefined()
   const module = Buffer.from(files.get('engine.wasm') ?? []).toString('base64')
   const text = `/** The WebAssembly module that engine/main.ts is compiled to, in base64; \`npm run wasm\` writes it. */\nexport const ENGINE =\n  '${module}'\n`
-  await expect(text).toMatchFileSnapshot('../../src/mapping/text/engine-module.ts')
+  await expect(text).toMatchFileSnapshot('../../src/tables/text/engine-module.ts')
 }, 60_000)

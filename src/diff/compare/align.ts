@@ -1,4 +1,4 @@
-import { isObject } from '../../mapping/json.ts'
+import { isObject } from '../../tables/json.ts'
 import { checkDepth } from './json-path.ts'
 
 /** Rows that belong together, by index; a row without a partner has undefined on the other side. */

@@ -1,4 +1,4 @@
-import type { Kind } from '../../mapping/sign.ts'
+import type { Kind } from '../../tables/language/sign.ts'
 
 /** One place at which v2's answer, in v1 space, differs from v1's. Its values are as they came: `redact` them before they leave the process. */
 export interface Finding {

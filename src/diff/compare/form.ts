@@ -1,9 +1,9 @@
-import type { Field, Fields, FieldType } from '../../mapping/field.ts'
-import { isObject } from '../../mapping/json.ts'
-import type { Dialect } from '../../mapping/names.ts'
-import type { Operation } from '../../mapping/operation.ts'
-import { ROWS } from '../../mapping/plan.ts'
-import { nameIn } from '../../mapping/show.ts'
+import { nameIn } from '../../tables/compile/show.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Field, Fields, FieldType } from '../../tables/language/field.ts'
+import type { Dialect } from '../../tables/language/names.ts'
+import type { Operation } from '../../tables/language/operation.ts'
+import { ROWS } from '../../tables/plan/plan.ts'
 
 /** Scalars that have their own rule of equality; `cursor` is a page token. */
 export type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'

@@ -1,7 +1,7 @@
-import { isObject } from '../../mapping/json.ts'
-import type { Operation, V1Request } from '../../mapping/operation.ts'
-import { spellings } from '../../mapping/query.ts'
-import { member } from '../../mapping/read.ts'
+import { member } from '../../tables/compile/read.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Operation, V1Request } from '../../tables/language/operation.ts'
+import { spellings } from '../../tables/language/query.ts'
 import { instant } from '../compare/instant.ts'
 
 /**

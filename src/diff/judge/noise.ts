@@ -1,4 +1,4 @@
-import type { Kind } from '../../mapping/sign.ts'
+import type { Kind } from '../../tables/language/sign.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf, segmentsOf } from '../compare/json-path.ts'
 

@@ -1,6 +1,6 @@
-import type { Dialect } from '../../mapping/names.ts'
-import type { V1Request } from '../../mapping/operation.ts'
-import type { Call } from '../../mapping/plan.ts'
+import type { Dialect } from '../../tables/language/names.ts'
+import type { V1Request } from '../../tables/language/operation.ts'
+import type { Call } from '../../tables/plan/plan.ts'
 import type { Seen } from '../compare/compare.ts'
 import type { Redacted } from '../redact/redacted.ts'
 

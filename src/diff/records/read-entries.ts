@@ -1,4 +1,4 @@
-import { isObject } from '../../mapping/json.ts'
+import { isObject } from '../../tables/json.ts'
 import { linesOf } from './lines.ts'
 import type { Entry } from './record.ts'
 

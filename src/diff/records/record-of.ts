@@ -1,4 +1,4 @@
-import type { Call } from '../../mapping/plan.ts'
+import type { Call } from '../../tables/plan/plan.ts'
 import type { Judgement } from '../judge/judge.ts'
 import type { Redacted } from '../redact/redacted.ts'
 import type { Comparison, Example, WouldSend } from './record.ts'

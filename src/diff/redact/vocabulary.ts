@@ -1,8 +1,8 @@
-import type { Field, Fields, FieldType, Source } from '../../mapping/field.ts'
-import { camelCase } from '../../mapping/names.ts'
-import type { Operation } from '../../mapping/operation.ts'
-import { ROWS } from '../../mapping/plan.ts'
-import { spellings } from '../../mapping/query.ts'
+import type { Field, Fields, FieldType, Source } from '../../tables/language/field.ts'
+import { camelCase } from '../../tables/language/names.ts'
+import type { Operation } from '../../tables/language/operation.ts'
+import { spellings } from '../../tables/language/query.ts'
+import { ROWS } from '../../tables/plan/plan.ts'
 
 /**
  * Every word of an operation that is public because it stands in the tables: names of members and parameters in each spelling, names of

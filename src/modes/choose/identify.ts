@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { isObject } from '../../mapping/json.ts'
+import { isObject } from '../../tables/json.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 
 /** Who calls. */

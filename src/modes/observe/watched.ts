@@ -1,4 +1,4 @@
-import type { Operation } from '../../mapping/operation.ts'
+import type { Operation } from '../../tables/language/operation.ts'
 import type { Mode } from '../choose/mode.ts'
 import type { Incoming, Served } from '../serve/backend.ts'
 import type { Kept } from './captured.ts'

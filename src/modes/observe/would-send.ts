@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts'
 import { asApiError } from '../../errors/to-v1.ts'
-import type { Env, Operation, V1Request } from '../../mapping/operation.ts'
-import type { Call, Outcome } from '../../mapping/plan.ts'
+import type { Env, Operation, V1Request } from '../../tables/language/operation.ts'
+import type { Call, Outcome } from '../../tables/plan/plan.ts'
 
 /** Makes one read. */
 type Read = (call: Call) => ReturnType<(call: Call) => Promise<Record<string, unknown>>>

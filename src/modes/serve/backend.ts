@@ -1,4 +1,4 @@
-import type { Operation, V1Request } from '../../mapping/operation.ts'
+import type { Operation, V1Request } from '../../tables/language/operation.ts'
 import type { Written } from '../../translate/execute.ts'
 import type { RawRequest } from '../../upstream/legacy-ask.ts'
 import type { Signal } from '../../upstream/signal.ts'

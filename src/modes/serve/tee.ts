@@ -1,5 +1,5 @@
-import { isObject } from '../../mapping/json.ts'
-import { ROWS } from '../../mapping/plan.ts'
+import { isObject } from '../../tables/json.ts'
+import { ROWS } from '../../tables/plan/plan.ts'
 import { bytesOf, type Written } from '../../translate/execute.ts'
 import type { Kept } from '../observe/captured.ts'
 import type { Answer } from './backend.ts'

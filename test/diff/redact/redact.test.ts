@@ -4,7 +4,7 @@ import { createRedactor, type Values } from '../../../src/diff/redact/redact.ts'
 import { redactedFor } from '../../../src/diff/redact/redacted.ts'
 import { isSecretName, withoutSecrets } from '../../../src/diff/redact/secrets.ts'
 import { vocabularyOf } from '../../../src/diff/redact/vocabulary.ts'
-import type { JsonObject } from '../../../src/mapping/json.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
 import { child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'
 
 const redactor = (values: Values = 'masked') => createRedactor({ values, key: 'k' })

@@ -1,9 +1,9 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import { CODES, type CodeName } from '../../../src/errors/codes.ts'
-import type { Field, Fields, FieldType, Source } from '../../../src/mapping/field.ts'
-import type { JsonObject } from '../../../src/mapping/json.ts'
-import type { Operation } from '../../../src/mapping/operation.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
+import type { Field, Fields, FieldType, Source } from '../../../src/tables/language/field.ts'
+import type { Operation } from '../../../src/tables/language/operation.ts'
 
 /** Stands for a value nested so deeply that fast-check could not print it. */
 const DEEP = '<deep>'

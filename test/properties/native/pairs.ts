@@ -1,4 +1,3 @@
-import type { Message } from '../../../src/mapping/resource.ts'
 import * as native from '../../../src/sandbox/v1/message.ts'
 import * as access from '../../../src/sandbox/v1/messages/access.ts'
 import { advisoriesList, advisory } from '../../../src/sandbox/v1/messages/advisories.ts'
@@ -12,6 +11,7 @@ import { identityProvider, scimMessages } from '../../../src/sandbox/v1/messages
 import { repo, repoCount } from '../../../src/sandbox/v1/messages/repos.ts'
 import { subscription } from '../../../src/sandbox/v1/messages/subscriptions.ts'
 import { archs, eolTag, eolTagList, size, tag, tagsSummary } from '../../../src/sandbox/v1/messages/tags.ts'
+import type { Message } from '../../../src/tables/language/resource.ts'
 import { operations } from '../messages.ts'
 import * as view from './views.ts'
 

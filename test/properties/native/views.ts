@@ -1,4 +1,4 @@
-import { parentUid } from '../../../src/mapping/uid.ts'
+import { parentUid } from '../../../src/tables/language/uid.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

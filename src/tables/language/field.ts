@@ -1,0 +1,106 @@
+import type { JsonObject } from '../json.ts'
+import type { EnumMap } from './enums.ts'
+import type { Dialect } from './names.ts'
+
+/** What kind of value a v1 member holds; decides how it is read, written and emitted when unset (facts §16). */
+export type FieldType =
+  | { readonly kind: 'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes' }
+  | { readonly kind: 'int'; readonly unsigned?: true }
+  | { readonly kind: 'choice'; readonly of: EnumMap; readonly dropUnknown?: boolean }
+  | { readonly kind: 'object'; readonly fields: Fields }
+  | { readonly kind: 'list' | 'map'; readonly of: FieldType }
+
+/** Where the value stands in the v2 form: a dotted path, the parent part of a uid, or the first of several that is set. */
+export type Source = string | { readonly parentOf: string } | { readonly firstOf: readonly Source[] }
+
+/** One row: a v1 member and its v2 counterpart. */
+export interface Field {
+  readonly type: FieldType
+  /** undefined: v2 has no such member; v1 gets the unset value. */
+  readonly source: Source | undefined
+  /** `readOnly` members of a v1 body are dropped; `writeOnly` members are never shown; `elsewhere` lives in another v2 resource. */
+  readonly access: 'readWrite' | 'readOnly' | 'writeOnly' | 'elsewhere'
+  /** `implicit` members are emitted when unset; `optional` ones and members of a oneof are then absent. */
+  readonly presence: 'implicit' | 'optional'
+  /** v2 has no presence here and sends zero for unset: zero is absent in v1 too (facts §16.4). */
+  readonly zeroIsUnset?: true
+  readonly oneof?: string
+  /** Left out where v2 keeps it from the caller (`WITHHELD`): no value would be true. */
+  readonly mayBeWithheld?: true
+  /** Published JSON name where protobuf would derive another one. */
+  readonly json?: string
+  /** Shown in this dialect alone. */
+  readonly only?: Dialect
+  /** Why the pair loses something, in a few words. */
+  readonly lossy?: string
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+const field = (type: FieldType, source: Source | undefined): Field => ({ type, source, access: 'readWrite', presence: 'implicit' })
+
+export const text = (source: Source): Field => field({ kind: 'text' }, source)
+export const flag = (source: Source): Field => field({ kind: 'flag' }, source)
+/** 32-bit: a JSON number. */
+export const int = (source: Source): Field => field({ kind: 'int' }, source)
+/** Unsigned in v1, signed in v2: from 0 to 2^31 - 1 is what both can hold. */
+export const uint = (source: Source): Field => field({ kind: 'int', unsigned: true }, source)
+/** 64-bit: a JSON string, on both sides. */
+export const long = (source: Source): Field => field({ kind: 'long' }, source)
+/** RFC 3339; passed through character by character (facts §19). */
+export const time = (source: Source): Field => field({ kind: 'time' }, source)
+/** `"3600s"` in JSON. */
+export const duration = (source: Source): Field => field({ kind: 'duration' }, source)
+/** base64 text. */
+export const bytes = (source: Source): Field => field({ kind: 'bytes' }, source)
+export const choice = (source: Source, of: EnumMap): Field => field({ kind: 'choice', of }, source)
+export const object = (source: Source, fields: Fields): Field => field({ kind: 'object', fields }, source)
+export const texts = (source: Source): Field => field({ kind: 'list', of: { kind: 'text' } }, source)
+/** A list of enum values; a v2 value the table does not know is left out (facts §18). */
+export const choices = (source: Source, of: EnumMap): Field =>
+  field({ kind: 'list', of: { kind: 'choice', of, dropUnknown: true } }, source)
+export const objects = (source: Source, fields: Fields): Field => field({ kind: 'list', of: { kind: 'object', fields } }, source)
+/** A user's map: its keys are data and are never renamed. */
+export const textMap = (source: Source): Field => field({ kind: 'map', of: { kind: 'text' } }, source)
+export const intMap = (source: Source): Field => field({ kind: 'map', of: { kind: 'int' } }, source)
+export const objectMap = (source: Source, fields: Fields): Field => field({ kind: 'map', of: { kind: 'object', fields } }, source)
+
+/** An object of v1 whose members lie flat in the v2 form. */
+export const nested = (fields: Fields): Field => field({ kind: 'object', fields }, '')
+
+/** Output only: a v1 client may echo it, v2 would refuse or ignore it. */
+export const readOnly = (row: Field | Source): Field => ({ ...asField(row), access: 'readOnly' })
+/** Accepted from v1, never answered. */
+export const writeOnly = (row: Field): Field => ({ ...row, access: 'writeOnly' })
+/** Shown to v1 and written by its own call; the plan puts the value in place. */
+export const elsewhere = (row: Field): Field => ({ ...row, access: 'elsewhere' })
+/** proto3 `optional`: absent when unset. */
+export const optional = (row: Field): Field => ({ ...row, presence: 'optional' })
+/** proto3 `optional` in v1 alone: v2 cannot tell zero from unset. */
+export const optionalInV1 = (row: Field): Field => ({ ...optional(row), zeroIsUnset: true })
+/** A member of the oneof `group`: at most one of them is present. */
+export const oneof = (group: string, row: Field): Field => ({ ...row, presence: 'optional', oneof: group })
+/** A v1 member without any v2 source, and why. */
+export const gone = (row: (source: Source) => Field, lossy: string): Field => ({ ...row(''), source: undefined, access: 'readOnly', lossy })
+/** Stands in a v2 form for what v2 did not tell this caller. */
+export const WITHHELD = Symbol('withheld')
+export const mayBeWithheld = (row: Field): Field => ({ ...row, mayBeWithheld: true })
+/** A message of which the caller may know these members alone: the others are left out where they are withheld. */
+export const knownBy = (names: readonly string[], fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, row]) => [name, names.includes(name) || row.presence === 'optional' ? row : mayBeWithheld(row)]),
+  )
+/** The v2 form of such a message in which all of them are withheld. */
+export const withheld = (fields: Fields): JsonObject =>
+  Object.fromEntries(
+    Object.values(fields).flatMap((row) => (row.mayBeWithheld && typeof row.source === 'string' ? [[row.source, WITHHELD]] : [])),
+  )
+export const jsonName = (json: string, row: Field): Field => ({ ...row, json })
+export const lossy = (why: string, row: Field): Field => ({ ...row, lossy: why })
+
+export const parentOf = (uid: string): Source => ({ parentOf: uid })
+export const firstOf = (...sources: readonly Source[]): Source => ({ firstOf: sources })
+
+function asField(row: Field | Source): Field {
+  return typeof row === 'object' && 'type' in row ? row : text(row)
+}

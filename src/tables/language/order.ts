@@ -1,0 +1,40 @@
+import { invalidArgument } from '../../errors/api-error.ts'
+import type { EnumMap } from './enums.ts'
+import { type Query, readChoice, single } from './query.ts'
+
+export const ORDER_PARAMETER = 'order_by'
+
+/** v1 spellings of a sort field → v2's database-style name (facts §21). Both versions' names are understood. */
+const SORT_FIELDS: Readonly<Record<string, string>> = {
+  id: 'uid',
+  uid: 'uid',
+  name: 'name',
+  created_at: 'created_at',
+  create_time: 'created_at',
+  createTime: 'created_at',
+  createdAt: 'created_at',
+  updated_at: 'updated_at',
+  update_time: 'updated_at',
+  updateTime: 'updated_at',
+  updatedAt: 'updated_at',
+  last_updated: 'updated_at',
+  lastUpdated: 'updated_at',
+}
+
+/** The v2 `order_by` of a v1 query, or undefined for the default order. `orders` holds v1's enum of orders where it has one. */
+export function readOrder(query: Query, orders?: EnumMap): string | undefined {
+  const value = single(query, ORDER_PARAMETER)
+  if (value === undefined) return undefined
+  if (orders) return readChoice(ORDER_PARAMETER, value, orders) || undefined
+  if (value.trim() === '') return undefined
+  const [name = '', direction = 'asc', ...rest] = value.trim().split(/\s+/)
+  const field = Object.hasOwn(SORT_FIELDS, name) ? SORT_FIELDS[name] : undefined
+  const way = direction.toLowerCase()
+  if (field === undefined || rest.length > 0 || (way !== 'asc' && way !== 'desc')) {
+    const description = `must be one of ${Object.keys(SORT_FIELDS)
+      .filter((known) => known === known.toLowerCase())
+      .join(', ')}, optionally followed by asc or desc`
+    throw invalidArgument({ field: ORDER_PARAMETER, description })
+  }
+  return way === 'desc' ? `${field} desc` : field
+}

@@ -1,0 +1,101 @@
+import { compileIsAnswer, hasUid } from '../compile/is-answer.ts'
+import { compileRead, type Read } from '../compile/read.ts'
+import { compileShow, type Show } from '../compile/show.ts'
+import type { JsonObject } from '../json.ts'
+import type { Expected } from '../plan/plan.ts'
+import type { Field, Fields } from './field.ts'
+import { optional, parentOf, readOnly, text, time } from './field.ts'
+import { type Dialect, snakeCase } from './names.ts'
+
+/** The members that the specification's v1 form adds to a resource (design §3). */
+export type Stamp = 'created_at' | 'updated_at' | 'group_id'
+
+/** What an update names in its field mask. `'*'` replaces everything; paths are in the v2 JSON spelling. */
+export type MaskRule =
+  | '*'
+  | {
+      readonly always: readonly string[]
+      /** Named only when the v2 body holds a value for it that is not the unset one. */
+      readonly whenSet?: readonly string[]
+      /** Why `*` would destroy something here (facts §13). */
+      readonly because: string
+    }
+
+interface ResourceTable {
+  /** v2 collection path, without a trailing slash. */
+  readonly v2: string
+  /** Key of the array in a v2 list answer. */
+  readonly plural: string
+  readonly fields: Fields
+  readonly stamps?: readonly Stamp[]
+  readonly mask?: MaskRule
+  /** v2's default order of a list; the unique `uid` unless said (facts §10.6). */
+  readonly order?: string
+}
+
+/** A resource: its tables and the functions compiled from them. */
+export interface Resource extends Message {
+  readonly v2: string
+  readonly plural: string
+  readonly mask: MaskRule
+  readonly order: string
+}
+
+/** A v1 message that is not a resource of its own: a request, an answer of an action. */
+export interface Message extends Expected {
+  readonly name: string
+  readonly fields: Fields
+  /** The fields and their stamps: the rows of this message where another one holds it as a whole. */
+  readonly shown: Fields
+  readonly read: Read
+  readonly show: Readonly<Record<Dialect, Show>>
+  /** v2 field path (camelCase or snake_case) → v1 field name, for error details. */
+  readonly v1Names: ReadonlyMap<string, string>
+}
+
+export function message(name: string, fields: Fields, stamps: readonly Stamp[] = []): Message {
+  const shown = { ...fields, ...Object.fromEntries(stamps.filter((stamp) => !(stamp in fields)).map((stamp) => [stamp, STAMPS[stamp]])) }
+  return {
+    name,
+    fields,
+    shown,
+    read: compileRead(fields),
+    isAnswer: compileIsAnswer(fields),
+    show: { specification: compileShow(shown, 'specification'), published: compileShow(shown, 'published') },
+    v1Names: new Map(v1Names(fields, '', '')),
+  }
+}
+
+/** Rows that have no uid have nothing by which they could be told. */
+const ANY_ROW = () => true
+
+export function resource(name: string, table: ResourceTable): Resource {
+  const { v2, plural, mask = '*', order = 'uid' } = table
+  const fields = message(name, table.fields, table.stamps)
+  return { ...fields, isAnswer: hasUid(table.fields) ? fields.isAnswer : ANY_ROW, v2, plural, mask, order }
+}
+
+/** The uid that a v2 form carries, or the empty string. */
+export function uidOf(v2: JsonObject): string {
+  return typeof v2.uid === 'string' ? v2.uid : ''
+}
+
+/** No stamp is in the published contract: strict decoders refuse members they do not know (design §3). */
+const stamp = (row: Field): Field => ({ ...readOnly(row), only: 'specification' })
+
+const STAMPS: Readonly<Record<Stamp, Field>> = {
+  created_at: stamp(time('createTime')),
+  updated_at: stamp(time('updateTime')),
+  group_id: stamp(optional(text(parentOf('uid')))),
+}
+
+function v1Names(fields: Fields, v1Prefix: string, v2Prefix: string): [string, string][] {
+  return Object.entries(fields).flatMap(([name, { source, type }]): [string, string][] => {
+    if (typeof source !== 'string') return []
+    const v1 = v1Prefix + name
+    const v2 = v2Prefix + source
+    const inner = type.kind === 'list' || type.kind === 'map' ? type.of : type
+    const below = inner.kind === 'object' ? v1Names(inner.fields, `${v1}.`, source === '' ? v2Prefix : `${v2}.`) : []
+    return source === '' ? below : [[v2, v1], [snakeCase(v2), v1], ...below]
+  })
+}

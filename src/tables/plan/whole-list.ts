@@ -1,0 +1,52 @@
+import { notAnswer } from '../../errors/from-v2.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import type { Env, Operation, V1Request } from '../language/operation.ts'
+import { type Composed, operation } from '../language/operations.ts'
+import { ORDER_PARAMETER, readOrder } from '../language/order.ts'
+import type { Message } from '../language/resource.ts'
+import { items } from './list.ts'
+import { emit, type Plan, ROWS } from './plan.ts'
+import { readWindow, WINDOW_PARAMETERS } from './window.ts'
+
+/** Makes the calls of a list; the rows come in the order that v1 had. */
+export type Read = (request: V1Request) => Plan<{ readonly rows: unknown; readonly envelope?: JsonObject }>
+
+/** A v2 answer that holds every row of a v1 list. */
+interface WholeList extends Pick<Composed, 'kind' | 'because' | 'calls' | 'params'> {
+  /** One row. */
+  readonly row: Message
+  /** What stands beside the rows. */
+  readonly envelope?: Message
+  /** The rows come by id, and a client may turn them round; any other order leaves them alone, since they have nothing else to sort by. */
+  readonly byId?: true
+  readonly read: Read
+}
+
+/** A list that v2 answers at once, without pages: windows and order are done here (specification §9.5). */
+export function wholeList(id: string, route: string, { row, envelope, byId, read, ...rest }: WholeList): Operation {
+  return operation(id, route, {
+    ...rest,
+    ownParams: [...(byId ? [ORDER_PARAMETER] : []), ...WINDOW_PARAMETERS],
+    answer: row,
+    rows: true,
+    ...(envelope && { envelope }),
+    missing: 'empty',
+    empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
+    *plan(request: V1Request, { dialect }: Env) {
+      const { skip, take } = readWindow(request.query)
+      const turned = byId && readOrder(request.query) === 'uid desc'
+      const found = yield* read(request)
+      const rows = rowsIn(found)
+      const ordered = turned ? rows.reverse() : rows
+      yield* emit(ordered.slice(skip, take === undefined ? undefined : skip + take).map(row.show[dialect]))
+      return items(envelope?.show[dialect](found.envelope ?? {}))
+    },
+  })
+}
+
+/** An empty list may be left out. Throws INTERNAL where the rows are no list of objects. */
+function rowsIn({ rows }: { readonly rows: unknown }): JsonObject[] {
+  if (rows === undefined || rows === null) return []
+  if (!Array.isArray(rows) || !rows.every(isObject)) throw notAnswer({ rows })
+  return [...rows]
+}

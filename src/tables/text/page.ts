@@ -1,0 +1,78 @@
+import { hasUid } from '../compile/is-answer.ts'
+import { isShownIn, nameIn } from '../compile/show.ts'
+import type { JsonObject } from '../json.ts'
+import type { Fields } from '../language/field.ts'
+import type { Dialect } from '../language/names.ts'
+import { translatePage, translateRow } from './engine.ts'
+import { type Member, memberOf } from './member.ts'
+import { parseJson } from './parse-json.ts'
+import { ROW_TEXT } from './row-text.ts'
+import { type Table, tableOf } from './table.ts'
+
+/** Reads the bytes of a v2 answer, piece by piece; undefined when it is not as expected. */
+export type ReadBytes = (pieces: readonly Uint8Array[]) => JsonObject | undefined
+
+/**
+ * A reader of v2 list answers that turns the rows into v1 text on the way. The result is the answer's envelope with that text in place of
+ * the rows: byte for byte what parsing and writing them would give, and undefined wherever that is not certain. Undefined instead of a
+ * reader: the table has members that need whole rows.
+ */
+export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
+  return reader(plural, fields, dialect, (pieces, table) => {
+    const page = translatePage(pieces, table)
+    if (!page) return undefined
+    const { head, tail, rows, count, first, last, second } = page
+    const body = envelopeOf(head, tail)
+    if (!body || Object.hasOwn(body, plural)) return undefined
+    body[plural] = { [ROW_TEXT]: true, bytes: rows, count, first, last, second }
+    return body
+  })
+}
+
+/** The same for the answer of a Get: the one row, under the key of a list's rows. */
+export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
+  return reader(plural, fields, dialect, (pieces, table) => {
+    const bytes = translateRow(pieces, table)
+    return bytes === undefined ? undefined : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
+  })
+}
+
+type Read = (pieces: readonly Uint8Array[], table: Table) => JsonObject | undefined
+
+/** Reads with a table; what throws on the way is left to the parser too. */
+function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadBytes | undefined {
+  const columns = columnsOf(fields, dialect)
+  if (!columns) return undefined
+  const table = tableOf(plural, columns, hasUid(fields))
+  return (pieces) => {
+    try {
+      return read(pieces, table)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** The members of a v1 row, or undefined when one of them needs the whole v2 row. */
+function columnsOf(fields: Fields, dialect: Dialect): readonly Member[] | undefined {
+  const columns: Member[] = []
+  for (const [name, field] of Object.entries(fields)) {
+    if (!isShownIn(dialect, field)) continue
+    const member = memberOf(nameIn(dialect, name, field), field, dialect)
+    if (!member) return undefined
+    columns.push(member)
+  }
+  return columns
+}
+
+/** What may stand behind the rows: the end, or a comma and not the end. */
+const BEHIND = /^ *(?:\}|,(?! *\}))/
+
+const LEADING_COMMA = /^ *,/
+
+/** The members around the rows, from what stands before their name and behind their list; throws when they are no JSON. */
+function envelopeOf(head: string, tail: string): Record<string, unknown> | undefined {
+  if (!BEHIND.test(tail)) return undefined
+  const before = head.trimEnd()
+  return parseJson(before === '{' ? before + tail.replace(LEADING_COMMA, '') : before.slice(0, -1) + tail) as Record<string, unknown>
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { checkMappings } from '../../../src/tables/compile/check.ts'
+import { type Fields, firstOf, nested, object, readOnly, text } from '../../../src/tables/language/field.ts'
+import type { Operation } from '../../../src/tables/language/operation.ts'
+import { action, v1Only } from '../../../src/tables/language/operations.ts'
+import type { Params } from '../../../src/tables/language/query.ts'
+import { message } from '../../../src/tables/language/resource.ts'
+
+const check = (...operations: Operation[]) => checkMappings([{ domain: 'iam', operations }])
+const route = 'POST /iam/v1/things'
+const withBody = (fields: Fields) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', request: message('thing', fields) })
+const withQuery = (params: Params) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', params })
+
+describe('tables that cannot be right stop the process with a sentence', () => {
+  it.each<[string, Operation[], string]>([
+    [
+      'a member spelled like another',
+      [withBody({ group_id: text('a'), groupId: text('b') })],
+      'thing: "groupId" names two members, group_id and groupId',
+    ],
+    ['two members with one target', [withBody({ a: text('x'), b: text('x') })], 'thing: a and b are both written to the v2 member x'],
+    ['the same, deeper', [withBody({ o: object('o', { a: text('x'), b: text('x') }) })], 'thing.o: a and b are both written'],
+    [
+      'a written member without one target',
+      [withBody({ a: text(firstOf('x', 'y')) })],
+      'thing.a is written to v2 but names no single v2 member',
+    ],
+    [
+      'a parameter spelled like another',
+      [withQuery({ page_size: 'a', pageSize: 'b' })],
+      'the query of iam.things.create: "pageSize" names two',
+    ],
+    [
+      'an id twice',
+      [v1Only('iam.x.y', 'GET /iam/v1/x', 'why'), v1Only('iam.x.y', 'GET /iam/v1/z', 'why')],
+      'operation id iam.x.y stands twice',
+    ],
+    ['an id of another domain', [v1Only('registry.x.y', 'GET /iam/v1/x', 'why')], 'its id must begin with "iam."'],
+    ['no reason', [v1Only('iam.x.y', 'GET /iam/v1/x', '')], 'operation iam.x.y is v1-only but has no reason'],
+    ['no plan', [{ ...v1Only('iam.x.y', 'GET /iam/v1/x', 'why'), kind: 'direct' }], 'operation iam.x.y is direct but has no plan'],
+  ])('%s', (_, operations, sentence) => {
+    expect(() => check(...operations)).toThrow(sentence)
+  })
+
+  it('what is only shown may share a source, and what v1 nests may be flat', () => {
+    expect(() => check(withBody({ a: text('x'), b: readOnly('x'), inner: nested({ c: text('y') }), deep: text('p.q') }))).not.toThrow()
+  })
+
+  it('a route that is no route', () => {
+    expect(() => v1Only('iam.x.y', '/iam/v1/x', 'why')).toThrow('must read "METHOD /path"')
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { readOrder } from '../../../src/tables/language/order.ts'
+import { queryOf } from '../query-of.ts'
+
+const orderOf = (text: string) => readOrder(queryOf(`order_by=${encodeURIComponent(text)}`))
+
+describe('order_by (facts §21)', () => {
+  it.each([
+    ['id', 'uid'],
+    ['uid desc', 'uid desc'],
+    ['name', 'name'],
+    ['name asc', 'name'],
+    ['  name   DESC ', 'name desc'],
+    ['created_at desc', 'created_at desc'],
+    ['createTime desc', 'created_at desc'],
+    ['updated_at', 'updated_at'],
+    ['last_updated', 'updated_at'],
+    ['updateTime', 'updated_at'],
+  ])('%j becomes %j', (v1, v2) => {
+    expect(orderOf(v1)).toBe(v2)
+  })
+
+  it('may be spelled orderBy, and be absent or empty', () => {
+    expect(readOrder(queryOf('orderBy=name'))).toBe('name')
+    expect(readOrder(queryOf(''))).toBeUndefined()
+    expect(orderOf(' ')).toBeUndefined()
+  })
+
+  it.each(['colour', 'name up', 'name desc desc', 'name,uid', 'constructor', '__proto__'])('%j is refused by name', (text) => {
+    expect(() => orderOf(text)).toThrow(/^Invalid argument: order_by: must be one of id, uid, name, created_at/)
+  })
+})

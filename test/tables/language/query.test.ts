@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../../src/errors/api-error.ts'
+import { prefixed } from '../../../src/tables/language/enums.ts'
+import {
+  choiceParam,
+  choicesParam,
+  count,
+  flagParam,
+  intParam,
+  negated,
+  type Params,
+  scope,
+  single,
+  textsParam,
+  timeParam,
+  v2Query,
+} from '../../../src/tables/language/query.ts'
+import { queryOf } from '../query-of.ts'
+
+const kind = prefixed('Kind', 'KIND_', ['UNKNOWN', 'KIND_UNSPECIFIED'], [['A', 1]])
+const params: Params = {
+  name: 'name',
+  updated_since: timeParam('updated_since'),
+  deep: flagParam('deep'),
+  top: intParam('top'),
+  kind: choiceParam('kind', kind),
+  ids: textsParam('ids'),
+}
+const translated = (search: string) => v2Query(params, queryOf(search))
+
+describe('a v1 query', () => {
+  it('becomes v2’s, in the order of the table; unknown parameters are dropped', () => {
+    expect(translated('top=3&colour=red&name=a b&deep=T')).toEqual([
+      ['name', 'a b'],
+      ['deep', 'true'],
+      ['top', '3'],
+    ])
+  })
+
+  it('is read in either spelling', () => {
+    expect(translated('updatedSince=2025-01-02T03:04:05Z')).toEqual([['updated_since', '2025-01-02T03:04:05Z']])
+    expect(v2Query(scope, queryOf('uidp.childrenOf=org&uidp.inRoot=0'))).toEqual([
+      ['uidp.children_of', 'org'],
+      ['uidp.in_root', 'false'],
+    ])
+  })
+
+  it('with an empty text means no filter (facts §11)', () => {
+    expect(translated('name=&ids=')).toEqual([])
+  })
+
+  it.each(['kind=', 'kind=%20', 'kind=0x1', 'kind=1e0'])('%s is no value of an enum', (search) => {
+    expect(() => translated(search)).toThrow('is not a valid value')
+  })
+
+  it('leaves out the zero value of an enum where it asks for nothing', () => {
+    const asking: Params = {
+      one: { ...choiceParam('one', kind), zeroIsNone: true },
+      all: { ...choicesParam('all', kind), zeroIsNone: true },
+    }
+    expect(v2Query(asking, queryOf('one=UNKNOWN&all=0&all=A'))).toEqual([['all', 'KIND_A']])
+    expect(v2Query(asking, queryOf('one=1&all=UNKNOWN'))).toEqual([['one', 'KIND_A']])
+  })
+
+  it('repeats a repeated parameter, whatever its spelling', () => {
+    expect(v2Query(scope, queryOf('uidp.ids=a&uidp.ids=b,c'))).toEqual([
+      ['uidp.ids', 'a'],
+      ['uidp.ids', 'b,c'],
+    ])
+  })
+
+  it.each([
+    ['1', 'true'],
+    ['t', 'true'],
+    ['TRUE', 'true'],
+    ['0', 'false'],
+    ['F', 'false'],
+    ['False', 'false'],
+  ])('reads the flag %s as %s', (text, flag) => {
+    expect(translated(`deep=${text}`)).toEqual([['deep', flag]])
+  })
+
+  it('names an enum value or gives its number', () => {
+    expect(translated('kind=A')).toEqual([['kind', 'KIND_A']])
+    expect(translated('kind=1')).toEqual([['kind', 'KIND_A']])
+  })
+
+  it.each([
+    ['name=a&name=b', 'too many values for field "name": a, b'],
+    ['updated_since=2025-01-02T03:04:05Z&updatedSince=2025-01-02T03:04:05Z', /^too many values for field "updated_since"/],
+    ['deep=yes', 'parsing field "deep": strconv.ParseBool: parsing "yes": invalid syntax'],
+    ['top=ten', 'parsing field "top": strconv.ParseInt: parsing "ten": invalid syntax'],
+    ['top=', 'parsing field "top": strconv.ParseInt: parsing "": invalid syntax'],
+    ['top=2147483648', 'parsing field "top": strconv.ParseInt: parsing "2147483648": value out of range'],
+    ['kind=KIND_A', 'parsing field "kind": "KIND_A" is not a valid value'],
+    ['updated_since=yesterday', 'parsing field "updated_since": "yesterday" is not an RFC 3339 time'],
+  ])('%s is INVALID_ARGUMENT, in the words of the gateway', (search, message) => {
+    expect(() => translated(search)).toThrow(message)
+    expect(codeOf(() => translated(search))).toBe('INVALID_ARGUMENT')
+  })
+})
+
+it('a field of a filter message is named by its last part', () => {
+  expect(() => v2Query(scope, queryOf('uidp.in_root=maybe'))).toThrow(
+    'parsing field "in_root": strconv.ParseBool: parsing "maybe": invalid syntax',
+  )
+})
+
+describe('a filter that v2 turned round', () => {
+  const flipped: Params = { exclude_dates: negated('include_dates') }
+
+  it.each([
+    ['', 'true'],
+    ['exclude_dates=true', 'false'],
+    ['excludeDates=false', 'true'],
+  ])('is always sent: %j → %s', (search, value) => {
+    expect(v2Query(flipped, queryOf(search))).toEqual([['include_dates', value]])
+  })
+})
+
+describe('single values and counts', () => {
+  it('of an absent parameter are undefined; zero is unset', () => {
+    expect(single(queryOf(''), 'id')).toBeUndefined()
+    expect(count(queryOf('limit=0'), 'limit')).toBeUndefined()
+    expect(count(queryOf('limit=7'), 'limit')).toBe(7)
+  })
+
+  it('must not be negative', () => {
+    expect(() => count(queryOf('limit=-1'), 'limit')).toThrow('Invalid argument: limit: must not be negative')
+  })
+})
+
+function codeOf(act: () => unknown): unknown {
+  try {
+    act()
+  } catch (error) {
+    return error instanceof ApiError ? error.code : error
+  }
+  return undefined
+}

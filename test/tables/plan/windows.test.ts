@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ApiError } from '../../../src/errors/api-error.ts'
+import { isIdentified } from '../../../src/tables/compile/is-answer.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
+import type { Listing } from '../../../src/tables/plan/page.ts'
+import { type Call, emit, type Plan, type Reply } from '../../../src/tables/plan/plan.ts'
+import { eachPage } from '../../../src/tables/plan/walk.ts'
+import { execute } from '../../../src/translate/execute.ts'
+import { type MovingList, movingList } from '../moving-list.ts'
+
+const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', row: { isAnswer: isIdentified }, query: [] }
+const LIMITS = { callsPerRequest: 1000, parallelCalls: 4, bufferedRows: 1_000_000, rowsPerRequest: 1_000_000 }
+const uidAt = (at: number) => at.toString(16).padStart(8, '0')
+const uidsUpTo = (count: number) => Array.from({ length: count }, (_, at) => uidAt(2 * at))
+
+function* plan(window: { skip?: number; take?: number } = {}): Plan<Reply> {
+  yield* eachPage(listing, { skip: window.skip ?? 0, take: window.take }, emit)
+  return { status: 200, body: {}, rows: true }
+}
+
+/** Reads a list; `before` comes before each answer is made. */
+async function read(
+  list: MovingList,
+  before: (call: Call) => Promise<void> | void = () => {},
+  window: { skip?: number; take?: number } = {},
+) {
+  const calls: Call[] = []
+  const send = async (call: Call): Promise<JsonObject> => {
+    calls.push(call)
+    await before(call)
+    return list.answer(call)
+  }
+  const answer = await execute(plan(window), send, LIMITS)
+  const { items } = ('body' in answer ? answer.body : {}) as { items: readonly { uid: string }[] }
+  return { uids: items.map(({ uid }) => uid), calls }
+}
+
+const cursors = (calls: readonly Call[]) => calls.filter(({ query }) => query.some(([name]) => name === 'page_token'))
+
+describe('a list of more than two pages', () => {
+  it('is read by windows that share a row', async () => {
+    const list = movingList(uidsUpTo(700))
+    const { uids, calls } = await read(list)
+    expect(uids).toEqual(list.always())
+    expect(calls.map(({ query }) => query.find(([name]) => name === 'skip')?.[1])).toEqual([undefined, '199', '398', '597'])
+    expect(cursors(calls)).toEqual([])
+  })
+
+  it('has as many calls under way as are allowed', async () => {
+    let underWay = 0
+    let most = 0
+    const list = movingList(uidsUpTo(5000))
+    await read(list, async () => {
+      underWay += 1
+      most = Math.max(most, underWay)
+      await new Promise((resolve) => setImmediate(resolve))
+      underWay -= 1
+    })
+    expect(most).toBe(4)
+  })
+
+  it.each([
+    [{ skip: 50, take: 600 }, 50, 650],
+    [{ take: 401 }, 0, 401],
+    [{ skip: 100 }, 100, 1000],
+    [{ skip: 700, take: 1000 }, 700, 1000],
+  ])('can be read in part: %j', async (window, from, to) => {
+    const list = movingList(uidsUpTo(1000))
+    const { uids } = await read(list, undefined, window)
+    expect(uids).toEqual(list.always().slice(from, to))
+  })
+
+  it('is left to the cursor from the first window that does not fit', async () => {
+    const list = movingList(uidsUpTo(1000))
+    let calls = 0
+    const { uids, calls: made } = await read(list, () => {
+      calls += 1
+      if (calls === 2) list.remove(10)
+    })
+    expect(uids).toEqual(uidsUpTo(1000))
+    expect(cursors(made).length).toBeGreaterThan(0)
+  })
+
+  it('that grows at its end is read to its new end', async () => {
+    const list = movingList(uidsUpTo(601))
+    let calls = 0
+    const { uids } = await read(list, () => {
+      calls += 1
+      if (calls === 2) for (let at = 0; at < 500; at += 1) list.insert(uidAt(10_000 + at))
+    })
+    expect(uids).toHaveLength(1101)
+  })
+
+  it('that shrinks ends where it ends now', async () => {
+    const list = movingList(uidsUpTo(2000))
+    let calls = 0
+    const { uids } = await read(list, () => {
+      calls += 1
+      if (calls === 2) for (let at = 0; at < 1500; at += 1) list.remove(400)
+    })
+    expect(uids).toEqual(list.always())
+  })
+
+  it('is ABORTED when the cursor, too, turns out to have begun anew', async () => {
+    const list = movingList(uidsUpTo(1000))
+    let calls = 0
+    const reading = read(list, () => {
+      calls += 1
+      if (calls !== 2) return
+      list.remove(10)
+      list.expire()
+    })
+    await expect(reading).rejects.toMatchObject({ code: 'ABORTED' } satisfies Partial<ApiError>)
+  })
+})
+
+describe('a list in another order', () => {
+  it('is read by its cursor: its rows may change places between two calls', async () => {
+    const list = movingList(uidsUpTo(700))
+    const calls: Call[] = []
+    const byName = eachPage({ ...listing, order: 'name' }, { skip: 0, take: undefined }, () => undefined)
+    let step = byName.next([])
+    while (!step.done) {
+      if (step.value.kind === 'ask') calls.push(...step.value.calls)
+      step = byName.next(step.value.kind === 'ask' ? step.value.calls.map((call) => ({ ok: true as const, body: list.answer(call) })) : [])
+    }
+    expect(cursors(calls)).toHaveLength(3)
+  })
+})
+
+it('whatever comes and goes while a list is read, nothing that stays is missed, nothing comes twice', async () => {
+  const change = fc.record({ insert: fc.boolean(), at: fc.nat({ max: 4000 }) })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 390, max: 1900 }),
+      fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 12 }),
+      fc.scheduler(),
+      async (rows, changes, scheduler) => {
+        const list = movingList(uidsUpTo(rows))
+        const script = [...changes]
+        const reading = read(list, async () => {
+          await scheduler.schedule(Promise.resolve())
+          for (const { insert, at } of script.shift() ?? []) insert ? list.insert(uidAt(at)) : list.remove(at)
+        })
+        const { uids } = await scheduler.waitFor(reading)
+        expect(uids).toEqual([...new Set(uids)].sort())
+        expect(uids.filter((uid) => !list.ever.has(uid))).toEqual([])
+        const seen = new Set(uids)
+        expect(list.always().filter((uid) => !seen.has(uid))).toEqual([])
+      },
+    ),
+    { numRuns: 150, seed: 6 },
+  )
+})

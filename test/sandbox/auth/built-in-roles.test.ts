@@ -23,10 +23,9 @@ const sizes: Record<string, number> = {
 }
 
 describe('capabilities', () => {
-  it('are 216, with unique names in both spellings', () => {
-    expect(capabilities).toHaveLength(216)
-    expect(new Set(capabilities.map((row) => row.v1)).size).toBe(216)
-    expect(new Set(capabilities.map((row) => row.v2)).size).toBe(216)
+  it('have unique names in both spellings', () => {
+    expect(new Set(capabilities.map((row) => row.v1)).size).toBe(capabilities.length)
+    expect(new Set(capabilities.map((row) => row.v2)).size).toBe(capabilities.length)
   })
 
   it('are found under both names', () => {

@@ -1,19 +1,7 @@
 import { expect, test } from 'vitest'
 import { ruleOf } from '../../../src/sandbox/events/rules.ts'
 import { serviceRoutes } from '../../../src/sandbox/routes.ts'
-
-/** Writes nobody hears of (semantics §2.3, §7.1): checks, requests for access, a caller's own metadata, and tokens. */
-const SILENT = [
-  'POST /-/token',
-  'POST /iam/v1/account_associations/{group=**}:check',
-  'PATCH /iam/v1/identities/metadata',
-  'POST /iam/v1/groups/{group_id=**}:requestGroupAccess',
-  'POST /iam/v2/accountAssociations/{uid=**}:checkAccountAssociation',
-  'POST /iam/v2/groups/{group_uid=**}:requestGroupAccess',
-  'PATCH /iam/v2/identities:updateIdentityMetadata',
-  'POST /sts/exchange',
-  'POST /sts/exchange_refresh_token',
-]
+import { SILENT } from './silent.ts'
 
 const nameOf = ({ method, template }: { readonly method: string; readonly template: string }): string => `${method} ${template}`
 

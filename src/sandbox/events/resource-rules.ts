@@ -61,7 +61,7 @@ const registry = (name: string) => ({ v2: `/registry/v2/${name}`, v1: `/registry
 
 const groupEvents = { event: 'iam.group', path: iam('groups'), message: ['iam', 'Group'] } as const
 
-/** Types by semantics §2.3, subjects and groups by §7.2, what is kept back by §7.3. */
+/** Types: semantics §2.3; subjects and groups: semantics §7.2; what is kept back: semantics §7.3. */
 const RESOURCES: readonly Announced[] = [
   { ...groupEvents, verbs: ['created', 'updated'], group: itself },
   { ...groupEvents, verbs: ['deleted'], group: around },

@@ -31,7 +31,7 @@ const taken = async (count: number) => {
 
 const advance = (advanceMs: number) => post('/-/clock', { advanceMs })
 
-describe('what a sink is sent (semantics §7.2 to §7.4)', () => {
+describe('what a sink is sent (semantics §7.2–7.4)', () => {
   test('a CloudEvent in binary mode, with actor and body', async () => {
     await subscribe()
     const group = (await post(`/iam/v2/groups/${org()}`, { name: 'new', description: 'a folder' })).json

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 
@@ -73,13 +73,15 @@ export function pinSelf(core: number): void {
   if (pinned) spawnSync('taskset', ['-cp', String(core), String(process.pid)])
 }
 
-/** CPU time that a process and its children have used, in milliseconds (`/proc`, 10 ms ticks). */
+/** CPU time that a process and its children have used, in milliseconds. The scheduler counts nanoseconds of each thread. */
 export function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
-    .split(' ')
-    .filter((child) => child !== '')
-  return (Number(fields[11]) + Number(fields[12])) * 10 + children.reduce((sum, child) => sum + cpuMs(Number(child)), 0)
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const [ran] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')
+    const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
+      .split(' ')
+      .filter((child) => child !== '')
+    return children.reduce((total, child) => total + cpuMs(Number(child)), sum + Number(ran) / 1e6)
+  }, 0)
 }
 
 /** Resident memory of a process in MiB. */

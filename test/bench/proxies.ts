@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import { type Child, LOAD_CORE, PROXY_CORE, start } from './child.ts'
 
 const here = (file: string) => new URL(file, import.meta.url).pathname
-const CROSSWALK = here('../dist/src/cli.js')
+/** The folder of this checkout. */
+export const CHECKOUT = here('..')
 
-/** Node and its flags as the container image starts them; peers are started by plain `node`, as those who run them do. */
-const NODE = entrypoint().slice(0, -1)
+const programOf = (checkout: string) => join(checkout, 'dist/src/cli.js')
 
-function entrypoint(): readonly string[] {
-  const [, command = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync(here('../docker/Dockerfile'), 'utf8')) ?? []
-  return JSON.parse(command)
+/** Node and its flags as the container image of a checkout starts them; peers are started by plain `node`, as those who run them do. */
+function nodeOf(checkout: string): readonly string[] {
+  const [, command = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync(join(checkout, 'docker/Dockerfile'), 'utf8')) ?? []
+  return (JSON.parse(command) as string[]).slice(0, -1)
 }
 
 export const BASELINE = '@fastify/http-proxy'
@@ -23,14 +24,22 @@ export function startUpstream(rows = 0, latencyMs = 0): Promise<Child> {
 
 /** A whole v2 service with demo data. */
 export function startSandbox(latencyMs = 0): Promise<Child> {
-  return start(LOAD_CORE, ['node', CROSSWALK, 'sandbox', '--sandbox-port', '0', '--latency', String(latencyMs)])
+  return start(LOAD_CORE, ['node', programOf(CHECKOUT), 'sandbox', '--sandbox-port', '0', '--latency', String(latencyMs)])
 }
 
-/** Crosswalk as its image starts it, without its log lines; the probe is loaded before it where stalls are measured. */
-export function startCrosswalk(upstream: string, { probe = false, env = {} as Readonly<Record<string, string>> } = {}): Promise<Child> {
-  const node = [...NODE, ...(probe ? ['--import', here('probe.js')] : [])]
+interface CrosswalkOptions {
+  /** Loads the probe, where stalls are measured. */
+  readonly probe?: boolean
+  readonly env?: Readonly<Record<string, string>>
+  /** The folder of the checkout whose build is started. */
+  readonly checkout?: string
+}
+
+/** Crosswalk as its image starts it, without its log lines. */
+export function startCrosswalk(upstream: string, { probe = false, env = {}, checkout = CHECKOUT }: CrosswalkOptions = {}): Promise<Child> {
+  const node = [...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
   const flags = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
-  return start(PROXY_CORE, [...node, CROSSWALK, 'serve', ...flags], env)
+  return start(PROXY_CORE, [...node, programOf(checkout), 'serve', ...flags], env)
 }
 
 /** A proxy of the comparison, and the request that it is asked: v1 for Crosswalk, the same thing in v2 for those that only pass it on. */

@@ -1,0 +1,87 @@
+import { loadavg } from 'node:os'
+import { basename } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Child, cpuMs, LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
+import { load } from './load.ts'
+import { CHECKOUT, startCrosswalk, startUpstream } from './proxies.ts'
+import { environment } from './report.ts'
+import { PAGE_ROWS, uidAt } from './rows.ts'
+import { median } from './statistics.ts'
+
+const USAGE = `node .bench/against.js [--launches N] [--path PATH]… CHECKOUT…
+  The CPU time of a request: this checkout against others, each started as its own image starts it.
+  CHECKOUT     the folder of another checkout, built
+  --launches   how often all of them are started; otherwise 5
+  --path       what is asked; otherwise one resource by its id, and a page of ${PAGE_ROWS} rows`
+
+const PATHS = [`/registry/v1/tags?id=${uidAt(1)}`, `/registry/v1/tags?limit=${PAGE_ROWS}`]
+const ROWS = 10_000
+const ROUNDS = 14
+const REST_MS = 3000
+const WARM_MS = 2000
+const TURN_MS = 250
+const CONNECTIONS = 50
+
+/** CPU time of a request in one turn, in microseconds. */
+async function turn({ pid, url }: Child, path: string, ms: number): Promise<number> {
+  const [cpu, started] = [cpuMs(pid), performance.now()]
+  const { perSecond } = await load({ url, path, connections: CONNECTIONS, ms })
+  return ((cpuMs(pid) - cpu) * 1e6) / (perSecond * (performance.now() - started))
+}
+
+/**
+ * One launch of all: they rest, are warmed and are measured in turns, so that a busy machine meets all of them. Every round begins with another one.
+ * Returns the times of each round.
+ */
+async function launch(upstream: Child, checkouts: readonly string[], path: string): Promise<readonly (readonly number[])[]> {
+  const children: Child[] = []
+  for (const checkout of checkouts) children.push(await startCrosswalk(upstream.url, { checkout }))
+  await new Promise((resolve) => setTimeout(resolve, REST_MS))
+  for (const child of children) await turn(child, path, WARM_MS)
+  const rounds: number[][] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const times: number[] = []
+    for (let at = 0; at < children.length; at += 1) {
+      const next = (round + at) % children.length
+      times[next] = await turn(children[next] as Child, path, TURN_MS)
+    }
+    rounds.push(times)
+  }
+  for (const child of children) await child.stop()
+  return rounds
+}
+
+/** A line for each checkout; the first is this one. The ratio of a launch is the median of the ratios of its rounds. */
+function lines(checkouts: readonly string[], launches: readonly (readonly (readonly number[])[])[]): string {
+  return checkouts
+    .map((checkout, at) => {
+      const micros = median(launches.map((rounds) => median(rounds.map((times) => times[at] ?? 0))))
+      const ratios = launches.map((rounds) => median(rounds.map((times) => (times[at] ?? 0) / (times[0] ?? 0))))
+      const all = ratios.map((ratio) => ratio.toFixed(3)).join(' ')
+      return `  ${basename(checkout).padEnd(24)} ${micros.toFixed(1).padStart(6)} µs  × ${median(ratios).toFixed(3)}  (launches: ${all})\n`
+    })
+    .join('')
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { launches: { type: 'string', default: '5' }, path: { type: 'string', multiple: true, default: PATHS } },
+})
+if (positionals.length === 0) {
+  process.stderr.write(`${USAGE}\n`)
+  process.exit(2)
+}
+const checkouts = [CHECKOUT, ...positionals]
+const before = loadavg()[0]?.toFixed(2)
+pinSelf(LOAD_CORE)
+try {
+  const upstream = await startUpstream(ROWS)
+  for (const path of values.path) {
+    const launches: (readonly (readonly number[])[])[] = []
+    for (let at = 0; at < Number(values.launches); at += 1) launches.push(await launch(upstream, checkouts, path))
+    process.stdout.write(`${path}\n${lines(checkouts, launches)}`)
+  }
+} finally {
+  stopAll()
+}
+process.stdout.write(`${environment(pinned)}, ${before} before\n`)

@@ -32,7 +32,7 @@ const SESSION_MEMORY = 128
 /**
  * An HTTP/2 server that never listens itself: connections are handed to it. A connection without a frame for `idleTimeoutMs` is ended with all
  * that is under way on it, as one of HTTP/1.1 is; a PING is a frame, so that gRPC streams may be silent for long. gRPC calls are given to
- * `onGrpc` as bare streams, because Node's request and response objects write trailers of their own (packages §3); every other request goes
+ * `onGrpc` as bare streams, because Node's request and response objects write trailers of their own (design §6.4); every other request goes
  * to `handler`. `failed` is told what a handler throws; its stream is reset.
  */
 export function createHttp2(

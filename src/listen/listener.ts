@@ -40,7 +40,7 @@ export interface Listener {
 
 /**
  * An HTTP/1.1 server whose connections are handed to an HTTP/2 server when they speak that: with TLS they say so in the handshake
- * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (packages §4). Who has chosen HTTP/2 and then says
+ * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (design §6.4). Who has chosen HTTP/2 and then says
  * nothing waits for its first bytes as well.
  */
 export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: ListenerSettings): Listener {

@@ -6,7 +6,7 @@ const DEEPEST = 100
 /** What a message of v1 can need by far. A value of two bytes takes a hundred in memory, and more once it is translated. */
 const MOST_VALUES = 10_000
 
-/** JSON.parse rounds integers beyond 2^53 (packages §9); none of them has fewer digits. */
+/** JSON.parse rounds integers beyond 2^53 (design §6.5); none of them has fewer digits. */
 const LONG = 16
 
 /** A request body as v1 read it: no text is no message (undefined), integers beyond 2^53 stay exact as strings, no JSON is code 3. */

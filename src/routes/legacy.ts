@@ -35,7 +35,7 @@ interface Passing {
 }
 
 /**
- * Bytes to the v1 service by reply-from, with its measured traps closed (packages §2): the shared pool verifies TLS, nothing is retried,
+ * Bytes to the v1 service by reply-from, with its measured traps closed (design §6.2): the shared pool verifies TLS, nothing is retried,
  * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape. The target is the
  * client's: reply-from would make a URL of it, which turns `\` into `/` and cuts off what stands behind a `#`.
  */

@@ -6,7 +6,7 @@ import { Firing, type Signal } from '../upstream/signal.ts'
 
 /**
  * Fires when the client goes away before its answer is complete. Fastify's own `request.signal` fires as soon as a body has been read
- * and cannot be used (packages §2).
+ * and cannot be used (design §6.5).
  */
 class ClientSignal extends Firing implements Over {
   next: Over | undefined

@@ -37,7 +37,7 @@ export interface NativeSettings {
 }
 
 /**
- * http-proxy-3 with its measured traps closed (packages §3): one keep-alive agent, TLS verified (its default), an error listener,
+ * http-proxy-3 with its measured traps closed (design §6.3): one keep-alive agent, TLS verified (its default), an error listener,
  * hop-by-hop headers taken out both ways. The request target goes out as it came (`toProxy`), the answer's headers as v2 wrote them. A
  * connection goes back to the agent after a whole exchange only; a handshake has one of its own, because nobody knows what follows it.
  */
@@ -122,7 +122,7 @@ function prepare({ headers }: IncomingMessage): void {
   if (isChunked) headers['transfer-encoding'] = 'chunked'
 }
 
-/** http-proxy-3 would send such a body without its framing, so that it became the next request on the connection (packages §0). */
+/** http-proxy-3 would send such a body without its framing, so that it became the next request on the connection (design §6.3). */
 export function isUnframable({ method, headers }: IncomingMessage): boolean {
   return (method === 'DELETE' || method === 'OPTIONS') && headers['content-length'] === undefined && 'transfer-encoding' in headers
 }

@@ -10,7 +10,7 @@ export interface PoolSettings {
   readonly callTimeoutMs: number
 }
 
-/** The one connection pool: translated calls and passed-through bytes share it. It verifies TLS (packages §2, trap 1). */
+/** The one connection pool: translated calls and passed-through bytes share it. It verifies TLS (design §6.1). */
 export function createPool({ connections, connectTimeoutMs, callTimeoutMs }: PoolSettings): Agent {
   const connect = createConnector({ timeout: connectTimeoutMs })
   return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect })

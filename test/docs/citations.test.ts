@@ -19,9 +19,6 @@ const files = [
   ...CITING.flatMap((folder) => readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`)),
 ].filter((file) => TEXT.test(file) && !file.startsWith('test/docs/citations'))
 
-/** Documents that are not in the repository yet. */
-const TO_COME = ['design', 'packages', 'performance']
-
 /** The sections of each document of the reference. */
 const reference = new Map<string, Set<string>>()
 for (const file of files) {
@@ -34,7 +31,7 @@ for (const file of files) {
 /** Every citation of a text that leads nowhere, as a sentence with its place. */
 function unresolved(file: string, text: string): readonly string[] {
   return citationsIn(text, [...reference.keys()], documentOf(file)).flatMap(({ line, document, section }) => {
-    if (reference.get(document)?.has(section) || (TO_COME.includes(document) && !reference.has(document))) return []
+    if (reference.get(document)?.has(section)) return []
     const why = reference.has(document) ? 'has no such section' : `is no document of ${REFERENCE}`
     return [`${file}:${line}: "${document} §${section}" is cited, but ${document || 'nothing'} ${why}`]
   })

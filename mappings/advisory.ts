@@ -1,11 +1,29 @@
-import { enumMap, prefixed } from '../src/tables/language/enums.ts'
-import { choice, type Fields, int, long, object, objects, oneof, optional, text, texts, time } from '../src/tables/language/field.ts'
-import type { Mapping } from '../src/tables/language/operation.ts'
-import { action, list, withoutToken } from '../src/tables/language/operations.ts'
-import { textsParam, timeParam, v2Query } from '../src/tables/language/query.ts'
-import { message, resource } from '../src/tables/language/resource.ts'
-import { ask } from '../src/tables/plan/plan.ts'
-import { wholeList } from '../src/tables/plan/whole-list.ts'
+import {
+  action,
+  ask,
+  choice,
+  enumMap,
+  type Fields,
+  int,
+  list,
+  long,
+  type Mapping,
+  message,
+  object,
+  objects,
+  oneof,
+  optional,
+  prefixed,
+  resource,
+  text,
+  texts,
+  textsParam,
+  time,
+  timeParam,
+  v2Query,
+  wholeList,
+  withoutToken,
+} from '../src/tables/language.ts'
 import { detection, FALSE_POSITIVE_TYPES } from './vulnerabilities/advisory-event.ts'
 
 const falsePositiveType = enumMap('FalsePositiveDetermination.Type of the feed', [

@@ -1,4 +1,4 @@
-import { enumMap } from '../src/tables/language/enums.ts'
+import { enumMap } from '../src/tables/language.ts'
 
 /**
  * What a role allows: v1 carries plain strings, v2 an enum. No rule derives one name from the other (`identity_providers.scim.manage`,

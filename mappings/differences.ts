@@ -1,5 +1,4 @@
-import { covers } from '../src/tables/language/operation-pattern.ts'
-import type { Sign } from '../src/tables/language/sign.ts'
+import { covers, type Sign } from '../src/tables/language.ts'
 
 /** One thing a v1 client can see differently when v2 stands behind the proxy (design §3). */
 export interface Difference {

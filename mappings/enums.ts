@@ -1,4 +1,4 @@
-import { enumMap, identical, prefixed } from '../src/tables/language/enums.ts'
+import { enumMap, identical, prefixed } from '../src/tables/language.ts'
 
 /** What an organization is (facts §18). */
 export const orgKind = identical('OrgKind', [

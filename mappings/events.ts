@@ -1,8 +1,4 @@
-import { readOnly, text } from '../src/tables/language/field.ts'
-import type { Mapping } from '../src/tables/language/operation.ts'
-import { create, list, remove, v1Only } from '../src/tables/language/operations.ts'
-import { scope } from '../src/tables/language/query.ts'
-import { resource } from '../src/tables/language/resource.ts'
+import { create, list, type Mapping, readOnly, remove, resource, scope, text, v1Only } from '../src/tables/language.ts'
 
 /** Where the events of a group are delivered. Neither version knows times for it (facts §8). */
 const subscription = resource('subscription', {

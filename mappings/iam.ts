@@ -1,4 +1,4 @@
-import type { Mapping } from '../src/tables/language/operation.ts'
+import type { Mapping } from '../src/tables/language.ts'
 import { accountAssociationOperations } from './iam/account-associations.ts'
 import { externalGroupRoleMappingOperations } from './iam/external-group-role-mappings.ts'
 import { groupInviteOperations } from './iam/group-invites.ts'

@@ -1,4 +1,4 @@
-import type { Mapping } from '../src/tables/language/operation.ts'
+import type { Mapping } from '../src/tables/language.ts'
 import { advisory } from './advisory.ts'
 import { events } from './events.ts'
 import { iam } from './iam.ts'

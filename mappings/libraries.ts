@@ -1,4 +1,4 @@
-import type { Mapping } from '../src/tables/language/operation.ts'
+import type { Mapping } from '../src/tables/language.ts'
 import { artifactOperations } from './libraries/artifacts.ts'
 import { v1OnlyOperations } from './libraries/v1-only.ts'
 

@@ -1,7 +1,4 @@
-import { text } from '../src/tables/language/field.ts'
-import type { Mapping } from '../src/tables/language/operation.ts'
-import { action, withoutToken } from '../src/tables/language/operations.ts'
-import { message } from '../src/tables/language/resource.ts'
+import { action, type Mapping, message, text, withoutToken } from '../src/tables/language.ts'
 
 export const ping: Mapping = {
   domain: 'ping',

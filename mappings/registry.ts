@@ -1,4 +1,4 @@
-import type { Mapping } from '../src/tables/language/operation.ts'
+import type { Mapping } from '../src/tables/language.ts'
 import { emulatedOperations } from './registry/emulated.ts'
 import { eolTagOperations } from './registry/eol-tags.ts'
 import { imageOperations } from './registry/images.ts'

@@ -1,5 +1,4 @@
-import type { Mapping } from '../src/tables/language/operation.ts'
-import { v1Only, v1OnlyRows, withoutToken } from '../src/tables/language/operations.ts'
+import { type Mapping, v1Only, v1OnlyRows, withoutToken } from '../src/tables/language.ts'
 
 /**
  * The published v1 paths outside the domains that have a v2. `/sts` is not among them: v2 publishes the same three paths, and whatever is no

@@ -1,5 +1,4 @@
-import type { Mapping } from '../src/tables/language/operation.ts'
-import { v1OnlyRows } from '../src/tables/language/operations.ts'
+import { type Mapping, v1OnlyRows } from '../src/tables/language.ts'
 import { advisoryOperations } from './vulnerabilities/advisories.ts'
 
 export const vulnerabilities: Mapping = {

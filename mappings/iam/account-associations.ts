@@ -1,7 +1,22 @@
-import { choice, long, object, objectMap, objects, readOnly, text, textMap } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { action, create, list, remove, replace } from '../../src/tables/language/operations.ts'
-import { type Message, message, resource } from '../../src/tables/language/resource.ts'
+import {
+  action,
+  choice,
+  create,
+  list,
+  long,
+  type Message,
+  message,
+  type Operation,
+  object,
+  objectMap,
+  objects,
+  readOnly,
+  remove,
+  replace,
+  resource,
+  text,
+  textMap,
+} from '../../src/tables/language.ts'
 import { accountType, checkState } from '../enums.ts'
 
 const installation = { installation_id: long('installationId'), name: text('name') }

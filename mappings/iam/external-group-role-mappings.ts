@@ -1,8 +1,19 @@
-import { objects, readOnly, text, texts, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { action, create, get, list, remove } from '../../src/tables/language/operations.ts'
-import { scope } from '../../src/tables/language/query.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
+import {
+  action,
+  create,
+  get,
+  list,
+  message,
+  type Operation,
+  objects,
+  readOnly,
+  remove,
+  resource,
+  scope,
+  text,
+  texts,
+  time,
+} from '../../src/tables/language.ts'
 
 /** The role that a group of an identity provider's directory gets. Its parent is the provider; it never changes (facts §3.9). */
 const mapping = resource('external group role mapping', {

@@ -1,7 +1,17 @@
-import { duration, flag, object, readOnly, text, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { create, list, remove } from '../../src/tables/language/operations.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
+import {
+  create,
+  duration,
+  flag,
+  list,
+  message,
+  type Operation,
+  object,
+  readOnly,
+  remove,
+  resource,
+  text,
+  time,
+} from '../../src/tables/language.ts'
 import { role } from './roles.ts'
 
 /** An invitation into a group, as it is stored (facts §3.8). `role` is null once the role is gone. */

@@ -1,10 +1,28 @@
 import { isSaid } from '../../src/errors/api-error.ts'
-import { choice, flag, intMap, object, readOnly, text } from '../../src/tables/language/field.ts'
-import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { action, create, list, nothing, ok, operation, patch, remove } from '../../src/tables/language/operations.ts'
-import { scope } from '../../src/tables/language/query.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
-import { ask, type Plan } from '../../src/tables/plan/plan.ts'
+import {
+  action,
+  ask,
+  choice,
+  create,
+  type Env,
+  flag,
+  intMap,
+  list,
+  message,
+  nothing,
+  type Operation,
+  object,
+  ok,
+  operation,
+  type Plan,
+  patch,
+  readOnly,
+  remove,
+  resource,
+  scope,
+  text,
+  type V1Request,
+} from '../../src/tables/language.ts'
 import { orgKind, orgStatus } from '../enums.ts'
 
 const unverified = {

@@ -1,11 +1,33 @@
 import { isSaid } from '../../src/errors/api-error.ts'
-import { choice, knownBy, object, oneof, readOnly, text, textMap, texts, time, withheld } from '../../src/tables/language/field.ts'
-import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { create, list, ok, operation, remove, replace } from '../../src/tables/language/operations.ts'
-import { scope, v2Query } from '../../src/tables/language/query.ts'
-import { message, resource, uidOf } from '../../src/tables/language/resource.ts'
-import { uidToldInPath } from '../../src/tables/language/uid.ts'
-import { ask, type Plan } from '../../src/tables/plan/plan.ts'
+import {
+  ask,
+  choice,
+  create,
+  type Env,
+  knownBy,
+  list,
+  message,
+  type Operation,
+  object,
+  ok,
+  oneof,
+  operation,
+  type Plan,
+  readOnly,
+  remove,
+  replace,
+  resource,
+  scope,
+  text,
+  textMap,
+  texts,
+  time,
+  uidOf,
+  uidToldInPath,
+  type V1Request,
+  v2Query,
+  withheld,
+} from '../../src/tables/language.ts'
 import { servicePrincipal } from '../enums.ts'
 
 const claimMatch = {

@@ -1,9 +1,20 @@
-import { isIdentified } from '../../src/tables/compile/is-answer.ts'
-import { flag, gone, nested, readOnly, text, texts } from '../../src/tables/language/field.ts'
-import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { ok, operation } from '../../src/tables/language/operations.ts'
-import { message } from '../../src/tables/language/resource.ts'
-import { ask, type Plan } from '../../src/tables/plan/plan.ts'
+import {
+  ask,
+  type Env,
+  flag,
+  gone,
+  isIdentified,
+  message,
+  nested,
+  type Operation,
+  ok,
+  operation,
+  type Plan,
+  readOnly,
+  text,
+  texts,
+  type V1Request,
+} from '../../src/tables/language.ts'
 
 /** What the console asked the caller at sign-up: v1 nests it, v2 is flat (facts §3.3). */
 const onboardingQuestions = {

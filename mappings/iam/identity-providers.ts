@@ -1,10 +1,24 @@
-import { choice, flag, object, oneof, readOnly, text, texts, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { create, list, remove, replace } from '../../src/tables/language/operations.ts'
-import { scope } from '../../src/tables/language/query.ts'
-import { resource, uidOf } from '../../src/tables/language/resource.ts'
-import { hydrate, lookUp } from '../../src/tables/plan/hydrate.ts'
-import type { Enrich } from '../../src/tables/plan/list-query.ts'
+import {
+  choice,
+  create,
+  type Enrich,
+  flag,
+  hydrate,
+  list,
+  lookUp,
+  type Operation,
+  object,
+  oneof,
+  readOnly,
+  remove,
+  replace,
+  resource,
+  scope,
+  text,
+  texts,
+  time,
+  uidOf,
+} from '../../src/tables/language.ts'
 import { correlationRule, credentialState } from '../enums.ts'
 
 const oidc = {

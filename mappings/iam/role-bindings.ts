@@ -1,26 +1,40 @@
-import { v1FieldName } from '../../src/tables/compile/field-name.ts'
-import { isObject, type JsonObject } from '../../src/tables/json.ts'
 import {
+  ask,
+  type Call,
+  create,
+  type Enrich,
+  type Env,
   firstOf,
+  hydrate,
+  isObject,
+  type JsonObject,
   knownBy,
+  list,
+  lookUp,
   mayBeWithheld,
+  message,
+  type Operation,
   object,
   objects,
+  ok,
+  operation,
+  type Plan,
   parentOf,
+  parentUid,
+  type Resource,
   readOnly,
+  remove,
+  replace,
+  resource,
+  scope,
   text,
   time,
+  uidOf,
+  type V1Request,
+  v1FieldName,
   WITHHELD,
   withheld,
-} from '../../src/tables/language/field.ts'
-import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { create, list, ok, operation, remove, replace } from '../../src/tables/language/operations.ts'
-import { scope } from '../../src/tables/language/query.ts'
-import { message, type Resource, resource, uidOf } from '../../src/tables/language/resource.ts'
-import { parentUid } from '../../src/tables/language/uid.ts'
-import { hydrate, lookUp } from '../../src/tables/plan/hydrate.ts'
-import type { Enrich } from '../../src/tables/plan/list-query.ts'
-import { ask, type Call, type Plan } from '../../src/tables/plan/plan.ts'
+} from '../../src/tables/language.ts'
 import { group } from './groups.ts'
 import { identity } from './identities.ts'
 import { role } from './roles.ts'

@@ -1,8 +1,17 @@
-import { choices, readOnly, text } from '../../src/tables/language/field.ts'
-import type { Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { create, list, remove, replace } from '../../src/tables/language/operations.ts'
-import { scope, single } from '../../src/tables/language/query.ts'
-import { resource } from '../../src/tables/language/resource.ts'
+import {
+  choices,
+  create,
+  list,
+  type Operation,
+  readOnly,
+  remove,
+  replace,
+  resource,
+  scope,
+  single,
+  text,
+  type V1Request,
+} from '../../src/tables/language.ts'
 import { capabilities } from '../capabilities.ts'
 
 /** A named set of capabilities: built-in (at the root) or an organization's own (facts §3.4). */

@@ -1,7 +1,4 @@
-import { duration, type Fields, flag, text, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { action, nothing } from '../../src/tables/language/operations.ts'
-import { message } from '../../src/tables/language/resource.ts'
+import { action, duration, type Fields, flag, message, nothing, type Operation, text, time } from '../../src/tables/language.ts'
 
 /** One of the four SCIM actions of an identity provider: the same verb and bodies in both versions, but for the name of its uid (facts §3.6). */
 function scimAction(verb: string, suffix: string, request: Fields, answer: Fields): Operation {

@@ -1,7 +1,4 @@
-import { readOnly, text, texts, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { action, list } from '../../src/tables/language/operations.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
+import { action, list, message, type Operation, readOnly, resource, text, texts, time } from '../../src/tables/language.ts'
 
 /** A document of terms that somebody accepted for an organization (facts §3.10). */
 const acceptance = resource('terms acceptance', {

@@ -1,9 +1,26 @@
-import { enumMap, identical } from '../../src/tables/language/enums.ts'
-import { choice, flag, gone, int, long, objects, readOnly, text, time } from '../../src/tables/language/field.ts'
-import type { Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { action, list } from '../../src/tables/language/operations.ts'
-import { choicesParam, flagParam, v1OnlyFlag, v2Query } from '../../src/tables/language/query.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
+import {
+  action,
+  choice,
+  choicesParam,
+  enumMap,
+  flag,
+  flagParam,
+  gone,
+  identical,
+  int,
+  list,
+  long,
+  message,
+  type Operation,
+  objects,
+  readOnly,
+  resource,
+  text,
+  time,
+  type V1Request,
+  v1OnlyFlag,
+  v2Query,
+} from '../../src/tables/language.ts'
 
 const ecosystem = enumMap(
   'Ecosystem',

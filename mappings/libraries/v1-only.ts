@@ -1,5 +1,4 @@
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { v1OnlyRows } from '../../src/tables/language/operations.ts'
+import { type Operation, v1OnlyRows } from '../../src/tables/language.ts'
 
 /** What v2 offers of libraries is the catalogue of artifacts; everything that configures them stayed in v1 (facts §22). */
 export const v1OnlyOperations: readonly Operation[] = [

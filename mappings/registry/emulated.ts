@@ -1,13 +1,22 @@
-import { asText, type JsonObject } from '../../src/tables/json.ts'
-import { long, object, text, time } from '../../src/tables/language/field.ts'
-import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { ok, operation } from '../../src/tables/language/operations.ts'
-import { v2Query } from '../../src/tables/language/query.ts'
-import { message } from '../../src/tables/language/resource.ts'
-import { uidInPath } from '../../src/tables/language/uid.ts'
-import type { Plan } from '../../src/tables/plan/plan.ts'
-import { eachPage } from '../../src/tables/plan/walk.ts'
-import { EVERYTHING } from '../../src/tables/plan/window.ts'
+import {
+  asText,
+  type Env,
+  EVERYTHING,
+  eachPage,
+  type JsonObject,
+  long,
+  message,
+  type Operation,
+  object,
+  ok,
+  operation,
+  type Plan,
+  text,
+  time,
+  uidInPath,
+  type V1Request,
+  v2Query,
+} from '../../src/tables/language.ts'
 import { repo } from './repo.ts'
 import { shownKinds, tag } from './tags.ts'
 

@@ -1,11 +1,19 @@
-import { asText } from '../../src/tables/json.ts'
-import { identical } from '../../src/tables/language/enums.ts'
-import { choice, gone, object, readOnly, text, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { list } from '../../src/tables/language/operations.ts'
-import { scope } from '../../src/tables/language/query.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
-import type { Enrich } from '../../src/tables/plan/list-query.ts'
+import {
+  asText,
+  choice,
+  type Enrich,
+  gone,
+  identical,
+  list,
+  message,
+  type Operation,
+  object,
+  readOnly,
+  resource,
+  scope,
+  text,
+  time,
+} from '../../src/tables/language.ts'
 import { shownKinds, tag } from './tags.ts'
 
 // facts §4.4

@@ -1,7 +1,4 @@
-import { long, text, texts } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { action } from '../../src/tables/language/operations.ts'
-import { message } from '../../src/tables/language/resource.ts'
+import { action, long, message, type Operation, text, texts } from '../../src/tables/language.ts'
 
 const architectures = message('architectures', { archs: texts('architectures') })
 const size = message('image size', { size: long('size'), arch: text('architecture') })

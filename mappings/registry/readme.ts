@@ -1,11 +1,21 @@
 import { ApiError, isSaid } from '../../src/errors/api-error.ts'
-import { isIdentified } from '../../src/tables/compile/is-answer.ts'
-import { asText, type JsonObject } from '../../src/tables/json.ts'
-import { text } from '../../src/tables/language/field.ts'
-import { message } from '../../src/tables/language/resource.ts'
-import { told, uidInPath } from '../../src/tables/language/uid.ts'
-import type { Enrich } from '../../src/tables/plan/list-query.ts'
-import { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from '../../src/tables/plan/plan.ts'
+import {
+  ask,
+  askAll,
+  asText,
+  bodyOf,
+  type Call,
+  type Enrich,
+  type Expected,
+  isIdentified,
+  type JsonObject,
+  message,
+  type Outcome,
+  type Plan,
+  text,
+  told,
+  uidInPath,
+} from '../../src/tables/language.ts'
 import { repo } from './repo.ts'
 
 /** v1 carries the readme inside the repo; v2 keeps it as a sub-resource with a stricter capability for writing (facts §4.1). */

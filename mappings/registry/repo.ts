@@ -1,4 +1,3 @@
-import { prefixed } from '../../src/tables/language/enums.ts'
 import {
   choice,
   elsewhere,
@@ -10,14 +9,15 @@ import {
   object,
   objects,
   optionalInV1,
+  prefixed,
   readOnly,
+  resource,
   text,
   textMap,
   texts,
   time,
   uint,
-} from '../../src/tables/language/field.ts'
-import { resource } from '../../src/tables/language/resource.ts'
+} from '../../src/tables/language.ts'
 
 const catalogTier = prefixed(
   'CatalogTier',

@@ -1,13 +1,27 @@
 import { isSaid } from '../../src/errors/api-error.ts'
-import { asText, type JsonObject } from '../../src/tables/json.ts'
-import { WITHHELD } from '../../src/tables/language/field.ts'
-import type { Env, Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { list, ok, operation, patch, remove } from '../../src/tables/language/operations.ts'
-import { flagParam, scope, v2Query } from '../../src/tables/language/query.ts'
-import { uidOf } from '../../src/tables/language/resource.ts'
-import { told, uidInPath } from '../../src/tables/language/uid.ts'
-import { readPage } from '../../src/tables/plan/page.ts'
-import { ask, askAll, type Plan } from '../../src/tables/plan/plan.ts'
+import {
+  ask,
+  askAll,
+  asText,
+  type Env,
+  flagParam,
+  type JsonObject,
+  list,
+  type Operation,
+  ok,
+  operation,
+  type Plan,
+  patch,
+  readPage,
+  remove,
+  scope,
+  told,
+  uidInPath,
+  uidOf,
+  type V1Request,
+  v2Query,
+  WITHHELD,
+} from '../../src/tables/language.ts'
 import { halfDone, README_CALLS, readmeIn, storedReadme, withReadmes, writeReadme } from './readme.ts'
 import { repo } from './repo.ts'
 

@@ -1,14 +1,28 @@
 import { invalidArgument } from '../../src/errors/api-error.ts'
-import { asText, type JsonObject } from '../../src/tables/json.ts'
-import { flag, readOnly, text, texts, time } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { list, ok, operation, remove } from '../../src/tables/language/operations.ts'
-import { fillPath } from '../../src/tables/language/path.ts'
-import { negated, scope, timeParam } from '../../src/tables/language/query.ts'
-import { resource } from '../../src/tables/language/resource.ts'
-import { parentUid, uidInPath } from '../../src/tables/language/uid.ts'
-import { readPage } from '../../src/tables/plan/page.ts'
-import { ask, type Plan } from '../../src/tables/plan/plan.ts'
+import {
+  ask,
+  asText,
+  fillPath,
+  flag,
+  type JsonObject,
+  list,
+  negated,
+  type Operation,
+  ok,
+  operation,
+  type Plan,
+  parentUid,
+  readOnly,
+  readPage,
+  remove,
+  resource,
+  scope,
+  text,
+  texts,
+  time,
+  timeParam,
+  uidInPath,
+} from '../../src/tables/language.ts'
 
 export const tag = resource('tag', {
   v2: '/registry/v2/tags',

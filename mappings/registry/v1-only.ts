@@ -1,5 +1,4 @@
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { v1OnlyRows } from '../../src/tables/language/operations.ts'
+import { type Operation, v1OnlyRows } from '../../src/tables/language.ts'
 
 /** Operations that only a v1 service can answer, by the reason (facts §22, specification §4.7). Clients read the reasons. */
 export const v1OnlyOperations: readonly Operation[] = [

@@ -1,14 +1,34 @@
 import { isSaid } from '../../src/errors/api-error.ts'
-import { isObject, type JsonObject } from '../../src/tables/json.ts'
-import { enumMap, identical } from '../../src/tables/language/enums.ts'
-import { firstOf, long, objects, optional, parentOf, readOnly, text, texts, time } from '../../src/tables/language/field.ts'
-import type { Operation, V1Request } from '../../src/tables/language/operation.ts'
-import { list } from '../../src/tables/language/operations.ts'
-import { choiceParam, choicesParam, scope, textsParam } from '../../src/tables/language/query.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
-import { parentUid, uidInPath } from '../../src/tables/language/uid.ts'
-import { ask, type Plan } from '../../src/tables/plan/plan.ts'
-import { type Read, wholeList } from '../../src/tables/plan/whole-list.ts'
+import {
+  ask,
+  choiceParam,
+  choicesParam,
+  enumMap,
+  firstOf,
+  identical,
+  isObject,
+  type JsonObject,
+  list,
+  long,
+  message,
+  type Operation,
+  objects,
+  optional,
+  type Plan,
+  parentOf,
+  parentUid,
+  type Read,
+  readOnly,
+  resource,
+  scope,
+  text,
+  texts,
+  textsParam,
+  time,
+  uidInPath,
+  type V1Request,
+  wholeList,
+} from '../../src/tables/language.ts'
 import { advisoryEvent, reviewStatus } from './advisory-event.ts'
 
 const EVENT_TYPES = [

@@ -1,5 +1,17 @@
-import { prefixed } from '../../src/tables/language/enums.ts'
-import { bytes, choice, type Fields, gone, object, oneof, optional, readOnly, text, texts, time } from '../../src/tables/language/field.ts'
+import {
+  bytes,
+  choice,
+  type Fields,
+  gone,
+  object,
+  oneof,
+  optional,
+  prefixed,
+  readOnly,
+  text,
+  texts,
+  time,
+} from '../../src/tables/language.ts'
 
 /** Reasons why a finding is not a vulnerability; both advisory domains know them, with other prefixes (facts §18). */
 export const FALSE_POSITIVE_TYPES = [

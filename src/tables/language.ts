@@ -1,0 +1,102 @@
+/**
+ * The language of the tables, and the only module of src/tables that mappings/ imports. A table of one resource reads:
+ *
+ *     const role = resource('role', {
+ *       v2: '/iam/v2/roles',
+ *       plural: 'roles',
+ *       fields: { id: readOnly('uid'), name: text('name'), capabilities: choices('capabilities', capabilities) },
+ *     })
+ *
+ *     const roleOperations: readonly Operation[] = [
+ *       list('iam.roles.list', 'GET /iam/v1/roles', role, { query: { ...scope, name: 'name' }, byId: 'id' }),
+ *       create('iam.roles.create', 'POST /iam/v1/roles/{parent_id=**}', role),
+ *       replace('iam.roles.update', 'PUT /iam/v1/roles/{id=**}', role),
+ *       remove('iam.roles.delete', 'DELETE /iam/v1/roles/{id=**}', role),
+ *     ]
+ *
+ * Each name is explained, with an example, where it is defined. It is the only module that re-exports: the architecture test says so.
+ */
+
+export { v1FieldName } from './compile/field-name.ts'
+export { isIdentified } from './compile/is-answer.ts'
+export { asText, isObject, type JsonObject } from './json.ts'
+export { enumMap, identical, prefixed } from './language/enums.ts'
+export {
+  bytes,
+  choice,
+  choices,
+  duration,
+  elsewhere,
+  type Fields,
+  firstOf,
+  flag,
+  gone,
+  int,
+  intMap,
+  jsonName,
+  knownBy,
+  long,
+  lossy,
+  mayBeWithheld,
+  nested,
+  object,
+  objectMap,
+  objects,
+  oneof,
+  optional,
+  optionalInV1,
+  parentOf,
+  readOnly,
+  text,
+  textMap,
+  texts,
+  time,
+  uint,
+  WITHHELD,
+  withheld,
+} from './language/field.ts'
+export type { Env, Mapping, Operation, V1Request } from './language/operation.ts'
+// Differences that a client can see.
+export { covers } from './language/operation-pattern.ts'
+// Operations: one row an endpoint.
+export {
+  action,
+  create,
+  get,
+  list,
+  nothing,
+  ok,
+  operation,
+  patch,
+  remove,
+  replace,
+  v1Only,
+  v1OnlyRows,
+  withoutToken,
+} from './language/operations.ts'
+export { fillPath } from './language/path.ts'
+// Parameters of a query.
+export {
+  choiceParam,
+  choicesParam,
+  flagParam,
+  negated,
+  scope,
+  single,
+  textsParam,
+  timeParam,
+  v1OnlyFlag,
+  v2Query,
+} from './language/query.ts'
+// Resources and messages: one row a member.
+export { type Message, message, type Resource, resource, uidOf } from './language/resource.ts'
+export type { Sign } from './language/sign.ts'
+export { parentUid, told, uidInPath, uidToldInPath } from './language/uid.ts'
+export { hydrate, lookUp } from './plan/hydrate.ts'
+export type { Enrich } from './plan/list-query.ts'
+export { readPage } from './plan/page.ts'
+// Plans: operations that make several calls.
+export { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from './plan/plan.ts'
+export { eachPage } from './plan/walk.ts'
+export { type Read, wholeList } from './plan/whole-list.ts'
+export { EVERYTHING } from './plan/window.ts'

@@ -10,8 +10,8 @@ type Schema = Readonly<Record<string, unknown>>
 
 const CONTRACT = 'v1'
 
-test('published answers are what the v1 contract says, without a member more', async () => {
-  const contract = read<OpenApi>('openapi-v1.json')
+test('published answers are what the v1 contract says, without a member more', async (context) => {
+  const contract = read<OpenApi>(context, 'openapi-v1.json')
   const ajv = new Ajv({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ components: closed(contract.components) as Schema }, CONTRACT)

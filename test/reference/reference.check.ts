@@ -6,11 +6,11 @@ import { read } from './documents.ts'
 import type { Facts } from './facts.ts'
 import type { Findings } from './findings.ts'
 
-test('the tables say what the reference says', () => {
+test('the tables say what the reference says', (context) => {
   const found = [
-    compare(read<Facts>('crosswalk.json'), mappings),
-    compareWithV1(read<OpenApi>('openapi-v1.json'), mappings),
-    compareWithV2(read<OpenApi>('openapi-v2.json'), mappings),
+    compare(read<Facts>(context, 'crosswalk.json'), mappings),
+    compareWithV1(read<OpenApi>(context, 'openapi-v1.json'), mappings),
+    compareWithV2(read<OpenApi>(context, 'openapi-v2.json'), mappings),
   ]
   const all = (kind: keyof Findings) => found.flatMap((findings) => findings[kind])
   const [missing, extra, different] = [all('missing'), all('extra'), all('different')]

@@ -31,7 +31,7 @@ const v1Tags: Resource<Tag> = {
 
 const written: Written<Tag> = { resource: v1Tags, path: '/registry/v1/tags', message: tag }
 
-/** Creating a tag that is there moves it; without a digest it stays where it points (facts §13, semantics §9.4). */
+/** Creating a tag that is there moves it; without a digest it stays where it points (facts §4.2, semantics §9.4). */
 const createTag: Operation = {
   method: 'POST',
   template: `${written.path}/{repo_id=**}`,

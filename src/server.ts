@@ -32,6 +32,7 @@ import { type Admit, createAdmission, createBounded } from './routes/admission.t
 import { createAnnounce } from './routes/announce.ts'
 import { createApp, createServe } from './routes/app.ts'
 import { createCompat } from './routes/compat.ts'
+import { createCore } from './routes/core.ts'
 import { type Begin, createEdge } from './routes/edge.ts'
 import { createForwarded, type Forwarded } from './routes/forwarded.ts'
 import { createGate, type Gate } from './routes/gate.ts'
@@ -217,8 +218,10 @@ function createProxy(
       ? undefined
       : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
-  const carriers = { operations, sendFor, legacy, forwarded, announced: announce.headers, modes: migration.modes, metrics, tracing }
-  const compat = createCompat(carriers, compatSettings(config))
+  const settings = compatSettings(config)
+  const core = createCore({ operations, sendFor, modes: migration.modes, metrics, hasV1: legacy !== undefined, settings })
+  const { limits: clients } = settings
+  const compat = createCompat({ core, legacy, forwarded, announced: announce.headers, metrics, tracing, limits: clients })
   const serve = createServe({ begin, gate, passthrough, announce, compat })
   return app
 }

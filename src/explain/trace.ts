@@ -3,7 +3,8 @@ import type { CodeName } from '../errors/codes.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Env, Operation, V1Request } from '../tables/language/operation.ts'
-import type { Call, Outcome, Plan } from '../tables/plan/plan.ts'
+import type { Call, Outcome } from '../tables/plan/plan.ts'
+import { type Make, run } from '../tables/plan/turn.ts'
 import { markerText } from './marker.ts'
 import type { ShapeOf } from './placeholder.ts'
 
@@ -19,7 +20,7 @@ export interface Scenario {
   readonly values?: ReadonlyMap<string, string>
 }
 
-/** The calls that a plan makes in a scenario, in order, and the error that it ends with. */
+/** The calls that an operation makes in a scenario, in order, and the error that it ends with. */
 export interface Trace {
   readonly calls: readonly Call[]
   readonly error: ApiError | undefined
@@ -33,32 +34,36 @@ export interface Subject {
   readonly shapeOf: ShapeOf
 }
 
-/** Where a plan that never ends is cut off. */
+/** Where an operation that never ends is cut off. */
 const MOST_CALLS = 100
 
-/** Runs the plan of a request against imagined answers; nothing is sent. */
+/** Runs a request against imagined answers; nothing is sent. */
 export function trace(subject: Subject, scenario: Scenario = {}): Trace {
   const calls: Call[] = []
   const answer = (call: Call): Outcome => {
     calls.push(call)
     return outcomeOf(subject, call, calls.length, scenario)
   }
-  try {
-    if (subject.operation.plan) follow(subject.operation.plan(subject.request, subject.env), answer, () => calls.length < MOST_CALLS)
-    return { calls, error: undefined }
-  } catch (thrown) {
-    return { calls, error: asApiError(thrown) }
-  }
+  return { calls, error: follow(subject, answer, () => calls.length < MOST_CALLS) }
 }
 
-/** Runs a plan to its end, or until `goOn` says no; each call gets its answer at once. Throws what the plan throws. */
-export function follow(plan: Plan, answer: (call: Call) => Outcome, goOn: () => boolean): void {
-  let outcomes: readonly Outcome[] = []
-  while (goOn()) {
-    const step = plan.next(outcomes)
-    if (step.done) return
-    outcomes = step.value.kind === 'ask' ? step.value.calls.map(answer) : []
+/** Runs a request to its end, or until `goOn` says no; each call gets its answer at once. Returns the error that the request ends with. */
+export function follow(
+  { operation, request, env }: Pick<Subject, 'operation' | 'request' | 'env'>,
+  answer: (call: Call) => Outcome,
+  goOn: () => boolean,
+): ApiError | undefined {
+  const { begin } = operation
+  if (!begin) return undefined
+  let error: ApiError | undefined
+  const make: Make = (turn, tell) => {
+    if (goOn()) tell(turn.calls.map(answer))
   }
+  const failed = (thrown: unknown) => {
+    error = asApiError(thrown)
+  }
+  run(() => begin(request, env), make, { rows: () => true, ended() {}, failed })
+  return error
 }
 
 function outcomeOf({ operation, shapeOf }: Subject, call: Call, number: number, scenario: Scenario): Outcome {

@@ -84,7 +84,7 @@ async function pick({ items }: Traffic, { mappings, most }: AgainstSettings) {
   for await (const item of items) {
     const place = 'url' in item ? placeOf(item) : undefined
     if (place?.kind !== 'operation' || !('url' in item)) left.other += 1
-    else if (!place.operation.plan) left.v1Only += 1
+    else if (!place.operation.begin) left.v1Only += 1
     else if (place.form) left.forms += 1
     else if (item.method !== 'GET' || !isRead(place.operation)) left.writes += 1
     else if (pageTokenOf(place.operation, item.url) !== undefined) left.pageTokens += 1

@@ -1,5 +1,4 @@
 import type { ApiError } from '../errors/api-error.ts'
-import { asApiError } from '../errors/to-v1.ts'
 import { ordinary } from '../explain/guards.ts'
 import { follow, type Subject } from '../explain/trace.ts'
 import type { JsonObject } from '../tables/json.ts'
@@ -19,37 +18,26 @@ export interface Cost {
 /** The cost of one request of an operation. */
 export type CostOf = (operation: Operation, request: V1Request) => Cost
 
-/** Where a plan that never ends is cut off. */
+/** Where an operation that never ends is cut off. */
 const MOST_CALLS = 100_000
 
 /**
- * Counts the v2 calls of a request by running its plan against an imagined v2: every call succeeds, every list that the request is about
+ * Counts the v2 calls of a request by running it against an imagined v2: every call succeeds, every list that the request is about
  * holds `rows` rows and is served page by page, every other list holds one. Nothing is sent.
  */
 export function costOf(subject: Subject, rows: number): Cost {
-  const { operation, request, env } = subject
-  if (!operation.plan) return { calls: 0, kept: 0 }
+  const { operation } = subject
+  if (!operation.begin) return { calls: 0, kept: 0 }
   const values = ordinary(subject).base.values ?? new Map<string, string>()
   const answer = imagined(subject, operation.rows ? rows : 1, values)
   const made: Call[] = []
-  const failed = attempt(() => {
-    const take = (call: Call) => {
-      made.push(call)
-      return answer(call, made.length)
-    }
-    if (operation.plan) follow(operation.plan(request, env), take, () => made.length < MOST_CALLS)
-  })
+  const take = (call: Call) => {
+    made.push(call)
+    return answer(call, made.length)
+  }
+  const failed = follow(subject, take, () => made.length < MOST_CALLS)
   const kept = made.filter(({ keep }) => keep?.scope === 'caller').length
   return { calls: made.length, kept, ...(failed && made.length === 0 && { refused: failed }) }
-}
-
-function attempt(action: () => void): ApiError | undefined {
-  try {
-    action()
-    return undefined
-  } catch (thrown) {
-    return asApiError(thrown)
-  }
 }
 
 type AnswerCall = (call: Call, number: number) => Outcome

@@ -51,7 +51,7 @@ function addSent(item: Sent, placeOf: ReturnType<typeof createPlaces>, cost: Cos
 }
 
 function dropped({ operation, request }: { readonly operation: Operation; readonly request: V1Request }) {
-  if (!operation.plan) return {}
+  if (!operation.begin) return {}
   return {
     droppedParameters: unknownParameters(operation, request).map(nameToShow),
     droppedMembers: droppedMembers(operation, request.body).map(shown),

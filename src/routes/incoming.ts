@@ -43,7 +43,7 @@ function readRequest(
 }
 
 /** Whether the body is known to fit; one of unknown length may not. */
-export function isBodyWithin({ headers }: IncomingMessage, limit: number): boolean {
+export function isBodyWithin({ headers }: Pick<IncomingMessage, 'headers'>, limit: number): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= limit
 }
 

@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { OneRead } from '../translate/translated.ts'
+import type { Turn } from '../tables/plan/turn.ts'
 import type { Routed } from './match.ts'
 
 /** A read as the tables understand its URL. It holds nothing of who asked. */
-export interface KnownRead extends OneRead {
+export interface KnownRead {
   readonly routed: Routed
+  /** Its first turn. Throws the ApiError that the tables refuse it with. */
+  readonly first: () => Turn
   /** Query parameters that the operation does not know. */
   readonly unknown: readonly string[]
 }

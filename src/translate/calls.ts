@@ -1,10 +1,17 @@
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Call, Outcome, Step } from '../tables/plan/plan.ts'
+import type { Call, Outcome } from '../tables/plan/plan.ts'
+import type { AskTurn, Make } from '../tables/plan/turn.ts'
 
-/** Makes one v2 call: its JSON body, or an ApiError. */
-export type Send = (call: Call) => Promise<JsonObject>
+/** Takes what became of a call. */
+export interface Landing {
+  landed(body: JsonObject): void
+  failed(error: Error): void
+}
+
+/** Makes one v2 call; tells its JSON body or its error, perhaps at once. */
+export type Send = (call: Call, landing: Landing) => void
 
 /** What the calls of one v1 request may cost; the names are those of the configuration. */
 export interface CallLimits {
@@ -14,10 +21,6 @@ export interface CallLimits {
   readonly parallelCalls: number
 }
 
-type Ask = Extract<Step, { kind: 'ask' }>
-
-type MakeCalls = (ask: Ask) => Promise<readonly Outcome[]>
-
 /** A call that was begun before it was asked for. */
 interface Begun {
   readonly call: Call
@@ -25,36 +28,39 @@ interface Begun {
 }
 
 /**
- * Makes the calls of one plan within its limits. Calls that the plan says it will ask for next are begun ahead, so that they are under way
+ * Makes the calls of one operation within its limits. Calls that a plan says it will ask for next are begun ahead, so that they are under way
  * while an earlier page is still being written; at most `parallelCalls` of them are begun and not yet asked for, so that a plan that stands
  * still (because the client does not read) holds no more than that many answers.
  */
-export function createCalls(send: Send, limits: CallLimits): MakeCalls {
-  let many: MakeCalls | undefined
+export function createCalls(send: Send, limits: CallLimits): Make {
+  let many: MakeMany | undefined
   let made = 0
-  return (ask) => {
-    const [only] = ask.calls
-    if (many || !only || ask.calls.length > 1 || ask.ahead) {
+  return (turn, tell, fail) => {
+    const [only] = turn.calls
+    if (many || !only || turn.calls.length > 1 || turn.ahead) {
       many ??= createMany(send, limits, made)
-      return many(ask)
+      many(turn).then(tell, fail)
+    } else if (made === limits.callsPerRequest) fail(tooManyCalls(made))
+    else {
+      made += 1
+      make(only, send, (outcome) => tell([outcome]))
     }
-    if (made === limits.callsPerRequest) return Promise.reject(tooManyCalls(made))
-    made += 1
-    return alone(send, only)
   }
 }
 
-/** A call that nothing stands beside: most requests need no other. */
-async function alone(send: Send, call: Call): Promise<readonly Outcome[]> {
+function make(call: Call, send: Send, tell: (outcome: Outcome) => void): void {
+  const failed = (error: unknown) => tell({ ok: false, error: asApiError(error) })
   try {
-    return [{ ok: true, body: await send(call) }]
+    send(call, { landed: (body) => tell({ ok: true, body }), failed })
   } catch (error) {
-    return [{ ok: false, error: asApiError(error) }]
+    failed(error)
   }
 }
+
+type MakeMany = (turn: AskTurn) => Promise<readonly Outcome[]>
 
 /** Calls side by side and ahead, behind `made` that were made before. */
-function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, before: number): MakeCalls {
+function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, before: number): MakeMany {
   const begun: Begun[] = []
   const waiting: (() => void)[] = []
   let underWay = 0
@@ -62,22 +68,21 @@ function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, 
   let next = 0
   let made = before
 
-  const go = async (call: Call): Promise<Outcome> => {
+  const go = (call: Call): Promise<Outcome> => {
     underWay += 1
-    try {
-      return { ok: true, body: await send(call) }
-    } catch (error) {
-      return { ok: false, error: asApiError(error) }
-    } finally {
-      underWay -= 1
-      waiting.shift()?.()
-    }
+    return new Promise((resolve) =>
+      make(call, send, (outcome) => {
+        underWay -= 1
+        resolve(outcome)
+        waiting.shift()?.()
+      }),
+    )
   }
   const begin = (call: Call): Promise<Outcome> => {
     made += 1
     return underWay < parallelCalls ? go(call) : new Promise((resolve) => waiting.push(() => resolve(go(call))))
   }
-  const make = (call: Call): Promise<Outcome> => {
+  const outcomeOf = (call: Call): Promise<Outcome> => {
     const at = begun.findIndex((other) => other.call === call)
     const [known] = at < 0 ? [] : begun.splice(at, 1)
     return known?.outcome ?? begin(call)
@@ -96,7 +101,7 @@ function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, 
     }
     const known = begun.length === 0 ? 0 : calls.filter((call) => begun.some((other) => other.call === call)).length
     if (made + calls.length - known > callsPerRequest) return Promise.reject(tooManyCalls(callsPerRequest))
-    const outcomes = calls.map(make)
+    const outcomes = calls.map(outcomeOf)
     beginAhead()
     return Promise.all(outcomes)
   }

@@ -1,100 +1,48 @@
 import { type ApiError, invalidArgument, MOST_VIOLATIONS } from '../errors/api-error.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
-import type { JsonObject } from '../tables/json.ts'
 import type { Env, Operation, V1Request } from '../tables/language/operation.ts'
 import { spellings } from '../tables/language/query.ts'
-import type { Call, OneCall, Outcome } from '../tables/plan/plan.ts'
-import type { Send } from './calls.ts'
-import { type Answer, answerOf, execute, type PlanLimits } from './execute.ts'
+import type { Turn } from '../tables/plan/turn.ts'
+import { type Answer, type AnswerLimits, answer } from './answer.ts'
+import { createCalls, type Send } from './calls.ts'
 
 export interface TranslateSettings extends Env {
   readonly unknownParameters: 'drop' | 'refuse'
-  readonly limits: PlanLimits
+  readonly limits: AnswerLimits
 }
 
 /** What the log and the metrics want to know of an error; never sent. */
 export type OnError = (error: ApiError) => void
 
-/** Answers one v1 request from v2: runs the operation's plan and puts every error into v1's manners. Never throws. */
+/** The first turn of a request. Throws the ApiError that the tables refuse it with. */
+export function begin(operation: Operation, request: V1Request, settings: TranslateSettings): Turn {
+  if (!operation.begin) throw new Error(`operation ${operation.id} has no plan`)
+  if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
+  return operation.begin(request, settings)
+}
+
+/**
+ * Answers one v1 request from v2: runs its operation from the first turn on, and puts every error into v1's manners.
+ * @param done takes the answer, perhaps at once
+ */
 export function translate(
   operation: Operation,
-  request: V1Request,
+  first: () => Turn,
   send: Send,
-  settings: TranslateSettings,
-  onError: OnError,
-): Promise<Answer> {
-  const refuse = (thrown: unknown) => refusal(operation, settings, onError, thrown)
-  try {
-    if (!operation.plan) throw new Error(`operation ${operation.id} has no plan`)
-    if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
-    return execute(operation.plan(request, settings), send, settings.limits).catch(refuse)
-  } catch (thrown) {
-    return Promise.resolve(refuse(thrown))
-  }
-}
-
-/** Two ways to make calls. */
-export interface Reading {
-  readonly readTo: ReadTo
-  /** For a request that turns out to be more than one. */
-  readonly send: () => Send
-}
-
-/** Makes a read; tells one of the two what came of it. */
-export type ReadTo = (call: Call, landing: { landed(body: JsonObject): void; failed(error: Error): void }) => void
-
-/** A request that is one read, as most are, or begins as one. The same request makes the same, whoever asks. */
-export interface OneRead {
-  readonly request: V1Request
-  readonly one: OneCall
-}
-
-/** Undefined for other requests, and for what the tables refuse: running its plan tells why. */
-export function oneReadOf(operation: Operation, request: V1Request, settings: TranslateSettings): OneRead | undefined {
-  if (!operation.oneCall || operation.method !== 'GET' || settings.limits.callsPerRequest < 1) return undefined
-  if (settings.unknownParameters === 'refuse' && unknownParameters(operation, request).length > 0) return undefined
-  try {
-    const one = operation.oneCall(request, settings)
-    return one?.call.method === 'GET' ? { request, one } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** The same as `translate`, without a plan that runs or a promise. `done` is told the answer, perhaps at once. */
-export function translateRead(
-  operation: Operation,
-  { request, one }: OneRead,
-  { readTo, send }: Reading,
   settings: TranslateSettings,
   onError: OnError,
   done: (answer: Answer) => void,
 ): void {
-  const answer = (outcome: Outcome) => {
-    let given: Answer
-    try {
-      const reply = one.reply(outcome)
-      if (!reply) return void translate(operation, request, beginning(outcome, send()), settings, onError).then(done)
-      given = answerOf(reply, settings.limits)
-    } catch (thrown) {
-      given = refusal(operation, settings, onError, thrown)
-    }
-    done(given)
-  }
-  readTo(one.call, {
-    landed: (body) => answer({ ok: true, body }),
-    failed: (error) => answer({ ok: false, error: asApiError(error) }),
+  answer(first, createCalls(send, settings.limits), settings.limits, {
+    done,
+    failed: (thrown) => done(refusal(operation, settings, onError, thrown)),
   })
 }
 
-/** Calls of a plan whose first one has been made. */
-function beginning(first: Outcome, send: Send): Send {
-  let made = false
-  return (call) => {
-    if (made) return send(call)
-    made = true
-    return first.ok ? Promise.resolve(first.body) : Promise.reject(first.error)
-  }
+/** The same for a request whose answer is waited for. Never rejects. */
+export function translated(operation: Operation, request: V1Request, send: Send, settings: TranslateSettings): Promise<Answer> {
+  const first = () => begin(operation, request, settings)
+  return new Promise((resolve) => translate(operation, first, send, settings, () => {}, resolve))
 }
 
 function refusal(operation: Operation, settings: TranslateSettings, onError: OnError, thrown: unknown): Answer {

@@ -25,6 +25,14 @@ export interface Landing<T> {
   failed(error: Error): void
 }
 
+/** Tells what becomes of a promise. */
+export function tell<T>(promised: Promise<T>, landing: Landing<T>): void {
+  promised.then(
+    (answer) => landing.landed(answer),
+    (error) => landing.failed(error),
+  )
+}
+
 /** Work that has begun. */
 export interface Underway {
   /** Gives it up: whoever waits is told this reason. Without effect once it is over. */

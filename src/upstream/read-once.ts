@@ -2,7 +2,7 @@ import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { waitFor } from './coalesce.ts'
-import type { RawAnswer } from './exchange.ts'
+import { type Landing, type RawAnswer, tell } from './exchange.ts'
 import { type CallContext, createMake, parse, readAs, type SendSettings, targetOf } from './send.ts'
 
 export interface ReadContext extends CallContext {
@@ -10,8 +10,8 @@ export interface ReadContext extends CallContext {
   readonly onAnswer?: ((call: Call, answer: RawAnswer) => void) | undefined
 }
 
-/** Makes v2 reads for one v1 request; returns the JSON body or throws an ApiError. */
-export type ReadOnce = (context: ReadContext) => (call: Call) => Promise<JsonObject>
+/** Makes v2 reads for one v1 request; tells the JSON body or an ApiError. */
+export type ReadOnce = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
 
 /**
  * The way of a Call to v2 when a side is only asked. It can read and nothing else: a write reaches exactly one side (design §7). Nothing is
@@ -28,11 +28,11 @@ export function createReadOnce(settings: Omit<SendSettings, 'keep' | 'bulkCalls'
       context.onAnswer?.(call, answer)
       return (call.read && readAs(call.read, answer, context)) ?? parse(answer)
     }
-    return (call) => {
-      if (!call.keep) return read(call)
-      const answer = known.get(call.keep.key) ?? read(call)
-      known.set(call.keep.key, answer)
+    const shared = (call: Call, key: string) => {
+      const answer = known.get(key) ?? read(call)
+      known.set(key, answer)
       return answer
     }
+    return (call, landing) => tell(call.keep ? shared(call, call.keep.key) : read(call), landing)
   }
 }

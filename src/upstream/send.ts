@@ -11,7 +11,7 @@ import type { Call } from '../tables/plan/plan.ts'
 import { parseJson } from '../tables/text/parse-json.ts'
 import { createCoalescer, waitFor } from './coalesce.ts'
 import { credentialHash } from './credential.ts'
-import { exchange, type Landing, type RawAnswer, type Underway } from './exchange.ts'
+import { exchange, type Landing, type RawAnswer, tell, type Underway } from './exchange.ts'
 import { answeredBy, callHeaders } from './headers.ts'
 import type { Signal } from './signal.ts'
 import { textOf } from './utf8.ts'
@@ -51,12 +51,8 @@ export interface CallContext {
   readonly onParsed?: () => void
 }
 
-export interface SendFor {
-  /** Makes v2 calls for one v1 request; returns the JSON body or throws an ApiError. */
-  (context: CallContext): (call: Call) => Promise<JsonObject>
-  /** Makes the only call of a v1 request, a read: the same without promises, which would be a good part of what such a request costs. */
-  read(context: CallContext, call: Call, landing: Landing<JsonObject>): void
-}
+/** Makes v2 calls for one v1 request; tells the JSON body or an ApiError. Without promises for a read, which most requests are: they would be a good part of what it costs. */
+export type SendFor = (context: CallContext) => (call: Call, landing: Landing<JsonObject>) => void
 
 /**
  * The way of a Call to v2. Identical reads of one caller are made once where the first began after the request of the second had come in, and
@@ -71,53 +67,58 @@ export function createSend(settings: SendSettings): SendFor {
   const bulk = pLimit(settings.bulkCalls)
   let requests = 0
 
-  const fly = (context: CallContext, call: Call, since: number, landing: Landing<RawAnswer>) => {
+  const fly = ({ context, since }: Sending, call: Call, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
     const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
     flights.join(key, since, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
-  const flown = (context: CallContext, call: Call, since: number) =>
-    new Promise<RawAnswer>((landed, failed) => fly(context, call, since, { landed, failed }))
-
-  const sendFor = (context: CallContext): ((call: Call) => Promise<JsonObject>) => {
-    const caller = credentialOf(context)
-    const request = ++requests
-    const since = flights.turn()
-    let by: string | undefined
-    const read = async (call: Call) => {
-      const raw = await (call.bulk ? bulk(() => flown(context, call, since)) : flown(context, call, since))
-      return bodyOf(call, raw, context)
-    }
-    const write = async (call: Call) => {
-      const over = marks.begin(caller)
-      try {
-        const answer = parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
-        over(true)
-        return answer
-      } catch (error) {
-        over(!REFUSALS.has(asApiError(error).code))
-        throw error
-      }
-    }
-    const readKept = async (call: Call, { key, scope }: NonNullable<Call['keep']>) => {
-      const ttl = scope === 'caller' ? settings.keep.ttlMs : FOR_GOOD
-      if (scope === 'caller' && ttl === 0) return read(call)
-      by ??= answeredBy(context.headers)
-      const whole = `${marks.nameOf(caller)} ${by} ${scope === 'request' ? request : ''} ${key}`
-      const known = kept.get(whole)
-      if (known) return known
-      const answer = await read(call)
-      kept.set(whole, answer, { ttl })
+  const flown = (sending: Sending, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(sending, call, { landed, failed }))
+  const read = async (sending: Sending, call: Call) =>
+    bodyOf(call, await (call.bulk ? bulk(() => flown(sending, call)) : flown(sending, call)), sending.context)
+  const write = async ({ context }: Sending, call: Call) => {
+    const over = marks.begin(credentialOf(context))
+    try {
+      const answer = parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
+      over(true)
       return answer
-    }
-    return (call) => {
-      if (call.method !== 'GET') return write(call)
-      return call.keep ? readKept(call, call.keep) : read(call)
+    } catch (error) {
+      over(!REFUSALS.has(asApiError(error).code))
+      throw error
     }
   }
-  const read = (context: CallContext, call: Call, landing: Landing<JsonObject>) =>
-    fly(context, call, flights.turn(), parsed(call, context, landing))
-  return Object.assign(sendFor, { read })
+  const readKept = async (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>) => {
+    const ttl = scope === 'caller' ? settings.keep.ttlMs : FOR_GOOD
+    if (scope === 'caller' && ttl === 0) return read(sending, call)
+    const { headers } = sending.context
+    sending.by ??= answeredBy(headers)
+    const whole = `${marks.nameOf(credentialOf(sending.context))} ${sending.by} ${scope === 'request' ? sending.request : ''} ${key}`
+    const known = kept.get(whole)
+    if (known) return known
+    const answer = await read(sending, call)
+    kept.set(whole, answer, { ttl })
+    return answer
+  }
+  return (context) => {
+    requests += 1
+    const sending: Sending = { context, request: requests, since: flights.turn(), by: undefined }
+    return (call, landing) => {
+      if (call.method !== 'GET') tell(write(sending, call), landing)
+      else if (call.keep) tell(readKept(sending, call, call.keep), landing)
+      else if (call.bulk) tell(read(sending, call), landing)
+      else fly(sending, call, parsed(call, context, landing))
+    }
+  }
+}
+
+/** The calls of one v1 request. */
+interface Sending {
+  readonly context: CallContext
+  /** The request's number: what is kept for it alone is found by that. */
+  readonly request: number
+  /** The turn of the event loop in which its first call was made. */
+  readonly since: number
+  /** What v2 may answer by, put together when it is first needed. */
+  by: string | undefined
 }
 
 /** The answers of one request are found by it alone, and go when others need their place. */

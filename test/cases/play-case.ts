@@ -5,8 +5,8 @@ import { createCompare } from '../../src/diff/compare/compare.ts'
 import { createExpected } from '../../src/diff/judge/expected.ts'
 import type { Exhibit } from '../../src/diff/records/exhibit.ts'
 import type { Kind } from '../../src/tables/language/sign.ts'
-import { type Answer, bytesOf } from '../../src/translate/execute.ts'
-import { translate } from '../../src/translate/translated.ts'
+import { type Answer, bytesOf } from '../../src/translate/answer.ts'
+import { translated } from '../../src/translate/translated.ts'
 import { createPool } from '../../src/upstream/pool.ts'
 import { createSend } from '../../src/upstream/send.ts'
 
@@ -31,7 +31,7 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
   const sendFor = createSend({ pool, base: V2, answerBytes: 2 ** 26, keep: { entries: 1, ttlMs: 1 }, bulkCalls: 1 })
   const send = sendFor({ headers: {}, requestId: 'case', signal: new AbortController().signal, onCall: () => undefined })
   try {
-    const answer = await translate(operation, { params, query: new Map(query), body: undefined }, send, settingsOf(dialect), () => {})
+    const answer = await translated(operation, { params, query: new Map(query), body: undefined }, send, settingsOf(dialect))
     const seen = {
       status: answer.status,
       headers: {},

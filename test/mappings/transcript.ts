@@ -5,8 +5,10 @@ import type { Dialect } from '../../src/tables/language/names.ts'
 import type { Operation, V1Request } from '../../src/tables/language/operation.ts'
 import type { Call } from '../../src/tables/plan/plan.ts'
 import { ROWS } from '../../src/tables/plan/plan.ts'
+import { type Answer, bytesOf } from '../../src/translate/answer.ts'
 import type { Router } from '../../src/translate/router.ts'
-import { type TranslateSettings, translate } from '../../src/translate/translated.ts'
+import { type TranslateSettings, translated } from '../../src/translate/translated.ts'
+import { sending } from '../translate/sends.ts'
 import { deepFreeze } from './deep-freeze.ts'
 
 /** One v2 call that must be seen, and what v2 says to it: a JSON answer, an error, or the name of an error code. */
@@ -53,19 +55,24 @@ export interface Played {
 export async function play(transcript: Transcript, router: Router, dialect: Dialect): Promise<Played> {
   const { operation, request } = routed(router, transcript)
   const calls: { call: string; body?: unknown }[] = []
-  const send = async (call: Call): Promise<JsonObject> => {
+  const send = sending(async (call: Call): Promise<JsonObject> => {
     const exchange = transcript.calls[calls.length]
     calls.push({ call: written(call), ...(call.body !== undefined && { body: call.body }) })
     if (!exchange) throw new Error(`unexpected call: ${written(call)}`)
     const { answer } = exchange
     if (answer instanceof ApiError) throw answer
     if (typeof answer === 'string') throw new ApiError(answer, SAID)
-    return deepFreeze(answer)
-  }
+    return call.read?.([Buffer.from(JSON.stringify(answer))]) ?? deepFreeze(answer)
+  })
   const settings = { ...SETTINGS, ...transcript.settings, dialect }
-  const answer = await translate(operation, request, send, settings, () => {})
-  if (!('body' in answer)) throw new Error('the answers of transcripts are objects: their rows are never text')
-  return { operation: operation.id, calls, status: answer.status, reply: answer.body }
+  const answer = await translated(operation, request, send, settings)
+  return { operation: operation.id, calls, status: answer.status, reply: replyOf(answer) }
+}
+
+function replyOf(answer: Answer): unknown {
+  if ('body' in answer) return answer.body
+  if ('written' in answer) return JSON.parse(Buffer.concat(bytesOf(answer.written)).toString())
+  throw new Error('the answers of transcripts are short: they are never streamed')
 }
 
 /** What a transcript expects, in the form of `play`. */

@@ -72,7 +72,7 @@ function destinationOf(place: Place): Destination {
   if (place.kind === 'unknown') return { operation: 'unknown', to: place.error ? 'nobody' : 'v1' }
   const [operation = ''] = place.operation.id.split('?')
   if (place.kind === 'refused') return { operation, to: 'nobody' }
-  if (!place.operation.plan) return { operation, to: 'v1' }
+  if (!place.operation.begin) return { operation, to: 'v1' }
   const { calls } = costOf({ operation: place.operation, request: place.request, env, shapeOf }, 1)
   return { operation, to: calls > 0 ? 'v2' : 'nobody' }
 }

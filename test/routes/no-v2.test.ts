@@ -3,7 +3,7 @@ import { mappings } from '../../mappings/index.ts'
 import { startSandbox } from '../../src/sandbox/start.ts'
 import { bearer, startProxy, type TestProxy } from './support.ts'
 
-const served = mappings.flatMap(({ operations }) => operations).filter(({ plan }) => plan !== undefined)
+const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
 
 /** What the gateway of the sandbox says to paths that it does not serve. */
 const GATEWAY = { code: 14, message: 'the v2 service answered HTTP 404 without naming a missing resource', details: [] }

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/tables/json.ts'
-import type { Call } from '../../src/tables/plan/plan.ts'
-import { createCalls } from '../../src/translate/calls.ts'
+import type { Call, Outcome } from '../../src/tables/plan/plan.ts'
+import { type AskTurn, replied } from '../../src/tables/plan/turn.ts'
+import { type CallLimits, createCalls } from '../../src/translate/calls.ts'
+import { sending } from './sends.ts'
 
 const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
 const ask = (at: number, ahead?: readonly Call[]) => ({ kind: 'ask' as const, calls: calls.slice(at, at + 1), ...(ahead && { ahead }) })
+
+/** Makes the calls of turns; their outcomes are waited for. */
+function making(send: Parameters<typeof sending>[0], limits: CallLimits) {
+  const make = createCalls(sending(send), limits)
+  return (turn: Pick<AskTurn, 'kind' | 'calls' | 'ahead'>) =>
+    new Promise<readonly Outcome[]>((tell, fail) => make({ ...turn, next: () => replied({ status: 200, body: {} }) }, tell, fail))
+}
 
 /** A v2 service whose answers come when the test says so. */
 function service() {
@@ -20,7 +29,7 @@ function service() {
 describe('calls that a plan will ask for next', () => {
   it('are begun in order, as many as may be under way, and their outcomes kept', async () => {
     const { begun, send, answer } = service()
-    const make = createCalls(send, { callsPerRequest: 100, parallelCalls: 3 })
+    const make = making(send, { callsPerRequest: 100, parallelCalls: 3 })
     const first = make(ask(0, calls.slice(1)))
     await Promise.resolve()
     expect(begun).toEqual(['/0', '/1', '/2'])
@@ -37,7 +46,7 @@ describe('calls that a plan will ask for next', () => {
       begun.push(path)
       return {}
     }
-    const make = createCalls(send, { callsPerRequest: 100, parallelCalls: 3 })
+    const make = making(send, { callsPerRequest: 100, parallelCalls: 3 })
     await make(ask(0, calls.slice(1)))
     await new Promise((resolve) => setImmediate(resolve))
     expect(begun).toHaveLength(4)
@@ -49,7 +58,7 @@ describe('calls that a plan will ask for next', () => {
       begun.push(path)
       return { path }
     }
-    const make = createCalls(send, { callsPerRequest: 100, parallelCalls: 2 })
+    const make = making(send, { callsPerRequest: 100, parallelCalls: 2 })
     await make(ask(0, calls.slice(1)))
     expect(await make(ask(9, []))).toEqual([{ ok: true, body: { path: '/9' } }])
     expect(await make(ask(8))).toEqual([{ ok: true, body: { path: '/8' } }])
@@ -58,7 +67,7 @@ describe('calls that a plan will ask for next', () => {
 
   it('count, and are not begun beyond the limit', async () => {
     const { begun, send, answer } = service()
-    const make = createCalls(send, { callsPerRequest: 2, parallelCalls: 8 })
+    const make = making(send, { callsPerRequest: 2, parallelCalls: 8 })
     const first = make(ask(0, calls.slice(1)))
     await Promise.resolve()
     expect(begun).toEqual(['/0', '/1'])
@@ -72,7 +81,7 @@ describe('calls that a plan will ask for next', () => {
 
 it('too many calls at once are refused before any of them is made', async () => {
   const { begun, send } = service()
-  const make = createCalls(send, { callsPerRequest: 2, parallelCalls: 8 })
+  const make = making(send, { callsPerRequest: 2, parallelCalls: 8 })
   await expect(make({ kind: 'ask', calls: calls.slice(0, 3) })).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' })
   expect(begun).toEqual([])
 })

@@ -1,21 +1,29 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/tables/json.ts'
 import type { Call } from '../../src/tables/plan/plan.ts'
 import { createPool } from '../../src/upstream/pool.ts'
-import { createSend, type SendFor } from '../../src/upstream/send.ts'
+import { type CallContext, createSend, type SendSettings } from '../../src/upstream/send.ts'
+import { promised } from '../translate/sends.ts'
 
 const V2 = 'http://v2.test'
 const read: Call = { method: 'GET', path: '/iam/v2/groups', query: [['name', 'a b']] }
 const write: Call = { method: 'POST', path: '/iam/v2/groups', query: [], body: { name: 'x' } }
 
 let pool: Agent
-let sendFor: SendFor
+let sendFor: (context: CallContext) => (call: Call) => Promise<JsonObject>
+
+/** Makes calls whose answers are waited for. */
+function promising(settings: SendSettings) {
+  const make = createSend(settings)
+  return (context: CallContext) => promised(make(context))
+}
 
 beforeEach(() => {
   nock.disableNetConnect()
   pool = createPool({ connections: 4, connectTimeoutMs: 1000, callTimeoutMs: 1000 })
-  sendFor = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
+  sendFor = promising({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
 })
 
 afterEach(async () => {
@@ -136,7 +144,7 @@ describe('kept answers', () => {
   })
 
   it('are those of the request alone where nothing else may be kept', async () => {
-    const now = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 0 }, bulkCalls: 2 })
+    const now = promising({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 0 }, bulkCalls: 2 })
     for (const uid of ['a', 'b', 'c']) answer(uid)
     expect([await now(context('t'))(kept), await now(context('t'))(kept)]).toEqual([{ uid: 'a' }, { uid: 'b' }])
     const ofRequest: Call = { ...read, keep: { key: 'k', scope: 'request' } }

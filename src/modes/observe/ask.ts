@@ -4,13 +4,14 @@ import { CODES } from '../../errors/codes.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import type { V1Request } from '../../tables/language/operation.ts'
 import { spellings } from '../../tables/language/query.ts'
-import { type TranslateSettings, translate } from '../../translate/translated.ts'
+import type { Answer } from '../../translate/answer.ts'
+import { type TranslateSettings, translated } from '../../translate/translated.ts'
 import type { LegacyAsk } from '../../upstream/legacy-ask.ts'
 import type { ReadContext, ReadOnce } from '../../upstream/read-once.ts'
 import { type Signal, within } from '../../upstream/signal.ts'
 import { textOf } from '../../upstream/utf8.ts'
 import type { Side } from '../choose/mode.ts'
-import type { Answer, Incoming } from '../serve/backend.ts'
+import type { Incoming } from '../serve/backend.ts'
 import { drain } from '../serve/tee.ts'
 import { seenOf } from './captured.ts'
 
@@ -51,7 +52,7 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
       const onAnswer = tap && telling(tap)
       const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall, onAnswer })
       const request = token === undefined ? read() : paged(read(), token)
-      return translate(operation, request, send, settings, () => {})
+      return translated(operation, request, send, settings)
     },
   }
   return async (side, asking, signal) => {

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Captured, createCapture } from '../../diff/compare/capture.ts'
 import type { Seen } from '../../diff/compare/compare.ts'
-import type { Answer } from '../serve/backend.ts'
+import type { Answer } from '../../translate/answer.ts'
 
 /** An answer that went past, whole or as far as it was kept. */
 export interface Kept {

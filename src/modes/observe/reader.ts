@@ -22,9 +22,9 @@ export function createReadingOf(operations: readonly Operation[]): ReadingOf {
     const resource = write.id.slice(0, write.id.lastIndexOf('.'))
     const list = known.get(`${resource}.list`)
     const key = KEYS.find((name) => list?.ownParams.includes(name))
-    if (list?.plan && key) return byKey(list, key, keyOf(write, key, params, body))
+    if (list?.begin && key) return byKey(list, key, keyOf(write, key, params, body))
     const get = known.get(`${resource}.get`) ?? list
-    const [variable] = get?.plan ? variablesOf(get.template) : []
+    const [variable] = get?.begin ? variablesOf(get.template) : []
     if (!get || variable === undefined) return undefined
     return byPath(get, variable, keyOf(write, variable, params, body))
   }

@@ -1,17 +1,9 @@
 import type { Operation, V1Request } from '../../tables/language/operation.ts'
-import type { Written } from '../../translate/execute.ts'
+import type { Answer } from '../../translate/answer.ts'
 import type { RawRequest } from '../../upstream/legacy-ask.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import type { Identified } from '../choose/identify.ts'
 import type { Side } from '../choose/mode.ts'
-
-type Headers = Readonly<Record<string, string | string[]>>
-
-/** An answer in v1 space: a value, its JSON text, or pieces of that to come, whose failure must break the connection (design §4). */
-export type Answer =
-  | { readonly status: number; readonly headers: Headers; readonly body: unknown }
-  | { readonly status: number; readonly headers: Headers; readonly written: Written }
-  | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<string | Uint8Array> }
 
 /** One v1 request on its way to a backend. */
 export interface Incoming extends Identified {

@@ -1,8 +1,7 @@
 import { isObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
-import { bytesOf, type Written } from '../../translate/execute.ts'
+import { type Answer, bytesOf, type Written } from '../../translate/answer.ts'
 import type { Kept } from '../observe/captured.ts'
-import type { Answer } from './backend.ts'
 
 /**
  * The same answer, of which a copy is kept on the way to the client: of a streamed one at most `limit` bytes. `done` is told when the
@@ -27,7 +26,7 @@ function keptOf(written: Written): Body {
   return { body: { pieces, broken: false }, size: pieces.reduce((bytes, { length }) => bytes + length, 0) }
 }
 
-async function* watched(stream: AsyncIterable<string | Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
+async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
   let pieces: Uint8Array[] | undefined = []
   let size = 0
   let whole = false
@@ -35,7 +34,7 @@ async function* watched(stream: AsyncIterable<string | Uint8Array>, limit: numbe
     for await (const piece of stream) {
       size += piece.length
       if (size > limit) pieces = undefined
-      else pieces?.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
+      else pieces?.push(piece)
       yield piece
     }
     whole = true
@@ -62,7 +61,7 @@ export async function drain({ status, headers, ...rest }: Answer, limit: number)
     for await (const piece of rest.stream) {
       size += piece.length
       if (size > limit) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
-      pieces.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
+      pieces.push(piece)
     }
   } catch {
     return { status, headers, body: { pieces: [], broken: true }, size: 0 }

@@ -22,7 +22,7 @@ export function checkMappings(mappings: readonly Mapping[]): void {
 }
 
 function checkOperation(operation: Operation): void {
-  if (operation.kind === 'v1-only' ? !operation.because : !operation.plan) {
+  if (operation.kind === 'v1-only' ? !operation.because : !operation.begin) {
     throw new Error(`operation ${operation.id} is ${operation.kind} but has no ${operation.kind === 'v1-only' ? 'reason' : 'plan'}`)
   }
   checkNames(

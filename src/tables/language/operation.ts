@@ -1,5 +1,6 @@
 import type { Missing } from '../../errors/to-v1.ts'
-import type { OneCall, Plan } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Turn } from '../plan/turn.ts'
 import type { EnumMap } from './enums.ts'
 import type { Dialect } from './names.ts'
 import type { Params, Query } from './query.ts'
@@ -32,9 +33,10 @@ export interface Env {
   readonly readmes: boolean
 }
 
-/** Undefined when this request needs more than one call, or none. */
-export type MakeOneCall = (request: V1Request, env: Env) => OneCall | undefined
+/** The first turn of a request. Throws the ApiError that the tables refuse the request with. */
+export type Begin = (request: V1Request, env: Env) => Turn
 
+/** The same as a generator. */
 export type MakePlan = (request: V1Request, env: Env) => Plan
 
 /** One v1 endpoint. */
@@ -70,9 +72,7 @@ export interface Operation {
   /** Neither service asks for a token here: an answer says nothing about who asked. */
   readonly takesNoToken?: true
   /** Absent for v1-only operations. */
-  readonly plan?: MakePlan
-  /** The plan as the one call that it is, where it is no more: most requests are, and need no machinery. */
-  readonly oneCall?: MakeOneCall
+  readonly begin?: Begin
 }
 
 /** One domain's table. */

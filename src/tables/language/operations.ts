@@ -2,11 +2,12 @@ import type { Missing } from '../../errors/to-v1.ts'
 import { v1FieldName } from '../compile/field-name.ts'
 import { fieldMask } from '../compile/mask.ts'
 import type { JsonObject } from '../json.ts'
-import { listPlan, oneAnswer } from '../plan/list.ts'
+import { beginList } from '../plan/list.ts'
 import { type ListOptions, TOKEN_PARAMETERS } from '../plan/list-query.ts'
-import { bodyOf, type Call, type OnlyCall, planOf, type Reply, ROWS } from '../plan/plan.ts'
+import { bodyOf, type Call, type Reply, ROWS } from '../plan/plan.ts'
+import { asked, replied, type Turn, turnOf } from '../plan/turn.ts'
 import { WINDOW_PARAMETERS } from '../plan/window.ts'
-import type { Env, Kind, MakeOneCall, MakePlan, Method, Operation, V1Request } from './operation.ts'
+import type { Env, Kind, MakePlan, Method, Operation, V1Request } from './operation.ts'
 import { ORDER_PARAMETER } from './order.ts'
 import { fillPath, onlyVariable, variablesOf } from './path.ts'
 import { type Params, v2Query } from './query.ts'
@@ -32,8 +33,7 @@ export function list(id: string, route: string, resource: Resource, options: Lis
     ...(options.orders && { orders: options.orders }),
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
-    plan: (request, env) => listPlan(resource, options, request, env),
-    ...(!enrich && { oneCall: (request, env) => oneAnswer(resource, options, request, env) }),
+    begin: (request, env) => beginList(resource, options, request, env),
   })
 }
 
@@ -71,16 +71,10 @@ export function replace(id: string, route: string, resource: Resource, options: 
     request,
     answer,
     mask: resource.mask,
-    ...oneCall(({ params, body }, env) => ({
-      call: patch(
-        { v2: resource.v2, mask: resource.mask, fields: request.fields },
-        params[variable] ?? '',
-        variable,
-        request.read(body),
-        env,
-      ),
-      reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome, answer))),
-    })),
+    begin({ params, body }, env) {
+      const table = { v2: resource.v2, mask: resource.mask, fields: request.fields }
+      return answeredBy(patch(table, params[variable] ?? '', variable, request.read(body), env), answer, env)
+    },
   })
 }
 
@@ -125,37 +119,32 @@ export function action(id: string, route: string, options: Action): Operation {
     ...(request && { request }),
     answer,
     missing,
-    ...oneCall((v1, env) => {
+    begin(v1, env) {
       const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
       const path = fillPath(template, v1.params)
-      const call: Call = { method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }
-      return { call, reply: (outcome) => ok(answer.show[env.dialect](bodyOf(outcome, answer))) }
-    }),
+      return answeredBy({ method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }, answer, env)
+    },
   })
 }
 
-/** A plan of one call, in both forms. */
-function oneCall(make: (request: V1Request, env: Env) => OnlyCall): { plan: MakePlan; oneCall: MakeOneCall } {
-  return {
-    oneCall: make,
-    *plan(request, env) {
-      return yield* planOf(make(request, env))
-    },
-  }
+/** A call that is the whole operation: its answer becomes the reply. */
+function answeredBy(call: Call, answer: Message, env: Env): Turn {
+  return asked(call, (outcome) => replied(ok(answer.show[env.dialect](bodyOf(outcome, answer)))))
 }
 
-/** What an operation with a plan of its own says. */
-export interface Composed extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls' | 'plan'>> {
+/** What an operation says beside its id and route. It is written as a plan or as its first turn: one of the two must be there. */
+export interface OperationOptions extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls'>> {
   readonly kind?: Kind
   readonly calls: readonly string[]
-  readonly plan: MakePlan
+  readonly plan?: MakePlan
 }
 
-/** Any operation with a plan of its own; the other builders are short forms of this one. */
-export function operation(id: string, route: string, options: Composed): Operation {
+/** Any operation; the other builders are short forms of this one. */
+export function operation(id: string, route: string, { plan, ...options }: OperationOptions): Operation {
   const { kind = 'direct', params = {}, ownParams = [], answer = nothing, missing = 'error', request } = options
   return {
     ...parseRoute(route),
+    ...(plan && { begin: (v1, env) => turnOf(plan(v1, env)) }),
     ...options,
     id,
     kind,

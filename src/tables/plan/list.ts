@@ -7,30 +7,70 @@ import { type Query, single } from '../language/query.ts'
 import type { Resource } from '../language/resource.ts'
 import { isUid, uidInPath } from '../language/uid.ts'
 import { compilePage, compileRow, type ReadBytes } from '../text/page.ts'
-import { isRowText, type RowText } from '../text/row-text.ts'
+import { countOf, isRowText } from '../text/row-text.ts'
 import { type Enrich, type Filters, type ListOptions, readList } from './list-query.ts'
-import { type Listing, LOOKED_AT } from './page.ts'
-import { bodyOf, type Call, emit, type OneCall, type Outcome, type Plan, type Reply, ROWS } from './plan.ts'
-import { eachPage, firstPage, type Walked } from './walk.ts'
+import { type Listing, LOOKED_AT, type Page, pageIn } from './page.ts'
+import { bodyOf, type Call, emit, type Outcome, type Plan, type Reply } from './plan.ts'
+import { asked, replied, type Turn, turnOf } from './turn.ts'
+import { firstCall, type Walked, walkOn, wholeIn } from './walk.ts'
 import type { Window } from './window.ts'
 
-/** The plan of every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
-export function* listPlan(resource: Resource, options: ListOptions, request: V1Request, env: Env): Plan {
-  const { filters, order, window, uid } = readList(resource, options, request)
-  const show = resource.show[env.dialect]
-  const origin = uid ? 'get' : 'list'
-  // A generator function that is made anew for each request would get a class and a prototype of its own each time.
-  const send = (rows: readonly JsonObject[] | RowText) => sendRows(rows, { show, env, origin, enrich: options.enrich })
+/** Every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
+export function beginList(resource: Resource, options: ListOptions, request: V1Request, env: Env): Turn {
+  const wanted = readList(resource, options, request)
+  const { filters, uid } = wanted
   const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
-  if (!filters) return items(envelope({}))
-  if (uid) {
-    const call = byId(resource, uid)
-    const [outcome] = call ? yield { kind: 'ask', calls: [call] } : []
-    const found = foundIn(outcome, filters, { uid, resource, env })
-    yield* send(windowOf(found, window))
-    return items(envelope(countedOf(found)))
-  }
-  return items(envelope(yield* eachPage(listingOf(resource, options, request, env, filters, order), window, send)))
+  if (!filters) return replied(items(envelope({})))
+  const { enrich, envelope: beside } = options
+  const sending = {
+    show: resource.show[env.dialect],
+    enrich,
+    env,
+    origin: uid ? 'get' : 'list',
+    hasEnvelope: beside !== undefined,
+    envelope,
+  } as const
+  if (uid) return beginRow({ uid, resource, env }, filters, wanted.window, sending)
+  return beginPages(listingOf(resource, options, request, env, filters, wanted.order), wanted.window, sending)
+}
+
+/** The list of one resource by its id: a Get. */
+function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sending): Turn {
+  const { uid, resource, env } = wanted
+  const send = (found: readonly JsonObject[]) => sent(windowOf(found, window), countedOf(found), sending)
+  if (!isUid(uid)) return send(foundIn(undefined, filters, wanted))
+  const isText = !sending.enrich && !sending.hasEnvelope && window.skip === 0 && passesAll(filters)
+  return asked(byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined), (outcome) => {
+    const text = outcome.ok ? outcome.body[resource.plural] : undefined
+    return isRowText(text) ? sent(text, {}, sending) : send(foundIn(outcome, filters, wanted))
+  })
+}
+
+/** A list from its first page on. */
+function beginPages(listing: Listing, window: Window, sending: Sending): Turn {
+  const call = firstCall(listing, window)
+  return asked(call, (outcome) => {
+    const first = pageIn(listing, call, bodyOf(outcome, LOOKED_AT))
+    const whole = wholeIn(listing, window, first)
+    return whole ? sent(first.rows, whole, sending) : turnOf(rest(listing, window, first, sending))
+  })
+}
+
+function* rest(listing: Listing, window: Window, first: Page, sending: Sending): Plan {
+  const walked = yield* walkOn(listing, window, first, (rows) => sendRows(rows, sending))
+  return items(sending.envelope(walked))
+}
+
+/** Rows that are all that there is. */
+function sent(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Turn {
+  if (sending.enrich) return turnOf(enriched(rows, walked, sending))
+  const next = () => replied(items(sending.envelope(walked)))
+  return countOf(rows) === 0 ? next() : { kind: 'rows', rows: isRowText(rows) ? rows : rows.map(sending.show), next }
+}
+
+function* enriched(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Plan {
+  yield* sendRows(rows, sending)
+  return items(sending.envelope(walked))
 }
 
 /** The v2 list. */
@@ -48,55 +88,8 @@ function listingOf(
   return { path, plural: resource.plural, order: order ?? resource.order, query, row: resource, ...(read && { read }) }
 }
 
-/** The same for a list by id, or for no more than a page, whose rows need nothing else. */
-export function oneAnswer(resource: Resource, options: ListOptions, request: V1Request, env: Env): OneCall | undefined {
-  const { filters, order, window, uid } = readList(resource, options, request)
-  if (!filters) return undefined
-  const show = resource.show[env.dialect]
-  const envelope = (walked: Partial<Walked>) => envelopeOf(options, request, env, walked)
-  if (uid) {
-    const isText = !options.envelope && window.skip === 0 && passesAll(filters)
-    const call = byId(resource, uid, isText ? readerIn(rowReaders, compileRow, resource, env) : undefined)
-    return call && oneRow(call, { uid, resource, env }, filters, window, envelope)
-  }
-  const listing = listingOf(resource, options, request, env, filters, order)
-  const first = firstPage(listing, window)
-  return (
-    first && {
-      call: first.call,
-      reply(outcome) {
-        const page = first.pageIn(bodyOf(outcome, LOOKED_AT))
-        if (!page) return undefined
-        const { rows, walked } = page
-        if (isRowText(rows)) return { status: 200, body: envelope(walked) ?? {}, rows: true, text: rows }
-        return { status: 200, body: { [ROWS]: rows.map(show), ...envelope(walked) } }
-      },
-    }
-  )
-}
-
-function oneRow(
-  call: Call,
-  wanted: Wanted,
-  filters: Filters,
-  window: Window,
-  envelope: (walked: Partial<Walked>) => JsonObject | undefined,
-): OneCall {
-  const { plural, show } = wanted.resource
-  return {
-    call,
-    reply(outcome) {
-      const text = outcome.ok ? outcome.body[plural] : undefined
-      if (isRowText(text)) return { status: 200, body: {}, rows: true, text }
-      const found = foundIn(outcome, filters, wanted)
-      return { status: 200, body: { [ROWS]: windowOf(found, window).map(show[wanted.env.dialect]), ...envelope(countedOf(found)) } }
-    },
-  }
-}
-
-/** Undefined for what no uid can be. */
-function byId({ v2 }: Resource, uid: string, read?: Call['read']): Call | undefined {
-  return isUid(uid) ? { method: 'GET', path: `${v2}/${uidInPath(uid, '')}`, query: [], ...(read && { read }) } : undefined
+function byId({ v2 }: Resource, uid: string, read: Call['read']): Call {
+  return { method: 'GET', path: `${v2}/${uidInPath(uid, '')}`, query: [], ...(read && { read }) }
 }
 
 /** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
@@ -134,15 +127,18 @@ function envelopeOf({ envelope }: ListOptions, { query }: V1Request, { dialect }
   return envelope?.show[dialect]({ ...walked, scope: scopeOf(query) })
 }
 
+/** How the rows of one request become v1's, and what its list answers beside them. */
 interface Sending {
   readonly show: (row: JsonObject) => JsonObject
   readonly enrich: Enrich | undefined
   readonly env: Env
   readonly origin: 'list' | 'get'
+  readonly hasEnvelope: boolean
+  readonly envelope: (walked: Partial<Walked>) => JsonObject | undefined
 }
 
 /** Sends rows on as v1 has them. */
-function* sendRows(rows: readonly JsonObject[] | RowText, { show, enrich, env, origin }: Sending): Plan<void> {
+function* sendRows(rows: Page['rows'], { show, enrich, env, origin }: Sending): Plan<void> {
   if (isRowText(rows)) return yield* emit(rows)
   const complete = enrich ? yield* enrich(rows, env, origin) : rows
   yield* emit(complete.map(show))

@@ -27,8 +27,6 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
   readonly body: unknown
   readonly rows?: true
-  /** These rows, when the plan is one call and they are text: they take the place of rows that were emitted. */
-  readonly text?: RowText
 }
 
 /** What became of one Call: its JSON body (`{}` when v2 sent none), or the error. */
@@ -45,26 +43,6 @@ export type Step =
 
 /** A plan yields Steps, gets the Outcomes of each `ask` back, and returns its result. It does no I/O. */
 export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
-
-/**
- * A plan that is one call: what it asks, and what its outcome becomes; `reply` throws the ApiError that the request ends with. Undefined
- * when the outcome shows that there is more to ask: the plan then begins with that outcome.
- */
-export interface OneCall {
-  readonly call: Call
-  readonly reply: (outcome: Outcome) => Reply | undefined
-}
-
-/** One call, and never more. */
-export interface OnlyCall extends OneCall {
-  readonly reply: (outcome: Outcome) => Reply
-}
-
-/** The same as a plan. */
-export function* planOf({ call, reply }: OnlyCall): Plan {
-  const [outcome] = yield { kind: 'ask', calls: [call] }
-  return reply(outcome as Outcome)
-}
 
 /** What v2 answers to a call. */
 export interface Expected {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts'
 import type { JsonObject } from '../json.ts'
 import { isRowText } from '../text/row-text.ts'
-import { askPage, furtherPage, type Listing, PAGE_SIZE, type Page, pageCall, pageIn, sizeOf, type Unread, type Visit } from './page.ts'
+import { askPage, furtherPage, type Listing, PAGE_SIZE, type Page, pageCall, sizeOf, type Unread, type Visit } from './page.ts'
 import type { Call, Plan } from './plan.ts'
 import { restartDetector } from './restart.ts'
 import type { Window } from './window.ts'
@@ -30,9 +30,23 @@ export function* eachPage(listing: Listing, window: Window, visit: Visit | Visit
 }
 
 function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
-  const token = window.token ?? ''
-  const size = Math.min(PAGE_SIZE, window.take ?? PAGE_SIZE)
-  const first = yield* askPage(listing, pageCall(listing, size, positionOf(token, window.skip)))
+  return yield* walkOn(listing, window, yield* askPage(listing, firstCall(listing, window)), visit)
+}
+
+/** The call for the first page of a window. */
+export function firstCall(listing: Listing, { skip, take, token = '' }: Window): Call {
+  return pageCall(listing, Math.min(PAGE_SIZE, take ?? PAGE_SIZE), positionOf(token, skip))
+}
+
+/** What is known of a window that its first page holds whole; undefined when there is more to read. */
+export function wholeIn(listing: Listing, window: Window, first: Page): Walked | undefined {
+  const { take } = window
+  const isAll = first.nextPageToken === '' && windowsBehind(listing, window, first).length === 0
+  return isAll || (take !== undefined && sizeOf(first) >= take) ? walkedOf(first, first.nextPageToken) : undefined
+}
+
+/** Visits the first page of a window and reads what is behind it. */
+export function* walkOn(listing: Listing, window: Window, first: Page, visit: Visit): Plan<Walked> {
   const further = visit(first.rows)
   if (further) yield* further
   const windows = windowsBehind(listing, window, first)
@@ -44,20 +58,6 @@ function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
 
 function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): Walked {
   return { nextPageToken, totalCount, skipped, first: isRowText(rows) ? { uid: rows.first } : rows[0] }
-}
-
-/** The call that a window of no more than a page begins with, and what is in its answer; undefined when there is more to read. */
-export function firstPage(listing: Listing, { skip, take, token = '' }: Window) {
-  if (take === undefined || take > PAGE_SIZE) return undefined
-  const call = pageCall(listing, take, positionOf(token, skip))
-  return {
-    call,
-    pageIn(body: JsonObject): { readonly rows: Page['rows']; readonly walked: Walked } | undefined {
-      const page = pageIn(listing, call, body)
-      const { rows, nextPageToken } = page
-      return nextPageToken === '' || sizeOf(page) >= take ? { rows, walked: walkedOf(page, nextPageToken) } : undefined
-    },
-  }
 }
 
 /** Where a cursor begins: behind the page `last`, with `left` rows still wanted. */

@@ -1,7 +1,7 @@
 import { notAnswer } from '../../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import type { Env, Operation, V1Request } from '../language/operation.ts'
-import { type Composed, operation } from '../language/operations.ts'
+import { type OperationOptions, operation } from '../language/operations.ts'
 import { ORDER_PARAMETER, readOrder } from '../language/order.ts'
 import type { Message } from '../language/resource.ts'
 import { items } from './list.ts'
@@ -12,7 +12,7 @@ import { readWindow, WINDOW_PARAMETERS } from './window.ts'
 export type Read = (request: V1Request) => Plan<{ readonly rows: unknown; readonly envelope?: JsonObject }>
 
 /** A v2 answer that holds every row of a v1 list. */
-interface WholeList extends Pick<Composed, 'kind' | 'because' | 'calls' | 'params'> {
+interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' | 'params'> {
   /** One row. */
   readonly row: Message
   /** What stands beside the rows. */

@@ -19,11 +19,11 @@ export interface Verified {
  * does as well. They need a count of the rows, and the unique order by uid: rows of another order may change places between two calls.
  */
 export function windowsBehind(listing: Listing, window: Window, first: Page): readonly Call[] {
+  if (sizeOf(first) < PAGE_SIZE || listing.order !== 'uid' || window.token !== undefined) return []
   const total = Number(first.totalCount)
-  if (listing.order !== 'uid' || window.token !== undefined || !Number.isSafeInteger(total) || !isAscending(uidsIn(first))) return []
   const begin = window.skip + sizeOf(first)
   const end = Math.min(total, window.skip + (window.take ?? total))
-  if (sizeOf(first) < PAGE_SIZE || end - begin <= PAGE_SIZE) return []
+  if (!Number.isSafeInteger(total) || end - begin <= PAGE_SIZE || !isAscending(uidsIn(first))) return []
   const windows = Math.ceil((end - begin) / STEP)
   return Array.from({ length: windows }, (_, at) => {
     const skip = begin - 1 + at * STEP

@@ -4,14 +4,17 @@ import { ApiError } from '../../../src/errors/api-error.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../../src/tables/language/operation.ts'
 import type { Call } from '../../../src/tables/plan/plan.ts'
-import { type Answer, bytesOf } from '../../../src/translate/execute.ts'
-import { type TranslateSettings, translate } from '../../../src/translate/translated.ts'
+import { type Answer, bytesOf } from '../../../src/translate/answer.ts'
+import { begin, type TranslateSettings, translate } from '../../../src/translate/translated.ts'
+import { sending } from '../../translate/sends.ts'
 import { errorIn } from '../say.ts'
 import type { Fuzzed } from './over-http.ts'
 import { answersOf, textOf, uids } from './v2-forms.ts'
 
 const operations = new Map<string, Operation>(
-  mappings.flatMap((mapping) => mapping.operations.filter(({ plan }) => plan !== undefined).map((operation) => [operation.id, operation])),
+  mappings.flatMap((mapping) =>
+    mapping.operations.filter(({ begin }) => begin !== undefined).map((operation) => [operation.id, operation]),
+  ),
 )
 
 /** Enough for every plan; a walk over pages without end meets it soon. */
@@ -65,14 +68,16 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
   const property = fc.asyncProperty(cases, async ({ id, request, answers, chosen }) => {
     const operation = operations.get(id) as Operation
     let made = 0
-    const send = async ({ read }: Call) => {
+    const send = sending(async ({ read }: Call) => {
       const answer = answers[made++ % answers.length]
       if (answer instanceof ApiError) throw answer
       const text = textOf(answer ?? {})
       return read?.([Buffer.from(text)]) ?? (JSON.parse(text) as JsonObject)
-    }
+    })
     const errors: ApiError[] = []
-    const status = await statusOf(await translate(operation, request, send, chosen, (error) => errors.push(error)))
+    const first = () => begin(operation, request, chosen)
+    const answer = new Promise<Answer>((done) => translate(operation, first, send, chosen, (error) => errors.push(error), done))
+    const status = await statusOf(await answer)
     statuses[status] = (statuses[status] ?? 0) + 1
     const own = errors.find(({ message }) => message === 'internal error')
     if (own) throw new Error(`${id}: an error of our own making: ${(own.cause as Error).stack}`)

@@ -90,7 +90,7 @@ const asText = (bytes: string) => Buffer.from(bytes, 'latin1').toString()
 
 it('a v2 call leads to a method that the table of its operation names, with the variables that were meant', () => {
   let made = 0
-  const translated = operations.filter(({ plan }) => plan)
+  const translated = operations.filter(({ begin }) => begin)
   holds(fc.tuple(requests(translated), value), ([[method, url], text]) => {
     const to = classify(url)
     const match = to.kind === 'v1' ? router.match(method, to.path) : undefined

@@ -5,8 +5,11 @@ import { isIdentified } from '../../../src/tables/compile/is-answer.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Listing } from '../../../src/tables/plan/page.ts'
 import { type Call, emit, type Plan, type Reply } from '../../../src/tables/plan/plan.ts'
+import { turnOf } from '../../../src/tables/plan/turn.ts'
 import { eachPage } from '../../../src/tables/plan/walk.ts'
-import { execute } from '../../../src/translate/execute.ts'
+import { type Answer, answer } from '../../../src/translate/answer.ts'
+import { createCalls } from '../../../src/translate/calls.ts'
+import { sending } from '../../translate/sends.ts'
 import { type MovingList, movingList } from '../moving-list.ts'
 
 const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', row: { isAnswer: isIdentified }, query: [] }
@@ -26,13 +29,15 @@ async function read(
   window: { skip?: number; take?: number } = {},
 ) {
   const calls: Call[] = []
-  const send = async (call: Call): Promise<JsonObject> => {
+  const send = sending(async (call): Promise<JsonObject> => {
     calls.push(call)
     await before(call)
     return list.answer(call)
-  }
-  const answer = await execute(plan(window), send, LIMITS)
-  const { items } = ('body' in answer ? answer.body : {}) as { items: readonly { uid: string }[] }
+  })
+  const answered = await new Promise<Answer>((done, failed) =>
+    answer(() => turnOf(plan(window)), createCalls(send, LIMITS), LIMITS, { done, failed }),
+  )
+  const { items } = ('body' in answered ? answered.body : {}) as { items: readonly { uid: string }[] }
   return { uids: items.map(({ uid }) => uid), calls }
 }
 

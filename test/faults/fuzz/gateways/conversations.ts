@@ -68,7 +68,7 @@ export function callOf(method = '', url = ''): string {
   return `${method} ${path}${pairs ? `?${pairs.join('&')}` : ''}`
 }
 
-const served = mappings.flatMap(({ operations }) => operations).filter(({ plan }) => plan !== undefined)
+const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
 
 /** Those that succeed with the usual settings. */
 const told = transcripts.filter(({ status = 200, settings, calls }) => status === 200 && !settings && calls.length > 0).map(conversationOf)

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../tables/json.ts'
-import { type Outcome, type Plan, type Reply, ROWS } from '../tables/plan/plan.ts'
-import { countOf, isRowText, type RowText } from '../tables/text/row-text.ts'
-import { type CallLimits, createCalls, type Send } from './calls.ts'
+import { type Reply, ROWS } from '../tables/plan/plan.ts'
+import { type Make, type RowsTurn, run, type Taker, type Turn } from '../tables/plan/turn.ts'
+import { countOf, isRowText } from '../tables/text/row-text.ts'
+import type { CallLimits } from './calls.ts'
 
 /** Bounds of one v1 request; the names are those of the configuration. */
-export interface PlanLimits extends CallLimits {
+export interface AnswerLimits extends CallLimits {
   /** Rows kept back so that an error can still change the status; a longer list is streamed. */
   readonly bufferedRows: number
   /** Rows that one list may hold. */
@@ -16,9 +17,9 @@ export interface PlanLimits extends CallLimits {
 /** JSON text, written already: pieces of its bytes, or, when it is short, a text with a letter for each byte (Latin-1). */
 export type Written = readonly Buffer[] | string
 
-type Headers = Readonly<Record<string, string>>
+type Headers = Readonly<Record<string, string | string[]>>
 
-/** A v1 answer ready to be sent: a value, its text, or pieces of that to come, whose failure must break the connection (design §4). */
+/** An answer in v1 space: a value, its JSON text, or pieces of that to come, whose failure must break the connection (design §4). */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
   | { readonly status: number; readonly headers: Headers; readonly written: Written }
@@ -29,57 +30,38 @@ export function bytesOf(written: Written): readonly Buffer[] {
   return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
 }
 
-type Rows = readonly JsonObject[] | RowText
+type Rows = RowsTurn['rows']
 
-type Progress = { readonly rows: Rows } | { readonly reply: Reply }
+/** Takes an answer, or what the request ends with instead. */
+export interface Answered {
+  done(answer: Answer): void
+  failed(thrown: unknown): void
+}
 
-/** The next rows that a plan sends on, or its reply; at once when no call has to be made for it. */
-type Next = () => Progress | Promise<Progress>
-
-/** Runs a plan: makes its calls with `send`, gives it the outcomes, and turns its reply into an answer. Throws what the plan throws. */
-export async function execute(plan: Plan, send: Send, limits: PlanLimits): Promise<Answer> {
-  const next = run(plan, send, limits)
+/** Runs an operation and turns what it comes to into an answer; a list of more than `bufferedRows` rows is streamed. */
+export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: Answered): void {
   const held: Rows[] = []
-  let rows = 0
-  for (;;) {
-    const going = next()
-    const step = going instanceof Promise ? await going : going
-    if ('reply' in step) return whole(step.reply, held)
-    held.push(step.rows)
-    rows += countOf(step.rows)
-    if (rows > limits.bufferedRows) return { status: 200, headers: {}, stream: streamed(held, next) }
-  }
+  let count = 0
+  run(begin, make, {
+    rows(turn) {
+      held.push(turn.rows)
+      count += countOf(turn.rows)
+      if (count > limits.rowsPerRequest) answered.failed(tooManyRows(limits))
+      else if (count <= limits.bufferedRows) return true
+      else answered.done({ status: 200, headers: {}, stream: streamed(held, turn, make, { count, limits }) })
+      return false
+    },
+    ended: (reply) => answered.done(whole(reply, held)),
+    failed: (thrown) => answered.failed(thrown),
+  })
 }
 
-/** Moves the plan on whenever it is called, and not before: a client that does not read holds up its own calls. */
-function run(plan: Plan, send: Send, limits: PlanLimits): Next {
-  const make = createCalls(send, limits)
-  let rows = 0
-  const go = (outcomes: readonly Outcome[]): Progress | Promise<Progress> => {
-    const step = plan.next(outcomes)
-    if (step.done) return { reply: step.value }
-    if (step.value.kind === 'ask') return make(step.value).then(go)
-    rows += countOf(step.value.rows)
-    if (rows > limits.rowsPerRequest) throw tooManyRows(limits.rowsPerRequest)
-    return step.value
-  }
-  return () => go([])
-}
-
-function tooManyRows(limit: number): ApiError {
-  const message = `this list holds more rows than limits.rowsPerRequest (${limit}) allows; narrow its filter or raise the limit`
+function tooManyRows({ rowsPerRequest }: AnswerLimits): ApiError {
+  const message = `this list holds more rows than limits.rowsPerRequest (${rowsPerRequest}) allows; narrow its filter or raise the limit`
   return new ApiError('FAILED_PRECONDITION', message)
 }
 
 const NO_HEADERS = {}
-
-/** A reply that stands by itself. */
-export function answerOf(reply: Reply, { rowsPerRequest }: PlanLimits): Answer {
-  const { status, headers = NO_HEADERS, body, text } = reply
-  if (!text) return whole(reply, [])
-  if (text.count > rowsPerRequest) throw tooManyRows(rowsPerRequest)
-  return { status, headers, written: writtenOf([text], body) }
-}
 
 function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
@@ -117,19 +99,44 @@ function latin1Of(text: string): string {
   return text === END ? text : Buffer.from(text).toString('latin1')
 }
 
-/** `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. */
-async function* streamed(held: Rows[], next: Next): AsyncGenerator<Uint8Array> {
+interface Progress {
+  /** Rows so far. */
+  readonly count: number
+  readonly limits: AnswerLimits
+}
+
+/**
+ * `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. It moves the operation on
+ * whenever a piece is asked for, and not before: a client that does not read holds up its own calls.
+ */
+async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limits }: Progress): AsyncGenerator<Uint8Array> {
   yield* begun(held)
   held.length = 0
-  for (;;) {
-    const step = await next()
-    if ('reply' in step) {
-      yield Buffer.from(endOf(step.reply.body))
-      return
-    }
-    if (countOf(step.rows) > 0) yield textOf(step.rows)
+  let rows = count
+  let turn = await after(from, make)
+  while ('next' in turn) {
+    rows += countOf(turn.rows)
+    if (rows > limits.rowsPerRequest) throw tooManyRows(limits)
+    if (countOf(turn.rows) > 0) yield textOf(turn.rows)
     await setImmediate()
+    turn = await after(turn, make)
   }
+  yield Buffer.from(endOf(turn.body))
+}
+
+/** The next rows, or the reply. */
+function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
+  return new Promise((resolve, reject) => {
+    const taker: Taker = {
+      rows(rows) {
+        resolve(rows)
+        return false
+      },
+      ended: resolve,
+      failed: reject,
+    }
+    run(turn.next, make, taker)
+  })
 }
 
 /** The beginning of an answer and the rows that are there. */

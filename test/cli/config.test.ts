@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nearest } from '../../src/config/nearest.ts'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/config/settings.ts'
-import { settingsMarkdown } from '../../src/config/table.ts'
 import { configWith, loadConfig } from '../../src/config.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))
@@ -224,14 +223,6 @@ describe('the table of settings', () => {
       const { kind, default: value } = SETTINGS[key]
       if (value !== undefined) expect(kind.schema.safeParse(value)).toMatchObject({ success: true, data: value })
     }
-  })
-
-  it('writes one row for each setting', () => {
-    const rows = settingsMarkdown().split('\n')
-    expect(rows).toHaveLength(SETTING_KEYS.length + 2)
-    expect(rows).toContainEqual(
-      '| `v1.dialect` | `CROSSWALK_DIALECT` `--dialect` | one of specification, published | `specification` | Spelling of v1 answers: snake_case, or the published JSON names |',
-    )
   })
 })
 

@@ -1,5 +1,6 @@
 import { SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/config/settings.ts'
 import { count, inBytes, inTime } from './amounts.ts'
+import { withKeysAsCode } from './settings-tables.ts'
 
 /** Settings that bound nothing that anybody sends. */
 const NO_BOUNDS = ['diff.learnEvery', 'diff.verifyWrites', 'records.file', 'records.values', 'records.subjects']
@@ -10,7 +11,9 @@ const ALONE: readonly SettingKey[] = ['upstream.connections', 'fallback.perMinut
 /** Every setting that is a bound, as Markdown. */
 export function boundsTable(): string {
   const bounds = SETTING_KEYS.filter((key) => ALONE.includes(key) || GROUPS.some((group) => key.startsWith(group)))
-  const rows = bounds.filter((key) => !NO_BOUNDS.includes(key)).map((key) => `| \`${key}\` | ${defaultOf(key)} | ${SETTINGS[key].help} |`)
+  const rows = bounds
+    .filter((key) => !NO_BOUNDS.includes(key))
+    .map((key) => `| \`${key}\` | ${defaultOf(key)} | ${withKeysAsCode(SETTINGS[key].help)} |`)
   return ['| Setting | Default | What it bounds |', '|---|---:|---|', ...rows].join('\n')
 }
 

@@ -1,9 +1,13 @@
-import type { Kind, Mapping } from '../../src/tables/language/operation.ts'
+import type { Kind, Mapping, Operation } from '../../src/tables/language/operation.ts'
 
 const KINDS: readonly Kind[] = ['direct', 'composed', 'emulated', 'v1-only']
 
-const LEGEND = `*direct*: one v2 operation carries the answer; *composed*: several do; *emulated*: v2 data yields it, fully or in part; *v1-only*: nothing in v2 does.
-What a client can see of it is listed in [docs/differences.md](docs/differences.md).`
+/** The table's last lines: what the kinds mean, and which operations are emulated. */
+function legend(operations: readonly Operation[]): string {
+  const emulated = operations.filter(({ kind }) => kind === 'emulated').map(({ id }) => `\`${id}\``)
+  return `*direct*: one v2 operation carries the answer. *composed*: several do. *v1-only*: nothing in v2 does. *emulated*: v2 data yields it, fully or in part: ${emulated.join(', ')}.
+[docs/differences.md](docs/differences.md) lists every difference that a client can see.`
+}
 
 /** How the operations of each domain are served, and all of them together: Markdown. */
 export function coverageTable(mappings: readonly Mapping[]): string {
@@ -14,10 +18,16 @@ export function coverageTable(mappings: readonly Mapping[]): string {
     const counts = KINDS.map((kind) => operations.filter((operation) => operation.kind === kind).length)
     return `| ${[domain, operations.length, ...counts].join(' | ')} |`
   })
-  return [`| Domain | Operations | ${KINDS.join(' | ')} |`, `|---|${'---:|'.repeat(KINDS.length + 1)}`, ...rows, '', LEGEND].join('\n')
+  return [
+    `| Domain | Operations | ${KINDS.join(' | ')} |`,
+    `|---|${'---:|'.repeat(KINDS.length + 1)}`,
+    ...rows,
+    '',
+    legend(all.operations),
+  ].join('\n')
 }
 
-/** The text with what stands between the two markers of a section replaced. */
+/** The text with another content between the two markers of a section. */
 export function withSection(text: string, name: string, content: string): string {
   const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
   const [before, rest] = text.split(start)

@@ -29,6 +29,16 @@ function freePort(): Promise<number> {
   })
 }
 
+/**
+ * `npm start` in a second terminal, once it is ready. The other commands of npm that pages name are left out: the program is built, and
+ * `npm test` runs this.
+ */
+const NPM = `npm() {
+  [ "$1" = start ] || return 0
+  node dist/src/cli.js demo >demo.log 2>demo.err &
+  until grep -q ^curl demo.log; do kill -0 $! || return 1; sleep 0.1; done
+}`
+
 /** Runs everything in one shell, as a reader does; resolves with what each block printed. */
 function runAll(blocks: readonly Block[], cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const separator = '=== end of a block'
@@ -37,7 +47,7 @@ function runAll(blocks: readonly Block[], cwd: string, env: NodeJS.ProcessEnv): 
       'bash',
       [
         '-c',
-        `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${blocks.map(({ commands }) => `${commands}\necho '${separator}'`).join('\n')}`,
+        `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${NPM}\n${blocks.map(({ commands }) => `${commands}\necho '${separator}'`).join('\n')}`,
       ],
       { cwd, env },
     )

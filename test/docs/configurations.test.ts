@@ -1,0 +1,30 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+
+const PAGES = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
+
+/** The JSON blocks of a page: each of them shows a configuration file. */
+const CONFIGURATIONS = PAGES.flatMap((page) =>
+  [...readFileSync(page, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
+)
+
+it.each(CONFIGURATIONS)('accepts the configuration that $page shows: $text', ({ text }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'configuration-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'crosswalk.json')
+  writeFileSync(path, text)
+  expect(loadConfig({ flags: { config: path }, env: {} })).not.toHaveProperty('problem')
+})
+
+it('finds three of at most six lines in README.md', () => {
+  const lines = CONFIGURATIONS.filter(({ page }) => page === 'README.md').map(({ text }) => text.trimEnd().split('\n').length)
+  expect(lines).toHaveLength(3)
+  expect(Math.max(...lines)).toBeLessThanOrEqual(6)
+})
+
+it('keeps README.md within 120 lines', () => {
+  expect(readFileSync('README.md', 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
+})

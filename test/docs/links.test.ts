@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, it } from 'vitest'
+
+const DOCS = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+
+const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...DOCS]
+
+/** The text without its code: what stands there is no link and no heading. */
+function proseOf(page: string): string {
+  return readFileSync(page, 'utf8').replace(/```.*?```/gs, '')
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(page: string): readonly string[] {
+  return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/ /g, '-'),
+  )
+}
+
+/** What is wrong with a relative link, or undefined. */
+function fault(page: string, target: string): string | undefined {
+  const [path = '', anchor] = target.split('#')
+  const file = path === '' ? page : normalize(join(dirname(page), path))
+  if (!existsSync(file)) return `${page}: there is no ${file}`
+  if (anchor === undefined || anchorsOf(file).includes(anchor)) return undefined
+  return `${page}: ${file} has no heading #${anchor}`
+}
+
+it.each(PAGES)('resolves every relative link of %s', (page) => {
+  const targets = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  const relative = targets.filter((target) => !/^[a-z]+:/.test(target))
+  expect(relative.flatMap((target) => fault(page, target) ?? [])).toEqual([])
+})
+
+it('reaches every page of docs from README.md', () => {
+  const readme = proseOf('README.md')
+  const entrances = DOCS.filter((page) => dirname(page) === 'docs' || page.endsWith('README.md'))
+  expect(entrances.filter((page) => !readme.includes(`(${page}`))).toEqual([])
+})

@@ -56,6 +56,12 @@ describe('citations of the reference', () => {
     expect(unresolved('a.ts', `legends §${1}`)).toEqual(['a.ts:1: "legends §1" is cited, but legends is no document of docs/reference/'])
   })
 
+  it('lead to documents that the index lists', () => {
+    const index = read(`${REFERENCE}README.md`)
+    const missing = readdirSync(ROOT + REFERENCE).filter((name) => name !== 'README.md' && !index.includes(`](${name})`))
+    expect(missing).toEqual([])
+  })
+
   it('all resolve', () => {
     expect(reference.size).toBeGreaterThan(0)
     expect(files.flatMap((file) => unresolved(file, read(file)))).toEqual([])

@@ -59,7 +59,7 @@ const artifact = resource('artifact', {
 })
 
 // facts §6.1
-const NOT_IN_V2 = 'no version of v2 has it'
+const NOT_IN_V2 = 'an artifact version of v2 has no such member'
 
 const version = resource('artifact version', {
   v2: '/libraries/v2/artifacts/{id}/versions',

@@ -17,9 +17,8 @@
  * Each name is explained, with an example, where it is defined. It is the only module that re-exports: the architecture test says so.
  */
 
-export { v1FieldName } from './compile/field-name.ts'
-export { isIdentified } from './compile/is-answer.ts'
-export { asText, isObject, type JsonObject } from './json.ts'
+// Resources and messages: one row a member.
+
 export { enumMap, identical, prefixed } from './language/enums.ts'
 export {
   bytes,
@@ -55,10 +54,12 @@ export {
   WITHHELD,
   withheld,
 } from './language/field.ts'
-export type { Env, Mapping, Operation, V1Request } from './language/operation.ts'
-// Differences that a client can see.
-export { covers } from './language/operation-pattern.ts'
+export { type Message, message, type Resource, resource, uidOf } from './language/resource.ts'
+
 // Operations: one row an endpoint.
+
+export { v1FieldName } from './compile/field-name.ts'
+export type { Env, Mapping, Operation, V1Request } from './language/operation.ts'
 export {
   action,
   create,
@@ -74,8 +75,10 @@ export {
   v1OnlyRows,
   withoutToken,
 } from './language/operations.ts'
-export { fillPath } from './language/path.ts'
+export { type Read, wholeList } from './plan/whole-list.ts'
+
 // Parameters of a query.
+
 export {
   choiceParam,
   choicesParam,
@@ -88,15 +91,21 @@ export {
   v1OnlyFlag,
   v2Query,
 } from './language/query.ts'
-// Resources and messages: one row a member.
-export { type Message, message, type Resource, resource, uidOf } from './language/resource.ts'
-export type { Sign } from './language/sign.ts'
+
+// Plans of several calls.
+
+export { isIdentified } from './compile/is-answer.ts'
+export { asText, isObject, type JsonObject } from './json.ts'
+export { fillPath } from './language/path.ts'
 export { parentUid, told, uidInPath, uidToldInPath } from './language/uid.ts'
 export { hydrate, lookUp } from './plan/hydrate.ts'
 export type { Enrich } from './plan/list-query.ts'
 export { readPage } from './plan/page.ts'
-// Plans: operations that make several calls.
 export { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from './plan/plan.ts'
 export { eachPage } from './plan/walk.ts'
-export { type Read, wholeList } from './plan/whole-list.ts'
 export { EVERYTHING } from './plan/window.ts'
+
+// Differences that a client can see.
+
+export { covers } from './language/operation-pattern.ts'
+export type { Sign } from './language/sign.ts'

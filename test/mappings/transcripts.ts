@@ -13,9 +13,10 @@ import { libraries } from './libraries.ts'
 import { missingById } from './missing.ts'
 import { ping } from './ping.ts'
 import { refusals } from './refusals.ts'
-import { emulated } from './registry/emulated.ts'
+import { eolTags } from './registry/eol-tags.ts'
 import { images } from './registry/images.ts'
 import { repos } from './registry/repos.ts'
+import { summaries } from './registry/summaries.ts'
 import { tags } from './registry/tags.ts'
 import { scopes } from './scopes.ts'
 import type { Transcript } from './transcript.ts'
@@ -35,7 +36,8 @@ export const transcripts: readonly Transcript[] = [
   ...repos,
   ...tags,
   ...images,
-  ...emulated,
+  ...eolTags,
+  ...summaries,
   ...ping,
   ...missingById,
   ...vulnerabilities,

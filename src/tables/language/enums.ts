@@ -22,6 +22,8 @@ export interface EnumMap {
 /**
  * Builds an enum map. `rows` start with the zero value; a name or number that stands twice stops the process, because a map that is
  * not one to one would change data silently.
+ *
+ *     enumMap('State', [['UNKNOWN', 'STATE_UNSPECIFIED', 0], ['Ready', 'STATE_READY', 1]])
  */
 export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly V1OnlyRow[] = []): EnumMap {
   const [zero] = rows
@@ -58,7 +60,11 @@ export function requirement({ name, rows }: EnumMap): string {
   return rows.length > SPELLED_OUT ? `must be a ${name}` : `must be one of ${rows.map(([v1]) => v1).join(', ')}`
 }
 
-/** An enum whose v2 names are the v1 names behind a prefix; `zero` is the pair of the unset value (facts §18). */
+/**
+ * An enum whose v2 names are the v1 names behind a prefix; `zero` is the pair of the unset value (facts §18).
+ *
+ *     prefixed('AccountType', 'ACCOUNT_PROVIDER_TYPE_', ['UNKNOWN', 'ACCOUNT_PROVIDER_TYPE_UNSPECIFIED'], [['GOOGLE', 1]])
+ */
 export function prefixed(
   name: string,
   prefix: string,
@@ -68,7 +74,11 @@ export function prefixed(
   return enumMap(name, [[...zero, 0], ...values.map(([value, number]): EnumRow => [value, prefix + value, number])])
 }
 
-/** An enum that both versions spell alike; the number of a value is its position. */
+/**
+ * An enum that both versions spell alike; the number of a value is its position.
+ *
+ *     identical('OrgStatus', ['ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_READY'])
+ */
 export function identical(name: string, values: readonly string[], v1Only: readonly V1OnlyRow[] = []): EnumMap {
   return enumMap(
     name,

@@ -39,51 +39,60 @@ export type Fields = Readonly<Record<string, Field>>
 
 const field = (type: FieldType, source: Source | undefined): Field => ({ type, source, access: 'readWrite', presence: 'implicit' })
 
+/** A string: `name: text('name')`. A row is a v1 member and the dotted path of its value in the v2 form. */
 export const text = (source: Source): Field => field({ kind: 'text' }, source)
+/** A boolean: `enabled: flag('enabled')`. */
 export const flag = (source: Source): Field => field({ kind: 'flag' }, source)
-/** 32-bit: a JSON number. */
+/** 32-bit, a JSON number: `epoch: int('epoch')`. */
 export const int = (source: Source): Field => field({ kind: 'int' }, source)
 /** Unsigned in v1, signed in v2: from 0 to 2^31 - 1 is what both can hold. */
 export const uint = (source: Source): Field => field({ kind: 'int', unsigned: true }, source)
-/** 64-bit: a JSON string, on both sides. */
+/** 64-bit, a JSON string on both sides: `tag_count: long('tagCount')`. */
 export const long = (source: Source): Field => field({ kind: 'long' }, source)
-/** RFC 3339; passed through character by character (facts §19). */
+/** RFC 3339, passed through character by character (facts §19): `expiration: time('expireTime')`. */
 export const time = (source: Source): Field => field({ kind: 'time' }, source)
-/** `"3600s"` in JSON. */
+/** `"3600s"` in JSON: `ttl: duration('ttl')`. */
 export const duration = (source: Source): Field => field({ kind: 'duration' }, source)
-/** base64 text. */
+/** base64 text: `digest: bytes('digest')`. */
 export const bytes = (source: Source): Field => field({ kind: 'bytes' }, source)
+/** A value of an enum: `kind: choice('kind', orgKind)`. */
 export const choice = (source: Source, of: EnumMap): Field => field({ kind: 'choice', of }, source)
+/** A message with a table of its own: `static: object('staticKeys', { issuer: text('issuer') })`. */
 export const object = (source: Source, fields: Fields): Field => field({ kind: 'object', fields }, source)
+/** A list of strings: `aliases: texts('aliases')`. */
 export const texts = (source: Source): Field => field({ kind: 'list', of: { kind: 'text' } }, source)
-/** A list of enum values; a v2 value the table does not know is left out (facts §18). */
+/** A list of enum values, without the v2 values that the table lacks (facts §18): `capabilities: choices('capabilities', capabilities)`. */
 export const choices = (source: Source, of: EnumMap): Field =>
   field({ kind: 'list', of: { kind: 'choice', of, dropUnknown: true } }, source)
+/** A list of messages: `accounts: objects('accounts', { name: text('name') })`. */
 export const objects = (source: Source, fields: Fields): Field => field({ kind: 'list', of: { kind: 'object', fields } }, source)
-/** A user's map: its keys are data and are never renamed. */
+/** A user's map, whose keys are data and never renamed: `claims: textMap('claims')`. */
 export const textMap = (source: Source): Field => field({ kind: 'map', of: { kind: 'text' } }, source)
+/** The same with numbers: `resource_limits: intMap('resourceLimits')`. */
 export const intMap = (source: Source): Field => field({ kind: 'map', of: { kind: 'int' } }, source)
+/** The same with messages: `components: objectMap('components', { version: text('version') })`. */
 export const objectMap = (source: Source, fields: Fields): Field => field({ kind: 'map', of: { kind: 'object', fields } }, source)
 
-/** An object of v1 whose members lie flat in the v2 form. */
+/** An object of v1 whose members lie flat in the v2 form: `questions: nested({ company: text('company') })`. */
 export const nested = (fields: Fields): Field => field({ kind: 'object', fields }, '')
 
-/** Output only: a v1 client may echo it, v2 would refuse or ignore it. */
+/** Output only, since v2 refuses or ignores it: `id: readOnly('uid')`, `kind: readOnly(choice('kind', orgKind))`. */
 export const readOnly = (row: Field | Source): Field => ({ ...asField(row), access: 'readOnly' })
-/** Accepted from v1, never answered. */
+/** Accepted from v1, never answered: `secret: writeOnly(text('clientSecret'))`. */
 export const writeOnly = (row: Field): Field => ({ ...row, access: 'writeOnly' })
-/** Shown to v1 and written by its own call; the plan puts the value in place. */
+/** Shown to v1 and written by its own call; the plan puts the value in place: `readme: elsewhere(text('content'))`. */
 export const elsewhere = (row: Field): Field => ({ ...row, access: 'elsewhere' })
-/** proto3 `optional`: absent when unset. */
+/** proto3 `optional`, absent when unset: `size: optional(int('size'))`. */
 export const optional = (row: Field): Field => ({ ...row, presence: 'optional' })
 /** proto3 `optional` in v1 alone: v2 cannot tell zero from unset. */
 export const optionalInV1 = (row: Field): Field => ({ ...optional(row), zeroIsUnset: true })
-/** A member of the oneof `group`: at most one of them is present. */
+/** A member of the oneof `group`, of which one at most is present: `oidc: oneof('configuration', object('oidc', oidc))`. */
 export const oneof = (group: string, row: Field): Field => ({ ...row, presence: 'optional', oneof: group })
-/** A v1 member without any v2 source, and why. */
+/** A v1 member without any v2 source, and why: `grace_status: gone(text, 'v2 knows no grace period')`. */
 export const gone = (row: (source: Source) => Field, lossy: string): Field => ({ ...row(''), source: undefined, access: 'readOnly', lossy })
 /** Stands in a v2 form for what v2 did not tell this caller. */
 export const WITHHELD = Symbol('withheld')
+/** A row that is left out where the v2 form holds `WITHHELD`: `mayBeWithheld(object('role', role.fields))`. */
 export const mayBeWithheld = (row: Field): Field => ({ ...row, mayBeWithheld: true })
 /** A message of which the caller may know these members alone: the others are left out where they are withheld. */
 export const knownBy = (names: readonly string[], fields: Fields): Fields =>
@@ -95,10 +104,14 @@ export const withheld = (fields: Fields): JsonObject =>
   Object.fromEntries(
     Object.values(fields).flatMap((row) => (row.mayBeWithheld && typeof row.source === 'string' ? [[row.source, WITHHELD]] : [])),
   )
+/** The published JSON name where protobuf would derive another one: `jsonName('sync_config', object('sync_config', config))`. */
 export const jsonName = (json: string, row: Field): Field => ({ ...row, json })
+/** A pair that loses something, and what: `lossy('v2 keeps no seconds', time('createTime'))`. */
 export const lossy = (why: string, row: Field): Field => ({ ...row, lossy: why })
 
+/** The parent part of a uid: `group_id: readOnly(parentOf('uid'))`. */
 export const parentOf = (uid: string): Source => ({ parentOf: uid })
+/** The first source that is set: `group: readOnly(firstOf('group.uid', parentOf('uid')))`. */
 export const firstOf = (...sources: readonly Source[]): Source => ({ firstOf: sources })
 
 function asField(row: Field | Source): Field {

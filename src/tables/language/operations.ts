@@ -14,10 +14,14 @@ import { type Params, v2Query } from './query.ts'
 import { type Message, message, type Resource } from './resource.ts'
 import { uidInPath } from './uid.ts'
 
-/** The message without members. */
+/** The message without members: `request: nothing` sends `{}`, and an action that names no answer has this one. */
 export const nothing = message('empty', {})
 
-/** `GET …` list: the full set by default, a window on request, zero or one row by id (design §3). */
+/**
+ * `GET …` list: the full set by default, a window on request, zero or one row by id (design §3).
+ *
+ *     list('iam.roles.list', 'GET /iam/v1/roles', role, { query: { ...scope, name: 'name' }, byId: 'id' })
+ */
 export function list(id: string, route: string, resource: Resource, options: ListOptions = {}): Operation {
   const { query = {}, byId, enrich, calls = [], v2 = resource.v2, envelope, emulated } = options
   const paging = envelope ? Object.values(TOKEN_PARAMETERS) : []
@@ -37,7 +41,11 @@ export function list(id: string, route: string, resource: Resource, options: Lis
   })
 }
 
-/** `GET …/{id}`: one resource by its uid. */
+/**
+ * `GET …/{id}`: one resource by its uid. `missing` says what a v1 client gets when there is none.
+ *
+ *     get('iam.external_group_role_mappings.get', 'GET /iam/v1/externalGroupRoleMappings/{uid=**}', mapping, 'error')
+ */
 export function get(id: string, route: string, resource: Resource, missing: Missing): Operation {
   const variable = onlyVariable(route)
   const v2 = `GET ${resource.v2}/{${variable}}`
@@ -54,14 +62,22 @@ interface CreateOptions extends Messages {
   readonly root?: boolean
 }
 
-/** `POST …/{parent}`: the parent stays in the path, the body carries the resource (specification §4 rule 1). */
+/**
+ * `POST …/{parent}`: the parent stays in the path, the body carries the resource (specification §4 rule 1).
+ *
+ *     create('iam.roles.create', 'POST /iam/v1/roles/{parent_id=**}', role)
+ */
 export function create(id: string, route: string, resource: Resource, options: CreateOptions = {}): Operation {
   const { request = resource, answer = resource, root = false } = options
   const parent = `{${onlyVariable(route)}${root ? '=**' : ''}}`
   return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer })
 }
 
-/** `PUT …/{id}`: full replacement, as a PATCH with the resource's field mask (facts §13). */
+/**
+ * `PUT …/{id}`: full replacement, as a PATCH with the resource's field mask (facts §13).
+ *
+ *     replace('iam.roles.update', 'PUT /iam/v1/roles/{id=**}', role)
+ */
 export function replace(id: string, route: string, resource: Resource, options: Messages = {}): Operation {
   const { request = resource, answer = resource } = options
   const variable = onlyVariable(route)
@@ -78,7 +94,11 @@ export function replace(id: string, route: string, resource: Resource, options: 
   })
 }
 
-/** The PATCH that replaces a resource as a v1 PUT does; `fields` is the table of its body. */
+/**
+ * The PATCH that replaces a resource as a v1 PUT does; `fields` is the table of its body.
+ *
+ *     const updated = yield* ask(patch(group, params.id ?? '', 'id', group.read(body), env), group)
+ */
 export function patch(
   { v2, mask, fields }: Pick<Resource, 'v2' | 'mask' | 'fields'>,
   uid: string,
@@ -90,7 +110,11 @@ export function patch(
   return { method: 'PATCH', path: `${v2}/${uidInPath(uid, field)}`, query, body }
 }
 
-/** `DELETE …/{id}`: gone is gone, so a missing resource is a success (facts §14). */
+/**
+ * `DELETE …/{id}`: a missing resource is a success (facts §14).
+ *
+ *     remove('iam.roles.delete', 'DELETE /iam/v1/roles/{id=**}', role)
+ */
 export function remove(id: string, route: string, resource: Resource): Operation {
   const variable = onlyVariable(route)
   const v2 = `DELETE ${resource.v2}/{${variable}}`
@@ -108,7 +132,14 @@ interface Action {
   readonly missing?: Missing
 }
 
-/** One v1 call that is one v2 call, with its own request and answer messages. */
+/**
+ * One v1 call that is one v2 call, with its own request and answer messages.
+ *
+ *     action('iam.groups.check_eligibility', 'GET /iam/v1/groups:checkEligibility', {
+ *       v2: 'GET /iam/v2/groups:checkEligibility',
+ *       answer: message('eligibility', { eligible: flag('eligible') }),
+ *     })
+ */
 export function action(id: string, route: string, options: Action): Operation {
   const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
   const [method = '', template = ''] = v2.split(' ')
@@ -139,7 +170,19 @@ export interface OperationOptions extends Partial<Omit<Operation, 'id' | 'method
   readonly plan?: MakePlan
 }
 
-/** Any operation; the other builders are short forms of this one. */
+/**
+ * Any operation, with a plan of its own; the other builders are short forms of this one. `calls` is for people to read.
+ *
+ *     operation('iam.groups.update', 'PUT /iam/v1/groups/{id=**}', {
+ *       calls: ['PATCH /iam/v2/groups/{id}'],
+ *       request: group,
+ *       answer: group,
+ *       *plan({ params, body }, env) {
+ *         const updated = yield* ask(patch(group, params.id ?? '', 'id', group.read(body), env), group)
+ *         return ok(group.show[env.dialect](updated))
+ *       },
+ *     })
+ */
 export function operation(id: string, route: string, { plan, ...options }: OperationOptions): Operation {
   const { kind = 'direct', params = {}, ownParams = [], answer = nothing, missing = 'error', request } = options
   return {
@@ -157,12 +200,20 @@ export function operation(id: string, route: string, { plan, ...options }: Opera
   }
 }
 
-/** The same operation, open to everybody: neither service asks for a token. */
+/**
+ * The same operation, open to everybody: neither service asks for a token.
+ *
+ *     withoutToken(action('ping.ping.ping', 'GET /ping/v1/ping', { v2: 'GET /ping/v2/ping', answer: pong }))
+ */
 export function withoutToken(operation: Operation): Operation {
   return { ...operation, takesNoToken: true }
 }
 
-/** An operation that only a v1 service can answer, and why. */
+/**
+ * An operation that only a v1 service can answer, and why.
+ *
+ *     v1Only('registry.charts.find', 'GET /registry/v1/charts:find', 'charts have no v2 endpoint')
+ */
 export function v1Only(id: string, route: string, because: string): Operation {
   const plan = { kind: 'v1-only' as const, calls: [], params: {}, ownParams: [], missing: 'error' as const, because }
   return { id, ...parseRoute(route), ...plan, empty: () => ({}), fieldName: (name) => name }
@@ -179,7 +230,11 @@ function parseRoute(route: string): { method: Method; template: string } {
   return { method: method as Method, template }
 }
 
-/** Several of them with one reason: operation id → route. */
+/**
+ * Several v1-only operations with one reason: operation id → route.
+ *
+ *     v1OnlyRows('charts have no v2 endpoint', { 'registry.charts.find': 'GET /registry/v1/charts:find' })
+ */
 export function v1OnlyRows(because: string, routes: Readonly<Record<string, string>>): readonly Operation[] {
   return Object.entries(routes).map(([id, route]) => v1Only(id, route, because))
 }

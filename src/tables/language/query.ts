@@ -23,16 +23,24 @@ export interface Param {
 
 export type Params = Readonly<Record<string, Param | string>>
 
+/** A boolean parameter; a row of a query is a v1 parameter and the v2 one: `{ deprecated: flagParam('deprecated') }`. */
 export const flagParam = (v2: string): Param => ({ v2, kind: 'flag' })
+/** A parameter that may be given many times: `{ names: textsParam('names') }`. */
 export const textsParam = (v2: string): Param => ({ v2, kind: 'text', many: true })
+/** An RFC 3339 time: `{ since: timeParam('since') }`. */
 export const timeParam = (v2: string): Param => ({ v2, kind: 'time' })
+/** A whole number of 32 bits: `{ epoch: intParam('epoch') }`. */
 export const intParam = (v2: string): Param => ({ v2, kind: 'int' })
+/** An enum value, by name or number: `{ kind: choiceParam('kind', orgKind) }`. */
 export const choiceParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of })
+/** Enum values: `{ ecosystems: choicesParam('ecosystems', ecosystem) }`. */
 export const choicesParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of, many: true })
+/** A flag that v2 cannot honour, and why: `{ include_upstream: v1OnlyFlag('v2 lists built artifacts alone') }`. */
 export const v1OnlyFlag = (because: string): Param => ({ v2: '', kind: 'flag', v1Only: because })
+/** A flag whose meaning v2 turned round: `{ exclude_referrers: negated('include_referrers') }`. */
 export const negated = (v2: string): Param => ({ v2, kind: 'flag', negate: true })
 
-/** The five members of the uidp filter, the same in both versions (facts §10.4). */
+/** The five members of the uidp filter, the same in both versions (facts §10.4): `query: { ...scope, name: 'name' }`. */
 export const scope: Params = {
   'uidp.ancestors_of': 'uidp.ancestors_of',
   'uidp.descendants_of': 'uidp.descendants_of',

@@ -53,6 +53,11 @@ export interface Message extends Expected {
   readonly v1Names: ReadonlyMap<string, string>
 }
 
+/**
+ * A v1 message: the members of a request or of an answer.
+ *
+ *     const eligibility = message('eligibility', { eligible: flag('eligible') })
+ */
 export function message(name: string, fields: Fields, stamps: readonly Stamp[] = []): Message {
   const shown = { ...fields, ...Object.fromEntries(stamps.filter((stamp) => !(stamp in fields)).map((stamp) => [stamp, STAMPS[stamp]])) }
   return {
@@ -69,6 +74,16 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
 /** Rows that have no uid have nothing by which they could be told. */
 const ANY_ROW = () => true
 
+/**
+ * A resource: its v2 collection, the key of its rows in a v2 list, and one row a v1 member.
+ *
+ *     const role = resource('role', {
+ *       v2: '/iam/v2/roles',
+ *       plural: 'roles',
+ *       stamps: ['created_at', 'updated_at', 'group_id'],
+ *       fields: { id: readOnly('uid'), name: text('name') },
+ *     })
+ */
 export function resource(name: string, table: ResourceTable): Resource {
   const { v2, plural, mask = '*', order = 'uid' } = table
   const fields = message(name, table.fields, table.stamps)

@@ -22,7 +22,18 @@ interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' 
   readonly read: Read
 }
 
-/** A list that v2 answers at once, without pages: windows and order are done here (specification §9.5). */
+/**
+ * A list that v2 answers at once, without pages: windows and order are done here (specification §9.5).
+ *
+ *     wholeList('advisory.documents.list', 'GET /advisory/v1/documents', {
+ *       calls: ['GET /advisory/v2/documents'],
+ *       row: document,
+ *       *read() {
+ *         const { documents } = yield* ask({ method: 'GET', path: '/advisory/v2/documents', query: [] }, answer)
+ *         return { rows: documents }
+ *       },
+ *     })
+ */
 export function wholeList(id: string, route: string, { row, envelope, byId, read, ...rest }: WholeList): Operation {
   return operation(id, route, {
     ...rest,

@@ -31,7 +31,7 @@ const summary = message('repo tags summary', {
 const repoCount = message('repo count', { count: long('count') })
 
 /** v1 reads that v2 has no endpoint for, computed from whole v2 lists (facts §4.4). */
-export const emulatedOperations: readonly Operation[] = [
+export const summaryOperations: readonly Operation[] = [
   operation('registry.repo_tags_summary.get', 'GET /registry/v1/repotagssummary/{repo_id=**}', {
     kind: 'emulated',
     because: 'counted from the tags of the repo; which of two equally long version names is the latest is not defined',

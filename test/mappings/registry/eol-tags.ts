@@ -1,0 +1,58 @@
+import type { Transcript } from '../transcript.ts'
+
+const v2Tag = (name: string) => ({ uid: `org/nginx/${name}`, name, digest: 'sha256:aa', updateTime: '2025-02-01T00:00:00Z' })
+const latest = v2Tag('latest')
+const coarse = v2Tag('1.27')
+
+const unknowable = { main_package_name: '', main_package_version: null, grace_status: 'GRACE_NOT_ELIGIBLE', grace_period_expiry_date: null }
+const publishedUnknowable = {
+  mainPackageName: '',
+  mainPackageVersion: null,
+  graceStatus: 'GRACE_NOT_ELIGIBLE',
+  gracePeriodExpiryDate: null,
+}
+const KINDS = 'include_dates=true&include_epochs=true&include_referrers=false'
+
+export const eolTags: readonly Transcript[] = [
+  {
+    title: 'deprecated means inactive; referrers never; what v2 cannot know is unset',
+    operation: 'registry.eol_tags.list',
+    request: 'GET /registry/v1/eoltags?uidp.children_of=org/nginx',
+    calls: [
+      {
+        call: `GET /registry/v2/tags?uidp.children_of=org/nginx&${KINDS}&page_size=200`,
+        answer: { tags: [latest, { ...coarse, deprecated: true }] },
+      },
+    ],
+    reply: {
+      items: [
+        { id: 'org/nginx/latest', name: 'latest', tag_status: 'TAG_ACTIVE', ...unknowable },
+        { id: 'org/nginx/1.27', name: '1.27', tag_status: 'TAG_INACTIVE', ...unknowable },
+      ],
+      next_page_token: '',
+    },
+    published: {
+      items: [
+        { id: 'org/nginx/latest', name: 'latest', tagStatus: 'TAG_ACTIVE', ...publishedUnknowable },
+        { id: 'org/nginx/1.27', name: '1.27', tagStatus: 'TAG_INACTIVE', ...publishedUnknowable },
+      ],
+      nextPageToken: '',
+    },
+  },
+  {
+    title: 'paged as v1 was, with v2’s tokens',
+    operation: 'registry.eol_tags.list',
+    request: 'GET /registry/v1/eoltags?name=latest&excludeDates=true&page_size=1&pageToken=t1',
+    calls: [
+      {
+        call: 'GET /registry/v2/tags?name=latest&include_dates=false&include_epochs=true&include_referrers=false&page_size=1&page_token=t1',
+        answer: { tags: [latest], nextPageToken: 't2' },
+      },
+    ],
+    reply: { items: [{ id: 'org/nginx/latest', name: 'latest', tag_status: 'TAG_ACTIVE', ...unknowable }], next_page_token: 't2' },
+    published: {
+      items: [{ id: 'org/nginx/latest', name: 'latest', tagStatus: 'TAG_ACTIVE', ...publishedUnknowable }],
+      nextPageToken: 't2',
+    },
+  },
+]

@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
+/** What both who put things together, the server and the command line, need. */
+const SERVED = ['modes', 'report', 'diff', 'explain', 'translate', 'upstream', 'tables', 'errors']
+
 /**
  * Imports go one way (design): each layer names the layers it may import besides itself. `config` is read by whoever puts things
  * together; `explain` runs plans without sending anything.
@@ -13,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tables: ['errors'],
   mappings: ['tables', 'errors'],
   translate: ['tables', 'errors'],
+  request: ['limits', 'listen', 'upstream', 'tables', 'errors'],
   upstream: ['tables', 'errors', 'relay'],
   limits: [],
   listen: ['limits', 'relay'],
@@ -20,43 +24,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   diff: ['tables', 'errors'],
   report: ['diff', 'tables', 'errors'],
   modes: ['limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
-  replay: ['routes', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
+  replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
   config: ['tables', 'modes'],
   explain: ['translate', 'upstream', 'tables', 'errors'],
-  routes: ['limits', 'listen', 'relay', 'tracing', 'explain', 'modes', 'report', 'diff', 'translate', 'upstream', 'tables', 'errors'],
-  server: [
-    'config',
-    'routes',
+  routes: [
+    'request',
+    'limits',
     'listen',
+    'relay',
     'tracing',
+    'explain',
     'modes',
     'report',
     'diff',
-    'explain',
     'translate',
     'upstream',
     'tables',
     'errors',
-    'mappings',
   ],
-  cli: [
-    ...[
-      'server',
-      'config',
-      'routes',
-      'tracing',
-      'modes',
-      'report',
-      'replay',
-      'diff',
-      'explain',
-      'translate',
-      'upstream',
-      'tables',
-      'errors',
-    ],
-    ...['mappings', 'sandbox'],
-  ],
+  server: [...SERVED, 'config', 'routes', 'listen', 'tracing', 'mappings'],
+  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'mappings', 'sandbox'],
 }
 
 /** Packages that only one layer knows. */

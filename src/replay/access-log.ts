@@ -1,4 +1,4 @@
-import { FORM } from '../routes/match.ts'
+import { FORM } from '../request/route-request.ts'
 import type { Sent } from './traffic.ts'
 
 /** Apache's and nginx's `combined`, and `common`, which only lacks its end. A quote within quotes is written `\"`. */

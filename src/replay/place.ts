@@ -1,12 +1,12 @@
 import { anonymousPath } from '../diff/redact/anonymous-path.ts'
 import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import { createClassify } from '../routes/classify.ts'
-import { parseRequest, takesBody } from '../routes/incoming.ts'
-import { type Routed, routeRequest } from '../routes/match.ts'
+import { createClassify } from '../request/classify.ts'
+import { parseRequest, takesBody } from '../request/incoming.ts'
+import { type Routed, routeRequest } from '../request/route-request.ts'
+import { createRouter } from '../request/router.ts'
 import type { Mapping, Operation, V1Request } from '../tables/language/operation.ts'
 import { createOnlyV1 } from '../tables/language/v1-values.ts'
-import { createRouter } from '../translate/router.ts'
 import type { Sent } from './traffic.ts'
 
 /** Where a request leads. */

@@ -2,12 +2,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { constants } from 'node:http2'
 import { LRUCache } from 'lru-cache'
 import type { ApiError } from '../errors/api-error.ts'
+import { askAgain, RETRY_AFTER } from '../errors/ask-again.ts'
 import { type Bucket, createBucket } from '../limits/bucket.ts'
 import { createRoom } from '../limits/room.ts'
 import { type Ending, whenOver } from '../listen/over.ts'
 import type { Rests } from '../listen/rest.ts'
 import { credentialHash } from '../upstream/credential.ts'
-import { askAgain, RETRY_AFTER, refusing } from './refusal.ts'
+import { refusing } from './refusal.ts'
 import type { TimedRequest } from './timed.ts'
 
 /** Bounds of what is let in; 0 = none. The names are those of the configuration. */

@@ -1,6 +1,6 @@
+import { type Classify, createClassify } from '../request/classify.ts'
 import type { Mapping } from '../tables/language/operation.ts'
 import { createLoopGuard, type LoopGuard } from '../upstream/loop.ts'
-import { type Classify, createClassify } from './classify.ts'
 
 /** What looks at a request before any carrier has it. */
 export interface Gate {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import type { Routed } from '../request/route-request.ts'
 import type { Turn } from '../tables/plan/turn.ts'
-import type { Routed } from './match.ts'
 
 /** A read as the tables understand its URL. It holds nothing of who asked. */
 export interface KnownRead {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { pathOf } from './classify.ts'
+import { pathOf } from '../request/classify.ts'
 
 /**
  * The path of a request as a log may hold it, without the query, which may hold secrets. HTTP/1.1 refuses a target with other bytes than

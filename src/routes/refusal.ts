@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
 import { CODES } from '../errors/codes.ts'
+import type { Routed } from '../request/route-request.ts'
 import type { Operation } from '../tables/language/operation.ts'
 import { needsV1 } from '../tables/language/query.ts'
-import type { Routed } from './match.ts'
 
 /** The v1 error body of an error that needs no translation of field names (facts §15). */
 export function errorText({ code, message, details }: ApiError): string {
@@ -40,18 +40,6 @@ export function refuseSocket(socket: Socket, error: ApiError, status = `${error.
     .join('')
   const head = `HTTP/1.1 ${status}\r\n${given}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n`
   socket.end(head + text)
-}
-
-/** Seconds after which it is worth asking again, where nothing better is known. */
-export const RETRY_AFTER = 1
-
-/** The refusal of what a limit has no room for now; `message` says which. */
-export function askAgain(
-  code: 'UNAVAILABLE' | 'RESOURCE_EXHAUSTED',
-  message: string,
-  { seconds = RETRY_AFTER, headers = {} }: { readonly seconds?: number; readonly headers?: Readonly<Record<string, string>> } = {},
-): ApiError {
-  return new ApiError(code, `${message}; ask again later`, { headers: { ...headers, 'retry-after': String(seconds) } })
 }
 
 /** An `Expect` header that asks for anything but 100-continue (RFC 9110 §10.1.1). */

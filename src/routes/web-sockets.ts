@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ApiError } from '../errors/api-error.ts'
+import { askAgain } from '../errors/ask-again.ts'
 import { unrelayable } from '../errors/from-v2.ts'
 import { type Handshake, SWITCHED } from '../listen/upgrades.ts'
 import { relayableHeaders } from '../relay/head.ts'
 import { endToEndRaw } from '../upstream/hop-by-hop.ts'
 import type { Native } from '../upstream/native.ts'
-import { askAgain } from './refusal.ts'
 
 /** Bounds of WebSockets; the names are those of the configuration. */
 export interface WebSocketLimits {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
-import { createRouter } from '../../src/translate/router.ts'
+import { createRouter } from '../../src/request/router.ts'
 import { cases } from './cases/index.ts'
 import { operationsHit } from './hits.ts'
 import { complaintsAboutList, complaintsOf, type Outcome } from './judge.ts'

@@ -1,4 +1,4 @@
-import type { Router } from '../../src/translate/router.ts'
+import type { Router } from '../../src/request/router.ts'
 import { decoded } from './normalise.ts'
 import type { Request } from './target.ts'
 

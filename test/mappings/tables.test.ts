@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../mappings/capabilities.ts'
 import { mappings } from '../../mappings/index.ts'
+import { createRouter } from '../../src/request/router.ts'
 import { capabilities as sandboxCapabilities } from '../../src/sandbox/auth/capabilities.ts'
 import { checkMappings } from '../../src/tables/compile/check.ts'
-import { createRouter } from '../../src/translate/router.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)
 

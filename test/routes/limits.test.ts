@@ -3,7 +3,7 @@ import net from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../src/config/settings.ts'
-import { parseJson } from '../../src/routes/json-text.ts'
+import { parseJson } from '../../src/request/json-text.ts'
 import { answering, rawExchange, startProxy, startUpstream, type TestProxy } from './support.ts'
 
 const open: { close(): Promise<void> }[] = []

@@ -4,8 +4,8 @@ import type { RawRequest } from '../upstream/legacy-ask.ts'
 import type { Signal } from '../upstream/signal.ts'
 import { type ReadBytes, utf8 } from './body.ts'
 import { parseJson } from './json-text.ts'
-import type { Routed } from './match.ts'
-import { parseQuery, searchOf } from './query.ts'
+import { parseQuery, searchOf } from './query-string.ts'
+import type { Routed } from './route-request.ts'
 
 /** A request as it came, and as the tables read it. */
 export interface ReadRequest {

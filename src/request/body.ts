@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
+import { askAgain } from '../errors/ask-again.ts'
 import { createRoom, type Room } from '../limits/room.ts'
 import { whenOver } from '../listen/over.ts'
 import type { Signal } from '../upstream/signal.ts'
-import { askAgain } from './refusal.ts'
 
 /** Bounds of bodies; the names are those of the configuration. */
 export interface BodyLimits {

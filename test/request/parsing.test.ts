@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import { createClassify } from '../../src/routes/classify.ts'
-import { parseJson } from '../../src/routes/json-text.ts'
-import { parseQuery, searchOf } from '../../src/routes/query.ts'
+import { createClassify } from '../../src/request/classify.ts'
+import { parseJson } from '../../src/request/json-text.ts'
+import { parseQuery, searchOf } from '../../src/request/query-string.ts'
 
 describe('classify', () => {
   const classify = createClassify(mappings)

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { invalidArgument } from '../errors/api-error.ts'
-import type { Match, Router } from '../translate/router.ts'
+import type { Match, Router } from './router.ts'
 
 /** Where a v1 request leads; `form`: its body is a form that stands for more query parameters. */
 export interface Routed {

@@ -76,6 +76,7 @@ const sources: readonly Source[] = ['src', 'mappings'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
     // AssemblyScript is a language of its own, with other imports.
     .filter((name) => /[.]tsx?$/.test(name) && !name.includes('text/engine/'))
+    .sort()
     .map((name) => {
       const path = join(root, name)
       const text = readFileSync(path, 'utf8')
@@ -159,7 +160,7 @@ describe('files', () => {
     expect(sources.filter(({ text }) => /^\s*(export )?(abstract )?class /m.test(text)).map(({ path }) => path)).toEqual([
       'src/errors/api-error.ts',
       'src/listen/watched-answer.ts',
-      'src/routes/signal.ts',
+      'src/routes/lifetime/client-signal.ts',
       'src/upstream/coalesce.ts',
       'src/upstream/exchange.ts',
       'src/upstream/signal.ts',

@@ -10,12 +10,12 @@ import type { Classify, Target } from '../request/classify.ts'
 import { LOOP_DETECTED } from '../upstream/loop.ts'
 import type { Announce } from './announce.ts'
 import { sendError } from './answer.ts'
+import type { Passthrough } from './carriers/passthrough.ts'
 import type { Compat } from './compat.ts'
-import type { Begin } from './edge.ts'
 import { requestId } from './exchange.ts'
 import type { Gate } from './gate.ts'
-import type { Passthrough } from './passthrough.ts'
 import { refuseSocket } from './refusal.ts'
+import type { Begin } from './watch/access-log.ts'
 
 const NO_QUERY = {}
 

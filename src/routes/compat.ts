@@ -9,13 +9,13 @@ import type { Tracing } from '../tracing/tracing.ts'
 import type { Answer } from '../translate/answer.ts'
 import type { RawHeaders } from './announce.ts'
 import { sendAnswer, sendError, watched } from './answer.ts'
+import type { Legacy } from './carriers/legacy.ts'
 import { answer, type Core, choose, count, type Decision, type Serving } from './core.ts'
 import type { Exchange } from './exchange.ts'
-import type { Forwarded } from './forwarded.ts'
-import type { Legacy } from './legacy.ts'
-import type { Metrics } from './metrics.ts'
+import type { Forwarded } from './forwarded/forwarded.ts'
+import { clientSignal, createRequestSignals } from './lifetime/client-signal.ts'
 import { unserved } from './refusal.ts'
-import { clientSignal, createRequestSignals } from './signal.ts'
+import type { Metrics } from './watch/metrics.ts'
 
 /** Serves one v1 request over HTTP; `path` is decoded. */
 export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => FastifyReply | undefined

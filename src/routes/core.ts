@@ -14,11 +14,11 @@ import type { Send } from '../translate/calls.ts'
 import { begin, type TranslateSettings, translate, unknownParameters } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/send.ts'
 import type { Signal } from '../upstream/signal.ts'
-import { watchCalls } from './calls.ts'
 import type { Exchange } from './exchange.ts'
 import { createKnownReads, type KnownRead, type KnownReads } from './known-reads.ts'
-import type { Metrics } from './metrics.ts'
-import { createNameForLog } from './name-for-log.ts'
+import { watchCalls } from './watch/calls.ts'
+import type { Metrics } from './watch/metrics.ts'
+import { createNameForLog } from './watch/name-for-log.ts'
 
 export interface CoreSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }

@@ -1,0 +1,118 @@
+import http from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ApiError } from '../../errors/api-error.ts'
+import { asApiError } from '../../errors/to-v1.ts'
+import type { OperationRow } from '../../explain/describe.ts'
+import { inTurn, whenAnswered } from '../../listen/turns.ts'
+import { sendError } from '../answer.ts'
+import { isLoopback } from '../forwarded/trust.ts'
+import { notFound, refuseExpectation, refuseSocket } from '../refusal.ts'
+import type { Metrics } from '../watch/metrics.ts'
+import { createForeign } from './foreign.ts'
+import { addMigration, type MigrationSources } from './migration-routes.ts'
+import type { Readiness } from './ready.ts'
+import { addReport, PAGE, type ReportSources } from './report-page.ts'
+import { type AdminTokens, createRights, whyNot } from './rights.ts'
+
+export interface AdminSources extends MigrationSources, ReportSources {
+  readonly metrics: Metrics
+  readonly operations: readonly OperationRow[]
+  readonly readiness: () => Promise<Readiness>
+}
+
+export interface AdminSettings extends AdminTokens {
+  /** Names that the port goes by. */
+  readonly names: readonly string[]
+}
+
+/** Every answer is of this moment, is what it says it is, and is for nobody else's page. */
+const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }
+
+/** Asked without a token even where there is one: probes have none, and the page asks a person for it. They tell nothing else. */
+const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE])
+
+/** The admin endpoints, on a port of their own so that they are never exposed with the API. */
+export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSettings): FastifyInstance {
+  const { metrics, operations, readiness, reportNow, ...migration } = sources
+  const isForeign = createForeign(names)
+  const rights = createRights(tokens)
+  const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization)
+  const whyRefused = (request: FastifyRequest) => isForeign(request.raw) ?? whyNot(rightOf(request), request.method)
+  const app = createPort((request, reply) => sendError(reply.headers(ALWAYS), whyRefused(request) ?? notFound()))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(ALWAYS)
+    const problem = OPEN.has(request.routeOptions.url) ? isForeign(request.raw) : whyRefused(request)
+    if (problem) throw problem
+  })
+  app.removeContentTypeParser('text/plain')
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (request, reply) => {
+    const { notReady, services } = await readiness()
+    const mayKnow = rightOf(request) !== 'none'
+    if (notReady === undefined) return { status: 'ok', ...(mayKnow && services) }
+    return sendError(reply, new ApiError('UNAVAILABLE', mayKnow ? notReady : 'not ready'))
+  })
+  app.get('/metrics', async (_, reply) => {
+    reply.type('text/plain; version=0.0.4; charset=utf-8')
+    return metrics.text()
+  })
+  app.get('/operations', async () => operations)
+  const ids = operations.map(({ id }) => id)
+  addMigration(app, migration, ids)
+  addReport(app, { reportNow }, rights(undefined) !== 'none')
+  app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
+  app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
+  return app
+}
+
+/** One sentence when other machines reach the port, which listens, and everybody may do everything there. */
+export function whyExposed({ server }: FastifyInstance, { token, readToken }: AdminTokens): string | undefined {
+  const { address } = server.address() as AddressInfo
+  if (isLoopback(address) || token !== undefined || readToken !== undefined) return undefined
+  return `whoever reaches the admin port on ${address} may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)`
+}
+
+/** Milliseconds within which a request has come, and rest between two; Node looks for late ones once a second. */
+const TIMES = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000 }
+
+/** A few people, monitoring and probes ask here, one thing after the other, and send next to nothing: nobody holds more of the process than this. */
+const MOST = { connections: 256, waiting: 10, bytes: 256 * 1024, silentMs: 30_000 }
+
+/** A server within these bounds. `refuse` answers a path that cannot be read. */
+function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): FastifyInstance {
+  return Fastify({
+    bodyLimit: MOST.bytes,
+    serverFactory(handler) {
+      const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs)
+      server.maxConnections = MOST.connections
+      server.on('checkExpectation', (request, response) => refuseExpectation(request, response.setHeaders(new Map(Object.entries(ALWAYS)))))
+      return server
+    },
+    frameworkErrors: (_, request, reply) => void refuse(request as FastifyRequest, reply as FastifyReply),
+    clientErrorHandler: ({ code }, socket) => refuseClient(socket, code),
+  })
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** What came in is no request; one before it on the same connection is answered first. */
+function refuseClient(socket: Socket, code: string | undefined): void {
+  if (code === 'ECONNRESET') return void socket.destroy()
+  const error = new ApiError('INVALID_ARGUMENT', 'the request is not well-formed, too long or too slow', { headers: ALWAYS })
+  whenAnswered(socket, () => refuseSocket(socket, error, CLIENT_ERRORS[code ?? ''] ?? '400 Bad Request'))
+}
+
+const NOT_JSON = new ApiError('INVALID_ARGUMENT', 'a body must be JSON, sent with content-type: application/json')
+
+/** A body that the admin port cannot read is the caller's mistake, as Fastify says by its status. */
+function refused(thrown: unknown): ApiError {
+  const { statusCode = 500, message } = thrown as { statusCode?: number; message?: string }
+  if (statusCode === 415) return NOT_JSON
+  return statusCode < 500 && !(thrown instanceof ApiError)
+    ? new ApiError('INVALID_ARGUMENT', message ?? 'the request cannot be read')
+    : asApiError(thrown)
+}

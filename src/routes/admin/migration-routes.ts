@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { ApiError } from '../../errors/api-error.ts'
+import { idleRules } from '../../modes/choose/idle-rules.ts'
+import type { Modes } from '../../modes/modes.ts'
+import type { Report } from '../../modes/report.ts'
+
+export interface MigrationSources {
+  readonly modes: Pick<Modes, 'rules' | 'change'>
+  readonly report: Report
+}
+
+const comparisonsQuery = z.object({
+  operation: z.string().min(1).optional(),
+  limit: z.coerce.number({ error: 'must be a whole number from 1 to 10000' }).int().min(1).max(10_000).default(100),
+})
+
+/** The admin endpoints of a migration: which side answers, and what is known by now. `operations` are the ids that rules may fit. */
+export function addMigration(app: FastifyInstance, { modes, report }: MigrationSources, operations: readonly string[]): void {
+  app.get('/modes', async () => modes.rules())
+  app.put('/modes', async ({ body }) => {
+    const problem = modes.change(body, 'admin port')
+    if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
+    const warnings = idleRules(modes.rules(), operations)
+    return { ...modes.rules(), ...(warnings.length > 0 && { warnings }) }
+  })
+  app.get('/evidence', async () => report.evidence())
+  app.get('/clients', async () => report.clients())
+  app.get('/comparisons', async ({ query }) => {
+    const read = comparisonsQuery.safeParse(query)
+    if (read.success) return report.comparisons(read.data)
+    throw new ApiError('INVALID_ARGUMENT', read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
+  })
+}

@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { ApiError } from '../../errors/api-error.ts'
+import { CODES, codeName } from '../../errors/codes.ts'
+import { isUnrelayable } from '../../errors/from-v2.ts'
+import type { OnGrpc } from '../../listen/http2.ts'
+import type { TimeLimits } from '../../listen/time-limits.ts'
+import { hasFailed } from '../../modes/serve/backend.ts'
+import { credentialHash } from '../../upstream/credential.ts'
+import { type GrpcEnd, refuseGrpc } from '../../upstream/grpc/answer.ts'
+import type { Grpc } from '../../upstream/grpc/relay.ts'
+import { newExchange, requestId } from '../exchange.ts'
+import type { Forwarded } from '../forwarded/forwarded.ts'
+import type { Gate } from '../gate.ts'
+import type { Admit } from '../lifetime/admission.ts'
+import { type TimedRequest, timedStream } from '../lifetime/timed.ts'
+import { described } from '../watch/access-log.ts'
+import type { Metrics } from '../watch/metrics.ts'
+import { pathForLog } from '../watch/path-for-log.ts'
+
+interface GrpcParts {
+  readonly grpc: Grpc
+  readonly admit: Admit
+  readonly gate: Gate
+  readonly forwarded: Forwarded
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly limits: Pick<TimeLimits<TimedRequest, never>, 'watchStream'>
+}
+
+/**
+ * Hands gRPC calls over to v2. They are let in, counted and logged as every other request is, and their forwarding headers are made true;
+ * the name of the method is the path.
+ */
+export function createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, limits }: GrpcParts): OnGrpc {
+  return (stream, headers, raw) => {
+    limits.watchStream(stream, timedStream(stream))
+    const refused = admit({ headers }, stream)
+    if (refused) return refuseGrpc(stream, refused)
+    const exchange = newExchange(requestId({ headers }))
+    const arrived = { headers, socket: socketOf(stream) }
+    const client = forwarded.clientOf(arrived)
+    forwarded.rewrite(arrived)
+    const started = performance.now()
+    exchange.operation = 'grpc'
+    exchange.mode = 'native'
+    metrics.begin()
+    const ended = ({ code, failure }: GrpcEnd) => {
+      const ms = performance.now() - started
+      const grpcStatus = codeName(code)
+      const status = CODES[grpcStatus].http
+      metrics.end(exchange, status, ms / 1000)
+      metrics.endGrpc(grpcStatus)
+      if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
+      const line = {
+        reqId: exchange.id,
+        ...methodOf(headers),
+        operation: exchange.operation,
+        mode: exchange.mode,
+        status,
+        grpcStatus,
+        ms: Math.round(ms * 10) / 10,
+        client,
+        caller: credentialHash(headers.authorization),
+        ...(failure && { error: described(failure) }),
+      }
+      log[hasFailed(status) ? 'error' : 'info'](line, 'request')
+    }
+    const looped = gate.loop.enter(headers)
+    if (looped) exchange.operation = 'loop'
+    const wrong = looped ?? wrongPath(headers[':path'] ?? '', gate)
+    if (wrong) refuseGrpc(stream, wrong, ended)
+    else grpc.relay(stream, headers, raw, ended)
+  }
+}
+
+/** What no path of REST looks like. */
+const METHOD = /^\/(?:\w+\.)+\w+\/\w+$/
+
+/**
+ * A gateway reads a body whatever its content type says (facts §12.5). With one of gRPC, a path of v1 would go round the mode rules, and any
+ * other past the path of `upstream.v2`, which methods of gRPC do not have.
+ */
+function wrongPath(path: string, { classify, isBelow }: Gate): ApiError | undefined {
+  const target = classify(path)
+  if (target.kind === 'refused') return target.error
+  const isMethod = target.kind === 'native' && (!isBelow || METHOD.test(path))
+  return isMethod ? undefined : new ApiError('UNIMPLEMENTED', 'no method of gRPC has such a path')
+}
+
+function methodOf(headers: IncomingHttpHeaders) {
+  return { method: headers[':method'], path: pathForLog({ url: headers[':path'], httpVersionMajor: 2 }) }
+}
+
+/** Node gives it as something that may be TLS, or nothing once the connection is over. */
+function socketOf({ session }: ServerHttp2Stream): Socket {
+  return session?.socket as Socket
+}

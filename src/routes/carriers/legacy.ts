@@ -1,0 +1,93 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import replyFrom from '@fastify/reply-from'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Agent, Dispatcher } from 'undici'
+import { isUnrelayable, unrelayable } from '../../errors/from-v2.ts'
+import { flat, grouped, relayable } from '../../relay/head.ts'
+import { endToEnd } from '../../upstream/hop-by-hop.ts'
+import { fromV1Transport } from '../../upstream/legacy-ask.ts'
+import { abortSignalOf } from '../../upstream/signal.ts'
+import { sendError } from '../answer.ts'
+import type { Exchange } from '../exchange.ts'
+import { answerSignal } from '../lifetime/client-signal.ts'
+
+/** Passes one v1 request on to the v1 upstream as it is. */
+export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange) => FastifyReply
+
+interface LegacySettings {
+  /** Origin of the v1 service, with an optional path prefix. */
+  readonly base: string
+  /** Milliseconds until the v1 service must begin to answer; its body may take as long as it likes. */
+  readonly answerMs: number
+  /** Told of an answer that could not be passed on. */
+  readonly unrelayable: () => void
+}
+
+type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
+
+/** What reply-from has no place for. */
+interface Passing {
+  readonly signal: AbortSignal
+  /** The target as it goes out. */
+  readonly path: string
+  /** The major version of HTTP that the client speaks. */
+  readonly version: number
+}
+
+/**
+ * Bytes to the v1 service by reply-from, with its measured traps closed (design §6.2): the shared pool verifies TLS, nothing is retried,
+ * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape. The target is the
+ * client's: reply-from would make a URL of it, which turns `\` into `/` and cuts off what stands behind a `#`.
+ */
+export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: LegacySettings): Legacy {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname.replace(/\/$/, '')
+  const passing = new AsyncLocalStorage<Passing>()
+  const request = (options: Dispatcher.RequestOptions, answered: Answered) => {
+    const { version, ...to } = passing.getStore() as Passing
+    pool.request({ ...options, ...to, headersTimeout: answerMs, bodyTimeout: 0 }, (error, answer) => {
+      if (error) answered(error, answer)
+      else passOn(version, answer, answered)
+    })
+  }
+  app.register(replyFrom, { base: origin, undici: { request: request as Dispatcher['request'] }, disableRequestLogging: true })
+
+  return (request, reply, exchange) => {
+    const withBody = hasBody(request)
+    if (withBody) request.body = request.raw
+    const signal = abortSignalOf(answerSignal(reply.raw))
+    passing.run({ signal, path: prefix + request.raw.url, version: request.raw.httpVersionMajor }, () =>
+      reply.from('/', {
+        retryDelay: () => null,
+        rewriteRequestHeaders: (_, headers) => requestHeaders(headers, exchange.id, withBody),
+        rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': exchange.id }),
+        onError: (_, { error }) => {
+          exchange.error = fromV1Transport(error.cause ?? error)
+          if (isUnrelayable(exchange.error)) count()
+          sendError(reply, exchange.error)
+        },
+      }),
+    )
+    return reply
+  }
+}
+
+/** Gives reply-from an answer that the client can be given; it writes the head in an event handler, where nobody could refuse it. */
+function passOn(version: number, answer: Dispatcher.ResponseData, answered: Answered): void {
+  const head = relayable(version, { status: answer.statusCode, reason: '', headers: flat(answer.headers) })
+  if ('problem' in head) {
+    answer.body.on('error', () => {}).destroy()
+    answered(unrelayable('v1', head.problem), answer)
+  } else answered(null, { ...answer, headers: grouped(head.headers) })
+}
+
+function hasBody({ method, headers }: FastifyRequest): boolean {
+  const framed = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  return framed && method !== 'GET' && method !== 'HEAD'
+}
+
+/** `Expect` was answered by our own server, and undici refuses to send it. */
+function requestHeaders<T>(headers: Readonly<Record<string, T>>, id: string, withBody: boolean) {
+  const { expect: _, ...kept } = { ...endToEnd(headers), 'x-request-id': id } as Record<string, T | string>
+  return withBody ? kept : { ...kept, 'content-length': undefined }
+}

@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { ApiError } from '../../errors/api-error.ts'
+import { isUnrelayable } from '../../errors/from-v2.ts'
+import { asApiError } from '../../errors/to-v1.ts'
+import { createDeadlines } from '../../listen/deadlines.ts'
+import { whenOver } from '../../listen/over.ts'
+import { handshakeOf } from '../../listen/upgrades.ts'
+import { createNative, isUnframable, type NativeSettings } from '../../upstream/native.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Forwarded } from '../forwarded/forwarded.ts'
+import { refuse } from '../refusal.ts'
+import type { Metrics } from '../watch/metrics.ts'
+import { createWebSocketLog } from '../watch/web-socket-log.ts'
+import { createWebSockets, type WebSocketLimits } from './web-sockets.ts'
+
+const LENGTH_REQUIRED = 411
+
+/** Everything that is not v1: native v2 calls, uploads, WebSockets. */
+export interface Passthrough {
+  /** Hands a request over to v2: from here on it is nobody's business what it says. */
+  serve(request: FastifyRequest, reply: FastifyReply, exchange: Exchange): void
+  /** Ends all WebSockets. */
+  endWebSockets(): void
+  close(): void
+}
+
+export interface PassthroughParts {
+  readonly forwarded: Forwarded
+  readonly metrics: Pick<Metrics, 'unrelayable' | 'watchWebSockets'>
+  readonly log: Logger
+}
+
+export interface PassthroughSettings extends NativeSettings, WebSocketLimits {
+  /** Milliseconds for a connection to v2 to be there; what v2 does then takes as long as it likes. */
+  readonly connectionMs: number
+}
+
+export function createPassthrough(settings: PassthroughSettings, { forwarded, metrics, log }: PassthroughParts): Passthrough {
+  const exchanges = new WeakMap<ServerResponse, Exchange>()
+  const fail = (response: ServerResponse, error: ApiError, status?: number) => {
+    const exchange = exchanges.get(response)
+    if (exchange) exchange.error = error
+    if (isUnrelayable(error)) metrics.unrelayable('native')
+    refuse(response, error, status)
+  }
+  const native = createNative(settings, fail)
+  const waits = createDeadlines(settings.connectionMs)
+  const webSockets = createWebSockets(native, settings, fail)
+  const webSocketEnded = createWebSocketLog(log, forwarded)
+  metrics.watchWebSockets(webSockets.count)
+  const carry = (request: FastifyRequest, response: ServerResponse, exchange: Exchange) => {
+    const handshake = handshakeOf(request.raw)
+    if (handshake) webSockets.open(request.raw, response, handshake, (end) => webSocketEnded(request.raw, exchange, end))
+    else if (isUnframable(request.raw)) fail(response, lengthRequired(), LENGTH_REQUIRED)
+    else {
+      const waiting = { late: () => fail(response, noConnection(settings.connectionMs)) }
+      const connected = () => waits.forget(waiting)
+      waits.watch(waiting)
+      whenOver(response, { over: connected, next: undefined })
+      native.web(request.raw, response, connected)
+    }
+  }
+  return {
+    serve(request, reply, exchange) {
+      const response = reply.raw
+      reply.hijack()
+      exchange.operation = 'native'
+      exchange.mode = 'native'
+      exchanges.set(response, exchange)
+      forwarded.rewrite(request.raw)
+      try {
+        carry(request, response, exchange)
+      } catch (thrown) {
+        fail(response, asApiError(thrown))
+      }
+    },
+    endWebSockets: webSockets.end,
+    close: native.close,
+  }
+}
+
+function noConnection(ms: number): ApiError {
+  return new ApiError('UNAVAILABLE', `no connection to the v2 service became free within limits.deadlineMs (${ms})`)
+}
+
+function lengthRequired(): ApiError {
+  const message = 'a DELETE or OPTIONS request with a body needs a content-length header'
+  return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
+}

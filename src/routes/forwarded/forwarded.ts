@@ -1,0 +1,148 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { namedBy } from '../../upstream/hop-by-hop.ts'
+import { peerOf, vouchedHops } from './forwarded-chain.ts'
+import { elementText, parseForwarded } from './forwarded-header.ts'
+import { createTrust, type IsTrusted } from './trust.ts'
+
+export interface ForwardedSettings {
+  /** Addresses and networks of the proxies in front of us that are believed. */
+  readonly trusted: readonly string[]
+  /** Which headers those proxies write. They pass the other ones on as the client wrote them, so only these are read. */
+  readonly header: 'x-forwarded' | 'forwarded'
+}
+
+type Arrived = Pick<IncomingMessage, 'headers' | 'socket'>
+
+export interface Forwarded {
+  /** The address of the client. */
+  clientOf(request: Arrived): string
+  /**
+   * Makes the forwarding headers of a request true, in place; every carrier that copies them asks for it first. What an untrusted peer
+   * claims is replaced by what we see, what a trusted one says is kept and added to. What the client's own `Connection` header names is
+   * dropped before, because it could name what is written here.
+   */
+  rewrite(request: Arrived): void
+}
+
+export function createForwarded({ trusted, header }: ForwardedSettings): Forwarded {
+  const isTrusted = createTrust(trusted)
+  const { read, write } = FAMILIES[header]
+  const connectionOf = createConnections(isTrusted)
+  const wayOf = ({ headers, socket }: Arrived) => {
+    const { peer, isProxy } = connectionOf(socket)
+    const claim = isProxy ? read(headers) : NO_CLAIM
+    return { claim, hops: vouchedHops(peer, claim.hops, isTrusted) }
+  }
+  return {
+    clientOf(request) {
+      const { peer, isProxy } = connectionOf(request.socket)
+      return isProxy ? (wayOf(request).hops[0] ?? peer) : peer
+    },
+    rewrite(request) {
+      const { headers, socket } = request
+      const { claim, hops } = wayOf(request)
+      dropNamed(headers)
+      const said = (values: readonly string[], valid: RegExp) => vouchedValue(values, hops.length - 1, valid)
+      const proto = said(claim.protos, PROTO) ?? ((socket as TLSSocket).encrypted ? 'https' : 'http')
+      const host = said(claim.hosts, HOST) ?? headers.host
+      drop(headers)
+      Object.assign(headers, write(hops, proto.toLowerCase(), host))
+    },
+  }
+}
+
+/** The other end of a connection, and whether it is a proxy that is believed. */
+interface Connection {
+  readonly peer: string
+  readonly isProxy: boolean
+}
+
+const CONNECTION = Symbol('connection')
+
+/** Looks at a connection once, not at every request: where it comes from does not change. */
+function createConnections(isTrusted: IsTrusted): (socket: Socket) => Connection {
+  return (socket) => {
+    const known = socket as Socket & { [CONNECTION]?: Connection }
+    if (!known[CONNECTION]) {
+      const peer = peerOf(socket.remoteAddress)
+      known[CONNECTION] = { peer, isProxy: isTrusted(peer) }
+    }
+    return known[CONNECTION]
+  }
+}
+
+const PROTO = /^(https?|wss?)$/i
+const HOST = /^[\w.~:[\]-]{1,255}$/
+
+/** What the proxies in front say, in the order they said it. */
+interface Claim {
+  readonly hops: readonly string[]
+  readonly protos: readonly string[]
+  readonly hosts: readonly string[]
+}
+
+const NO_CLAIM: Claim = { hops: [], protos: [], hosts: [] }
+
+/** The value said by the proxy that talked to the client: as far from the right as the client is, or the only one there is. */
+function vouchedValue(values: readonly string[], depth: number, valid: RegExp): string | undefined {
+  const value = depth > 0 ? values.at(-Math.min(depth, values.length)) : undefined
+  return value !== undefined && valid.test(value) ? value : undefined
+}
+
+interface Family {
+  read(headers: IncomingHttpHeaders): Claim
+  write(hops: readonly string[], proto: string, host: string | undefined): Record<string, string>
+}
+
+const FAMILIES: Readonly<Record<ForwardedSettings['header'], Family>> = {
+  'x-forwarded': {
+    read: (headers) => ({
+      hops: list(headers['x-forwarded-for']),
+      protos: list(headers['x-forwarded-proto']),
+      hosts: list(headers['x-forwarded-host']),
+    }),
+    write: (hops, proto, host) => ({
+      'x-forwarded-for': hops.join(', '),
+      'x-forwarded-proto': proto,
+      ...(host !== undefined && { 'x-forwarded-host': host }),
+    }),
+  },
+  forwarded: {
+    read(headers) {
+      const elements = parseForwarded(headers.forwarded ?? '')
+      const all = (name: string) => elements.map((element) => element.get(name) ?? '')
+      return { hops: all('for'), protos: all('proto'), hosts: all('host') }
+    },
+    write: ([client = '', ...others], proto, host) => ({
+      forwarded: [elementText({ for: nodeOf(client), ...(host !== undefined && { host }), proto })]
+        .concat(others.map((hop) => elementText({ for: nodeOf(hop) })))
+        .join(', '),
+    }),
+  },
+}
+
+/** Node joins repeated headers with commas; types allow arrays. */
+function list(value: string | readonly string[] | undefined): readonly string[] {
+  const text = typeof value === 'string' ? value : (value ?? []).join(',')
+  return text === '' ? [] : text.split(',').map((part) => part.trim())
+}
+
+function nodeOf(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/** What a client's `Connection` names is for us alone (RFC 9110 §7.6.1); after that nothing is left for it to name. */
+function dropNamed(headers: IncomingHttpHeaders): void {
+  if (headers.connection === undefined) return
+  const isNamed = namedBy(headers.connection)
+  for (const name of Object.keys(headers)) if (isNamed(name)) delete headers[name]
+  delete headers.connection
+}
+
+function drop(headers: IncomingHttpHeaders): void {
+  for (const name of Object.keys(headers)) {
+    if (name === 'forwarded' || name === 'x-real-ip' || name.startsWith('x-forwarded-')) delete headers[name]
+  }
+}

@@ -1,0 +1,127 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { constants } from 'node:http2'
+import { LRUCache } from 'lru-cache'
+import type { ApiError } from '../../errors/api-error.ts'
+import { askAgain, RETRY_AFTER } from '../../errors/ask-again.ts'
+import { type Bucket, createBucket } from '../../limits/bucket.ts'
+import { createRoom } from '../../limits/room.ts'
+import { type Ending, whenOver } from '../../listen/over.ts'
+import type { Rests } from '../../listen/rest.ts'
+import { credentialHash } from '../../upstream/credential.ts'
+import { refusing } from '../refusal.ts'
+import type { TimedRequest } from './timed.ts'
+
+/** Bounds of what is let in; 0 = none. The names are those of the configuration. */
+export interface AdmissionLimits {
+  /** Requests under way, of all callers together. */
+  readonly requestsInFlight: number
+  /** Requests under way of one caller. */
+  readonly callerInFlight: number
+  /** Requests that one caller may begin in a second, and at once after a pause. */
+  readonly callerPerSecond: number
+}
+
+/** Why a request, or its body or connection, was not let in, for counting. */
+export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate' | 'bodies' | 'connections'
+
+/** Lets a request in until its answer is over, or gives the error to answer with. */
+export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Ending) => ApiError | undefined
+
+interface Caller {
+  inFlight: number
+  readonly pace: Bucket | undefined
+}
+
+/** Callers whose pace is remembered; one that was forgotten begins with a full bucket. */
+const REMEMBERED = 10_000
+
+/**
+ * Refuses at once what would only wait: beyond a bound on the requests under way, more of them make every answer later and none of them
+ * sooner. It is a count and not a measured delay of the event loop, because a measurement is a sample: it lets everything or nothing in
+ * until the next one. `now` is a monotonic clock in milliseconds; jumps of the time of day change nothing.
+ */
+export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
+  const { requestsInFlight, callerInFlight, callerPerSecond } = limits
+  const admitCaller = callerInFlight > 0 || callerPerSecond > 0 ? createCallers(limits, now) : undefined
+  const overload = askAgain('UNAVAILABLE', `more than limits.requestsInFlight (${requestsInFlight}) requests are under way`)
+  let inFlight = 0
+  const leave = () => {
+    inFlight -= 1
+  }
+  return (request, response) => {
+    if (requestsInFlight > 0 && inFlight >= requestsInFlight) {
+      refused('overload')
+      return overload
+    }
+    const caller = admitCaller?.(credentialHash(request.headers.authorization))
+    if (caller && 'why' in caller) {
+      refused(caller.why)
+      return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
+    }
+    inFlight += 1
+    whenOver(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
+    return undefined
+  }
+}
+
+/** Refusals over HTTP/2 that wait to be read. A client that lets nothing be written keeps its streams; the next ones are reset instead. */
+const MOST_UNREAD = 1000
+
+/**
+ * What is let in; the rest is answered before it costs anything, be it a route or a log line. The connection of what came too much rests then:
+ * under twice the load that can be borne, a refusal that takes a fifth of an answer's time takes a quarter of the answers away.
+ */
+export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handler: RequestListener): RequestListener {
+  const unread = createRoom(MOST_UNREAD)
+  let known: ApiError | undefined
+  let answer = (_: ServerResponse) => {}
+  return (request, response) => {
+    const refused = admit(request, response)
+    if (!refused) return handler(request, response)
+    const { stream } = request as TimedRequest
+    if (stream && !unread.take(1)) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    if (stream) whenOver(response, { over: () => unread.give(1), next: undefined })
+    // The error of an overload is always the same one.
+    if (refused !== known) {
+      known = refused
+      answer = refusing(refused)
+    }
+    answer(response)
+    if (refused.code === 'UNAVAILABLE' && request.httpVersionMajor === 1) rests.refused(request.socket)
+  }
+}
+
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first()
+    second()
+  }
+}
+
+type Admitted = { readonly leave: () => void } | { readonly why: Refused; readonly message: string; readonly seconds: number }
+
+/** The bounds of single callers; a caller is known by the hash of its credential, and all without one are the same. */
+function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now: () => number): (hash: string) => Admitted {
+  const callers = new LRUCache<string, Caller>({ max: REMEMBERED })
+  const newcomer = (): Caller => ({
+    inFlight: 0,
+    pace: callerPerSecond > 0 ? createBucket({ most: callerPerSecond, fillMs: 1000 }, now) : undefined,
+  })
+  return (hash) => {
+    const caller = callers.get(hash) ?? newcomer()
+    callers.set(hash, caller)
+    if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
+      const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way`
+      return { why: 'caller-in-flight', message, seconds: RETRY_AFTER }
+    }
+    if (caller.pace?.take() === false) {
+      const message = `this caller asks more than limits.callerPerSecond (${callerPerSecond}) times a second`
+      return { why: 'caller-rate', message, seconds: Math.ceil(caller.pace.wait() / 1000) }
+    }
+    caller.inFlight += 1
+    const leave = () => {
+      caller.inFlight -= 1
+    }
+    return { leave }
+  }
+}

@@ -1,0 +1,86 @@
+import type { ServerResponse } from 'node:http'
+import { ApiError } from '../../errors/api-error.ts'
+import { createDeadlines, type Deadlines, type Watched } from '../../listen/deadlines.ts'
+import { type Over, whenOver } from '../../listen/over.ts'
+import { Firing, type Signal } from '../../upstream/signal.ts'
+
+/**
+ * Fires when the client goes away before its answer is complete. Fastify's own `request.signal` fires as soon as a body has been read
+ * and cannot be used (design §6.5).
+ */
+class ClientSignal extends Firing implements Over {
+  next: Over | undefined
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    super()
+    this.next = undefined
+    this.#response = response
+    whenOver(response, this)
+  }
+
+  over(): void {
+    if (!this.#response.writableFinished) this.abort(new ApiError('CANCELLED', 'the client went away'))
+  }
+}
+
+export function clientSignal(response: ServerResponse): Signal {
+  return new ClientSignal(response)
+}
+
+/**
+ * Fires when an answer is over, however it ended: who has answered for the service, because the client's body did not come, must not leave
+ * the service waiting for that body.
+ */
+class AnswerSignal extends Firing implements Over {
+  next: Over | undefined
+
+  constructor(response: ServerResponse) {
+    super()
+    this.next = undefined
+    whenOver(response, this)
+  }
+
+  over(): void {
+    this.abort(new ApiError('CANCELLED', 'the answer is over'))
+  }
+}
+
+export function answerSignal(response: ServerResponse): Signal {
+  return new AnswerSignal(response)
+}
+
+/** Fires for a request that takes too long as well. A class, because every request has one. */
+class RequestSignal extends ClientSignal implements Watched {
+  due: number
+  older: Watched | undefined
+  newer: Watched | undefined
+  readonly #deadlines: Deadlines
+  readonly #tooLong: () => Error
+
+  constructor(response: ServerResponse, deadlines: Deadlines, tooLong: () => Error) {
+    super(response)
+    this.due = 0
+    this.older = undefined
+    this.newer = undefined
+    this.#deadlines = deadlines
+    this.#tooLong = tooLong
+    deadlines.watch(this)
+  }
+
+  late(): void {
+    this.abort(this.#tooLong())
+  }
+
+  override over(): void {
+    this.#deadlines.forget(this)
+    super.over()
+  }
+}
+
+/** Makes signals that fire when the client goes away, or when the request has taken longer than `deadlineMs` milliseconds. */
+export function createRequestSignals(deadlineMs: number): (response: ServerResponse) => Signal {
+  const deadlines = createDeadlines(deadlineMs)
+  const tooLong = () => new ApiError('DEADLINE_EXCEEDED', `the request took longer than limits.deadlineMs (${deadlineMs}) allows`)
+  return (response) => new RequestSignal(response, deadlines, tooLong)
+}

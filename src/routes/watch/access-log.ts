@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import type { CodeName } from '../../errors/codes.ts'
+import { whenOver } from '../../listen/over.ts'
+import { hasFailed } from '../../modes/serve/backend.ts'
+import { credentialHash } from '../../upstream/credential.ts'
+import { type Exchange, newExchange } from '../exchange.ts'
+import type { Forwarded } from '../forwarded/forwarded.ts'
+import type { Metrics } from './metrics.ts'
+import { pathForLog } from './path-for-log.ts'
+
+/** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
+export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
+
+/** Unknown parameters that a log line names; a request may bring ten thousand. */
+const NAMED = 20
+
+/**
+ * One log line a request. It never holds a header, a body or a query, because those carry tokens; the caller is named by the hash of the
+ * credential. The response's `close` is watched because it comes for finished, broken and passed-through answers alike.
+ */
+export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): Begin {
+  return (request, response, id) => {
+    const exchange = newExchange(id)
+    const client = forwarded.clientOf(request)
+    const started = performance.now()
+    metrics.begin()
+    const over = () => {
+      const ms = performance.now() - started
+      const status = statusOf(response, exchange)
+      metrics.end(exchange, status, ms / 1000)
+      const { operation, mode } = exchange
+      exchange.span?.end({ operation, mode, method: request.method ?? '', status, failed: hasFailed(status) })
+      const level = hasFailed(status) ? 'error' : 'info'
+      if (log.isLevelEnabled(level)) log[level](lineOf(exchange, request, status, ms, client), 'request')
+    }
+    whenOver(response, { over, next: undefined })
+    return exchange
+  }
+}
+
+function lineOf(exchange: Exchange, request: IncomingMessage, status: number, ms: number, client: string) {
+  return {
+    reqId: exchange.id,
+    method: request.method,
+    path: pathForLog(request),
+    operation: exchange.operation,
+    mode: exchange.mode,
+    calls: exchange.calls,
+    ...(exchange.dropped.length > 0 && { dropped: exchange.dropped.slice(0, NAMED) }),
+    status,
+    ms: Math.round(ms * 10) / 10,
+    client,
+    caller: credentialHash(request.headers.authorization),
+    ...traceOf(exchange, request),
+    ...(exchange.error && { error: described(exchange.error) }),
+  }
+}
+
+/** The id under which traces know the request: ours, or the one that the client gave. */
+function traceOf({ span }: Exchange, { headers }: IncomingMessage): { readonly trace?: string } {
+  const trace = span?.traceId ?? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers.traceparent))?.[1]
+  return trace === undefined ? {} : { trace }
+}
+
+/** The status that the client saw whole; 499 when it went away before that, the error's when we had to break off. */
+function statusOf(response: ServerResponse, { error }: Exchange): number {
+  if (response.writableFinished) return response.statusCode
+  return error?.http ?? 499
+}
+
+/** Refusals that quote the request, which may hold a secret: their messages stay out of the log. */
+const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
+  'INVALID_ARGUMENT',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'OUT_OF_RANGE',
+])
+
+/** An error for the log, with its cause. */
+export function described({ code, message, cause }: NonNullable<Exchange['error']>) {
+  if (QUOTING.has(code)) return { code }
+  return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }
+}

@@ -1,0 +1,215 @@
+import { Counter, type CounterConfiguration, Gauge, Registry } from 'prom-client'
+import type { Agent } from 'undici'
+import type { CodeName } from '../../errors/codes.ts'
+import type { Cut } from '../../listen/time-limits.ts'
+import type { Report } from '../../modes/report.ts'
+import type { Health } from '../../upstream/health.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Refused } from '../lifetime/admission.ts'
+import { createDurations } from './histogram.ts'
+import { watchMigration } from './migration-metrics.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { watchProcess } from './process-metrics.ts'
+
+export interface Metrics {
+  begin(): void
+  end(exchange: Exchange, status: number, seconds: number): void
+  /** A v2 call is over; `status` is undefined when no answer came. */
+  endCall(status: number | undefined, seconds: number): void
+  /** Counts the status of a gRPC call, beside `end`. */
+  endGrpc(code: CodeName): void
+  /** A request that was not let in. */
+  refused(why: Refused): void
+  /** A client that was cut off because it took too long. */
+  cut(why: Cut): void
+  /** An answer of a service whose head no client could be given. */
+  unrelayable(carrier: Carrier): void
+  /** From now on the WebSockets that are open are told. */
+  watchWebSockets(count: () => number): void
+  /** The Prometheus text format. */
+  text(): Promise<string>
+}
+
+/** How a request gets to a service. */
+export type Carrier = 'native' | 'v1' | 'grpc'
+
+/** What is asked when somebody reads the metrics. */
+export interface MetricsSources {
+  readonly pool: Agent
+  readonly report: Pick<Report, 'evidence'>
+  readonly health: () => Promise<Health>
+  /** End of the certificate in seconds since 1970, with TLS. */
+  readonly expiry: number | undefined
+}
+
+/** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
+export function createMetrics({ pool, report, health, expiry }: MetricsSources): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const tallies = createTallies(registry)
+  const { duration, callDuration } = createClocks(registry)
+  const grpc = new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers })
+  const refused = countRefusals(registers)
+  const cut = new Counter({ name: 'crosswalk_cut_total', help: CUT, labelNames: ['reason'], registers })
+  const unrelayable = new Counter({ name: 'crosswalk_unrelayable_total', help: UNRELAYABLE, labelNames: ['carrier'], registers })
+  let inFlight = 0
+  gauge('crosswalk_requests_in_flight', 'Requests being served', () => inFlight, registers)
+  watchPool(pool, registers)
+  watchHealth(health, registers)
+  watchMigration(report, registers)
+  watchProcess(registers)
+  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers)
+  return {
+    begin() {
+      inFlight += 1
+    },
+    end(exchange, status, seconds) {
+      inFlight -= 1
+      tallies.add(exchange, outcomeOf(status))
+      duration.observe(exchange.operation, seconds)
+    },
+    endCall: (status, seconds) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds),
+    endGrpc: (code) => grpc.inc({ code }),
+    refused,
+    cut: (reason) => cut.inc({ reason }),
+    unrelayable: (carrier) => unrelayable.inc({ carrier }),
+    watchWebSockets: (count) => gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', count, registers),
+    text: () => registry.metrics(),
+  }
+}
+
+/** Seconds; from a call within one machine to a list that takes its whole deadline. */
+const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
+
+function createClocks(registry: Registry) {
+  return {
+    duration: createDurations(registry, {
+      name: 'crosswalk_request_duration_seconds',
+      help: 'Time from the request to the last byte of its answer',
+      label: 'operation',
+      buckets: BUCKETS,
+    }),
+    callDuration: createDurations(registry, {
+      name: 'crosswalk_v2_call_duration_seconds',
+      help: 'Time from a v2 call to the last byte of its answer',
+      label: 'outcome',
+      buckets: BUCKETS,
+    }),
+  }
+}
+
+/** What is summed up of one operation. */
+interface Tally {
+  /** Requests by mode and outcome. */
+  readonly requests: Map<string, Record<Outcome, number>>
+  calls: number
+  parsedPages: number
+  dropped: number
+}
+
+/** Counts requests by hand, and tells the counters when somebody asks: see `createDurations`. */
+function createTallies(registry: Registry) {
+  const tallies = new Map<string, Tally>()
+  const registers = [registry]
+  const labelNames = ['operation'] as const
+  new Counter({
+    name: 'crosswalk_requests_total',
+    help: 'Requests by operation, mode and outcome',
+    labelNames: ['operation', 'mode', 'outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [operation, { requests }] of tallies) {
+        for (const [mode, outcomes] of requests) {
+          for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) this.inc({ operation, mode, outcome }, count)
+        }
+      }
+    },
+  })
+  const sum = (name: string, help: string, of: (tally: Tally) => number) => {
+    const collect: CounterConfiguration<'operation'>['collect'] = function () {
+      this.reset()
+      for (const [operation, tally] of tallies) if (of(tally) > 0) this.inc({ operation }, of(tally))
+    }
+    new Counter({ name, help, labelNames, registers, collect })
+  }
+  sum('crosswalk_v2_calls_total', 'Calls made to v2', ({ calls }) => calls)
+  sum('crosswalk_parsed_pages_total', PARSED, ({ parsedPages }) => parsedPages)
+  sum('crosswalk_unknown_parameters_total', DROPPED, ({ dropped }) => dropped)
+  return {
+    add({ operation, mode, calls, parsedPages, dropped }: Exchange, outcome: Outcome) {
+      const tally = tallies.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
+      tallies.set(operation, tally)
+      const outcomes = tally.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }
+      tally.requests.set(mode, outcomes)
+      outcomes[outcome] += 1
+      tally.calls += calls
+      tally.parsedPages += parsedPages
+      tally.dropped += dropped.length
+    },
+  }
+}
+
+const CUT = 'Clients that were cut off, by what they took too long for (body, write)'
+const UNRELAYABLE = 'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)'
+const PARSED = 'Answers of v2 (pages of lists, single rows) that were not as the fast path expects them and were parsed instead'
+const DROPPED = 'Query parameters that were dropped because the operation does not know them'
+const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'
+
+function gauge(name: string, help: string, read: () => number, registers: Registry[]): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read())
+    },
+  })
+}
+
+const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const
+
+function watchPool(pool: Agent, registers: Registry[]): void {
+  new Gauge({
+    name: 'crosswalk_pool',
+    help: 'Connections (connected, free) and requests (pending, queued, running) of the pool, by origin',
+    labelNames: ['origin', 'state'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [origin, stats] of Object.entries(pool.stats)) {
+        const known = stats as Partial<Record<(typeof POOL_STATES)[number], number | boolean>>
+        for (const state of POOL_STATES) this.set({ origin, state }, Number(known[state] ?? 0))
+      }
+    },
+  })
+}
+
+function watchHealth(health: () => Promise<Health>, registers: Registry[]): void {
+  new Gauge({
+    name: 'crosswalk_upstream_up',
+    help: '1 where the service answers its ping as it should',
+    labelNames: ['service'],
+    registers,
+    async collect() {
+      const { pulses } = await health()
+      for (const { service, problem } of pulses) this.set({ service }, problem === undefined ? 1 : 0)
+    },
+  })
+}
+
+/** Counted by hand and told when asked: under overload a labelled counter would be a good part of what a refusal costs. */
+function countRefusals(registers: Registry[]): (why: Refused) => void {
+  const counts = new Map<Refused, number>()
+  new Counter({
+    name: 'crosswalk_refused_total',
+    help: 'Requests that were not let in, by the limit they met (overload, caller-in-flight, caller-rate, bodies, connections)',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [reason, count] of counts) this.inc({ reason }, count)
+    },
+  })
+  return (why) => void counts.set(why, (counts.get(why) ?? 0) + 1)
+}

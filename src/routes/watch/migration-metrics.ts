@@ -1,0 +1,56 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { EvidenceReport, OperationReport, Report } from '../../modes/report.ts'
+
+/** What is known of the migration, as series. Operations are a bounded set, and so is everything else that names one. */
+export function watchMigration(report: Pick<Report, 'evidence'>, registers: Registry[]): void {
+  type Rows = (evidence: EvidenceReport) => readonly (readonly [labels: Record<string, string>, value: number])[]
+
+  const counter = (name: string, help: string, labelNames: readonly string[], rows: Rows) =>
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset()
+        for (const [labels, value] of rows(report.evidence())) this.inc(labels, value)
+      },
+    })
+  counter('crosswalk_comparisons_total', 'Observations by operation and what the comparison said', ['operation', 'outcome'], (evidence) =>
+    evidence.operations.flatMap((one) =>
+      OUTCOMES.map(([outcome, member]) => [{ operation: one.operation, outcome }, one[member]] as const),
+    ),
+  )
+  counter('crosswalk_comparison_jobs_total', 'Comparisons that were made, failed, or dropped for want of room', ['end'], ({ queue }) => [
+    [{ end: 'done' }, queue.done],
+    [{ end: 'failed' }, queue.failed],
+    [{ end: 'dropped' }, queue.dropped],
+  ])
+  counter('crosswalk_fallbacks_total', 'Reads that v2 failed, answered by v1 or not for want of budget', ['answered'], ({ fallbacks }) => [
+    [{ answered: 'yes' }, fallbacks.taken],
+    [{ answered: 'no' }, fallbacks.refused],
+  ])
+  counter('crosswalk_records_dropped_total', 'Records that could not be written', [], ({ records }) => [[{}, records.dropped]])
+  new Gauge({
+    name: 'crosswalk_circuit_open',
+    help: '1 where an operation is kept from its canary share because v2 answers it wrongly',
+    labelNames: ['operation'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { operation, circuit } of report.evidence().operations) this.set({ operation }, circuit.state === 'open' ? 1 : 0)
+    },
+  })
+}
+
+const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationReport & Member])[] = [
+  ['match', 'matches'],
+  ['expected', 'expected'],
+  ['noise', 'noise'],
+  ['race', 'races'],
+  ['mismatch', 'mismatches'],
+  ['error', 'errors'],
+  ['inconclusive', 'inconclusive'],
+]
+
+type Member = 'matches' | 'expected' | 'noise' | 'races' | 'mismatches' | 'errors' | 'inconclusive'

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http'
+import type { Logger } from 'pino'
+import { credentialHash } from '../../upstream/credential.ts'
+import type { WebSocketEnd } from '../carriers/web-sockets.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Forwarded } from '../forwarded/forwarded.ts'
+import { pathForLog } from './path-for-log.ts'
+
+/** One log line at the end of a WebSocket, beside the one of its handshake; like that it never holds a header, a message or a query. */
+export function createWebSocketLog(log: Logger, forwarded: Forwarded) {
+  return (request: IncomingMessage, { id }: Exchange, { seconds, received, sent }: WebSocketEnd): void => {
+    const line = {
+      reqId: id,
+      path: pathForLog(request),
+      seconds: Math.round(seconds * 10) / 10,
+      received,
+      sent,
+      client: forwarded.clientOf(request),
+      caller: credentialHash(request.headers.authorization),
+    }
+    log.info(line, 'websocket')
+  }
+}

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { mappings } from '../../../mappings/index.ts'
+import { connect2, fetch2 } from '../../listen/fetch2.ts'
+import { answering, bearer, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+
+let v2: Upstream
+let proxy: TestProxy
+
+beforeAll(async () => {
+  v2 = await startUpstream(answering({ groups: [], response: 'pong' }), 'seen')
+  proxy = await startProxy({ 'upstream.v2': v2.url })
+})
+
+afterAll(async () => {
+  await proxy.close()
+  await v2.close()
+})
+
+describe('the log', () => {
+  it('holds no byte of a path that a terminal obeys', async () => {
+    const session = await connect2(proxy.url)
+    await fetch2(session, '/native/\u009b31m?x', { 'x-request-id': 'log-0' })
+    session.destroy()
+    expect((await proxy.logged(({ reqId }) => reqId === 'log-0')).path).toBe('/native/%C2%9B31m')
+  })
+
+  it('has one line a request, without anything that carries a secret', async () => {
+    await fetch(`${proxy.url}/iam/v1/groups?colour=red&token=hidden-1&AKIAHIDDEN=1&exclude_dates=true`, {
+      headers: { ...bearer('hidden-2'), cookie: 'session=hidden-3', 'x-request-id': 'log-1' },
+    })
+    const line = await proxy.logged(({ reqId }) => reqId === 'log-1')
+    expect(line).toMatchObject({
+      method: 'GET',
+      path: '/iam/v1/groups',
+      operation: 'iam.groups.list',
+      mode: 'v2',
+      calls: 1,
+      dropped: ['(no name)', '(no name)', '(no name)', 'exclude_dates'],
+      status: 200,
+      caller: expect.stringMatching(/^[0-9a-f]{16}$/),
+      ms: expect.any(Number),
+    })
+    expect(proxy.log.filter(({ reqId }) => reqId === 'log-1')).toHaveLength(1)
+    expect(JSON.stringify(proxy.log)).not.toContain('hidden')
+  })
+
+  it('tells callers apart and names the same one alike', async () => {
+    for (const [id, token] of [
+      ['a1', 'a'],
+      ['a2', 'a'],
+      ['b1', 'b'],
+    ] as const) {
+      await fetch(`${proxy.url}/iam/v1/groups`, { headers: { ...bearer(token), 'x-request-id': id } })
+    }
+    const [a1, a2, b1] = await Promise.all(['a1', 'a2', 'b1'].map((id) => proxy.logged(({ reqId }) => reqId === id)))
+    expect(a1?.caller).toBe(a2?.caller)
+    expect(a1?.caller).not.toBe(b1?.caller)
+  })
+})
+
+describe('the admin port', () => {
+  const get = async (path: string) => {
+    const answer = await fetch(proxy.adminUrl + path)
+    return { status: answer.status, text: await answer.text() }
+  }
+
+  it('is healthy, and ready when v2 answers its ping', async () => {
+    expect((await get('/healthz')).status).toBe(200)
+    expect((await get('/readyz')).status).toBe(200)
+    expect(v2.seen.at(-1)?.url).toBe('/ping/v2/ping')
+  })
+
+  it('counts requests, calls, dropped parameters and connections by operation', async () => {
+    await fetch(`${proxy.url}/iam/v1/groups?size=big`, { headers: { 'x-request-id': 'counted' } })
+    await proxy.logged(({ reqId }) => reqId === 'counted')
+    await fetch(`${proxy.url}/elsewhere`)
+    await proxy.logged(({ path }) => path === '/elsewhere')
+    const { text } = await get('/metrics')
+    expect(text).toMatch(/crosswalk_requests_total\{operation="iam\.groups\.list",mode="v2",outcome="ok"\} \d+/)
+    expect(text).toMatch(/crosswalk_requests_total\{operation="native",mode="native",outcome="ok"\} 1/)
+    expect(text).toMatch(/crosswalk_v2_calls_total\{operation="iam\.groups\.list"\} \d+/)
+    expect(text).toMatch(/crosswalk_unknown_parameters_total\{operation="iam\.groups\.list"\} [1-9]/)
+    expect(text).toMatch(/crosswalk_request_duration_seconds_count\{operation="iam\.groups\.list"\} \d+/)
+    expect(text).toContain('crosswalk_requests_in_flight 0')
+    expect(text).toMatch(/crosswalk_pool\{origin="http:\/\/127\.0\.0\.1:\d+",state="connected"\} \d+/)
+  })
+
+  it('lists every operation', async () => {
+    const rows = JSON.parse((await get('/operations')).text)
+    expect(rows).toHaveLength(mappings.flatMap(({ operations }) => operations).length)
+    expect(rows[0]).toMatchObject({ id: 'iam.groups.list', method: 'GET', path: '/iam/v1/groups', kind: 'direct' })
+  })
+
+  it('answers 404 in the common shape to the rest', async () => {
+    for (const path of ['/nothing', '/%zz']) {
+      expect(await get(path)).toEqual({ status: 404, text: '{"code":5,"message":"Not Found","details":[]}' })
+    }
+  })
+})
+
+/** Answers of every kind; those that are no HTTP come on a connection of their own. */
+const KINDS = ['/healthz', '/metrics', '/modes', '/report', '/report.json', '/comparisons?limit=x', '/nothing', '/%zz']
+const BYTES = [
+  'GET http://x/modes HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+  'GET /modes HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+  'GET /%zz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+  'nonsense\r\n\r\n',
+  'GET /modes HTTP/1.1\r\nhost: localhost\r\nexpect: more\r\nconnection: close\r\n\r\n',
+  `GET /modes HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+]
+
+describe('every answer of the admin port', () => {
+  it('is not kept, is what it says it is, and is nothing for other pages', async () => {
+    for (const path of KINDS) {
+      const { headers } = await fetch(proxy.adminUrl + path)
+      expect([
+        path,
+        ...['cache-control', 'x-content-type-options', 'cross-origin-resource-policy'].map((name) => headers.get(name)),
+      ]).toEqual([path, 'no-store', 'nosniff', 'same-origin'])
+    }
+    for (const bytes of BYTES) expect(await rawExchange(proxy.adminUrl, bytes)).toMatch(/x-content-type-options: nosniff/)
+  })
+
+  it('says in the common shape what was wrong with the bytes', async () => {
+    const said = await Promise.all(BYTES.map((bytes) => rawExchange(proxy.adminUrl, bytes)))
+    expect(said.map((text) => `${text.slice(9, 12)} ${JSON.parse(text.slice(text.indexOf('{'))).code}`)).toEqual([
+      '400 3',
+      '403 7',
+      '403 7',
+      '400 3',
+      '417 3',
+      '431 3',
+    ])
+  })
+
+  it('comes before a refusal of what follows it', async () => {
+    const said = await rawExchange(proxy.adminUrl, 'GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\nnonsense\r\n\r\n')
+    expect([...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400'])
+  })
+
+  it('takes no more than a little', async () => {
+    const large = {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ testers: ['x'.repeat(300_000)] }),
+    }
+    expect((await fetch(`${proxy.adminUrl}/modes`, large)).status).toBe(400)
+  })
+
+  it('takes JSON alone, and says so', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const init = { method: 'PUT', headers: { 'content-type': type }, body: '{"default":"v1"}' }
+      const answer = await fetch(`${proxy.adminUrl}/modes`, init)
+      expect({ type, status: answer.status, body: await answer.json() }).toEqual({
+        type,
+        status: 400,
+        body: { code: 3, message: 'a body must be JSON, sent with content-type: application/json', details: [] },
+      })
+    }
+  })
+})
+
+describe('the admin port with tokens', () => {
+  const tokens = { 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' }
+  let guarded: TestProxy
+  beforeAll(async () => {
+    guarded = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', 'upstream.v1': v2.url, ...tokens })
+  })
+  afterAll(() => guarded.close())
+  const ask = async (path: string, token?: string, init: RequestInit = {}) => {
+    const answer = await fetch(guarded.adminUrl + path, { ...init, headers: { ...init.headers, ...(token && bearer(token)) } })
+    return { status: answer.status, text: await answer.text(), challenge: answer.headers.get('www-authenticate') }
+  }
+
+  it('asks for one', async () => {
+    for (const path of ['/metrics', '/modes', '/evidence', '/clients', '/comparisons', '/operations', '/report.json', '/nothing', '/%zz']) {
+      expect([path, await ask(path)]).toEqual([
+        path,
+        { status: 401, text: expect.stringContaining('admin.readToken'), challenge: 'Bearer' },
+      ])
+      expect([path, (await ask(path, 'the-token-that-reads')).status]).toEqual([path, path === '/nothing' || path === '/%zz' ? 404 : 200])
+    }
+  })
+
+  it('changes modes for the one that may', async () => {
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"default":"v1"}' }
+    expect((await ask('/modes', undefined, init)).status).toBe(401)
+    expect(await ask('/modes', 'the-token-that-reads', init)).toMatchObject({ status: 403, text: expect.stringContaining('admin.token') })
+    expect((await ask('/modes', 'the-token-that-changes')).text).toContain('"default":"v2"')
+    expect((await ask('/modes', 'the-token-that-changes', init)).text).toContain('"default":"v1"')
+  })
+
+  it('tells probes yes or no, and only who may read the reason', async () => {
+    expect(await ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}', challenge: null })
+    expect(await ask('/readyz')).toEqual({ status: 200, text: '{"status":"ok"}', challenge: null })
+    expect((await ask('/readyz', 'the-token-that-reads')).text).toContain('ECONNREFUSED')
+    const nowhere = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tokens })
+    onTestFinished(nowhere.close)
+    const answer = await fetch(`${nowhere.adminUrl}/readyz`)
+    expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'not ready', details: [] }])
+  })
+
+  it('gives its page without the report', async () => {
+    expect((await ask('/report')).text).toContain('data-live="/report.json">null</script>')
+  })
+
+  it('shows the tokens nowhere', async () => {
+    const paths = ['/modes', '/metrics', '/evidence', '/clients', '/operations', '/report', '/report.json', '/nothing']
+    const texts = await Promise.all(paths.map(async (path) => (await ask(path, 'the-token-that-changes')).text))
+    expect(texts.join() + JSON.stringify(guarded.log)).not.toMatch(/the-token-that/)
+  })
+})
+
+describe('the admin port that other machines reach', () => {
+  const warningOf = async (settings: object) => {
+    const open = await startProxy({ 'upstream.v2': v2.url, ...settings })
+    await open.close()
+    return open.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
+  }
+
+  it('is warned of when it asks for no token', async () => {
+    const sentence =
+      'whoever reaches the admin port on 0.0.0.0 may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)'
+    expect(await warningOf({ 'admin.host': '0.0.0.0' })).toEqual([sentence])
+  })
+
+  it.each([{}, { 'admin.host': 'localhost' }, { 'admin.host': '0.0.0.0', 'admin.token': 'the-token-that-changes' }])(
+    'is fine with %j',
+    async (settings) => expect(await warningOf(settings)).toEqual([]),
+  )
+})

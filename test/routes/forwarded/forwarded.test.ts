@@ -1,0 +1,118 @@
+import http from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import type { Config } from '../../../src/config/settings.ts'
+import { startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+
+const SPOOFED = {
+  host: 'api.example.com:8443',
+  'x-forwarded-for': '1.1.1.1, 198.51.100.4',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-host': 'v1.example.com',
+  'x-forwarded-port': '443',
+  'x-forwarded-client-cert': 'Subject="CN=admin"',
+  'x-real-ip': '1.1.1.1',
+  forwarded: 'for=2.2.2.2, for=198.51.100.9;proto=https;host=v1.example.com',
+}
+
+let upstream: Upstream
+let proxy: TestProxy | undefined
+
+beforeEach(async () => {
+  upstream = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+})
+
+afterEach(async () => {
+  await proxy?.close()
+  await upstream.close()
+})
+
+const start = async (values: Partial<Config>) => {
+  proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, ...values })
+  return proxy
+}
+
+/** What the upstream was told about the way of a request, and the client in the log. */
+async function told(path: string, values: Partial<Config>, headers: Record<string, string> = SPOOFED) {
+  const { url, logged } = await start(values)
+  await new Promise<void>((resolve, reject) => {
+    http
+      .get(url + path, { headers: { connection: 'close', ...headers } }, (answer) => answer.resume().once('end', resolve))
+      .once('error', reject)
+  })
+  const seen = upstream.seen[0]?.headers ?? {}
+  const { client } = await logged(({ method }) => method === 'GET')
+  return { client, headers: forwarding(seen) }
+}
+
+const forwarding = (headers: http.IncomingHttpHeaders) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => /^(forwarded|x-forwarded-.*|x-real-ip)$/.test(name)))
+
+const CARRIERS = [
+  ['native', '/uploads/x'],
+  ['v1', '/registry/v1/vuln_reports'],
+] as const
+
+describe.each(CARRIERS)('a request carried to %s', (_, path) => {
+  it('says who our peer is, whatever it claimed, unless it is trusted', async () => {
+    for (const trusted of [undefined, '10.0.0.0/8']) {
+      expect(await told(path, { 'forwarded.trusted': trusted })).toEqual({
+        client: '127.0.0.1',
+        headers: { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'api.example.com:8443' },
+      })
+      await proxy?.close()
+      upstream.seen.length = 0
+    }
+  })
+
+  it('says who the client is when a trusted proxy tells', async () => {
+    expect(await told(path, { 'forwarded.trusted': '10.0.0.0/8,127.0.0.1' })).toEqual({
+      client: '198.51.100.4',
+      headers: { 'x-forwarded-for': '198.51.100.4, 127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'v1.example.com' },
+    })
+  })
+
+  it('speaks of it in the words of RFC 7239 when the trusted proxy does', async () => {
+    expect(await told(path, { 'forwarded.trusted': '127.0.0.1', 'forwarded.header': 'forwarded' })).toEqual({
+      client: '198.51.100.9',
+      headers: { forwarded: 'for=198.51.100.9;host=v1.example.com;proto=https, for=127.0.0.1' },
+    })
+  })
+})
+
+it('a translated request is logged with its client and tells v2 nothing of it', async () => {
+  expect(await told('/iam/v1/groups', { 'forwarded.trusted': '127.0.0.1' })).toEqual({ client: '198.51.100.4', headers: {} })
+})
+
+it.each([
+  ['a scheme', { 'x-forwarded-proto': 'javascript' }],
+  ['a host', { 'x-forwarded-host': 'a b"><' }],
+  ['nothing', {}],
+])('of %s that makes no sense, ours is said instead', async (_, wrong) => {
+  const headers = { host: 'x', 'x-forwarded-for': '198.51.100.4', ...wrong }
+  expect((await told('/x', { 'forwarded.trusted': '127.0.0.1' }, headers)).headers).toEqual({
+    'x-forwarded-for': '198.51.100.4, 127.0.0.1',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': 'x',
+  })
+})
+
+it('a client cannot slip a scheme in before that of its proxy', async () => {
+  const headers = { host: 'x', 'x-forwarded-for': '1.1.1.1, 198.51.100.4', 'x-forwarded-proto': 'http, https' }
+  expect((await told('/x', { 'forwarded.trusted': '127.0.0.1' }, headers)).headers).toMatchObject({ 'x-forwarded-proto': 'https' })
+})
+
+it('a WebSocket tells it too', async () => {
+  const sockets = new WebSocketServer({ server: upstream.server })
+  const told = new Promise<http.IncomingHttpHeaders>((resolve) => sockets.once('connection', (_, { headers }) => resolve(headers)))
+  const { url } = await start({ 'forwarded.trusted': undefined })
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/events`, { headers: SPOOFED })
+  expect(forwarding(await told)).toEqual({
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': 'api.example.com:8443',
+  })
+  socket.on('error', () => {})
+  socket.terminate()
+  sockets.close()
+})

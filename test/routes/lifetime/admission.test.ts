@@ -1,0 +1,118 @@
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/routes/lifetime/admission.ts'
+import { bearer, startProxy, startUpstream } from '../support.ts'
+
+const NONE: AdmissionLimits = { requestsInFlight: 0, callerInFlight: 0, callerPerSecond: 0 }
+
+function setUp(limits: Partial<AdmissionLimits>) {
+  const refused: Refused[] = []
+  let now = 0
+  const admit = createAdmission(
+    { ...NONE, ...limits },
+    (why) => refused.push(why),
+    () => now,
+  )
+  const wait = (ms: number) => {
+    now += ms
+  }
+  const ask = (authorization?: string) => {
+    const response = new EventEmitter()
+    const error = admit({ headers: { authorization } } as IncomingMessage, response as unknown as ServerResponse)
+    return { error, end: () => response.emit('close') }
+  }
+  return { refused, ask, wait }
+}
+
+describe('all callers together', () => {
+  it('may have so many requests under way; the next is told at once to come again', () => {
+    const { ask, refused } = setUp({ requestsInFlight: 2 })
+    const first = ask('a')
+    ask('b')
+    expect(ask('c').error).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'more than limits.requestsInFlight (2) requests are under way; ask again later',
+      headers: { 'retry-after': '1' },
+    })
+    first.end()
+    expect(ask('c').error).toBeUndefined()
+    expect(refused).toEqual(['overload'])
+  })
+
+  it('are not bounded by 0', () => {
+    const { ask } = setUp({})
+    expect(Array.from({ length: 5000 }, () => ask().error).filter(Boolean)).toEqual([])
+  })
+})
+
+describe('one caller', () => {
+  it('may have so many requests under way, whatever others do', () => {
+    const { ask, refused } = setUp({ callerInFlight: 1 })
+    const first = ask('Bearer a')
+    expect(ask('Bearer b').error).toBeUndefined()
+    expect(ask('Bearer a').error).toMatchObject({ code: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '1' } })
+    first.end()
+    expect(ask('Bearer a').error).toBeUndefined()
+    expect(refused).toEqual(['caller-in-flight'])
+  })
+
+  it('may begin so many a second, and as many at once after a pause', () => {
+    const { ask, refused, wait } = setUp({ callerPerSecond: 2 })
+    const asked = () => ask('Bearer a').error?.message
+    expect([asked(), asked()]).toEqual([undefined, undefined])
+    expect(asked()).toBe('this caller asks more than limits.callerPerSecond (2) times a second; ask again later')
+    expect(ask('Bearer b').error).toBeUndefined()
+    wait(500)
+    expect([asked() === undefined, asked() === undefined]).toEqual([true, false])
+    wait(60_000)
+    expect([1, 2, 3].map(() => asked() === undefined)).toEqual([true, true, false])
+    expect(refused).toEqual(['caller-rate', 'caller-rate', 'caller-rate'])
+  })
+
+  it('is told how many seconds to wait when less than one request a second is left', () => {
+    const { ask } = setUp({ callerPerSecond: 1 })
+    ask('Bearer a')
+    expect(ask('Bearer a').error?.headers).toEqual({ 'retry-after': '1' })
+  })
+})
+
+describe('over HTTP', () => {
+  const open: { close(): Promise<void> }[] = []
+
+  afterEach(async () => {
+    for (const server of open.splice(0)) await server.close()
+  })
+
+  it.each(['/iam/v1/groups', '/iam/v2/groups'])('%s: the excess is 503 with Retry-After in v1 shape, and counted', async (path) => {
+    const held: (() => void)[] = []
+    let arrived = () => {}
+    const v2 = await startUpstream((_, response) => {
+      held.push(() => void response.end('{"groups":[]}'))
+      arrived()
+    })
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestsInFlight': 1 })
+    open.push(proxy, v2)
+    const waiting = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    const first = fetch(proxy.url + path)
+    await waiting
+    const second = await fetch(proxy.url + path, { method: 'POST', body: '{}' })
+    expect([second.status, second.headers.get('retry-after'), second.headers.get('content-type')]).toEqual([503, '1', 'application/json'])
+    expect(await second.json()).toEqual({ code: 14, message: expect.stringContaining('limits.requestsInFlight (1)'), details: [] })
+    expect((await fetch(`${proxy.adminUrl}/healthz`)).status).toBe(200)
+    expect(await (await fetch(`${proxy.adminUrl}/metrics`)).text()).toContain('crosswalk_refused_total{reason="overload"} 1')
+    for (const release of held) release()
+    expect((await first).status).toBe(200)
+    expect(v2.seen).toHaveLength(1)
+  })
+
+  it('a caller beyond its rate gets 429, another one its answer', async () => {
+    const v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
+    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.callerPerSecond': 1 })
+    open.push(proxy, v2)
+    const ask = async (token: string) => (await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(token) })).status
+    expect([await ask('a'), await ask('a'), await ask('b')]).toEqual([200, 429, 200])
+  })
+})

@@ -1,5 +1,4 @@
 import { Agent } from 'undici'
-import { createConnector } from './connector.ts'
 
 export interface PoolSettings {
   /** Connections to one origin. */
@@ -12,6 +11,5 @@ export interface PoolSettings {
 
 /** The one connection pool: translated calls and passed-through bytes share it. It verifies TLS (design §6.1). */
 export function createPool({ connections, connectTimeoutMs, callTimeoutMs }: PoolSettings): Agent {
-  const connect = createConnector({ timeout: connectTimeoutMs })
-  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect })
+  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect: { timeout: connectTimeoutMs } })
 }

@@ -9,7 +9,7 @@ import { runCommand } from '../cli/support.ts'
 const ROOT = new URL('../../', import.meta.url)
 
 /** A section number other than an RFC's. A user has no such document at hand. */
-const CITATION = /(?<!RFC \d+ )§|\bASSUMPTIONS\b/
+const CITATION = /(?<!RFC \d+ )§/
 
 /** Every text in a value that cites a document, with its place. */
 function citationsIn(value: unknown, at = '', seen = new Set<unknown>()): readonly string[] {

@@ -36,7 +36,6 @@ import { createGrpcRoute } from './routes/carriers/grpc.ts'
 import { createLegacy } from './routes/carriers/legacy.ts'
 import { createPassthrough, type Passthrough } from './routes/carriers/passthrough.ts'
 import { createCompat } from './routes/compat.ts'
-import { createCore } from './routes/core.ts'
 import { createForwarded, type Forwarded } from './routes/forwarded/forwarded.ts'
 import { createGate, type Gate } from './routes/gate.ts'
 import { type Admit, createAdmission, createBounded } from './routes/lifetime/admission.ts'
@@ -45,6 +44,7 @@ import { createClientLimits, createTimed, type TimedRequest } from './routes/lif
 import { refuseExpectation } from './routes/refusal.ts'
 import { type Begin, createEdge } from './routes/watch/access-log.ts'
 import { createMetrics, type Metrics } from './routes/watch/metrics.ts'
+import { createCore } from './serve/core.ts'
 import { assembleMigration, reportOf } from './server/migration.ts'
 import { checkMappings } from './tables/compile/check.ts'
 import type { Mapping } from './tables/language/operation.ts'
@@ -220,7 +220,8 @@ function createProxy(
       : createLegacy(app, pool, { base: v1, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
   const settings = compatSettings(config)
-  const core = createCore({ operations, sendFor, modes: migration.modes, metrics, hasV1: legacy !== undefined, settings })
+  const { endCall } = metrics
+  const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: legacy !== undefined, settings })
   const { limits: clients } = settings
   const compat = createCompat({ core, legacy, forwarded, announced: announce.headers, metrics, tracing, limits: clients })
   const serve = createServe({ begin, gate, passthrough, announce, compat })

@@ -23,11 +23,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tracing: [],
   diff: ['tables', 'errors'],
   report: ['diff', 'tables', 'errors'],
-  modes: ['limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
+  modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
   replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
   config: ['tables', 'modes'],
   explain: ['translate', 'upstream', 'tables', 'errors'],
+  serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
   routes: [
+    'serve',
     'request',
     'limits',
     'listen',
@@ -42,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tables',
     'errors',
   ],
-  server: [...SERVED, 'config', 'routes', 'listen', 'tracing', 'mappings'],
+  server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'mappings'],
   cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'mappings', 'sandbox'],
 }
 

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { createUnknownUses } from '../diff/clients/uses.ts'
+import { type Identified, identify } from '../request/caller.ts'
+import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/language/operation.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
-import { type Identified, identify } from './choose/identify.ts'
 import { COMPARING, type Mode, SERVED_BY, type Side } from './choose/mode.ts'
 import { isPaged, pageTokenOf } from './choose/page-token.ts'
 import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
@@ -11,7 +12,7 @@ import { createSelect, MODE_HEADER } from './choose/select.ts'
 import { callerOf, type Journal } from './journal.ts'
 import type { Observer } from './observe/observer.ts'
 import { type Accepted, createAccepted } from './serve/accepted.ts'
-import { type Backend, hasFailed, type Incoming, isRead, type Served } from './serve/backend.ts'
+import { type Backend, hasFailed, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
 import { createDeletions } from './serve/deletions.ts'
 import { diff } from './serve/diff.ts'
@@ -42,7 +43,7 @@ export interface Modes {
   /** Notes that a request may write; the function returned says that it is over. */
   writing(operation: Operation, params: Readonly<Record<string, string>>, who: Identified): () => void
   /** Answers in the chosen mode; `translated` answers from v2. */
-  serve(mode: Mode, incoming: Incoming, translated: Backend): Promise<Served>
+  serve(mode: Mode, request: ClientRequest, translated: Backend): Promise<Served>
   /** Records what was counted. */
   flush(): void
 }
@@ -126,8 +127,8 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
         if (accepted.has(credential)) write(operation, params, caller)()
       }
     },
-    serve(mode, incoming, translated) {
-      if (!v1) return translated(incoming)
+    serve(mode, request, translated) {
+      if (!v1) return translated(request)
       const legacy: Backend = async ({ raw, client, operation, credential }) => {
         const answer = await v1.ask(raw, client)
         accepted.heard(operation, credential, answer.status)
@@ -135,7 +136,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
       }
       const v2 = fallback(translated, legacy, v1.budget, accepted)
       const answers = SERVED_BY[mode] === 'v1' ? legacy : COMPARING.has(mode) ? v2 : counted(v2, accepted, journal)
-      return (COMPARING.has(mode) ? diff(answers, mode, v1.observer, witnesses) : answers)(incoming)
+      return (COMPARING.has(mode) ? diff(answers, mode, v1.observer, witnesses) : answers)(request)
     },
     flush: traffic.flush,
   }
@@ -151,10 +152,10 @@ function pagingKey(caller: string, { id }: Operation): string {
 
 /** Tells the circuit how v2 fared where nothing is compared. */
 function counted(v2: Backend, accepted: Accepted, journal: Journal): Backend {
-  return async (incoming) => {
-    const served = await v2(incoming)
-    const counts = !served.unasked && accepted.has(incoming.credential)
-    if (counts) journal.answered(incoming.operation.id, hasFailed((served.failed ?? served.answer).status))
+  return async (request) => {
+    const served = await v2(request)
+    const counts = !served.unasked && accepted.has(request.credential)
+    if (counts) journal.answered(request.operation.id, hasFailed((served.failed ?? served.answer).status))
     return served
   }
 }

@@ -2,8 +2,8 @@ import { anonymousPath } from '../diff/redact/anonymous-path.ts'
 import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { createClassify } from '../request/classify.ts'
-import { parseRequest, takesBody } from '../request/incoming.ts'
-import { type Routed, routeRequest } from '../request/route-request.ts'
+import { createRequest, takesBody } from '../request/request.ts'
+import { type Found, isFound, routeRequest } from '../request/route-request.ts'
 import { createRouter } from '../request/router.ts'
 import type { Mapping, Operation, V1Request } from '../tables/language/operation.ts'
 import { createOnlyV1 } from '../tables/language/v1-values.ts'
@@ -38,16 +38,19 @@ export function createPlaces(mappings: readonly Mapping[]): (sent: Sent) => Plac
     const path = anonymousPath(target.path)
     try {
       const routed = routeRequest(router, sent, target.path)
-      if (routed.match === undefined) return { kind: 'unknown', path, why: 'no operation' }
-      return routed.match === 'other-method' ? { kind: 'unknown', path, why: 'another method' } : read(routed, routed.match.operation, sent)
+      if (isFound(routed)) return read(routed, sent)
+      return { kind: 'unknown', path, why: routed.match === undefined ? 'no operation' : 'another method' }
     } catch (thrown) {
       return { kind: 'unknown', path, why: 'another method', error: asApiError(thrown) }
     }
   }
 
-  function read(routed: Routed, operation: Operation, { url, body }: Sent): Place {
+  function read(routed: Found, { method, url, headers, body }: Sent): Place {
+    const text = takesBody(routed) ? body : undefined
+    const raw = { id: '', method, url, headers, body: text === undefined ? undefined : Buffer.from(text) }
+    const { operation, read } = createRequest(routed, raw)
     try {
-      const request = parseRequest(routed, url, takesBody(routed) ? body : undefined)
+      const request = read()
       return { kind: 'operation', operation: onlyV1(operation, () => request.query) ?? operation, request, form: routed.form }
     } catch (thrown) {
       return { kind: 'refused', operation, error: asApiError(thrown) }

@@ -8,6 +8,15 @@ export interface Routed {
   readonly form: boolean
 }
 
+/** A request that leads to an operation. */
+export interface Found extends Routed {
+  readonly match: Exclude<Match, string | undefined>
+}
+
+export function isFound(routed: Routed): routed is Found {
+  return typeof routed.match === 'object'
+}
+
 /** The type of a form's body, as v1's gateway compares it. */
 export const FORM = 'application/x-www-form-urlencoded'
 

@@ -1,17 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { whenOver } from '../listen/over.ts'
 import type { Side } from '../modes/choose/mode.ts'
 import { type BodyLimits, createReadBytes } from '../request/body.ts'
-import { type ReadRequest, readIncoming } from '../request/incoming.ts'
+import { type ClientRequest, createRequest, takesBody } from '../request/request.ts'
+import { type Answered, choose, count, type Decision } from '../serve/choose.ts'
+import type { Core } from '../serve/core.ts'
+import type { Exchange } from '../serve/exchange.ts'
+import { respond, type Writer } from '../serve/respond.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Answer } from '../translate/answer.ts'
 import type { RawHeaders } from './announce.ts'
 import { sendAnswer, sendError, watched } from './answer.ts'
 import type { Legacy } from './carriers/legacy.ts'
-import { answer, type Core, choose, count, type Decision, type Serving } from './core.ts'
-import type { Exchange } from './exchange.ts'
 import type { Forwarded } from './forwarded/forwarded.ts'
 import { clientSignal, createRequestSignals } from './lifetime/client-signal.ts'
 import { unserved } from './refusal.ts'
@@ -32,52 +35,63 @@ export interface CompatParts {
   readonly limits: BodyLimits & { readonly deadlineMs: number }
 }
 
-/** The v1 surface over HTTP: it decides, and then passes the request on or answers it. */
+/** The v1 surface over HTTP: it decides about a request, and then passes it on or answers it. */
 export function createCompat(parts: CompatParts): Compat {
-  const { core, legacy, forwarded, metrics, tracing, limits } = parts
+  const { core, legacy, forwarded, announced, metrics, tracing, limits } = parts
   const requestSignal = createRequestSignals(limits.deadlineMs)
   const readBytes = createReadBytes(limits, () => metrics.refused('bodies'))
 
-  const passOn = (request: FastifyRequest, reply: FastifyReply, decision: Decision, exchange: Exchange) => {
-    if (!legacy) throw unserved(decision.routed, decision.operation)
+  const passOn = (request: FastifyRequest, { reply, exchange }: Http, { routed }: Decision) => {
+    if (!legacy) throw unserved(routed)
     const passed = legacy(request, reply, exchange)
     exchange.asked = true
     return passed
   }
-  const serve = (http: Http, decision: Decided) => {
+  const answer = (http: Http, decision: Answered) => {
     const { reply, exchange } = http
     const signal = requestSignal(reply.raw)
-    const read = readIncoming(decision.routed, reply.raw, exchange.id, readBytes, signal)
-    const go = (incoming: ReadRequest) => {
+    const go = (body: Buffer | undefined) => {
       const client = legacy ? clientSignal(reply.raw) : signal
-      write(http, { decision, incoming: { ...incoming, client }, signal, exchange }, parts)
+      const request = requestOf(http, decision, body, { client, signal })
+      respond(core, { decision, request, exchange }, writerOf(http, request, announced))
     }
-    if (read instanceof Promise) read.then(go).catch((thrown) => refuse(http, thrown))
-    else go(read)
+    if (takesBody(decision.routed))
+      readBytes(reply.raw, signal)
+        .then(go)
+        .catch((thrown) => refuse(http, thrown))
+    else go(undefined)
     return undefined
   }
   return (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
     if (legacy) forwarded.rewrite(request.raw)
+    const http = { reply, exchange }
     try {
       const decision = choose(core, request.raw, path, exchange)
-      countWhenOver(core, decision, reply.raw, exchange)
-      return isOurs(decision) ? serve({ reply, exchange }, decision) : passOn(request, reply, decision, exchange)
+      countWhenOver(core, decision, path, http)
+      return decision.kind === 'answer' ? answer(http, decision) : passOn(request, http, decision)
     } catch (thrown) {
-      return refuse({ reply, exchange }, thrown)
+      return refuse(http, thrown)
     }
   }
 }
 
-type Decided = Serving['decision']
-
-function isOurs(decision: Decision): decision is Decided {
-  return !decision.passes
-}
-
+/** The HTTP side of one request. */
 interface Http {
   readonly reply: FastifyReply
   readonly exchange: Exchange
+}
+
+function requestOf(
+  { reply, exchange }: Http,
+  { routed, choice }: Answered,
+  body: Buffer | undefined,
+  { client, signal }: Pick<ClientRequest, 'client' | 'signal'>,
+): ClientRequest {
+  const { method = '', url = '', headers } = reply.request.raw
+  const { operation, raw, read } = createRequest(routed, { id: exchange.id, method, url, headers, body })
+  const { caller, subject, credential } = choice
+  return { operation, raw, read, caller, subject, credential, client, signal }
 }
 
 function refuse({ reply, exchange }: Http, thrown: unknown): FastifyReply {
@@ -85,25 +99,29 @@ function refuse({ reply, exchange }: Http, thrown: unknown): FastifyReply {
   return sendError(reply, exchange.error)
 }
 
-function countWhenOver(core: Core, decision: Decision, response: ServerResponse, exchange: Exchange): void {
-  const over = () => count(core, decision, exchange, response.headersSent ? response.statusCode : undefined)
+function countWhenOver(core: Core, decision: Decision, path: string, { reply, exchange }: Http): void {
+  const response: ServerResponse = reply.raw
+  const over = () => {
+    const status = response.headersSent ? response.statusCode : undefined
+    count(core, decision, { head: reply.request.raw, path, exchange, status })
+  }
   whenOver(response, { over, next: undefined })
 }
 
-/** Writes the answer to a request. One of v1 may take longer than the request's deadline. */
-function write(http: Http, serving: Serving, { core, announced }: CompatParts): void {
+/** An answer of v1 may take longer than the request's deadline: only its client ends it. */
+function writerOf(http: Http, { client, signal }: ClientRequest, announced: RawHeaders): Writer {
   const { reply, exchange } = http
   const failed = (thrown: unknown) => void refuse(http, thrown)
-  const send = (given: Answer, by: Side) => {
-    const signal = by === 'v1' ? serving.incoming.client : serving.signal
-    const brokeOff = (error: NonNullable<Exchange['error']>) => {
-      exchange.error = error
-    }
+  const brokeOff = (error: ApiError) => {
+    exchange.error = error
+  }
+  const write = (answer: Answer, by: Side) => {
+    const until = by === 'v1' ? client : signal
     try {
-      sendAnswer(reply, { id: exchange.id, announced }, watched(given, signal, brokeOff), signal)
+      sendAnswer(reply, { id: exchange.id, announced }, watched(answer, until, brokeOff), until)
     } catch (thrown) {
       failed(thrown)
     }
   }
-  answer(core, serving, { write: send, failed })
+  return { write, failed }
 }

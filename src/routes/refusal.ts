@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
 import { CODES } from '../errors/codes.ts'
-import type { Routed } from '../request/route-request.ts'
-import type { Operation } from '../tables/language/operation.ts'
+import { isFound, type Routed } from '../request/route-request.ts'
 import { needsV1 } from '../tables/language/query.ts'
 
 /** The v1 error body of an error that needs no translation of field names (facts §15). */
@@ -53,7 +52,8 @@ export const notFound = (): ApiError => new ApiError('NOT_FOUND', 'Not Found')
 const methodNotAllowed = (): ApiError => new ApiError('UNIMPLEMENTED', 'Method Not Allowed')
 
 /** The same where nobody else can answer, or what would let a v1 service answer an operation that v2 lacks. */
-export function unserved({ match }: Routed, operation: Operation | undefined): ApiError {
-  if (!operation) return match === 'other-method' ? methodNotAllowed() : notFound()
-  return new ApiError('UNIMPLEMENTED', `${operation.id} ${needsV1(operation.because ?? '')}`)
+export function unserved(routed: Routed): ApiError {
+  if (!isFound(routed)) return routed.match === 'other-method' ? methodNotAllowed() : notFound()
+  const { id, because = '' } = routed.match.operation
+  return new ApiError('UNIMPLEMENTED', `${id} ${needsV1(because)}`)
 }

@@ -2,6 +2,7 @@ import type { Seen } from '../../diff/compare/compare.ts'
 import type { Exchanged } from '../../diff/records/exhibit.ts'
 import { CODES } from '../../errors/codes.ts'
 import { asApiError } from '../../errors/to-v1.ts'
+import type { Request } from '../../request/request.ts'
 import type { V1Request } from '../../tables/language/operation.ts'
 import { spellings } from '../../tables/language/query.ts'
 import type { Answer } from '../../translate/answer.ts'
@@ -11,7 +12,6 @@ import type { ReadContext, ReadOnce } from '../../upstream/read-once.ts'
 import { type Signal, within } from '../../upstream/signal.ts'
 import { textOf } from '../../upstream/utf8.ts'
 import type { Side } from '../choose/mode.ts'
-import type { Incoming } from '../serve/backend.ts'
 import { drain } from '../serve/tee.ts'
 import { seenOf } from './captured.ts'
 
@@ -22,7 +22,7 @@ export interface Answered {
 }
 
 /** A read as it is asked: the page token is that side's own, where there is one. */
-export interface Asking extends Pick<Incoming, 'operation' | 'raw' | 'read'> {
+export interface Asking extends Request {
   readonly token?: string | undefined
   /** Told of every call to v2 and its answer. */
   readonly tap?: ((exchanged: Exchanged) => void) | undefined
@@ -87,7 +87,7 @@ function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
 }
 
 /** Nobody but us reads the answer: it need not be compressed. */
-function plain(raw: Incoming['raw']): Incoming['raw'] {
+function plain(raw: Request['raw']): Request['raw'] {
   return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
 }
 

@@ -30,7 +30,7 @@ export async function checkWrite(write: Write, ask: Ask, judging: Judging, signa
 }
 
 /** The client's own credentials, in a GET of its own. */
-function askingOf({ incoming: { raw }, reading }: Write) {
+function askingOf({ request: { raw }, reading }: Write) {
   const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = raw.headers
   const get = { id: raw.id, method: 'GET', url: reading.url, headers }
   return { operation: reading.operation, raw: get, read: () => reading.request }

@@ -54,7 +54,7 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     limit: settings.limit,
     skipped,
     look(watched) {
-      const { operation } = watched.incoming
+      const { operation } = watched.request
       const look = isRead(operation) ? lookAtRead : lookAtWrite
       queue.offer((signal) => look(watched, { settings, journal, cursors, skipped, learning }, signal), sizeOf(watched))
     },
@@ -70,9 +70,9 @@ interface Means {
 }
 
 async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promise<void> {
-  const { incoming, served, wrote } = watched
+  const { request, served, wrote } = watched
   const { settings, journal, cursors, skipped } = means
-  const { operation, caller, raw, read } = incoming
+  const { operation, caller, raw, read } = request
   const token = pageTokenOf(operation, raw.url)
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
   if (token !== undefined && otherToken === undefined) {
@@ -93,11 +93,11 @@ async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promi
 
 async function lookAtWrite(watched: Watched, means: Means, signal: Signal): Promise<void> {
   const { settings, journal, skipped } = means
-  const { incoming, served } = watched
+  const { request, served } = watched
   const subject = subjectOf(watched)
   if (!subject) return
   if (served.by === 'v1') {
-    const send = settings.readOnce({ headers: incoming.raw.headers, requestId: incoming.raw.id, signal, onCall: () => undefined })
+    const send = settings.readOnce({ headers: request.raw.headers, requestId: request.raw.id, signal, onCall: () => undefined })
     const call = await wouldSend(subject.operation, subject.request, settings.env, send)
     if (call) journal.wouldSend(subject, call)
   }
@@ -114,13 +114,13 @@ async function lookAtWrite(watched: Watched, means: Means, signal: Signal): Prom
 }
 
 /** What it holds in memory, in bytes. */
-function sizeOf({ kept, incoming }: Watched): number {
-  return kept.size + (incoming.raw.body?.length ?? 0)
+function sizeOf({ kept, request }: Watched): number {
+  return kept.size + (request.raw.body?.length ?? 0)
 }
 
 /** undefined for a request that the tables cannot read: there is nothing to tell its shape by. */
-function subjectOf({ incoming, mode }: Watched): Subject | undefined {
-  const { operation, caller, subject, read } = incoming
+function subjectOf({ request, mode }: Watched): Subject | undefined {
+  const { operation, caller, subject, read } = request
   try {
     return { operation, caller, subject, mode, request: read() }
   } catch {

@@ -1,11 +1,12 @@
+import type { ClientRequest } from '../../request/request.ts'
 import type { Operation } from '../../tables/language/operation.ts'
 import type { Mode } from '../choose/mode.ts'
-import type { Incoming, Served } from '../serve/backend.ts'
+import type { Served } from '../serve/backend.ts'
 import type { Kept } from './captured.ts'
 
 /** A request that was served in a diff mode, its answer kept. */
 export interface Watched {
-  readonly incoming: Incoming
+  readonly request: ClientRequest
   readonly mode: Mode
   readonly served: Pick<Served, 'by' | 'unasked' | 'failed'>
   readonly kept: Kept

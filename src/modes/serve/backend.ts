@@ -1,21 +1,7 @@
-import type { Operation, V1Request } from '../../tables/language/operation.ts'
+import type { ClientRequest } from '../../request/request.ts'
+import type { Operation } from '../../tables/language/operation.ts'
 import type { Answer } from '../../translate/answer.ts'
-import type { RawRequest } from '../../upstream/legacy-ask.ts'
-import type { Signal } from '../../upstream/signal.ts'
-import type { Identified } from '../choose/identify.ts'
 import type { Side } from '../choose/mode.ts'
-
-/** One v1 request on its way to a backend. */
-export interface Incoming extends Identified {
-  /** Its operation has a plan: both sides can answer it. */
-  readonly operation: Operation
-  /** As it came: what the v1 service gets. */
-  readonly raw: RawRequest
-  /** As the tables read it: what is translated. Throws an ApiError when it cannot be read. */
-  readonly read: () => V1Request
-  /** Fires when the client went away. */
-  readonly client: Signal
-}
 
 /** An answer, and who gave it. */
 export interface Served {
@@ -28,7 +14,7 @@ export interface Served {
 }
 
 /** Answers v1 requests. There are two, translated (v2) and legacy (v1); modes are made by combining them (design §1). */
-export type Backend = (incoming: Incoming) => Promise<Served>
+export type Backend = (request: ClientRequest) => Promise<Served>
 
 /** v1 has no read but GET; everything else may change something, and reaches exactly one side. */
 export function isRead({ method }: Operation): boolean {

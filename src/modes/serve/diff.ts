@@ -18,15 +18,15 @@ export interface Witnesses {
  * side, and nothing that happens there can reach the client (design §7). What strangers ask is not compared: it would prove nothing.
  */
 export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted, ownWrites, deletions }: Witnesses): Backend {
-  return async (incoming) => {
-    const wrote = ownWrites.watch(incoming.caller)
+  return async (request) => {
+    const wrote = ownWrites.watch(request.caller)
     const mayBeGone = deletions.watch()
     const began = performance.now()
-    const served = await serve(incoming)
+    const served = await serve(request)
     const answer = tee(served.answer, observer.limit, (kept) => {
       if (!kept) observer.skipped.gone += 1
-      else if (!accepted.has(incoming.credential)) observer.skipped.stranger += 1
-      else observer.look({ incoming, mode, served, kept, ms: Math.round(performance.now() - began), wrote, mayBeGone })
+      else if (!accepted.has(request.credential)) observer.skipped.stranger += 1
+      else observer.look({ request, mode, served, kept, ms: Math.round(performance.now() - began), wrote, mayBeGone })
     })
     return { ...served, answer }
   }

@@ -1,6 +1,7 @@
+import type { ClientRequest } from '../../request/request.ts'
 import { isPaged } from '../choose/page-token.ts'
 import type { Accepted } from './accepted.ts'
-import { type Backend, hasFailed, type Incoming, isRead } from './backend.ts'
+import { type Backend, hasFailed, isRead } from './backend.ts'
 import type { Budget } from './budget.ts'
 import { drain } from './tee.ts'
 
@@ -9,12 +10,12 @@ import { drain } from './tee.ts'
  * Never a list that is read by page token: neither side knows the other's. What v1 cannot answer either keeps v2's error.
  */
 export function fallback(v2: Backend, v1: Backend, budget: Budget, accepted: Accepted): Backend {
-  return async (incoming) => {
-    const served = await v2(incoming)
+  return async (request) => {
+    const served = await v2(request)
     const { answer } = served
-    if (!hasFailed(answer.status) || !mayFallBack(incoming) || !budget.take(!accepted.has(incoming.credential))) return served
+    if (!hasFailed(answer.status) || !mayFallBack(request) || !budget.take(!accepted.has(request.credential))) return served
     try {
-      const instead = await v1(incoming)
+      const instead = await v1(request)
       if (!hasFailed(instead.answer.status)) return { ...instead, failed: answer }
       await drain(instead.answer, 0)
       return served
@@ -24,6 +25,6 @@ export function fallback(v2: Backend, v1: Backend, budget: Budget, accepted: Acc
   }
 }
 
-function mayFallBack({ operation, client }: Incoming): boolean {
+function mayFallBack({ operation, client }: ClientRequest): boolean {
   return isRead(operation) && !client.aborted && !isPaged(operation)
 }

@@ -4,11 +4,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
 import { isUnrelayable, unrelayable } from '../../errors/from-v2.ts'
 import { flat, grouped, relayable } from '../../relay/head.ts'
+import type { Exchange } from '../../serve/exchange.ts'
 import { endToEnd } from '../../upstream/hop-by-hop.ts'
 import { fromV1Transport } from '../../upstream/legacy-ask.ts'
 import { abortSignalOf } from '../../upstream/signal.ts'
 import { sendError } from '../answer.ts'
-import type { Exchange } from '../exchange.ts'
 import { answerSignal } from '../lifetime/client-signal.ts'
 
 /** Passes one v1 request on to the v1 upstream as it is. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
+import type { Exchange } from '../../serve/exchange.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 import type { WebSocketEnd } from '../carriers/web-sockets.ts'
-import type { Exchange } from '../exchange.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import { pathForLog } from './path-for-log.ts'
 

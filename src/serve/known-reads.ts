@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import type { Routed } from '../request/route-request.ts'
+import type { Found } from '../request/route-request.ts'
 import type { Turn } from '../tables/plan/turn.ts'
 
 /** A read as the tables understand its URL. It holds nothing of who asked. */
 export interface KnownRead {
-  readonly routed: Routed
+  readonly routed: Found
   /** Its first turn. Throws the ApiError that the tables refuse it with. */
   readonly first: () => Turn
   /** Query parameters that the operation does not know. */

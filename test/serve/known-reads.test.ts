@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createKnownReads, type KnownRead } from '../../src/routes/known-reads.ts'
-import { bearer, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+import { createKnownReads, type KnownRead } from '../../src/serve/known-reads.ts'
+import { bearer, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
 
 const read = {} as KnownRead
 

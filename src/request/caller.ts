@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { isObject } from '../../tables/json.ts'
-import { credentialHash } from '../../upstream/credential.ts'
+import { isObject } from '../tables/json.ts'
+import { credentialHash } from '../upstream/credential.ts'
 
 /** Who calls. */
 export interface Identity {

@@ -1,8 +1,8 @@
-import type { Operation } from '../../tables/language/operation.ts'
-import { spellings } from '../../tables/language/query.ts'
+import type { Operation } from '../tables/language/operation.ts'
+import { spellings } from '../tables/language/query.ts'
 
 /** The name of a query parameter as a log may hold it. */
-type NameForLog = (name: string) => string
+export type NameForLog = (name: string) => string
 
 /**
  * A parameter that an operation does not know may be anything, a pasted key too, and no look at it tells. Logged is therefore only what some

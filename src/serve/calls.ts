@@ -1,0 +1,23 @@
+import type { Call } from '../tables/plan/plan.ts'
+import type { CallWatch } from '../upstream/send.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Counts a call to v2 that is over; `status` is undefined when no answer came. */
+export type EndCall = (status: number | undefined, seconds: number) => void
+
+/** Counts and times the v2 calls of one request, makes them children of its span, and tells the status of each answer. */
+export function watchCalls(exchange: Exchange, endCall: EndCall, heard: (status: number) => void): (call: Call) => CallWatch {
+  return ({ method, path }) => {
+    const started = performance.now()
+    const span = exchange.span?.call(method, path)
+    exchange.calls += 1
+    return {
+      traceparent: span?.traceparent,
+      ended(status) {
+        endCall(status, (performance.now() - started) / 1000)
+        span?.end(status)
+        if (status !== undefined) heard(status)
+      },
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { SERVED_BY } from '../modes/choose/mode.ts'
+import type { Choice } from '../modes/modes.ts'
+import { parseQuery, searchOf } from '../request/query-string.ts'
+import { type Head, isBodyWithin } from '../request/request.ts'
+import { type Found, isFound, type Routed, routeRequest } from '../request/route-request.ts'
+import type { Core } from './core.ts'
+import type { Exchange } from './exchange.ts'
+import type { KnownRead } from './known-reads.ts'
+
+/** What becomes of a request: it is answered here, or v1's answer goes to the client as it is. */
+export type Decision = Answered | Passed
+
+export interface Answered {
+  readonly kind: 'answer'
+  readonly routed: Found
+  readonly choice: Choice
+  /** What its URL means, where it was asked before. */
+  readonly known: KnownRead | undefined
+  /** Says that what the request may write is written. */
+  readonly written: () => void
+}
+
+export interface Passed {
+  readonly kind: 'pass'
+  /** Leads nowhere where no table knows the path. */
+  readonly routed: Routed
+  readonly choice: Choice
+  readonly written: () => void
+}
+
+/** Decides what becomes of a request; `path` is decoded. Throws the ApiError that the request is refused with. */
+export function choose(core: Core, head: Head, path: string, exchange: Exchange): Decision {
+  const known = core.reads.find(head)
+  const routed = known?.routed ?? routeRequest(core.router, head, path)
+  if (!isFound(routed)) return passOn(core, routed, head, exchange)
+  const { operation, params } = routed.match
+  exchange.operation = operation.id
+  if (!known && !routed.form) exchange.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
+  if (!operation.begin || exchange.onlyV1) return passOn(core, routed, head, exchange)
+  const choice = core.modes.choose(operation, head.url ?? '', head.headers)
+  const { mode } = choice
+  exchange.mode = mode
+  const written = core.modes.writing(operation, params, choice)
+  // v1 streams what nobody compares; also a body of unknown length, which may be more than could be compared.
+  const isPassed = mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(head, core.settings.limits.requestBytes))
+  return isPassed ? { kind: 'pass', routed, choice, written } : { kind: 'answer', routed, choice, known, written }
+}
+
+/** What only v1 can answer. */
+function passOn({ modes, hasV1 }: Core, routed: Routed, head: Head, exchange: Exchange): Passed {
+  const mode = hasV1 ? 'v1' : 'v2'
+  exchange.mode = mode
+  const choice = { ...modes.identify(head.headers), mode } as const
+  const written = isFound(routed) ? modes.writing(routed.match.operation, routed.match.params, choice) : nothingWritten
+  return { kind: 'pass', routed, choice, written }
+}
+
+const nothingWritten = () => {}
+
+/** A request that is over; `status` is undefined where no answer had begun. */
+export interface Over {
+  readonly head: Head
+  /** Its path, decoded. */
+  readonly path: string
+  readonly exchange: Exchange
+  readonly status: number | undefined
+}
+
+/** Counts a request that is over. */
+export function count({ modes }: Core, { kind, routed, choice, written }: Decision, { head, path, exchange, status }: Over): void {
+  const { asked, onlyV1 } = exchange
+  if (!isFound(routed)) {
+    // What v1 answers well will be missed when v1 is gone, whether a table knows it or not.
+    if (asked && status !== undefined && status < 400) modes.usedUnknown(head.method ?? '', path, head.headers)
+    return
+  }
+  const { operation } = routed.match
+  if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status)
+  written()
+  modes.used(onlyV1 ? { ...choice, mode: 'v1' } : choice, onlyV1 ?? operation, !asked && status !== undefined && status >= 400)
+}

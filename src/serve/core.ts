@@ -1,0 +1,43 @@
+import type { Modes } from '../modes/modes.ts'
+import { createRouter, type Router } from '../request/router.ts'
+import type { Operation } from '../tables/language/operation.ts'
+import { createOnlyV1, type OnlyV1 } from '../tables/language/v1-values.ts'
+import type { TranslateSettings } from '../translate/translated.ts'
+import type { SendFor } from '../upstream/send.ts'
+import type { EndCall } from './calls.ts'
+import { createKnownReads, type KnownReads } from './known-reads.ts'
+import { createNameForLog, type NameForLog } from './name-for-log.ts'
+
+export interface CoreSettings extends TranslateSettings {
+  readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }
+}
+
+export interface CoreParts {
+  readonly operations: readonly Operation[]
+  readonly sendFor: SendFor
+  readonly modes: Modes
+  /** Counts a call to v2 that is over. */
+  readonly endCall: EndCall
+  /** A v1 service stands behind the proxy as well. */
+  readonly hasV1: boolean
+  readonly settings: CoreSettings
+}
+
+/** What serves v1 requests, whichever protocol carries them. */
+export interface Core extends CoreParts {
+  readonly router: Router
+  readonly onlyV1: OnlyV1
+  readonly reads: KnownReads
+  readonly nameForLog: NameForLog
+}
+
+export function createCore(parts: CoreParts): Core {
+  const { operations, hasV1 } = parts
+  return {
+    ...parts,
+    router: createRouter(operations),
+    onlyV1: createOnlyV1(hasV1 ? operations : []),
+    reads: createKnownReads(),
+    nameForLog: createNameForLog(operations),
+  }
+}

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { text } from '../../src/tables/language/field.ts'
-import { action, get } from '../../src/tables/language/operations.ts'
-import { message, resource } from '../../src/tables/language/resource.ts'
+import { action, create, list } from '../../src/tables/language/operations.ts'
+import { resource } from '../../src/tables/language/resource.ts'
 import { coverageTable } from '../docs/coverage-table.ts'
 import { differencesPage } from '../docs/differences-page.ts'
 import { strays, toDo } from './to-do.ts'
@@ -19,28 +19,37 @@ function oldPages(): readonly string[] {
 }
 
 it('finds that every operation has all it needs outside of the tables', () => {
-  const gaps = operations.map((operation) => ({ id: operation.id, lacks: toDo(operation) })).filter(({ lacks }) => lacks.length > 0)
-  const told = [...gaps.map(({ id, lacks }) => [`${id} lacks`, ...lacks].join('\n  - ')), ...strays(operations), ...oldPages()]
+  const told = [...toDo(operations), ...strays(operations), ...oldPages()]
   if (told.length > 0) throw new Error(`to do, in this order:\n${told.join('\n')}`)
 })
 
-it('lists everything that a half-added operation lacks', () => {
-  const key = resource('key', { v2: '/iam/v2/keys', plural: 'keys', fields: { id: text('uid') } })
-  expect(toDo(get('iam.keys.get', 'GET /iam/v1/keys/{id=**}', key, 'error'))).toMatchInlineSnapshot(`
-    [
-      "a transcript that ends with status 200: test/mappings/, operation: 'iam.keys.get'",
-      "a route in the genuine v1: src/sandbox/v1/, GET /iam/v1/keys/{id=**}",
-      "a route in the sandbox's v2: src/sandbox/v2/, GET /iam/v2/keys/{id}",
-      "a genuine twin of "key": test/properties/native/pairs.ts, ['iam.keys.get', 'answer', …] in ROWS or UNPAIRED",
-      "a contract case: test/compat/cases/, operations: ['iam.keys.get']",
-    ]
+it('lists everything that a half-added resource lacks', () => {
+  const example = resource('example', { v2: '/iam/v2/examples', plural: 'examples', fields: { id: text('uid') } })
+  const half = [
+    list('iam.examples.list', 'GET /iam/v1/examples', example, { query: { name: 'name' } }),
+    create('iam.examples.create', 'POST /iam/v1/examples/{parent_id=**}', example),
+  ]
+  expect(toDo(half).join('\n')).toMatchInlineSnapshot(`
+    "iam.examples.list lacks
+      - a transcript that ends with status 200: test/mappings/, operation: 'iam.examples.list'
+      - a transcript that sends name: test/mappings/, operation: 'iam.examples.list'
+      - a route of the genuine v1: src/sandbox/v1/, GET /iam/v1/examples
+      - a route of the sandbox's v2: src/sandbox/v2/, GET /iam/v2/examples
+      - a genuine twin of "example": test/properties/native/pairs.ts, ['iam.examples.list', 'answer', …] in ROWS or UNPAIRED
+      - a contract case: test/compat/cases/, operations: ['iam.examples.list']
+    iam.examples.create lacks
+      - a transcript that ends with status 200: test/mappings/, operation: 'iam.examples.create'
+      - a route of the genuine v1: src/sandbox/v1/, POST /iam/v1/examples/{parent_id=**}
+      - a route of the sandbox's v2: src/sandbox/v2/, POST /iam/v2/examples/{parent_id}
+      - an event for POST /iam/v1/examples/{parent_id=**}: src/sandbox/events/, or test/sandbox/events/silent.ts
+      - an event for POST /iam/v2/examples/{parent_id}: src/sandbox/events/, or test/sandbox/events/silent.ts
+      - a contract case: test/compat/cases/, operations: ['iam.examples.create']"
   `)
 })
 
 it('asks for a difference where v2 cannot answer as v1 did', () => {
-  const count = message('key count', { count: text('count') })
-  const counted = action('iam.keys.count', 'GET /iam/v1/keys:count', { v2: 'GET /iam/v2/groups', answer: count })
-  expect(toDo({ ...counted, kind: 'emulated' }).at(-1)).toMatchInlineSnapshot(
-    `"a difference, because it is emulated: mappings/differences.ts, operations: ['iam.keys.count']"`,
+  const count = action('iam.examples.count', 'GET /iam/v1/examples:count', { v2: 'GET /iam/v2/groups' })
+  expect(toDo([{ ...count, kind: 'emulated' }]).at(-1)).toMatchInlineSnapshot(
+    `"  - a difference, because it is emulated: mappings/differences.ts, operations: ['iam.examples.count']"`,
   )
 })

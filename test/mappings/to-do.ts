@@ -1,8 +1,10 @@
 import { differences } from '../../mappings/differences.ts'
 import { ruleOf } from '../../src/sandbox/events/rules.ts'
+import type { Route } from '../../src/sandbox/http/route.ts'
 import { serviceRoutes } from '../../src/sandbox/routes.ts'
 import type { Operation } from '../../src/tables/language/operation.ts'
 import { covers } from '../../src/tables/language/operation-pattern.ts'
+import { spellings } from '../../src/tables/language/query.ts'
 import type { Message } from '../../src/tables/language/resource.ts'
 import { cases } from '../compat/cases/index.ts'
 import { pairs, tableOf, UNPAIRED } from '../properties/native/pairs.ts'
@@ -12,41 +14,56 @@ import { transcripts } from './transcripts.ts'
 /** `METHOD /path` without the names of its variables: v1, v2 and the sandbox name them apart. */
 const shapeOf = (route: string) => route.replace(/\{[^}]*\}/g, '{}')
 
-const rehearsed = new Set(transcripts.filter(({ status = 200 }) => status === 200).map(({ operation }) => operation))
+const succeeding = new Set(transcripts.filter(({ status = 200 }) => status === 200).map(({ operation }) => operation))
+const sent = new Set(transcripts.flatMap(({ operation, request }) => parametersOf(request).map((parameter) => `${operation} ${parameter}`)))
 const shown = new Set(cases.flatMap((one) => one.operations))
-const routes = new Map(serviceRoutes.map((route) => [shapeOf(`${route.method} ${route.template}`), route]))
-const paired = new Set<Message>([...pairs.map(({ table }) => table), ...UNPAIRED.map(([id, part]) => tableOf(id, part))])
+const routes = new Set(serviceRoutes.map(({ method, template }) => shapeOf(`${method} ${template}`)))
+const silent = new Set(SILENT.map(shapeOf))
+const paired: readonly Message[] = [...pairs.map(({ table }) => table), ...UNPAIRED.map(([id, part]) => tableOf(id, part))]
 
-/** Everything that an operation in the tables still lacks elsewhere: one line a gap, each with the file that mends it. */
-export function toDo(operation: Operation): readonly string[] {
-  const elsewhere = operation.kind === 'v1-only' ? [] : [...transcriptOf(operation), ...routesOf(operation), ...twinsOf(operation)]
-  return [...elsewhere, ...caseOf(operation), ...differenceOf(operation)]
+function parametersOf(request: string): readonly string[] {
+  return [...new URLSearchParams(request.split('?')[1] ?? '').keys()]
 }
 
-function transcriptOf({ id }: Operation): readonly string[] {
-  return rehearsed.has(id) ? [] : [`a transcript that ends with status 200: test/mappings/, operation: '${id}'`]
+/** Everything that these operations of the tables still lack elsewhere: one line a gap, each with the file that mends it. */
+export function toDo(operations: readonly Operation[]): readonly string[] {
+  const told = new Set(paired)
+  return operations.flatMap((operation) => {
+    const { kind } = operation
+    const served = kind === 'v1-only' ? [] : [...transcriptsOf(operation), ...routesOf(operation), ...twinsOf(operation, told)]
+    const lacking = [...served, ...caseOf(operation), ...differenceOf(operation)]
+    return lacking.length === 0 ? [] : [`${operation.id} lacks`, ...lacking.map((one) => `  - ${one}`)]
+  })
 }
 
-function routesOf({ method, template, calls }: Operation): readonly string[] {
-  const genuine = `${method} ${template}`
+function transcriptsOf({ id, params }: Operation): readonly string[] {
+  const unsent = Object.keys(params).filter((name) => !spellings(name).some((spelling) => sent.has(`${id} ${spelling}`)))
   return [
-    ...without(genuine, `a route in the genuine v1: src/sandbox/v1/, ${genuine}`),
-    ...calls.flatMap((call) => without(call, `a route in the sandbox's v2: src/sandbox/v2/, ${call}`)),
+    ...(succeeding.has(id) ? [] : [`a transcript that ends with status 200: test/mappings/, operation: '${id}'`]),
+    ...unsent.map((name) => `a transcript that sends ${name}: test/mappings/, operation: '${id}'`),
   ]
 }
 
-/** A route that the sandbox has not, or a write of it that sends no event. */
-function without(call: string, lacking: string): readonly string[] {
-  const route = routes.get(shapeOf(call))
-  if (!route) return [lacking]
-  const isAnnounced = route.method === 'GET' || ruleOf(route) !== undefined || SILENT.includes(`${route.method} ${route.template}`)
-  return isAnnounced ? [] : [`an event of ${call}: src/sandbox/events/resource-rules.ts, or a row of test/sandbox/events/silent.ts`]
+function routesOf({ method, template, calls }: Operation): readonly string[] {
+  const inV1 = `${method} ${template}`
+  return [
+    ...(routes.has(shapeOf(inV1)) ? [] : [`a route of the genuine v1: src/sandbox/v1/, ${inV1}`]),
+    ...calls.filter((call) => !routes.has(shapeOf(call))).map((call) => `a route of the sandbox's v2: src/sandbox/v2/, ${call}`),
+    ...[inV1, ...calls].filter(isUnannounced).map((call) => `an event for ${call}: src/sandbox/events/, or test/sandbox/events/silent.ts`),
+  ]
 }
 
-function twinsOf(operation: Operation): readonly string[] {
+function isUnannounced(call: string): boolean {
+  const [method = '', template = ''] = call.split(' ')
+  return method !== 'GET' && !ruleOf({ method: method as Route['method'], template }) && !silent.has(shapeOf(call))
+}
+
+/** A table that several operations share is told once. */
+function twinsOf(operation: Operation, told: Set<Message>): readonly string[] {
   return (['request', 'answer', 'envelope'] as const).flatMap((part) => {
     const table = operation[part]
-    if (!table || Object.keys(table.fields).length === 0 || paired.has(table)) return []
+    if (!table || Object.keys(table.fields).length === 0 || told.has(table)) return []
+    told.add(table)
     return [`a genuine twin of "${table.name}": test/properties/native/pairs.ts, ['${operation.id}', '${part}', …] in ROWS or UNPAIRED`]
   })
 }

@@ -42,10 +42,10 @@ export const eolTags: readonly Transcript[] = [
   {
     title: 'paged as v1 was, with v2’s tokens',
     operation: 'registry.eol_tags.list',
-    request: 'GET /registry/v1/eoltags?name=latest&excludeDates=true&page_size=1&pageToken=t1',
+    request: 'GET /registry/v1/eoltags?name=latest&excludeDates=true&excludeEpochs=true&page_size=1&pageToken=t1',
     calls: [
       {
-        call: 'GET /registry/v2/tags?name=latest&include_dates=false&include_epochs=true&include_referrers=false&page_size=1&page_token=t1',
+        call: 'GET /registry/v2/tags?name=latest&include_dates=false&include_epochs=false&include_referrers=false&page_size=1&page_token=t1',
         answer: { tags: [latest], nextPageToken: 't2' },
       },
     ],

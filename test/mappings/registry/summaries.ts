@@ -7,6 +7,7 @@ const coarse = v2Tag('1.27', 'sha256:aa', '2025-02-01T00:00:00Z')
 const longerOther = v2Tag('1.26.9-lts', 'sha256:bb', '2025-01-01T00:00:00Z')
 
 const EVERY_KIND = 'include_referrers=true&include_dates=true&include_epochs=true'
+const NO_KIND = EVERY_KIND.replaceAll('true', 'false')
 
 export const summaries: readonly Transcript[] = [
   {
@@ -55,8 +56,8 @@ export const summaries: readonly Transcript[] = [
   {
     title: 'a repo without tags, or without itself',
     operation: 'registry.repo_tags_summary.get',
-    request: 'GET /registry/v1/repotagssummary/gone',
-    calls: [{ call: `GET /registry/v2/tags?uidp.children_of=gone&${EVERY_KIND}&page_size=200`, answer: { tags: [] } }],
+    request: 'GET /registry/v1/repotagssummary/gone?exclude_dates=true&exclude_epochs=true&exclude_referrers=true',
+    calls: [{ call: `GET /registry/v2/tags?uidp.children_of=gone&${NO_KIND}&page_size=200`, answer: { tags: [] } }],
     reply: { id: 'gone', tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' },
     published: { id: 'gone', tagCount: '0', lastUpdated: null, latestTag: null, latestVersion: '' },
   },

@@ -34,10 +34,11 @@ export const tags: readonly Transcript[] = [
   {
     title: 'exclude turns into include; a time passes as it is',
     operation: 'registry.tags.list',
-    request: 'GET /registry/v1/tags?excludeDates=true&exclude_epochs=f&updatedSince=2025-01-01T00:00:00Z&digest=sha256:aa',
+    request:
+      'GET /registry/v1/tags?excludeDates=true&exclude_epochs=f&exclude_referrers=true&updatedSince=2025-01-01T00:00:00Z&digest=sha256:aa',
     calls: [
       {
-        call: 'GET /registry/v2/tags?digest=sha256:aa&updated_since=2025-01-01T00:00:00Z&include_referrers=true&include_dates=false&include_epochs=true&page_size=200',
+        call: 'GET /registry/v2/tags?digest=sha256:aa&updated_since=2025-01-01T00:00:00Z&include_referrers=false&include_dates=false&include_epochs=true&page_size=200',
         answer: { tags: [] },
       },
     ],

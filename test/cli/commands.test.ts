@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
@@ -15,7 +16,8 @@ describe('the command line', () => {
   })
 
   it('prints its version', async () => {
-    expect(await runCommand(['--version'])).toEqual({ code: 0, out: '0.1.0', err: '' })
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(await runCommand(['--version'])).toEqual({ code: 0, out: version, err: '' })
   })
 
   it.each(['demo', 'serve', 'sandbox', 'operations', 'explain'])('explains %s', async (command) => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -82,8 +83,8 @@ it('a misuse exits with 2', async () => {
 })
 
 it('the build knows its version', () => {
-  const version = execFileSync(process.execPath, [build.cli, '--version'], { encoding: 'utf8' })
-  expect(version).toBe('0.1.0\n')
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(execFileSync(process.execPath, [build.cli, '--version'], { encoding: 'utf8' })).toBe(`${version}\n`)
 })
 
 describe('a start that cannot be', () => {

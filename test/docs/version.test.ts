@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+it('has the version of package.json in the lock file', () => {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  expect([lock.version, lock.packages[''].version]).toEqual([version, version])
+})
+
+it('has the version of package.json in the image of the Kubernetes manifest', () => {
+  expect(readFileSync('docker/kubernetes/deployment.yaml', 'utf8')).toContain(`/crosswalk:${version}\n`)
+})
+
+it('has dated notes on the version of package.json, below those on unreleased changes', () => {
+  const [unreleased, newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^## .+$/gm) ?? []
+  expect(unreleased).toBe('## Unreleased')
+  expect(newest).toMatch(new RegExp(`^## ${version.replaceAll('.', '\\.')} - \\d{4}-\\d\\d-\\d\\d$`))
+})

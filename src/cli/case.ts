@@ -10,7 +10,7 @@ export const mismatchCase: Command = {
   summary: 'Prints a recorded mismatch as a test (vitest, nock) for a file in test/cases.',
   args: ['ID'],
   flags: {
-    records: { help: "A record file to look in, instead of the running proxy's memory" },
+    records: { help: "Record file to search, instead of the running proxy's memory" },
     ...adminFlags,
   },
   async run(flags, [id = ''], io) {

@@ -7,10 +7,10 @@ import { type Command, FAILED, MISUSED } from './command.ts'
 /** Who still calls v1, and what keeps them there. */
 export const clients: Command = {
   usage: 'clients',
-  summary: 'Lists every client with the v1 operations it calls, and whether it could call v2 itself today.',
+  summary: 'Lists every client with the v1 operations that it calls, and whether it could call v2 itself today.',
   flags: {
-    csv: { help: 'One line for each client and operation, RFC 4180', switch: true },
-    json: { help: 'One JSON array', switch: true },
+    csv: { help: 'Print CSV (RFC 4180), one line for each client and operation', switch: true },
+    json: { help: 'Print one JSON array', switch: true },
     ...adminFlags,
   },
   async run(flags, _, io) {

@@ -5,7 +5,7 @@ import { type Flag, type Flags, type Io, textOf } from './command.ts'
 /** A flag for each of these settings, and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
   const flags = keys.map((key): [string, Flag] => [flagOf(key), { help: helpOf(key) }])
-  return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'A JSON file with any of these settings' } }
+  return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'JSON file with any of these settings' } }
 }
 
 /** The configuration that the flags and the environment make together. */

@@ -7,10 +7,10 @@ import { type Command, FAILED, type Flags, MISUSED, textOf } from './command.ts'
 /** Whether all traffic may be moved to v2: the question that a migration ends with. */
 export const cutover: Command = {
   usage: 'cutover',
-  summary: 'Exits with 0 when every operation with traffic is proven at the target, else with 1 and the reasons.',
+  summary: 'Exits with 0 if every operation with traffic is proven at the target, else with 1 and the reasons.',
   flags: {
-    target: { help: `Share of wrong answers that is acceptable, more than 0 and less than 1 (${TARGET})` },
-    json: { help: 'One JSON object', switch: true },
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1 (${TARGET})` },
+    json: { help: 'Print one JSON object', switch: true },
     ...adminFlags,
   },
   async run(flags, _, io) {

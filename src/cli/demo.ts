@@ -37,7 +37,7 @@ export const demo: Command = {
   },
 }
 
-/** The sandbox is v2; where modes are given, its native v1 is the v1 service too. */
+/** The sandbox is v2; where modes are given, its genuine v1 is the v1 service too. */
 function withUpstreams(config: Config, sandbox: string): Config {
   const v1 = config['upstream.v1'] ?? (config.modes === ALL_V2 ? undefined : sandbox)
   return { ...config, 'upstream.v2': sandbox, 'upstream.v1': v1 }

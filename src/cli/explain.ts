@@ -16,13 +16,14 @@ const DEFAULT_BASE = 'http://127.0.0.1:8090'
 /** Shows what a v1 request becomes, without sending it. */
 export const explain: Command = {
   usage: "explain 'METHOD /path?query'",
-  summary: 'Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its mask, and what is dropped or cannot be known.',
+  summary:
+    'Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown.',
   args: ['METHOD /path?query'],
   flags: {
-    data: { help: 'A file with the request body, or - for standard input' },
-    type: { help: `Content type of that body (${FORM}, as curl sends it; v1 heeds it where a path has no POST)` },
-    override: { help: 'The header x-http-method-override' },
-    json: { help: 'One JSON object', switch: true },
+    data: { help: 'File with the request body, or - for standard input' },
+    type: { help: `Content type of that body. v1 heeds it if the path has no POST (${FORM}, as curl sends it)` },
+    override: { help: 'Value of the header x-http-method-override' },
+    json: { help: 'Print one JSON object', switch: true },
     ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes']),
   },
   async run(flags, [line = ''], io) {

@@ -9,13 +9,15 @@ export function overview(commands: readonly Command[]): string {
     '',
     ...rows,
     '',
-    'crosswalk <command> --help tells more; crosswalk --version prints the version.',
+    'crosswalk <command> --help explains a command. crosswalk --version prints the version.',
   ].join('\n')
 }
 
 /** What one command does and takes. */
 export function helpFor({ usage, summary, flags }: Command): string {
-  return [`crosswalk ${usage}`, '', `  ${summary}`, '', ...flagRows({ ...flags, help: { help: 'This text', switch: true } })].join('\n')
+  return [`crosswalk ${usage}`, '', `  ${summary}`, '', ...flagRows({ ...flags, help: { help: 'Print this text', switch: true } })].join(
+    '\n',
+  )
 }
 
 function flagRows(flags: Readonly<Record<string, Flag>>): string[] {

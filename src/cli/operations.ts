@@ -7,7 +7,7 @@ import type { Command } from './command.ts'
 export const operations: Command = {
   usage: 'operations',
   summary: 'Lists every v1 operation with its kind, its v2 calls and the codes of its differences.',
-  flags: { json: { help: 'One JSON array', switch: true } },
+  flags: { json: { help: 'Print one JSON array', switch: true } },
   async run(flags, _, io) {
     const rows = describeOperations(mappings, differencesOf)
     if (flags.json) io.text(JSON.stringify(rows, null, 2))

@@ -15,17 +15,17 @@ const ROWS = 50
 /** A rehearsal with traffic of yesterday. */
 export const replay: Command = {
   usage: 'replay FILE',
-  summary: 'Tells what recorded traffic (HAR, combined access log, records) would meet and cost; --against really sends its reads.',
+  summary: 'Prints the coverage and the cost of recorded traffic (HAR, combined access log, records). --against sends its reads.',
   args: ['FILE'],
   flags: {
-    json: { help: 'One JSON object', switch: true },
-    rows: { help: `Rows that every list is supposed to hold (${ROWS})` },
+    json: { help: 'Print one JSON object', switch: true },
+    rows: { help: `Rows that every list is assumed to hold (${ROWS})` },
     against: {
-      help: 'Address of a v1 service: send every different read there and to --upstream-v2 with the token in $TOKEN, and compare',
+      help: 'Address of a v1 service. Sends every different read there and to --upstream-v2, with the token in $TOKEN, and compares',
     },
-    max: { help: 'Reads that are sent at most (200)' },
-    rate: { help: 'Reads that are sent in a second (5)' },
-    records: { help: 'Append what was compared to this file, for crosswalk report' },
+    max: { help: 'Maximum reads to send (200)' },
+    rate: { help: 'Maximum reads to send per second (5)' },
+    records: { help: 'File to append the comparisons to, for crosswalk report' },
     ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values']),
   },
   async run(flags, [path = ''], io) {

@@ -14,14 +14,14 @@ import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from './co
 /** The state of a migration, from the records of one or several proxies. */
 export const report: Command = {
   usage: 'report FILE...',
-  summary: 'Prints how every operation stands, from record files or folders of them; --html writes one page to look at.',
+  summary: 'Prints the state of every operation, from record files or folders of them. --html writes it as a page.',
   args: ['FILE'],
   more: true,
   flags: {
-    html: { help: 'Write the report as one self-contained page to this file' },
-    json: { help: 'One JSON object', switch: true },
-    against: { help: 'A file that --json wrote earlier: what changed since then' },
-    target: { help: `Share of wrong answers that is acceptable (${TARGET})` },
+    html: { help: 'File to write the report to, as one self-contained page' },
+    json: { help: 'Print one JSON object', switch: true },
+    against: { help: 'Older report that --json wrote. Prints what changed since then' },
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1 (${TARGET})` },
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)

@@ -17,12 +17,16 @@ const data: Kind<string> = {
 
 /** The sandbox's own flags; `demo` and `sandbox` take them both. */
 const FLAGS = {
-  'sandbox-port': { kind: integer(0, 65_535), env: 'CROSSWALK_SANDBOX_PORT', help: 'Port the sandbox listens on (8090); 0 = any' },
-  'sandbox-host': { kind: host, env: 'CROSSWALK_SANDBOX_HOST', help: 'Address the sandbox listens on (127.0.0.1)' },
-  data: { kind: data, help: 'What the sandbox holds: demo, empty, large, or a JSON file of v2-shaped resources (demo)' },
-  tags: { kind: integer(1, 1_000_000), help: 'Tags of the repo "large" of the data set large (10000)' },
-  latency: { kind: integer(0, 600_000), help: 'Milliseconds the sandbox waits before every answer (0)' },
-  'readme-moves-repo': { kind: flag, help: "Whether a readme's change in v2 moves the update time of its repo (false)" },
+  'sandbox-port': {
+    kind: integer(0, 65_535),
+    env: 'CROSSWALK_SANDBOX_PORT',
+    help: 'Port that the sandbox listens on. 0 = any free port (8090)',
+  },
+  'sandbox-host': { kind: host, env: 'CROSSWALK_SANDBOX_HOST', help: 'Address that the sandbox listens on (127.0.0.1)' },
+  data: { kind: data, help: 'Data of the sandbox: demo, empty, large, or a JSON file of resources in the form of v2 (demo)' },
+  tags: { kind: integer(1, 1_000_000), help: 'Number of tags in the repo "large" of the data set large (10000)' },
+  latency: { kind: integer(0, 600_000), help: 'Milliseconds that the sandbox waits before every answer (0)' },
+  'readme-moves-repo': { kind: flag, help: 'Whether a change of a readme moves the update time of its repo (false)' },
 } satisfies Record<string, SandboxFlag>
 
 export const sandboxFlags: Readonly<Record<string, Flag>> = FLAGS

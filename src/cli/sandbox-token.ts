@@ -5,15 +5,15 @@ const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
 /** Asks a running sandbox for a signed token; its key lives as long as it does. */
 export const sandboxToken: Command = {
   usage: 'sandbox token',
-  summary: 'Mints a signed token of the running sandbox: of a demo user, of an identity, or for a subject that an identity matches.',
+  summary: 'Mints a signed token of the running sandbox: for a demo user, an identity, or a subject that an identity matches.',
   flags: {
-    as: { help: 'A demo user: owner, editor, viewer, outsider, admin (owner)' },
-    identity: { help: 'Uid of an identity: an access token of that identity' },
-    subject: { help: 'A subject: an identity token that claimMatch can match, or that /sts/exchange takes' },
-    issuer: { help: "Issuer of the identity token: the sandbox's address or an address below it" },
+    as: { help: 'Demo user: owner, editor, viewer, outsider, admin (owner)' },
+    identity: { help: 'Uid of an identity, for an access token of that identity' },
+    subject: { help: 'Subject of an identity token that claimMatch can match, or that /sts/exchange takes' },
+    issuer: { help: "Issuer of the identity token: the sandbox's address, or an address below it" },
     audience: { help: "Audience of the identity token (the sandbox's address)" },
-    lifetime: { help: 'Seconds the identity token lives (3600)' },
-    url: { help: `Address of the sandbox (${DEFAULT_SANDBOX}, or CROSSWALK_SANDBOX_PORT on this machine)` },
+    lifetime: { help: 'Lifetime of the identity token in seconds (3600)' },
+    url: { help: `Address of the sandbox (${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine)` },
   },
   async run(flags, _, io) {
     const port = io.env.CROSSWALK_SANDBOX_PORT

@@ -11,7 +11,7 @@ const PASSED_ON = 460 * KIBIBYTE
 /** What a body takes once it is text, values and the body of a v2 call as well, for each of its bytes. */
 const BODY = 11
 
-/** A process that does nothing. */
+/** An idle process. */
 const AT_REST = 135 * MEBIBYTE
 
 /** The most memory that clients without a token can make a process hold, in bytes. */
@@ -30,17 +30,17 @@ export function costTable(config: Config): string {
   const perConnection = Math.min(config['limits.streams'], Math.floor(config['limits.requestsInFlight'] / 8))
   const rows: readonly Row[] = [
     ['Connections', count(config['limits.clientConnections']), '`limits.clientConnections`; further ones are closed at once'],
-    ['– before a request, or a TLS handshake, is there', inTime(config['limits.headersTimeoutMs']), '`limits.headersTimeoutMs`'],
+    ['– before a request, or a TLS handshake, has arrived', inTime(config['limits.headersTimeoutMs']), '`limits.headersTimeoutMs`'],
     ['– without a byte', inTime(config['limits.idleTimeoutMs']), '`limits.idleTimeoutMs`'],
     [
-      'Requests under way',
+      'Requests in progress',
       count(config['limits.requestsInFlight']),
       '`limits.requestsInFlight`; further ones get 503 before they cost anything',
     ],
     ['– of one connection', count(perConnection), '`limits.streams`, and an eighth of `limits.requestsInFlight`'],
     ['Time for a translated request', inTime(config['limits.deadlineMs']), '`limits.deadlineMs`, its body included'],
-    ['Time for a body that is passed on', inTime(config['limits.bodyTimeoutMs']), '`limits.bodyTimeoutMs`'],
-    ['Time for 16 KiB of an answer to be read', inTime(config['limits.writeTimeoutMs']), '`limits.writeTimeoutMs`'],
+    ['Time for a body that passes through', inTime(config['limits.bodyTimeoutMs']), '`limits.bodyTimeoutMs`'],
+    ['Time for a client to read 16 KiB of an answer', inTime(config['limits.writeTimeoutMs']), '`limits.writeTimeoutMs`'],
     ['WebSockets', count(config['limits.webSockets']), '`limits.webSockets`; a silent one lasts `limits.webSocketIdleMs`'],
     [
       'Connections to v2',
@@ -49,16 +49,16 @@ export function costTable(config: Config): string {
     ],
     ['Memory for heads', inBytes(memory.heads), '`limits.clientConnections` × (`limits.headerBytes` + 28 KiB)'],
     [
-      'Memory for what is passed on',
+      'Memory for requests that pass through',
       inBytes(memory.passedOn),
-      '`limits.requestsInFlight` × 460 KiB: the window of an HTTP/2 stream, and what is around it',
+      '`limits.requestsInFlight` × 460 KiB: the window of an HTTP/2 stream and its objects',
     ],
     [
       'Memory for bodies that are translated',
       inBytes(memory.bodies),
       '`limits.bodiesBytes` × 11: bytes, text, values, and the body of the v2 call',
     ],
-    ['Memory in all', inBytes(memory.all), 'the three above, and 135 MiB for a process at rest'],
+    ['Memory in all', inBytes(memory.all), 'the three above, and 135 MiB for an idle process'],
   ]
   return ['| What | At most | Made of |', '|---|---:|---|', ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n')
 }

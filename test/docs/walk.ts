@@ -36,7 +36,7 @@ function freePort(): Promise<number> {
 const NPM = `npm() {
   [ "$1" = start ] || return 0
   node dist/src/cli.js demo >demo.log 2>demo.err &
-  until grep -q ^curl demo.log; do kill -0 $! || return 1; sleep 0.1; done
+  until grep -qs ^curl demo.log; do kill -0 $! || return 1; sleep 0.1; done
 }`
 
 /** Runs everything in one shell, as a reader does; resolves with what each block printed. */

@@ -6,7 +6,7 @@ const DOCS = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
 
-const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...DOCS]
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...DOCS]
 
 /** The text without its code: what stands there is no link and no heading. */
 function proseOf(page: string): string {

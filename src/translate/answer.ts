@@ -14,21 +14,13 @@ export interface AnswerLimits extends CallLimits {
   readonly rowsPerRequest: number
 }
 
-/** JSON text, written already: pieces of its bytes, or, when it is short, a text with a letter for each byte (Latin-1). */
-export type Written = readonly Buffer[] | string
-
 type Headers = Readonly<Record<string, string | string[]>>
 
-/** An answer in v1 space: a value, its JSON text, or pieces of that to come, whose failure must break the connection (design §4). */
+/** An answer in v1 space: a value, pieces of its JSON text, or a stream of them, whose failure must break the connection (design §4). */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
-  | { readonly status: number; readonly headers: Headers; readonly written: Written }
+  | { readonly status: number; readonly headers: Headers; readonly written: readonly Buffer[] }
   | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
-
-/** The bytes of a written text. */
-export function bytesOf(written: Written): readonly Buffer[] {
-  return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
-}
 
 type Rows = RowsTurn['rows']
 
@@ -66,37 +58,23 @@ const NO_HEADERS = {}
 function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  return { status, headers, written: writtenOf(held, body) }
+  return { status, headers, written: [...begun(held), endOf(body)] }
 }
 
-function writtenOf(held: readonly Rows[], body: unknown): Written {
-  const [only] = held
-  if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
-    return `${BEGIN_TEXT}${only.bytes.slice(1)}${latin1Of(endOf(body))}`
-  }
-  return [...begun(held), Buffer.from(endOf(body))]
-}
-
-const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
-const BEGIN = Buffer.from(BEGIN_TEXT)
-const END = ']}'
+const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
+const END = Buffer.from(']}')
 
 /** What follows the rows: the rest of the envelope. */
-function endOf(body: unknown): string {
+function endOf(body: unknown): Buffer {
   if (isEmpty(body)) return END
   const rest = JSON.stringify(body).slice(1)
-  return rest === '}' ? END : `],${rest}`
+  return rest === '}' ? END : Buffer.from(`],${rest}`)
 }
 
 /** Most envelopes hold nothing but their rows. */
 function isEmpty(body: unknown): boolean {
   for (const _ in body as object) return false
   return true
-}
-
-/** A letter for each byte of the text. */
-function latin1Of(text: string): string {
-  return text === END ? text : Buffer.from(text).toString('latin1')
 }
 
 interface Progress {
@@ -121,7 +99,7 @@ async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limi
     await setImmediate()
     turn = await after(turn, make)
   }
-  yield Buffer.from(endOf(turn.body))
+  yield endOf(turn.body)
 }
 
 /** The next rows, or the reply. */
@@ -150,6 +128,5 @@ function begun(held: readonly Rows[]): Buffer[] {
 
 /** The rows, each with a comma before it. */
 function textOf(rows: Rows): Buffer {
-  if (!isRowText(rows)) return Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
-  return typeof rows.bytes === 'string' ? Buffer.from(rows.bytes, 'latin1') : rows.bytes
+  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
 }

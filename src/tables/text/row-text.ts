@@ -3,14 +3,10 @@ import type { JsonObject } from '../json.ts'
 /** Marks what no JSON can hold, so that an answer of v2 cannot pretend to be one. */
 export const ROW_TEXT = Symbol('row text')
 
-/** In bytes: what is longer lies better outside the heap while it waits for its client. */
-export const SHORT_TEXT = 16 * 1024
-
 /** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
 export interface RowText {
   readonly [ROW_TEXT]: true
-  /** Few of them are a text with a letter for each byte (Latin-1): that costs less to make and to send than a buffer. */
-  readonly bytes: Buffer | string
+  readonly bytes: Buffer
   readonly count: number
   /** The uids of the first and the last row. */
   readonly first: string
@@ -31,6 +27,5 @@ export function countOf(rows: readonly JsonObject[] | RowText): number {
 export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
   if (!isRowText(rows)) return rows.slice(1)
   const { bytes, count, first, last, second } = rows
-  const others = typeof bytes === 'string' ? bytes.slice(second) : bytes.subarray(second)
-  return { [ROW_TEXT]: true, bytes: others, count: Math.max(0, count - 1), first, last, second: 0 }
+  return { [ROW_TEXT]: true, bytes: bytes.subarray(second), count: Math.max(0, count - 1), first, last, second: 0 }
 }

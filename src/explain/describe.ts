@@ -1,4 +1,4 @@
-import type { Kind, Mapping, Operation } from '../tables/language/operation.ts'
+import type { Kind, Mapping, Operation } from '../tables/operations/operation.ts'
 
 /** One row of `crosswalk operations` and of the admin port's `/operations`. */
 export interface OperationRow {

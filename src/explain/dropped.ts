@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../tables/json.ts'
 import type { Field, Fields } from '../tables/language/field.ts'
 import { camelCase } from '../tables/language/names.ts'
-import type { Operation } from '../tables/language/operation.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 
 /** A member of a v1 body that v2 never sees, and why. */
 export interface DroppedMember {

@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
-import type { Env, Kind, Mapping, Operation, V1Request } from '../tables/language/operation.ts'
+import type { Env, Kind, Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import type { DifferencesOf } from './describe.ts'

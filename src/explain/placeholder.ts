@@ -1,7 +1,7 @@
 import type { JsonObject } from '../tables/json.ts'
 import type { Fields, FieldType, Source } from '../tables/language/field.ts'
-import type { Mapping, Operation } from '../tables/language/operation.ts'
 import type { Message, Resource } from '../tables/language/resource.ts'
+import type { Mapping, Operation } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { markerText } from './marker.ts'
 

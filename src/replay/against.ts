@@ -7,7 +7,7 @@ import type { Ask } from '../modes/observe/ask.ts'
 import { compareRead } from '../modes/observe/compare-read.ts'
 import { isRead } from '../modes/serve/backend.ts'
 import { identify } from '../request/caller.ts'
-import type { Mapping, Operation, V1Request } from '../tables/language/operation.ts'
+import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
 import { createPlaces } from './place.ts'
 import type { Traffic } from './traffic.ts'
 

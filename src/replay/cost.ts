@@ -2,7 +2,7 @@ import type { ApiError } from '../errors/api-error.ts'
 import { ordinary } from '../explain/guards.ts'
 import { follow, type Subject } from '../explain/trace.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Operation, V1Request } from '../tables/language/operation.ts'
+import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import { PAGE_SIZE } from '../tables/plan/page.ts'
 import type { Call, Outcome } from '../tables/plan/plan.ts'
 

@@ -1,5 +1,5 @@
-import type { Mapping, Operation } from '../tables/language/operation.ts'
-import { withV1Values } from '../tables/language/v1-values.ts'
+import type { Mapping, Operation } from '../tables/operations/operation.ts'
+import { withV1Values } from '../tables/operations/v1-values.ts'
 import type { CostOf } from './cost.ts'
 import { sampleOf } from './sample.ts'
 import type { Tally } from './tally.ts'

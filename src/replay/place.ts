@@ -5,8 +5,8 @@ import { createClassify } from '../request/classify.ts'
 import { createRequest, takesBody } from '../request/request.ts'
 import { type Found, isFound, routeRequest } from '../request/route-request.ts'
 import { createRouter } from '../request/router.ts'
-import type { Mapping, Operation, V1Request } from '../tables/language/operation.ts'
-import { createOnlyV1 } from '../tables/language/v1-values.ts'
+import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
+import { createOnlyV1 } from '../tables/operations/v1-values.ts'
 import type { Sent } from './traffic.ts'
 
 /** Where a request leads. */

@@ -1,4 +1,4 @@
-import type { Kind } from '../tables/language/operation.ts'
+import type { Kind } from '../tables/operations/operation.ts'
 import type { Format } from './traffic.ts'
 
 /** What recorded traffic would meet; requests are counted, times are milliseconds since 1970. */

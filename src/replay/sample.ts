@@ -1,6 +1,6 @@
-import type { Operation, V1Request } from '../tables/language/operation.ts'
+import { asParam } from '../tables/language/param.ts'
 import { variablesOf } from '../tables/language/path.ts'
-import { asParam } from '../tables/language/query.ts'
+import type { Operation, V1Request } from '../tables/operations/operation.ts'
 
 const ROOT = '0'.repeat(40)
 const CHILD = `${ROOT}/${'0'.repeat(16)}`

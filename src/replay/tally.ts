@@ -1,5 +1,5 @@
 import type { DroppedMember } from '../explain/dropped.ts'
-import type { Operation } from '../tables/language/operation.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 import type { Cost } from './cost.ts'
 import type { ClientRow, Coverage, DifferenceRow, OperationRow, Replayed, UnknownRow } from './replayed.ts'
 

@@ -5,7 +5,7 @@ import { createEvidence } from '../diff/evidence/evidence.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { type ReadCount, readEntries } from '../diff/records/read-entries.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
-import type { Operation } from '../tables/language/operation.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 import type { Report } from './report.ts'
 import { createReporter, type Describe } from './reporter.ts'
 

@@ -4,7 +4,7 @@ import type { OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { DeclarationState } from '../diff/judge/expected.ts'
 import type { Outcome } from '../diff/judge/judge.ts'
 import type { Example, Note, Side, WouldSend } from '../diff/records/record.ts'
-import type { Kind as OperationKind } from '../tables/language/operation.ts'
+import type { Kind as OperationKind } from '../tables/operations/operation.ts'
 
 /** Everything that the page shows and `--json` prints. Times are milliseconds since 1970, shares 0–1; all of it was redacted when recorded. */
 export interface Report {

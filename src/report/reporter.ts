@@ -4,7 +4,7 @@ import { judgeCutover, type OperationVerdict, type Standing } from '../diff/evid
 import type { OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
-import type { Operation } from '../tables/language/operation.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
 import { createSeen, type Seen } from './seen.ts'
 

@@ -1,5 +1,5 @@
 import { ApiError, invalidArgument } from '../errors/api-error.ts'
-import type { Mapping } from '../tables/language/operation.ts'
+import type { Mapping } from '../tables/operations/operation.ts'
 
 /** Whose request this is, by its path alone. */
 export type Target =

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Operation, V1Request } from '../tables/language/operation.ts'
+import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { RawRequest } from '../upstream/legacy-ask.ts'
 import type { Signal } from '../upstream/signal.ts'
 import { utf8 } from './body.ts'

@@ -1,4 +1,4 @@
-import type { Method, Operation } from '../tables/language/operation.ts'
+import type { Method, Operation } from '../tables/operations/operation.ts'
 
 /** What a path leads to: an operation and its variables, a known path with another method, or nothing. */
 export type Match = { readonly operation: Operation; readonly params: Readonly<Record<string, string>> } | 'other-method' | undefined

@@ -1,5 +1,5 @@
 import { type Classify, createClassify } from '../request/classify.ts'
-import type { Mapping } from '../tables/language/operation.ts'
+import type { Mapping } from '../tables/operations/operation.ts'
 import { createLoopGuard, type LoopGuard } from '../upstream/loop.ts'
 
 /** What looks at a request before any carrier has it. */

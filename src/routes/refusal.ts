@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
 import { CODES } from '../errors/codes.ts'
 import { isFound, type Routed } from '../request/route-request.ts'
-import { needsV1 } from '../tables/language/query.ts'
+import { needsV1 } from '../tables/language/query-value.ts'
 
 /** The v1 error body of an error that needs no translation of field names (facts §15). */
 export function errorText({ code, message, details }: ApiError): string {

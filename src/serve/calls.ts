@@ -1,5 +1,5 @@
 import type { Call } from '../tables/plan/plan.ts'
-import type { CallWatch } from '../upstream/send.ts'
+import type { CallWatch } from '../upstream/call-context.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Counts a call to v2 that is over; `status` is undefined when no answer came. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
 import type { Mode } from '../modes/choose/mode.ts'
-import type { Operation } from '../tables/language/operation.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
 
 /** How a request is answered: in a mode, from v1 because v2 failed, or by v2 itself without a translation. */

@@ -1,5 +1,5 @@
-import type { Operation } from '../tables/language/operation.ts'
 import { spellings } from '../tables/language/query.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 
 /** The name of a query parameter as a log may hold it. */
 export type NameForLog = (name: string) => string

@@ -8,7 +8,7 @@ import { createMigration, type Migration } from '../modes/assemble.ts'
 import { describeWith } from '../report/describe.ts'
 import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
-import type { Mapping } from '../tables/language/operation.ts'
+import type { Mapping } from '../tables/operations/operation.ts'
 import { createLegacyAsk } from '../upstream/legacy-ask.ts'
 import { createReadOnce } from '../upstream/read-once.ts'
 

@@ -59,38 +59,16 @@ export { type Message, message, type Resource, resource, uidOf } from './languag
 // Operations: one row an endpoint.
 
 export { v1FieldName } from './compile/field-name.ts'
-export type { Env, Mapping, Operation, V1Request } from './language/operation.ts'
-export {
-  action,
-  create,
-  get,
-  list,
-  nothing,
-  ok,
-  operation,
-  patch,
-  remove,
-  replace,
-  v1Only,
-  v1OnlyRows,
-  withoutToken,
-} from './language/operations.ts'
+export { action } from './operations/action.ts'
+export type { Env, Mapping, Operation, V1Request } from './operations/operation.ts'
+export { nothing, ok, operation, v1Only, v1OnlyRows, withoutToken } from './operations/operation-builder.ts'
+export { create, get, list, patch, remove, replace } from './operations/operations.ts'
 export { type Read, wholeList } from './plan/whole-list.ts'
 
 // Parameters of a query.
 
-export {
-  choiceParam,
-  choicesParam,
-  flagParam,
-  negated,
-  scope,
-  single,
-  textsParam,
-  timeParam,
-  v1OnlyFlag,
-  v2Query,
-} from './language/query.ts'
+export { choiceParam, choicesParam, flagParam, negated, scope, textsParam, timeParam, v1OnlyFlag } from './language/param.ts'
+export { single, v2Query } from './language/query.ts'
 
 // Plans of several calls.
 
@@ -107,5 +85,5 @@ export { EVERYTHING } from './plan/window.ts'
 
 // Differences that a client can see.
 
-export { covers } from './language/operation-pattern.ts'
 export type { Sign } from './language/sign.ts'
+export { covers } from './operations/operation-pattern.ts'

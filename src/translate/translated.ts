@@ -1,7 +1,7 @@
 import { type ApiError, invalidArgument, MOST_VIOLATIONS } from '../errors/api-error.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
-import type { Env, Operation, V1Request } from '../tables/language/operation.ts'
 import { spellings } from '../tables/language/query.ts'
+import type { Env, Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Turn } from '../tables/plan/turn.ts'
 import { type Answer, type AnswerLimits, answer } from './answer.ts'
 import { createCalls, type Send } from './calls.ts'

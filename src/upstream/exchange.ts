@@ -1,6 +1,8 @@
 import { type Agent, type Dispatcher, util } from 'undici'
 import { fromTransport } from '../errors/from-v2.ts'
+import { encodingOf } from './content-encoding.ts'
 import { decode, tooLarge } from './decode.ts'
+import type { Landing, Underway } from './landing.ts'
 
 export interface Exchange {
   readonly origin: string
@@ -17,26 +19,6 @@ export interface RawAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The body, as it came. Several who asked the same share it: nobody writes into it. */
   readonly pieces: readonly Buffer[]
-}
-
-/** Who waits for work that has begun is told one of the two, once. */
-export interface Landing<T> {
-  landed(answer: T): void
-  failed(error: Error): void
-}
-
-/** Tells what becomes of a promise. */
-export function tell<T>(promised: Promise<T>, landing: Landing<T>): void {
-  promised.then(
-    (answer) => landing.landed(answer),
-    (error) => landing.failed(error),
-  )
-}
-
-/** Work that has begun. */
-export interface Underway {
-  /** Gives it up: whoever waits is told this reason. Without effect once it is over. */
-  cancel(reason: Error): void
 }
 
 /**
@@ -158,17 +140,3 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
 
 /** Failures of a connection, as opposed to those of a request. */
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-const ENCODING = 'content-encoding'
-
-/** Names and values stand one after the other. A header that stands twice is one list (RFC 9110 §5.3). */
-function encodingOf(headers: readonly Buffer[]): string | undefined {
-  let encoding: string | undefined
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at]
-    if (name?.length !== ENCODING.length || name.toString('latin1').toLowerCase() !== ENCODING) continue
-    const value = headers[at + 1]?.toString('latin1')
-    encoding = encoding === undefined ? value : `${encoding},${value}`
-  }
-  return encoding
-}

@@ -1,7 +1,7 @@
 import type { Agent } from 'undici'
-import { waitFor } from './coalesce.ts'
 import { type Exchange, exchange, type RawAnswer } from './exchange.ts'
 import type { Service } from './health.ts'
+import { waitFor } from './passenger.ts'
 import { textOf } from './utf8.ts'
 
 /** Milliseconds after which a ping counts as unanswered; probes wait for one second as a rule. */

@@ -1,9 +1,13 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Call } from '../tables/plan/plan.ts'
-import { waitFor } from './coalesce.ts'
-import { type Landing, type RawAnswer, tell } from './exchange.ts'
-import { type CallContext, createMake, parse, readAs, type SendSettings, targetOf } from './send.ts'
+import { parse, readAs } from './call-answer.ts'
+import type { CallContext } from './call-context.ts'
+import { targetOf } from './call-target.ts'
+import type { RawAnswer } from './exchange.ts'
+import { type Landing, tell } from './landing.ts'
+import { createMake, type MakeSettings } from './make-call.ts'
+import { waitFor } from './passenger.ts'
 
 export interface ReadContext extends CallContext {
   /** Told of every answer as v2 sent it. */
@@ -18,7 +22,7 @@ export type ReadOnce = (context: ReadContext) => (call: Call, landing: Landing<J
  * shared with what is under way or was kept, because an older answer than the other side's would look like a difference; only within
  * one request is a look-up made once.
  */
-export function createReadOnce(settings: Omit<SendSettings, 'keep' | 'bulkCalls'>): ReadOnce {
+export function createReadOnce(settings: MakeSettings): ReadOnce {
   const make = createMake(settings)
   return (context) => {
     const known = new Map<string, Promise<JsonObject>>()

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Difference } from '../../mappings/differences.ts'
-import { covers } from '../../src/tables/language/operation-pattern.ts'
+import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import type { Case } from './case.ts'
 import type { Line } from './normalise.ts'
 import type { Run } from './run.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { answerForm, ERROR_FORM, type Form } from '../../src/diff/compare/form.ts'
 import { segmentsOf } from '../../src/diff/compare/json-path.ts'
-import { covers } from '../../src/tables/language/operation-pattern.ts'
+import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import { court, operations, seen } from './given.ts'
 
 /** Whether the tables know the place that a pattern names. */

@@ -5,7 +5,7 @@ import { createExpected, type Declaration } from '../../src/diff/judge/expected.
 import { createJudge } from '../../src/diff/judge/judge.ts'
 import { createNoise } from '../../src/diff/judge/noise.ts'
 import { createSettle } from '../../src/diff/judge/race.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
+import type { Operation } from '../../src/tables/operations/operation.ts'
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)
 

@@ -1,4 +1,4 @@
-import type { Kind, Mapping, Operation } from '../../src/tables/language/operation.ts'
+import type { Kind, Mapping, Operation } from '../../src/tables/operations/operation.ts'
 
 const KINDS: readonly Kind[] = ['direct', 'composed', 'emulated', 'v1-only']
 

@@ -1,6 +1,6 @@
 import type { Difference } from '../../mappings/differences.ts'
-import type { Mapping } from '../../src/tables/language/operation.ts'
-import { covers } from '../../src/tables/language/operation-pattern.ts'
+import type { Mapping } from '../../src/tables/operations/operation.ts'
+import { covers } from '../../src/tables/operations/operation-pattern.ts'
 
 const HEAD = `# What a v1 client can see differently
 

@@ -3,8 +3,11 @@ import { expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { text } from '../../src/tables/language/field.ts'
-import { action, create, list } from '../../src/tables/language/operations.ts'
+
 import { resource } from '../../src/tables/language/resource.ts'
+import { action } from '../../src/tables/operations/action.ts'
+import { create, list } from '../../src/tables/operations/operations.ts'
+
 import { coverageTable } from '../docs/coverage-table.ts'
 import { differencesPage } from '../docs/differences-page.ts'
 import { strays, toDo } from './to-do.ts'

@@ -1,7 +1,7 @@
 import { type EnumMap, enumMap } from '../../src/tables/language/enums.ts'
 import type { FieldType } from '../../src/tables/language/field.ts'
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { asParam } from '../../src/tables/language/query.ts'
+import { asParam } from '../../src/tables/language/param.ts'
+import type { Operation } from '../../src/tables/operations/operation.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 import { rowsOf } from './rows.ts'
 

@@ -1,5 +1,6 @@
-import type { Operation } from '../../src/tables/language/operation.ts'
-import { type Param, rowsOf } from '../../src/tables/language/query.ts'
+import type { Param } from '../../src/tables/language/param.ts'
+import { rowsOf } from '../../src/tables/language/query.ts'
+import type { Operation } from '../../src/tables/operations/operation.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 
 /** Every fault of every query row. Lists that share one table of filters share its faults. */

@@ -1,6 +1,6 @@
 import { camelCase } from '../../src/tables/language/names.ts'
-import type { Mapping, Operation } from '../../src/tables/language/operation.ts'
-import { asParam } from '../../src/tables/language/query.ts'
+import { asParam } from '../../src/tables/language/param.ts'
+import type { Mapping, Operation } from '../../src/tables/operations/operation.ts'
 import { type Findings, noFindings } from './findings.ts'
 
 /** The parts of an OpenAPI document that the check reads. */

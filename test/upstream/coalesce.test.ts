@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/errors/api-error.ts'
-import { createCoalescer, type Start } from '../../src/upstream/coalesce.ts'
-import type { Landing } from '../../src/upstream/exchange.ts'
+import { createCoalescer } from '../../src/upstream/coalesce.ts'
+import type { Landing } from '../../src/upstream/landing.ts'
+import type { Start } from '../../src/upstream/passenger.ts'
 
 type Coalescing = ReturnType<typeof createCoalescer<number>>
 

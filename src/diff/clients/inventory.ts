@@ -1,4 +1,4 @@
-import type { Kind, Operation } from '../../tables/language/operation.ts'
+import type { Kind, Operation } from '../../tables/operations/operation.ts'
 import { many } from '../many.ts'
 import type { Caller } from '../records/record.ts'
 import { createUseOf } from './uses.ts'

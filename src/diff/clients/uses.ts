@@ -1,5 +1,5 @@
-import type { Operation } from '../../tables/language/operation.ts'
-import { withV1Values } from '../../tables/language/v1-values.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
+import { withV1Values } from '../../tables/operations/v1-values.ts'
 import { anonymousPath } from '../redact/anonymous-path.ts'
 
 /** What traffic is counted by: an operation, a value of one that only v1 knows, or a path that v1 answers and no table knows. */

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Captured } from './capture.ts'
 import type { Finding } from './finding.ts'
 import { answerForm, ERROR_FORM, type Form } from './form.ts'

@@ -2,7 +2,7 @@ import { nameIn } from '../../tables/compile/show.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Field, Fields, FieldType } from '../../tables/language/field.ts'
 import type { Dialect } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 
 /** Scalars that have their own rule of equality; `cursor` is a page token. */

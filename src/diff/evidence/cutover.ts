@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import { createUseOf, type Use } from '../clients/uses.ts'
 import { many } from '../many.ts'
 import { percent } from '../percent.ts'

@@ -1,7 +1,7 @@
 import { member } from '../../tables/compile/read.ts'
 import { isObject } from '../../tables/json.ts'
-import type { Operation, V1Request } from '../../tables/language/operation.ts'
 import { spellings } from '../../tables/language/query.ts'
+import type { Operation, V1Request } from '../../tables/operations/operation.ts'
 import { instant } from '../compare/instant.ts'
 
 /**

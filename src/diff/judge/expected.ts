@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { covers } from '../../tables/language/operation-pattern.ts'
 import type { Sign } from '../../tables/language/sign.ts'
+import { covers } from '../../tables/operations/operation-pattern.ts'
 import type { Finding } from '../compare/finding.ts'
 import { segmentsOf } from '../compare/json-path.ts'
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Compare, Seen } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf } from '../compare/json-path.ts'

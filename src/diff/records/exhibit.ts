@@ -1,5 +1,5 @@
 import type { Dialect } from '../../tables/language/names.ts'
-import type { V1Request } from '../../tables/language/operation.ts'
+import type { V1Request } from '../../tables/operations/operation.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import type { Seen } from '../compare/compare.ts'
 import type { Redacted } from '../redact/redacted.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Redactor } from './redact.ts'
 import { vocabularyOf } from './vocabulary.ts'
 

@@ -1,7 +1,7 @@
 import type { Field, Fields, FieldType, Source } from '../../tables/language/field.ts'
 import { camelCase } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/language/operation.ts'
 import { spellings } from '../../tables/language/query.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isObject } from '../../tables/json.ts'
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Answered } from '../observe/ask.ts'
 import type { Side } from './mode.ts'
 

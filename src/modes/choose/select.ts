@@ -1,6 +1,6 @@
 import { invalidArgument } from '../../errors/api-error.ts'
 import type { Identity } from '../../request/caller.ts'
-import { covers } from '../../tables/language/operation-pattern.ts'
+import { covers } from '../../tables/operations/operation-pattern.ts'
 import { BY_V1, isMode, MODES, type Mode } from './mode.ts'
 import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { isWithinShare } from './share.ts'

@@ -2,7 +2,7 @@ import type { Finding } from '../../diff/compare/finding.ts'
 import { instant } from '../../diff/compare/instant.ts'
 import type { Judgement } from '../../diff/judge/judge.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 
 /** What a write was answered, and what the same resource reads as afterwards. */

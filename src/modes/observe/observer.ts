@@ -1,4 +1,4 @@
-import type { Env } from '../../tables/language/operation.ts'
+import type { Env } from '../../tables/operations/operation.ts'
 import type { ReadOnce } from '../../upstream/read-once.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import type { Operation, V1Request } from '../../tables/language/operation.ts'
 import { variablesOf } from '../../tables/language/path.ts'
+import type { Operation, V1Request } from '../../tables/operations/operation.ts'
 
 /** How to read a resource that was just written. */
 export interface Reading {

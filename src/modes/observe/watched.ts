@@ -1,5 +1,5 @@
 import type { ClientRequest } from '../../request/request.ts'
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Mode } from '../choose/mode.ts'
 import type { Served } from '../serve/backend.ts'
 import type { Kept } from './captured.ts'

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts'
-import type { Env, Operation, V1Request } from '../../tables/language/operation.ts'
+import type { Env, Operation, V1Request } from '../../tables/operations/operation.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import { type Make, run } from '../../tables/plan/turn.ts'
 import { createCalls, type Send } from '../../translate/calls.ts'

@@ -1,5 +1,5 @@
 import type { ClientRequest } from '../../request/request.ts'
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Answer } from '../../translate/answer.ts'
 import type { Side } from '../choose/mode.ts'
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/language/operation.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 
 /** The deletes that came through lately: a resource that is not there any more was perhaps not lost, but deleted since. */
 export interface Deletions {

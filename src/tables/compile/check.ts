@@ -1,7 +1,7 @@
 import type { Fields } from '../language/field.ts'
 import { camelCase } from '../language/names.ts'
-import type { Mapping, Operation } from '../language/operation.ts'
 import type { Message } from '../language/resource.ts'
+import type { Mapping, Operation } from '../operations/operation.ts'
 
 /**
  * Checks the tables before anything is served; throws a sentence that says what to mend. Routes are checked by the router and enums when

@@ -1,4 +1,4 @@
-import { asParam, type Params } from '../language/query.ts'
+import { asParam, type Params } from '../language/param.ts'
 import type { Message } from '../language/resource.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { at, type JsonObject } from '../json.ts'
 import type { Fields } from '../language/field.ts'
 import { snakeCase } from '../language/names.ts'
-import type { Env } from '../language/operation.ts'
 import type { MaskRule } from '../language/resource.ts'
+import type { Env } from '../operations/operation.ts'
 
 /**
  * The `updateMask` of a replacement: `*`, or in its place the members that v1 writes (`replaceMask`), or the rule's paths, the conditional

@@ -1,6 +1,6 @@
 import type { Field, Fields, FieldType } from '../language/field.ts'
 import type { Dialect } from '../language/names.ts'
-import type { Operation } from '../language/operation.ts'
+import type { Operation } from '../operations/operation.ts'
 import { ROWS } from '../plan/plan.ts'
 import { nameIn } from './show.ts'
 

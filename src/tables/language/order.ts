@@ -1,6 +1,7 @@
 import { invalidArgument } from '../../errors/api-error.ts'
 import type { EnumMap } from './enums.ts'
-import { type Query, readChoice, single } from './query.ts'
+import { type Query, single } from './query.ts'
+import { readChoice } from './query-value.ts'
 
 export const ORDER_PARAMETER = 'order_by'
 

@@ -1,4 +1,4 @@
-import type { V1Request } from './operation.ts'
+import type { V1Request } from '../operations/operation.ts'
 import { pieceInPath, uidInPath } from './uid.ts'
 
 /**

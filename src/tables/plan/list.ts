@@ -1,16 +1,18 @@
 import { ApiError, isSaid } from '../../errors/api-error.ts'
 import { passes, passesAll } from '../compile/recheck.ts'
 import type { JsonObject } from '../json.ts'
-import type { Env, V1Request } from '../language/operation.ts'
 import { fillPath } from '../language/path.ts'
 import { type Query, single } from '../language/query.ts'
 import type { Resource } from '../language/resource.ts'
 import { isUid, uidInPath } from '../language/uid.ts'
-import { compilePage, compileRow, type ReadBytes } from '../text/page.ts'
-import { countOf, isRowText } from '../text/row-text.ts'
-import { type Enrich, type Filters, type ListOptions, readList } from './list-query.ts'
+import type { Env, V1Request } from '../operations/operation.ts'
+import { compilePage, compileRow } from '../text/page.ts'
+import { isRowText } from '../text/row-text.ts'
+import { type Filters, type ListOptions, readList } from './list-query.ts'
 import { type Listing, LOOKED_AT, type Page, pageIn } from './page.ts'
-import { bodyOf, type Call, emit, type Outcome, type Plan, type Reply } from './plan.ts'
+import { bodyOf, type Call, type Outcome, type Plan } from './plan.ts'
+import { pageReaders, readerIn, rowReaders } from './row-readers.ts'
+import { items, type Sending, sendRows, sent } from './send-rows.ts'
 import { asked, replied, type Turn, turnOf } from './turn.ts'
 import { firstCall, type Walked, walkOn, wholeIn } from './walk.ts'
 import type { Window } from './window.ts'
@@ -58,18 +60,6 @@ function beginPages(listing: Listing, window: Window, sending: Sending): Turn {
 
 function* rest(listing: Listing, window: Window, first: Page, sending: Sending): Plan {
   const walked = yield* walkOn(listing, window, first, (rows) => sendRows(rows, sending))
-  return items(sending.envelope(walked))
-}
-
-/** Rows that are all that there is. */
-function sent(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Turn {
-  if (sending.enrich) return turnOf(enriched(rows, walked, sending))
-  const next = () => replied(items(sending.envelope(walked)))
-  return countOf(rows) === 0 ? next() : { kind: 'rows', rows: isRowText(rows) ? rows : rows.map(sending.show), next }
-}
-
-function* enriched(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Plan {
-  yield* sendRows(rows, sending)
   return items(sending.envelope(walked))
 }
 
@@ -127,43 +117,7 @@ function envelopeOf({ envelope }: ListOptions, { query }: V1Request, { dialect }
   return envelope?.show[dialect]({ ...walked, scope: scopeOf(query) })
 }
 
-/** How the rows of one request become v1's, and what its list answers beside them. */
-interface Sending {
-  readonly show: (row: JsonObject) => JsonObject
-  readonly enrich: Enrich | undefined
-  readonly env: Env
-  readonly origin: 'list' | 'get'
-  readonly hasEnvelope: boolean
-  readonly envelope: (walked: Partial<Walked>) => JsonObject | undefined
-}
-
-/** Sends rows on as v1 has them. */
-function* sendRows(rows: Page['rows'], { show, enrich, env, origin }: Sending): Plan<void> {
-  if (isRowText(rows)) return yield* emit(rows)
-  const complete = enrich ? yield* enrich(rows, env, origin) : rows
-  yield* emit(complete.map(show))
-}
-
-type Compile = typeof compilePage
-type Readers = Map<Resource['shown'], ReadBytes | undefined>
-
-/** Readers of whole pages, and of single rows, made when they are first needed. */
-const pageReaders = new WeakMap<Env, Readers>()
-const rowReaders = new WeakMap<Env, Readers>()
-
-function readerIn(readers: WeakMap<Env, Readers>, compile: Compile, { plural, shown }: Resource, env: Env): ReadBytes | undefined {
-  const known = readers.get(env) ?? new Map<Resource['shown'], ReadBytes | undefined>()
-  if (known.size === 0) readers.set(env, known)
-  if (!known.has(shown)) known.set(shown, compile(plural, shown, env.dialect))
-  return known.get(shown)
-}
-
 /** The resource that a list was asked to look below, if any. */
 function scopeOf(query: Query): string | undefined {
   return single(query, 'uidp.children_of') || single(query, 'uidp.descendants_of') || undefined
-}
-
-/** The v1 envelope; the rows that the plan emitted become its `items`. */
-export function items(more: JsonObject = {}): Reply {
-  return { status: 200, body: more, rows: true }
 }

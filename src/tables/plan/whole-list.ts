@@ -1,11 +1,11 @@
 import { notAnswer } from '../../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import type { Env, Operation, V1Request } from '../language/operation.ts'
-import { type OperationOptions, operation } from '../language/operations.ts'
 import { ORDER_PARAMETER, readOrder } from '../language/order.ts'
 import type { Message } from '../language/resource.ts'
-import { items } from './list.ts'
+import type { Env, Operation, V1Request } from '../operations/operation.ts'
+import { type OperationOptions, operation } from '../operations/operation-builder.ts'
 import { emit, type Plan, ROWS } from './plan.ts'
+import { items } from './send-rows.ts'
 import { readWindow, WINDOW_PARAMETERS } from './window.ts'
 
 /** Makes the calls of a list; the rows come in the order that v1 had. */

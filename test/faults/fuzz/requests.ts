@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { mappings } from '../../../mappings/index.ts'
-import type { Operation } from '../../../src/tables/language/operation.ts'
 import { spellings } from '../../../src/tables/language/query.ts'
+import type { Operation } from '../../../src/tables/operations/operation.ts'
 import { v1Form } from '../../properties/forms.ts'
 
 /** One request as bytes; its body ends where it says. */

@@ -3,7 +3,7 @@ import { ApiError } from '../../../src/errors/api-error.ts'
 import { CODES, type CodeName } from '../../../src/errors/codes.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Field, Fields, FieldType, Source } from '../../../src/tables/language/field.ts'
-import type { Operation } from '../../../src/tables/language/operation.ts'
+import type { Operation } from '../../../src/tables/operations/operation.ts'
 
 /** Stands for a value nested so deeply that fast-check could not print it. */
 const DEEP = '<deep>'

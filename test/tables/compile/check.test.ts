@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { checkMappings } from '../../../src/tables/compile/check.ts'
 import { type Fields, firstOf, nested, object, readOnly, text } from '../../../src/tables/language/field.ts'
-import type { Operation } from '../../../src/tables/language/operation.ts'
-import { action, v1Only } from '../../../src/tables/language/operations.ts'
-import type { Params } from '../../../src/tables/language/query.ts'
+import type { Params } from '../../../src/tables/language/param.ts'
 import { message } from '../../../src/tables/language/resource.ts'
+import { action } from '../../../src/tables/operations/action.ts'
+import type { Operation } from '../../../src/tables/operations/operation.ts'
+import { v1Only } from '../../../src/tables/operations/operation-builder.ts'
 
 const check = (...operations: Operation[]) => checkMappings([{ domain: 'iam', operations }])
 const route = 'POST /iam/v1/things'

@@ -4,17 +4,15 @@ import { prefixed } from '../../../src/tables/language/enums.ts'
 import {
   choiceParam,
   choicesParam,
-  count,
   flagParam,
   intParam,
   negated,
   type Params,
   scope,
-  single,
   textsParam,
   timeParam,
-  v2Query,
-} from '../../../src/tables/language/query.ts'
+} from '../../../src/tables/language/param.ts'
+import { count, single, v2Query } from '../../../src/tables/language/query.ts'
 import { queryOf } from '../query-of.ts'
 
 const kind = prefixed('Kind', 'KIND_', ['UNKNOWN', 'KIND_UNSPECIFIED'], [['A', 1]])

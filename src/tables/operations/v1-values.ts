@@ -1,6 +1,8 @@
+import { asParam, type Param } from '../language/param.ts'
+import { type Query, spellings } from '../language/query.ts'
+import { isTrue, isV1Only } from '../language/query-value.ts'
 import type { Operation } from './operation.ts'
-import { v1Only } from './operations.ts'
-import { asParam, isTrue, isV1Only, type Param, type Query, spellings } from './query.ts'
+import { v1Only } from './operation-builder.ts'
 
 /**
  * What a request asks for that only v1 knows, although v2 serves its operation: a value of a parameter. It counts as a v1-only operation of

@@ -1,10 +1,11 @@
 import type { Missing } from '../../errors/to-v1.ts'
+import type { EnumMap } from '../language/enums.ts'
+import type { Dialect } from '../language/names.ts'
+import type { Params } from '../language/param.ts'
+import type { Query } from '../language/query.ts'
+import type { MaskRule, Message } from '../language/resource.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Turn } from '../plan/turn.ts'
-import type { EnumMap } from './enums.ts'
-import type { Dialect } from './names.ts'
-import type { Params, Query } from './query.ts'
-import type { MaskRule, Message } from './resource.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

@@ -1,0 +1,51 @@
+import type { Missing } from '../../errors/to-v1.ts'
+import type { Params } from '../language/param.ts'
+import { fillPath } from '../language/path.ts'
+import { v2Query } from '../language/query.ts'
+import type { Message } from '../language/resource.ts'
+import { bodyOf, type Call } from '../plan/plan.ts'
+import { asked, replied, type Turn } from '../plan/turn.ts'
+import type { Env, Operation, V1Request } from './operation.ts'
+import { nothing, ok, operation } from './operation-builder.ts'
+
+interface Action {
+  /** `METHOD /path`; its variables are named as in the v1 route. */
+  readonly v2: string
+  readonly params?: Params
+  /** Further v2 query, computed from the v1 request. */
+  readonly more?: (request: V1Request) => Call['query']
+  readonly request?: Message
+  readonly answer?: Message
+  readonly missing?: Missing
+}
+
+/**
+ * One v1 call that is one v2 call, with its own request and answer messages.
+ *
+ *     action('iam.groups.check_eligibility', 'GET /iam/v1/groups:checkEligibility', {
+ *       v2: 'GET /iam/v2/groups:checkEligibility',
+ *       answer: message('eligibility', { eligible: flag('eligible') }),
+ *     })
+ */
+export function action(id: string, route: string, options: Action): Operation {
+  const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
+  const [method = '', template = ''] = v2.split(' ')
+  return operation(id, route, {
+    // `=**` says that the variable may be empty; for people it is a variable like any other.
+    calls: [v2.replace('=**', '')],
+    params,
+    ...(request && { request }),
+    answer,
+    missing,
+    begin(v1, env) {
+      const query = [...v2Query(params, v1.query), ...(more?.(v1) ?? [])]
+      const path = fillPath(template, v1.params)
+      return answeredBy({ method: method as Call['method'], path, query, ...(request && { body: request.read(v1.body) }) }, answer, env)
+    },
+  })
+}
+
+/** A call that is the whole operation: its answer becomes the reply. */
+export function answeredBy(call: Call, answer: Message, env: Env): Turn {
+  return asked(call, (outcome) => replied(ok(answer.show[env.dialect](bodyOf(outcome, answer)))))
+}

@@ -1,0 +1,118 @@
+import type { Missing } from '../../errors/to-v1.ts'
+import { fieldMask } from '../compile/mask.ts'
+import type { JsonObject } from '../json.ts'
+import { ORDER_PARAMETER } from '../language/order.ts'
+import { onlyVariable } from '../language/path.ts'
+import type { Message, Resource } from '../language/resource.ts'
+import { uidInPath } from '../language/uid.ts'
+import { beginList } from '../plan/list.ts'
+import { type ListOptions, TOKEN_PARAMETERS } from '../plan/list-query.ts'
+import { type Call, ROWS } from '../plan/plan.ts'
+import { WINDOW_PARAMETERS } from '../plan/window.ts'
+import { action, answeredBy } from './action.ts'
+import type { Env, Operation } from './operation.ts'
+import { operation } from './operation-builder.ts'
+
+/**
+ * `GET …` list: the full set by default, a window on request, zero or one row by id (design §3).
+ *
+ *     list('iam.roles.list', 'GET /iam/v1/roles', role, { query: { ...scope, name: 'name' }, byId: 'id' })
+ */
+export function list(id: string, route: string, resource: Resource, options: ListOptions = {}): Operation {
+  const { query = {}, byId, enrich, calls = [], v2 = resource.v2, envelope, emulated } = options
+  const paging = envelope ? Object.values(TOKEN_PARAMETERS) : []
+  return operation(id, route, {
+    kind: emulated ? 'emulated' : enrich ? 'composed' : 'direct',
+    ...(emulated !== undefined && { because: emulated }),
+    calls: [`GET ${v2}`, ...(byId ? [`GET ${resource.v2}/{${byId}}`] : []), ...calls],
+    params: query,
+    ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ORDER_PARAMETER, ...WINDOW_PARAMETERS, ...paging],
+    answer: resource,
+    rows: true,
+    ...(envelope && { envelope }),
+    ...(options.orders && { orders: options.orders }),
+    missing: 'empty',
+    empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),
+    begin: (request, env) => beginList(resource, options, request, env),
+  })
+}
+
+/**
+ * `GET …/{id}`: one resource by its uid. `missing` says what a v1 client gets when there is none.
+ *
+ *     get('iam.external_group_role_mappings.get', 'GET /iam/v1/externalGroupRoleMappings/{uid=**}', mapping, 'error')
+ */
+export function get(id: string, route: string, resource: Resource, missing: Missing): Operation {
+  const variable = onlyVariable(route)
+  const v2 = `GET ${resource.v2}/{${variable}}`
+  return action(id, route, { v2, answer: resource, missing })
+}
+
+interface Messages {
+  readonly request?: Message
+  readonly answer?: Message
+}
+
+interface CreateOptions extends Messages {
+  /** Without a parent it creates a root resource (facts §12.4). */
+  readonly root?: boolean
+}
+
+/**
+ * `POST …/{parent}`: the parent stays in the path, the body carries the resource (specification §4 rule 1).
+ *
+ *     create('iam.roles.create', 'POST /iam/v1/roles/{parent_id=**}', role)
+ */
+export function create(id: string, route: string, resource: Resource, options: CreateOptions = {}): Operation {
+  const { request = resource, answer = resource, root = false } = options
+  const parent = `{${onlyVariable(route)}${root ? '=**' : ''}}`
+  return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer })
+}
+
+/**
+ * `PUT …/{id}`: full replacement, as a PATCH with the resource's field mask (facts §13).
+ *
+ *     replace('iam.roles.update', 'PUT /iam/v1/roles/{id=**}', role)
+ */
+export function replace(id: string, route: string, resource: Resource, options: Messages = {}): Operation {
+  const { request = resource, answer = resource } = options
+  const variable = onlyVariable(route)
+  const v2 = `PATCH ${resource.v2}/{${variable}}`
+  return operation(id, route, {
+    calls: [v2],
+    request,
+    answer,
+    mask: resource.mask,
+    begin({ params, body }, env) {
+      const table = { v2: resource.v2, mask: resource.mask, fields: request.fields }
+      return answeredBy(patch(table, params[variable] ?? '', variable, request.read(body), env), answer, env)
+    },
+  })
+}
+
+/**
+ * The PATCH that replaces a resource as a v1 PUT does; `fields` is the table of its body.
+ *
+ *     const updated = yield* ask(patch(group, params.id ?? '', 'id', group.read(body), env), group)
+ */
+export function patch(
+  { v2, mask, fields }: Pick<Resource, 'v2' | 'mask' | 'fields'>,
+  uid: string,
+  field: string,
+  body: JsonObject,
+  env: Env,
+): Call {
+  const query: Call['query'] = [['updateMask', fieldMask(mask, fields, body, env)]]
+  return { method: 'PATCH', path: `${v2}/${uidInPath(uid, field)}`, query, body }
+}
+
+/**
+ * `DELETE …/{id}`: a missing resource is a success (facts §14).
+ *
+ *     remove('iam.roles.delete', 'DELETE /iam/v1/roles/{id=**}', role)
+ */
+export function remove(id: string, route: string, resource: Resource): Operation {
+  const variable = onlyVariable(route)
+  const v2 = `DELETE ${resource.v2}/{${variable}}`
+  return action(id, route, { v2, missing: 'done' })
+}

@@ -1,0 +1,41 @@
+import { brokenAnswer, fromV2 } from '../errors/from-v2.ts'
+import { isObject, type JsonObject } from '../tables/json.ts'
+import type { Call } from '../tables/plan/plan.ts'
+import { parseJson } from '../tables/text/parse-json.ts'
+import type { CallContext } from './call-context.ts'
+import type { RawAnswer } from './exchange.ts'
+import { textOf } from './utf8.ts'
+
+/** What an answer says: as the call would rather have it, or parsed. Throws an ApiError. */
+export function bodyOf(call: Call, raw: RawAnswer, context: CallContext): JsonObject {
+  return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
+}
+
+/** The answer as the call would rather have it, when it is a success and can be read so. */
+export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
+  if (status !== 200) return undefined
+  const body = read(pieces)
+  if (!body) onParsed?.()
+  return body
+}
+
+/**
+ * v2 answers 200 (facts §15); 201 and 204 say the same of a create and of a DELETE. Every other 2xx says that the body is not v2's answer:
+ * not yet (202), changed on the way (203), a part (206).
+ */
+const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
+
+/** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */
+export function parse({ status, headers, pieces }: RawAnswer): JsonObject {
+  const text = textOf(pieces)
+  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text })
+  if (text.trim() === '') return {}
+  let body: unknown
+  try {
+    body = parseJson(text)
+  } catch (error) {
+    throw brokenAnswer(error)
+  }
+  if (!isObject(body)) throw brokenAnswer(new TypeError('the body is not a JSON object'))
+  return body
+}

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Landing, Underway } from './landing.ts'
+import type { Start } from './passenger.ts'
+
+/**
+ * What makes work identical. In parts, because to put them together would take longer than to compare them. `headers` are the client's: v2
+ * is sent some of them and may answer by them, so that whoever sends others does not get an answer that was given to these.
+ */
+export interface FlightKey {
+  readonly who: string
+  readonly what: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Of a flight that has landed; nobody boards it any more. */
+const NOBODY: never[] = []
+
+/** Work and all who wait for it. */
+export class Flight<T> implements Landing<T> {
+  readonly key: FlightKey
+  readonly turn: number
+  passengers: Landing<T>[]
+  readonly #flights: Flights<T>
+  #work: Underway | undefined
+
+  constructor(key: FlightKey, turn: number, flights: Flights<T>, first: Landing<T>) {
+    this.key = key
+    this.turn = turn
+    this.passengers = [first]
+    this.#flights = flights
+  }
+
+  takeOff(start: Start<T>): this {
+    this.#flights.add(this)
+    const work = start(this)
+    if (this.passengers.length > 0) this.#work = work
+    return this
+  }
+
+  landed(answer: T): void {
+    for (const passenger of this.#land()) passenger.landed(answer)
+  }
+
+  failed(error: Error): void {
+    for (const passenger of this.#land()) passenger.failed(error)
+  }
+
+  /** Lets one go, for this reason; the last one takes the flight down. */
+  leave(passenger: Landing<T>, reason: Error): void {
+    const at = this.passengers.indexOf(passenger)
+    if (at < 0) return
+    this.passengers.splice(at, 1)
+    passenger.failed(reason)
+    if (this.passengers.length === 0) {
+      this.#flights.remove(this)
+      this.#work?.cancel(reason)
+    }
+  }
+
+  #land(): readonly Landing<T>[] {
+    this.#flights.remove(this)
+    this.#work = undefined
+    const landing = this.passengers
+    this.passengers = NOBODY
+    return landing
+  }
+}
+
+export interface Flights<T> {
+  find(key: FlightKey): Flight<T> | undefined
+  add(flight: Flight<T>): void
+  remove(flight: Flight<T>): void
+}

@@ -1,0 +1,43 @@
+import type { Agent } from 'undici'
+import type { Call } from '../tables/plan/plan.ts'
+import type { CallContext, CallWatch } from './call-context.ts'
+import { exchange, type RawAnswer } from './exchange.ts'
+import { callHeaders } from './headers.ts'
+import type { Landing, Underway } from './landing.ts'
+
+export interface MakeSettings {
+  readonly pool: Agent
+  /** Origin of the v2 service, with an optional path prefix and without a trailing slash. */
+  readonly base: string
+  /** Largest v2 answer that is read, in bytes. */
+  readonly answerBytes: number
+}
+
+export type Make = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
+
+/** Starts calls on the pool; `target` is the path and query of one. */
+export function createMake({ pool, base, answerBytes }: MakeSettings): Make {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname === '/' ? '' : pathname
+  return (context, call, target, landing) => {
+    const watch = context.onCall(call)
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const hasBody = body !== undefined
+    const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
+    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), answerBytes }
+    return exchange(pool, request, watch ? watched(landing, watch) : landing)
+  }
+}
+
+function watched(landing: Landing<RawAnswer>, watch: CallWatch): Landing<RawAnswer> {
+  return {
+    landed(answer) {
+      watch.ended(answer.status)
+      landing.landed(answer)
+    },
+    failed(error) {
+      watch.ended(undefined)
+      landing.failed(error)
+    },
+  }
+}

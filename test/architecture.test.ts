@@ -163,8 +163,9 @@ describe('files', () => {
       'src/errors/api-error.ts',
       'src/listen/watched-answer.ts',
       'src/routes/lifetime/client-signal.ts',
-      'src/upstream/coalesce.ts',
       'src/upstream/exchange.ts',
+      'src/upstream/flight.ts',
+      'src/upstream/passenger.ts',
       'src/upstream/signal.ts',
     ])
   })

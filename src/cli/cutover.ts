@@ -1,6 +1,6 @@
 import { mappings } from '../../mappings/index.ts'
 import { type CutoverVerdict, judgeCutover, TARGET } from '../diff/evidence/cutover.ts'
-import type { EvidenceReport } from '../modes/report.ts'
+import type { EvidenceReport } from '../modes/migration-report.ts'
 import { adminFlags, askAdmin } from './admin-port.ts'
 import { type Command, FAILED, type Flags, MISUSED, textOf } from './command.ts'
 

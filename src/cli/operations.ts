@@ -1,6 +1,6 @@
 import { differencesOf } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
-import { describeOperations, type OperationRow } from '../explain/describe.ts'
+import { describeOperations, type OperationRow } from '../explain/operation-rows.ts'
 import type { Command } from './command.ts'
 
 /** What is served, and how. */

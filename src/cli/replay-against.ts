@@ -10,10 +10,10 @@ import { createAsk } from '../modes/observe/ask.ts'
 import { type Against, replayAgainst } from '../replay/against.ts'
 import { againstLines, isClean } from '../replay/against-text.ts'
 import { readTraffic } from '../replay/read-traffic.ts'
-import type { Traffic } from '../replay/traffic.ts'
+import type { Traffic } from '../replay/recorded-traffic.ts'
 import { createLegacyAsk } from '../upstream/legacy-ask.ts'
-import { createPool } from '../upstream/pool.ts'
-import { createReadOnce } from '../upstream/read-once.ts'
+import { createPool } from '../upstream/v2/pool.ts'
+import { createReadOnce } from '../upstream/v2/unshared-reads.ts'
 import { FAILED, type Flags, type Io, MISUSED, textOf } from './command.ts'
 
 interface Target {

@@ -2,9 +2,9 @@ import type { ApiError } from '../errors/api-error.ts'
 import type { Env, Kind, Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { unknownParameters } from '../translate/translated.ts'
-import type { DifferencesOf } from './describe.ts'
 import { type DroppedMember, droppedMembers, unknowable } from './dropped.ts'
 import { type Course, explore } from './explore.ts'
+import type { DifferencesOf } from './operation-rows.ts'
 import { createShapes } from './placeholder.ts'
 
 /** What a v1 request becomes, found out without sending anything. */

@@ -1,7 +1,7 @@
-import { answerOf, extract, variableOf } from './capture.ts'
 import { curl, quoted } from './curl.ts'
 import type { Branch, Course, PlannedCall } from './explore.ts'
 import { type Marker, markersIn } from './marker.ts'
+import { answerOf, extract, variableOf } from './shell-variable.ts'
 
 /** The calls of a request as lines for a shell; what is made only under a condition that a shell cannot see is a comment. */
 export function shellLines(base: string, { calls }: Course): readonly string[] {

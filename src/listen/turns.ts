@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { whenOver } from './over.ts'
+import { whenOver } from './on-close.ts'
 
 /** Where a connection keeps its last answers; a WeakMap of every connection would be a burden to the collector. */
 const LAST = Symbol('last answer')

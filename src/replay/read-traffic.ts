@@ -1,9 +1,9 @@
 import { open, readFile } from 'node:fs/promises'
 import { linesOf } from '../diff/records/lines.ts'
-import { readLogLine } from './access-log.ts'
 import { readHar } from './har.ts'
+import { readLogLine } from './log-line.ts'
 import { readRecordLine } from './record-lines.ts'
-import type { Format, Item, Traffic } from './traffic.ts'
+import type { Format, Item, Traffic } from './recorded-traffic.ts'
 
 /** Reads recorded traffic, whichever of the formats it is in. Rejects with a sentence when it is in none, and when it cannot be read. */
 export async function readTraffic(path: string): Promise<Traffic> {

@@ -1,5 +1,5 @@
 import { isObject } from '../tables/json.ts'
-import type { Counted } from './traffic.ts'
+import type { Counted } from './recorded-traffic.ts'
 
 /**
  * The requests behind one line that Crosswalk wrote: a record, or a line of its log. A sum of traffic stands for requests that are

@@ -8,10 +8,10 @@ import { PAGE_SIZE } from '../tables/plan/page.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import { type Cost, type CostOf, costOf } from './cost.ts'
 import { createCounted } from './counted.ts'
-import { createPlaces } from './place.ts'
+import type { Item, Sent, Traffic } from './recorded-traffic.ts'
 import type { Replayed } from './replayed.ts'
-import { createTally, type Tally, type TallySettings } from './tally.ts'
-import type { Item, Sent, Traffic } from './traffic.ts'
+import { createPlaces } from './route-recorded.ts'
+import { createTally, type Tally, type TallySettings } from './summary.ts'
 
 export interface ReplaySettings extends TallySettings {
   readonly mappings: readonly Mapping[]

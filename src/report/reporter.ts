@@ -5,8 +5,8 @@ import type { OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import type { Operation } from '../tables/operations/operation.ts'
+import { createSeen, type Seen } from './operation-history.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
-import { createSeen, type Seen } from './seen.ts'
 
 /** What the report says about a declared difference beside its counts. */
 export type Describe = (code: string) => Pick<DeclarationRow, 'seen' | 'because'>

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { askAgain } from '../errors/ask-again.ts'
 import { createRoom, type Room } from '../limits/room.ts'
-import { whenOver } from '../listen/over.ts'
+import { whenOver } from '../listen/on-close.ts'
 import type { Signal } from '../upstream/signal.ts'
 
 /** Bounds of bodies; the names are those of the configuration. */

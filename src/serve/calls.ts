@@ -1,6 +1,6 @@
 import type { Call } from '../tables/plan/plan.ts'
 import type { CallWatch } from '../upstream/call-context.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-record.ts'
 
 /** Counts a call to v2 that is over; `status` is undefined when no answer came. */
 export type EndCall = (status: number | undefined, seconds: number) => void

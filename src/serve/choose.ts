@@ -4,8 +4,8 @@ import { parseQuery, searchOf } from '../request/query-string.ts'
 import { type Head, isBodyWithin } from '../request/request.ts'
 import { type Found, isFound, type Routed, routeRequest } from '../request/route-request.ts'
 import type { Core } from './core.ts'
-import type { Exchange } from './exchange.ts'
 import type { KnownRead } from './known-reads.ts'
+import type { Exchange } from './request-record.ts'
 
 /** What becomes of a request: it is answered here, or v1's answer goes to the client as it is. */
 export type Decision = Answered | Passed

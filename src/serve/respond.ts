@@ -8,8 +8,8 @@ import { begin, translate, unknownParameters } from '../translate/translated.ts'
 import { watchCalls } from './calls.ts'
 import type { Answered } from './choose.ts'
 import type { Core } from './core.ts'
-import type { Exchange } from './exchange.ts'
 import type { KnownRead } from './known-reads.ts'
+import type { Exchange } from './request-record.ts'
 
 /** A request that is answered here. */
 export interface Serving {

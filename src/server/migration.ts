@@ -5,12 +5,12 @@ import { compatSettings, migrationSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/evidence/cutover.ts'
 import { createMigration, type Migration } from '../modes/assemble.ts'
-import { describeWith } from '../report/describe.ts'
+import { describeWith } from '../report/describe-difference.ts'
 import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createLegacyAsk } from '../upstream/legacy-ask.ts'
-import { createReadOnce } from '../upstream/read-once.ts'
+import { createReadOnce } from '../upstream/v2/unshared-reads.ts'
 
 interface AskCarriers {
   readonly pool: Agent

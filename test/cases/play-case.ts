@@ -7,8 +7,8 @@ import type { Exhibit } from '../../src/diff/records/exhibit.ts'
 import type { Kind } from '../../src/tables/language/sign.ts'
 import type { Answer } from '../../src/translate/answer.ts'
 import { translated } from '../../src/translate/translated.ts'
-import { createPool } from '../../src/upstream/pool.ts'
-import { createSend } from '../../src/upstream/send.ts'
+import { createPool } from '../../src/upstream/v2/pool.ts'
+import { createSend } from '../../src/upstream/v2/send.ts'
 
 const V2 = 'http://v2.test'
 

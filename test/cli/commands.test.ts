@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
-import type { OperationRow } from '../../src/explain/describe.ts'
+import type { OperationRow } from '../../src/explain/operation-rows.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { runCommand } from './support.ts'
 

@@ -4,7 +4,7 @@ import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
 import type { ModeRules } from '../../src/modes/choose/rules.ts'
-import type { EvidenceReport } from '../../src/modes/report.ts'
+import type { EvidenceReport } from '../../src/modes/migration-report.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
 import { createServer, type Server } from '../../src/server.ts'
 

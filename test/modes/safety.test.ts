@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/settings.ts'
 import type { Mode } from '../../src/modes/choose/mode.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import type { EvidenceReport } from '../../src/modes/report.ts'
+import type { EvidenceReport } from '../../src/modes/migration-report.ts'
 import { answering, bearer, startProxy, startUpstream, type TestProxy } from '../routes/support.ts'
 
 const GROUP = { name: 'a', description: '' }

@@ -6,7 +6,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { build } from 'vite'
 import { onTestFinished } from 'vitest'
 import type { PageAssets } from '../../src/report/assets.ts'
-import { pageOf } from '../../src/report/page.ts'
+import { pageOf } from '../../src/report/html-page.ts'
 import type { Report } from '../../src/report/report.ts'
 import { folder } from './given.ts'
 

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../tables/language/names.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { Captured } from './capture.ts'
+import type { Captured } from './captured-body.ts'
 import type { Finding } from './finding.ts'
 import { answerForm, ERROR_FORM, type Form } from './form.ts'
 import { ROOT } from './json-path.ts'

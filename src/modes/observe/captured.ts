@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { type Captured, createCapture } from '../../diff/compare/capture.ts'
+import { type Captured, createCapture } from '../../diff/compare/captured-body.ts'
 import type { Seen } from '../../diff/compare/compare.ts'
 import type { Answer } from '../../translate/answer.ts'
 

@@ -1,6 +1,6 @@
 import type { Env } from '../../tables/operations/operation.ts'
-import type { ReadOnce } from '../../upstream/read-once.ts'
 import type { Signal } from '../../upstream/signal.ts'
+import type { ReadOnce } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
 import type { Journal, Subject } from '../journal.ts'
 import { isRead, type Served } from '../serve/backend.ts'

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors/api-error.ts'
 import { idleRules } from '../../modes/choose/idle-rules.ts'
+import type { Report } from '../../modes/migration-report.ts'
 import type { Modes } from '../../modes/modes.ts'
-import type { Report } from '../../modes/report.ts'
 
 export interface MigrationSources {
   readonly modes: Pick<Modes, 'rules' | 'change'>

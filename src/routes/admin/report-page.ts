@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type PageAssets, readAssets } from '../../report/assets.ts'
-import { pageOf } from '../../report/page.ts'
+import { pageOf } from '../../report/html-page.ts'
 import type { Report } from '../../report/report.ts'
 
 export interface ReportSources {

@@ -6,7 +6,7 @@ import { unrelayable } from '../../errors/from-v2.ts'
 import { type Handshake, SWITCHED } from '../../listen/upgrades.ts'
 import { relayableHeaders } from '../../relay/head.ts'
 import { endToEndRaw } from '../../upstream/hop-by-hop.ts'
-import type { Native } from '../../upstream/native.ts'
+import type { Native } from '../../upstream/native/native.ts'
 
 /** Bounds of WebSockets; the names are those of the configuration. */
 export interface WebSocketLimits {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { EvidenceReport, OperationReport, Report } from '../../modes/report.ts'
+import type { EvidenceReport, OperationReport, Report } from '../../modes/migration-report.ts'
 
 /** What is known of the migration, as series. Operations are a bounded set, and so is everything else that names one. */
 export function watchMigration(report: Pick<Report, 'evidence'>, registers: Registry[]): void {

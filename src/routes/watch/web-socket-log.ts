@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
-import type { Exchange } from '../../serve/exchange.ts'
+import type { Exchange } from '../../serve/request-record.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 import type { WebSocketEnd } from '../carriers/web-sockets.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'

@@ -1,6 +1,6 @@
 import type { Resource } from '../language/resource.ts'
 import type { Env } from '../operations/operation.ts'
-import type { compilePage, ReadBytes } from '../text/page.ts'
+import type { compilePage, ReadBytes } from '../text/page-text.ts'
 
 type Compile = typeof compilePage
 

@@ -4,7 +4,7 @@ import { CODES } from '../../errors/codes.ts'
 import { unrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import { guarded } from '../../relay/guard.ts'
-import { answerHead, answerTrailers, statusOf } from './headers.ts'
+import { answerHead, answerTrailers, statusOf } from './metadata.ts'
 
 /** How a call ended. */
 export interface GrpcEnd {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCapture } from '../../../src/diff/compare/capture.ts'
+import { createCapture } from '../../../src/diff/compare/captured-body.ts'
 import { createCompare } from '../../../src/diff/compare/compare.ts'
 import { brief, child, compare, findings, operationOf, seen } from '../given.ts'
 

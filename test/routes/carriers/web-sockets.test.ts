@@ -5,7 +5,7 @@ import { Duplex } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createWebSockets } from '../../../src/routes/carriers/web-sockets.ts'
-import type { Native } from '../../../src/upstream/native.ts'
+import type { Native } from '../../../src/upstream/native/native.ts'
 import { metric, until } from '../../faults/process/child.ts'
 import { answering, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
 

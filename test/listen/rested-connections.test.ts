@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRests } from '../../src/listen/rest.ts'
+import { createRests } from '../../src/listen/rested-connections.ts'
 import { startProxy, startUpstream } from '../routes/support.ts'
 
 describe('a refused connection', () => {

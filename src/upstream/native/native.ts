@@ -2,12 +2,12 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
-import { ApiError } from '../errors/api-error.ts'
-import { fromTransport, unrelayable } from '../errors/from-v2.ts'
-import { giveHead } from '../relay/give.ts'
-import { guarded } from '../relay/guard.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { fromTransport, unrelayable } from '../../errors/from-v2.ts'
+import { giveHead } from '../../relay/give.ts'
+import { guarded } from '../../relay/guard.ts'
+import { endsHere, endToEndRaw } from '../hop-by-hop.ts'
 import { createAgent } from './agent.ts'
-import { endsHere, endToEndRaw } from './hop-by-hop.ts'
 
 /** Carries bytes to the v2 service and back without looking at them. */
 export interface Native {

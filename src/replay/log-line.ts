@@ -1,5 +1,5 @@
 import { FORM } from '../request/route-request.ts'
-import type { Sent } from './traffic.ts'
+import type { Sent } from './recorded-traffic.ts'
 
 /** Apache's and nginx's `combined`, and `common`, which only lacks its end. A quote within quotes is written `\"`. */
 const LINE = /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) /

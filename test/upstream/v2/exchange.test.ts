@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Exchange, exchange, type RawAnswer } from '../../src/upstream/exchange.ts'
-import type { Underway } from '../../src/upstream/landing.ts'
-import { createPool } from '../../src/upstream/pool.ts'
-import { textOf } from '../../src/upstream/utf8.ts'
-import { startUpstream } from '../routes/support.ts'
+import type { Underway } from '../../../src/upstream/landing.ts'
+import { textOf } from '../../../src/upstream/utf8.ts'
+import { type Exchange, exchange, type RawAnswer } from '../../../src/upstream/v2/exchange.ts'
+import { createPool } from '../../../src/upstream/v2/pool.ts'
+import { startUpstream } from '../../routes/support.ts'
 
 const closing: (() => Promise<void>)[] = []
 

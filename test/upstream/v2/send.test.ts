@@ -1,12 +1,12 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/tables/json.ts'
-import type { Call } from '../../src/tables/plan/plan.ts'
-import type { CallContext } from '../../src/upstream/call-context.ts'
-import { createPool } from '../../src/upstream/pool.ts'
-import { createSend, type SendSettings } from '../../src/upstream/send.ts'
-import { promised } from '../translate/sends.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
+import type { Call } from '../../../src/tables/plan/plan.ts'
+import type { CallContext } from '../../../src/upstream/call-context.ts'
+import { createPool } from '../../../src/upstream/v2/pool.ts'
+import { createSend, type SendSettings } from '../../../src/upstream/v2/send.ts'
+import { promised } from '../../translate/sends.ts'
 
 const V2 = 'http://v2.test'
 const read: Call = { method: 'GET', path: '/iam/v2/groups', query: [['name', 'a b']] }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createWriteMarks } from '../../src/upstream/write-marks.ts'
+import { createWriteMarks } from '../../../src/upstream/v2/write-marks.ts'
 
 it('a caller has another name during a write, after it, and after each further one', () => {
   const { nameOf, begin } = createWriteMarks()

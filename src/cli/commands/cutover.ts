@@ -1,8 +1,8 @@
-import { mappings } from '../../mappings/index.ts'
-import { type CutoverVerdict, judgeCutover, TARGET } from '../diff/evidence/cutover.ts'
-import type { EvidenceReport } from '../modes/migration-report.ts'
-import { adminFlags, askAdmin } from './admin-port.ts'
-import { type Command, FAILED, type Flags, MISUSED, textOf } from './command.ts'
+import { mappings } from '../../../mappings/index.ts'
+import { type CutoverVerdict, judgeCutover, TARGET } from '../../diff/evidence/cutover.ts'
+import type { EvidenceReport } from '../../modes/migration-report.ts'
+import { adminFlags, askAdmin } from '../admin-port.ts'
+import { type Command, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
 
 /** Whether all traffic may be moved to v2: the question that a migration ends with. */
 export const cutover: Command = {

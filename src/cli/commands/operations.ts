@@ -1,7 +1,7 @@
-import { differencesOf } from '../../mappings/differences.ts'
-import { mappings } from '../../mappings/index.ts'
-import { describeOperations, type OperationRow } from '../explain/operation-rows.ts'
-import type { Command } from './command.ts'
+import { differencesOf } from '../../../mappings/differences.ts'
+import { mappings } from '../../../mappings/index.ts'
+import { describeOperations, type OperationRow } from '../../explain/operation-rows.ts'
+import type { Command } from '../command.ts'
 
 /** What is served, and how. */
 export const operations: Command = {

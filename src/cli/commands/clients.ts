@@ -1,8 +1,8 @@
-import { clientsCsv, clientsJson } from '../diff/clients/clients-report.ts'
-import type { Client } from '../diff/clients/inventory.ts'
-import { many } from '../diff/many.ts'
-import { adminFlags, askAdmin } from './admin-port.ts'
-import { type Command, FAILED, MISUSED } from './command.ts'
+import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
+import type { Client } from '../../diff/clients/inventory.ts'
+import { many } from '../../diff/many.ts'
+import { adminFlags, askAdmin } from '../admin-port.ts'
+import { type Command, FAILED, MISUSED } from '../command.ts'
 
 /** Who still calls v1, and what keeps them there. */
 export const clients: Command = {

@@ -1,6 +1,6 @@
-import { startSandbox } from '../sandbox/start.ts'
-import { type Command, MISUSED } from './command.ts'
-import { sandboxFlags, sandboxOptions } from './sandbox-flags.ts'
+import { startSandbox } from '../../sandbox/start.ts'
+import { type Command, MISUSED } from '../command.ts'
+import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 
 /** The sandbox alone: v2 and genuine v1 over one store. */
 export const sandbox: Command = {

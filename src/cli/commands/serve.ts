@@ -1,12 +1,12 @@
-import { mappings } from '../../mappings/index.ts'
-import { needV1 } from '../modes/choose/rules.ts'
-import { NEEDS_V1 } from '../modes/modes.ts'
-import { createLog, createServer } from '../server.ts'
-import { openTracing } from '../tracing/open.ts'
-import { type Command, MISUSED } from './command.ts'
-import { configFlags, configFrom } from './config-flags.ts'
-import { stay } from './stay.ts'
-import { watchConfig } from './watch-config.ts'
+import { mappings } from '../../../mappings/index.ts'
+import { needV1 } from '../../modes/choose/rules.ts'
+import { NEEDS_V1 } from '../../modes/modes.ts'
+import { createLog, createServer } from '../../server.ts'
+import { openTracing } from '../../tracing/open.ts'
+import { type Command, MISUSED } from '../command.ts'
+import { configFlags, configFrom } from '../config-flags.ts'
+import { stay } from '../stay.ts'
+import { watchConfig } from '../watch-config.ts'
 
 /** The proxy alone, in front of a v2 service. */
 export const serve: Command = {

@@ -1,4 +1,4 @@
-import { type Command, FAILED, type Flags, textOf } from './command.ts'
+import { type Command, FAILED, type Flags, textOf } from '../command.ts'
 
 const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
 

@@ -1,8 +1,8 @@
-import { caseText } from '../diff/records/case-text.ts'
-import { readEntries } from '../diff/records/read-entries.ts'
-import type { Comparison } from '../diff/records/record.ts'
-import { adminFlags, askAdmin } from './admin-port.ts'
-import { type Command, FAILED, type Flags, type Io, textOf } from './command.ts'
+import { caseText } from '../../diff/records/case-text.ts'
+import { readEntries } from '../../diff/records/read-entries.ts'
+import type { Comparison } from '../../diff/records/record.ts'
+import { adminFlags, askAdmin } from '../admin-port.ts'
+import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
 
 /** A recorded mismatch as a test that shows it again. */
 export const mismatchCase: Command = {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Report } from '../report.ts'
 import { App } from './app.tsx'
-import { Gate } from './gate.tsx'
+import { Gate } from './views/gate.tsx'
 
 interface Props {
   /** Null where a running proxy gives the report to nobody without a token. */

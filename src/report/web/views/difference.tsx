@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { Difference, ExampleReport, OperationReport, Report } from '../report.ts'
-import { count, many, time } from './format.ts'
-import { Lanes } from './lanes.tsx'
-import { notesOf } from './markers.tsx'
+import type { Difference, ExampleReport, OperationReport, Report } from '../../report.ts'
+import { Lanes } from '../charts/lanes.tsx'
+import { notesOf } from '../charts/markers.tsx'
+import { count, many, time } from '../format.ts'
+import { StateChip } from '../verdict.tsx'
+import { KINDS, STATES } from '../words.ts'
 import { SideBySide } from './side-by-side.tsx'
-import { StateChip } from './verdict.tsx'
 import { VirtualList } from './virtual-list.tsx'
-import { KINDS, STATES } from './words.ts'
 
 interface Props {
   readonly difference: Difference

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { Side } from '../../diff/records/record.ts'
-import type { ExampleReport } from '../report.ts'
-import { milliseconds, time } from './format.ts'
+import type { Side } from '../../../diff/records/record.ts'
+import type { ExampleReport } from '../../report.ts'
+import { milliseconds, time } from '../format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
 
 /** One example: what was asked, and what each side had at the place of the difference. Only mismatches can be made into tests. */

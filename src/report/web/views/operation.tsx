@@ -1,13 +1,13 @@
-import { percent } from '../../diff/percent.ts'
-import type { Difference, OperationReport, Quantiles, Report } from '../report.ts'
-import { BoundChart } from './bound-chart.tsx'
-import { count, many, milliseconds, time } from './format.ts'
-import { Lanes } from './lanes.tsx'
-import { notesOf } from './markers.tsx'
-import { outcomeLanes } from './outcome-lanes.ts'
-import { hashOf } from './route.ts'
-import { StandingChip, StateChip } from './verdict.tsx'
-import { KINDS, placeOf } from './words.ts'
+import { percent } from '../../../diff/percent.ts'
+import type { Difference, OperationReport, Quantiles, Report } from '../../report.ts'
+import { BoundChart } from '../charts/bound-chart.tsx'
+import { Lanes } from '../charts/lanes.tsx'
+import { notesOf } from '../charts/markers.tsx'
+import { outcomeLanes } from '../charts/outcome-lanes.ts'
+import { count, many, milliseconds, time } from '../format.ts'
+import { hashOf } from '../route.ts'
+import { StandingChip, StateChip } from '../verdict.tsx'
+import { KINDS, placeOf } from '../words.ts'
 
 interface Props {
   readonly operation: OperationReport

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../diff/judge/judge.ts'
-import type { TimeStep } from '../report.ts'
+import type { Outcome } from '../../../diff/judge/judge.ts'
+import type { TimeStep } from '../../report.ts'
 import type { Lane } from './lanes.tsx'
 
 /** How outcomes are shown together: as they weigh (`WEIGHTS` of the evidence). */

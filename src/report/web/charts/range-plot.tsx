@@ -1,5 +1,5 @@
-import { percent } from '../../diff/percent.ts'
-import type { Before, OperationReport } from '../report.ts'
+import { percent } from '../../../diff/percent.ts'
+import type { Before, OperationReport } from '../../report.ts'
 import { SHARE_TICKS, shareAt } from './scale.ts'
 
 const HEIGHT = 34

@@ -1,4 +1,4 @@
-import type { Report } from '../report.ts'
+import type { Report } from '../../report.ts'
 
 /** A note with the number that it has in the list of notes. */
 export type Note = Report['timeline']['notes'][number] & { readonly number: number }

@@ -1,6 +1,6 @@
-import type { Report } from '../report.ts'
-import { many } from './format.ts'
-import { hasToken } from './live.ts'
+import type { Report } from '../../report.ts'
+import { many } from '../format.ts'
+import { hasToken } from '../live.ts'
 
 interface Props {
   readonly report: Report

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Report } from '../report.ts'
-import { Brand } from './brand.tsx'
-import { askLive, hasToken, keepToken } from './live.ts'
+import type { Report } from '../../report.ts'
+import { Brand } from '../brand.tsx'
+import { askLive, hasToken, keepToken } from '../live.ts'
 
 interface Props {
   readonly live: string

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Client } from '../../diff/clients/inventory.ts'
-import type { Report } from '../report.ts'
-import { count, many, time } from './format.ts'
-import { hashOf } from './route.ts'
-import { Icon } from './verdict.tsx'
+import type { Client } from '../../../diff/clients/inventory.ts'
+import type { Report } from '../../report.ts'
+import { count, many, time } from '../format.ts'
+import { hashOf } from '../route.ts'
+import { Icon } from '../verdict.tsx'
 import { VirtualList } from './virtual-list.tsx'
 
 /** Who calls, and who could call v2 itself today. */

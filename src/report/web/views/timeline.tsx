@@ -1,9 +1,9 @@
-import type { Report } from '../report.ts'
-import { time } from './format.ts'
-import { Lanes } from './lanes.tsx'
-import { notesOf } from './markers.tsx'
-import { outcomeLanes } from './outcome-lanes.ts'
-import { hashOf } from './route.ts'
+import type { Report } from '../../report.ts'
+import { Lanes } from '../charts/lanes.tsx'
+import { notesOf } from '../charts/markers.tsx'
+import { outcomeLanes } from '../charts/outcome-lanes.ts'
+import { time } from '../format.ts'
+import { hashOf } from '../route.ts'
 
 const WHAT: Readonly<Record<string, string>> = { modes: 'Modes', circuit: 'Circuit', restart: 'Restart' }
 

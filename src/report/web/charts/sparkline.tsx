@@ -1,5 +1,5 @@
-import { percent } from '../../diff/percent.ts'
-import type { TrendPoint } from '../report.ts'
+import { percent } from '../../../diff/percent.ts'
+import type { TrendPoint } from '../../report.ts'
 import { shareAt } from './scale.ts'
 
 const WIDTH = 96

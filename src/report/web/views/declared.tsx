@@ -1,5 +1,5 @@
-import type { DeclarationRow, Report } from '../report.ts'
-import { count } from './format.ts'
+import type { DeclarationRow, Report } from '../../report.ts'
+import { count } from '../format.ts'
 
 const STATES: Readonly<Record<DeclarationRow['state'], { readonly word: string; readonly meaning: string }>> = {
   matched: { word: 'Seen', meaning: 'It explained differences.' },

@@ -1,4 +1,4 @@
-import { tick } from './format.ts'
+import { tick } from '../format.ts'
 
 interface Props {
   readonly span: { readonly from: number; readonly to: number }

@@ -1,16 +1,16 @@
 import type { AddressInfo } from 'node:net'
-import { createClock } from './clock.ts'
-import { controlRoutes } from './control.ts'
-import { createWorld } from './create-world.ts'
+import { controlRoutes } from './control/control.ts'
+import { createFaults } from './control/faults.ts'
+import { createJournal } from './control/journal.ts'
 import { type DataOption, openData } from './data/open.ts'
 import { type DemoUser, demoTokens } from './data/users.ts'
 import { announcing } from './events/announce.ts'
 import { openEvents } from './events/open.ts'
-import { createFaults } from './faults.ts'
 import { createRouter } from './http/router.ts'
 import { createServer } from './http/server.ts'
-import { createJournal } from './journal.ts'
 import { serviceRoutes } from './routes.ts'
+import { createClock } from './world/clock.ts'
+import { createWorld } from './world/create-world.ts'
 
 export type SandboxOptions = {
   /** 127.0.0.1 unless given. */

@@ -12,7 +12,7 @@ const { known, made } = patternsBelow(['src', 'mappings'])
 const MADE: Readonly<Record<string, string>> = {
   'src/sandbox/auth/claim-match.ts: new RegExp(`^(?:${pattern})$`)':
     'the sandbox runs on the machine of whoever tries Crosswalk: the patterns of identities are their own, and no proxy runs them',
-  'src/sandbox/v2/iam/identity-message.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',
+  'src/sandbox/v2/iam/identities/identity-message.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',
 }
 
 describe('the work of a pattern grows with the text, whatever the text is', () => {

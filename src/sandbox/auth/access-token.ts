@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import { unauthenticated } from '../status.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { issuerOf, lifetime, type TokenType } from './issuer.ts'
 import type { SessionCaller } from './provider-login.ts'
 

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from 'jose'
 import type { Caller } from '../caller.ts'
 import { unauthenticated } from '../status.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { readToken } from './access-token.ts'
 import { assumeMatchingIdentity } from './assume.ts'
 import { peek } from './external-token.ts'

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { permissionDenied, unauthenticated } from '../status.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { discoverKeys } from './discovery.ts'
 import { isOwnIssuer, issuerOf } from './issuer.ts'
 

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 
 /** The sandbox's own OIDC issuer: it signs access tokens (its STS) and stands in for a third-party issuer in demos and tests. */
 export type Issuer = {

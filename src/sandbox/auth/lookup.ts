@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Identity } from '../model.ts'
-import type { World } from '../world.ts'
+import type { Identity } from '../world/model.ts'
+import type { World } from '../world/world.ts'
 
 /**
  * The root uid of the user known as `subject` at `issuer`. It is worked out, not drawn, because `lookupIdentity` answers it before the

@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../status.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { type IssuedToken, issueToken } from './access-token.ts'
 import { isOwnIssuer, issuerOf, lifetime } from './issuer.ts'
 

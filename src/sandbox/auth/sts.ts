@@ -1,13 +1,13 @@
 import type { JWTPayload } from 'jose'
 import type { Answer, Ask } from '../http/route.ts'
 import { invalidField, permissionDenied, unauthenticated } from '../status.ts'
-import { isAtOrBelow, validUid } from '../uid.ts'
-import type { World } from '../world.ts'
+import { isAtOrBelow, validUid } from '../world/uid.ts'
+import type { World } from '../world/world.ts'
 import { issueToken, readToken } from './access-token.ts'
 import { assumeIdentity, assumeOwnIdentity } from './assume.ts'
 import { bearerOf, ownCaller } from './caller.ts'
-import { capabilityByV1, capabilityByV2 } from './capabilities.ts'
 import { type SessionCaller, signIn } from './provider-login.ts'
+import { capabilityByV1, capabilityByV2 } from './rights/capabilities.ts'
 
 /** What an exchange asks for, besides the token it brings (semantics §2.6). */
 type Wish = {

@@ -1,5 +1,5 @@
-import type { AdvisoryEvent } from '../advisory-model.ts'
 import { FALSE_POSITIVE_TYPES } from '../v2/advisory/enums.ts'
+import type { AdvisoryEvent } from '../world/advisory-model.ts'
 
 /** The packages the demo has advisories for: artifact name, type, version that has the flaw, version without it, origin of the package. */
 export const PACKAGES = [

@@ -1,6 +1,6 @@
-import type { Store } from '../store.ts'
-import type { Table } from '../table.ts'
-import type { DemoToken } from '../world.ts'
+import type { Store } from '../world/store.ts'
+import type { Table } from '../world/table.ts'
+import type { DemoToken } from '../world/world.ts'
 
 /** Rows by collection; a collection that is left out has none. */
 export type Rows = { readonly [Name in keyof Store]?: Store[Name] extends Table<infer R> ? readonly R[] : never }

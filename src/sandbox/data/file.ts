@@ -1,5 +1,5 @@
-import type { Group, Tag } from '../model.ts'
-import { inRoot, parentOf } from '../uid.ts'
+import type { Group, Tag } from '../world/model.ts'
+import { inRoot, parentOf } from '../world/uid.ts'
 import type { Dataset, Rows } from './dataset.ts'
 import { readRows } from './file-rows.ts'
 import { planImages } from './tag-plan.ts'

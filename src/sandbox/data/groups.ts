@@ -1,5 +1,5 @@
-import type { Group } from '../model.ts'
 import { PUBLIC_CATALOG_UID } from '../public-catalog.ts'
+import type { Group } from '../world/model.ts'
 import { dated, fixtureUid } from './fixture.ts'
 
 /** An organization with the limits of a customer. */

@@ -1,6 +1,6 @@
-import type { Repo, Tag } from '../model.ts'
+import type { Repo, Tag } from '../world/model.ts'
 import type { Dataset } from './dataset.ts'
-import { demoDataset } from './demo.ts'
+import { demoDataset } from './demo/demo.ts'
 import { dated, dayAfter, fixtureDigest, fixtureUid } from './fixture.ts'
 import { exampleCom } from './groups.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Dataset } from './dataset.ts'
-import { demoDataset, emptyDataset } from './demo.ts'
+import { demoDataset, emptyDataset } from './demo/demo.ts'
 import { fileDataset } from './file.ts'
 import { largeDataset } from './large.ts'
 

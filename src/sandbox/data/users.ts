@@ -1,7 +1,7 @@
-import { builtInRoles, builtInRoleUid } from '../auth/built-in-roles.ts'
 import { humanUid } from '../auth/lookup.ts'
-import type { Identity, Role, RoleBinding } from '../model.ts'
-import type { DemoToken } from '../world.ts'
+import { builtInRoles, builtInRoleUid } from '../auth/rights/built-in-roles.ts'
+import type { Identity, Role, RoleBinding } from '../world/model.ts'
+import type { DemoToken } from '../world/world.ts'
 import { dated, fixtureUid } from './fixture.ts'
 
 /** The issuer the demo users signed in with; an email address is also the subject there. */

@@ -1,4 +1,4 @@
-import type { Severity, VulnerabilityMetadata } from '../advisory-model.ts'
+import type { Severity, VulnerabilityMetadata } from '../world/advisory-model.ts'
 import { fixtureDigest } from './fixture.ts'
 
 /** Made-up vulnerabilities: numbers no authority has given out, so that nobody takes the demo for news. */

@@ -1,5 +1,5 @@
 import { type Answer, callerOf, type Route } from '../http/route.ts'
-import { revisionOf } from '../store.ts'
+import { revisionOf } from '../world/store.ts'
 import type { Call, Rule } from './rule.ts'
 import { ruleOf } from './rules.ts'
 

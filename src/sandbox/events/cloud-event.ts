@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { issuerOf, lifetime } from '../auth/issuer.ts'
-import { timestamp } from '../clock.ts'
-import type { Random } from '../random.ts'
-import type { World } from '../world.ts'
+import { timestamp } from '../world/clock.ts'
+import type { Random } from '../world/random.ts'
+import type { World } from '../world/world.ts'
 import type { Occurrence } from './announce.ts'
 
 /** An event as it goes over the wire, but for the signature, which each attempt makes anew. */

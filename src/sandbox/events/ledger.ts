@@ -1,4 +1,4 @@
-import type { Subscription } from '../model.ts'
+import type { Subscription } from '../world/model.ts'
 import type { CloudEvent } from './cloud-event.ts'
 import type { Outcome } from './post.ts'
 

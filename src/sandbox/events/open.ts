@@ -1,6 +1,6 @@
 import { ok, type Route } from '../http/route.ts'
-import { createRandom } from '../random.ts'
-import type { World } from '../world.ts'
+import { createRandom } from '../world/random.ts'
+import type { World } from '../world/world.ts'
 import { type Courier, createCourier } from './courier.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { createPost } from './post.ts'

@@ -1,4 +1,4 @@
-import { parentOf } from '../uid.ts'
+import { parentOf } from '../world/uid.ts'
 import {
   addressed,
   answered,

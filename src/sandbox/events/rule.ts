@@ -1,6 +1,6 @@
 import type { Answer, Ask } from '../http/route.ts'
-import { isObject } from '../message.ts'
-import { parentOf, rootOf } from '../uid.ts'
+import { isObject } from '../messages/message.ts'
+import { parentOf, rootOf } from '../world/uid.ts'
 
 /** How a successful call becomes an event (semantics §7.2, §7.3). */
 

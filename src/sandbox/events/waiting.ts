@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../world/clock.ts'
 
 /** Tasks that wait for their time by the sandbox's clock, and can all be given up at once. */
 export type Waiting = {

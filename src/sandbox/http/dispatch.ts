@@ -1,6 +1,6 @@
 import { authenticate } from '../auth/caller.ts'
 import { CODES, isStatusError, malformed, type Status, unauthenticated } from '../status.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { isForm, looksLikeJson, pairsOf, parseBody } from './body.ts'
 import { readQuery } from './query.ts'
 import { renderStatus } from './render-error.ts'

@@ -1,5 +1,5 @@
+import { parseTimestamp } from '../messages/timestamp.ts'
 import { malformed } from '../status.ts'
-import { parseTimestamp } from '../timestamp.ts'
 import { snakeCase } from './case.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import type { Query } from './query.ts'
 
 /** One request, read. */

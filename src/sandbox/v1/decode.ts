@@ -1,5 +1,5 @@
-import { decode as decodeStored } from '../decode.ts'
-import { duration, type Field, flag, int32, int64, isObject, text, time } from '../message.ts'
+import { decode as decodeStored } from '../messages/decode.ts'
+import { duration, type Field, flag, int32, int64, isObject, text, time } from '../messages/message.ts'
 import { invalidField, malformed } from '../status.ts'
 import type { Member, Message, Scalar, Type, Vocabulary } from './message.ts'
 

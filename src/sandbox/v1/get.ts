@@ -1,5 +1,5 @@
-import type { Row } from '../model.ts'
 import { actOf, readableRow, uidParam } from '../v2/reads.ts'
+import type { Row } from '../world/model.ts'
 import { encodeResource } from './encode.ts'
 import type { List } from './list.ts'
 import type { Operation } from './operation.ts'

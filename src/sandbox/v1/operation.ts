@@ -1,7 +1,7 @@
 import { snakeCase } from '../http/case.ts'
 import { type Ask, ok, type Route } from '../http/route.ts'
 import { CODES, gatewayError, isStatusError } from '../status.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import type { Message } from './message.ts'
 
 /** One v1 endpoint: answers HTTP 200 with the JSON `answer` gives, creates and deletes included (facts §12.5). */

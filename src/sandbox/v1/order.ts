@@ -1,7 +1,7 @@
 import type { Query } from '../http/query.ts'
-import type { Row } from '../model.ts'
-import { type Order, SORTABLE, type Sortable } from '../order.ts'
+import { type Order, SORTABLE, type Sortable } from '../lists/order.ts'
 import { invalidField } from '../status.ts'
+import type { Row } from '../world/model.ts'
 
 /** What v1 may call a column (specification §9.5; `last_updated` is a tag's word, facts §4.2). */
 const COLUMNS: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
-import type { Message } from '../message.ts'
-import type { Row } from '../model.ts'
+import type { Message } from '../messages/message.ts'
 import type { Resource } from '../v2/resource.ts'
+import type { Row } from '../world/model.ts'
 
 /** A resource whose `members` may be left out: v1 validates less than v2 (facts §24.13). What is given is judged as ever. */
 export function relaxed<R extends Row>(resource: Resource<R>, ...members: readonly string[]): Resource<R> {

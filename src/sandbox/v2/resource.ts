@@ -1,14 +1,14 @@
-import type { Needed } from '../auth/authorize.ts'
+import type { Needed } from '../auth/rights/authorize.ts'
 import type { Caller } from '../caller.ts'
-import type { Filter } from '../filter.ts'
 import type { Query } from '../http/query.ts'
-import type { Draft, Message } from '../message.ts'
-import type { Row } from '../model.ts'
-import type { Order, Sortable } from '../order.ts'
+import type { Filter } from '../lists/filter.ts'
+import type { Order, Sortable } from '../lists/order.ts'
+import type { Draft, Message } from '../messages/message.ts'
 import type { FieldViolation, PreconditionViolation, ResourceType } from '../status.ts'
-import type { Store } from '../store.ts'
-import type { Table } from '../table.ts'
-import type { World } from '../world.ts'
+import type { Row } from '../world/model.ts'
+import type { Store } from '../world/store.ts'
+import type { Table } from '../world/table.ts'
+import type { World } from '../world/world.ts'
 
 /** What a hook may look at beside the row. */
 export type Act = {

@@ -1,8 +1,8 @@
 import type { Ask } from '../http/route.ts'
-import type { Row } from '../model.ts'
-import { type Order, SORTABLE, type Sortable, sortRows } from '../order.ts'
-import { type Page, pageOf, readPaging } from '../paging.ts'
-import type { World } from '../world.ts'
+import { type Order, SORTABLE, type Sortable, sortRows } from '../lists/order.ts'
+import { type Page, pageOf, readPaging } from '../lists/paging.ts'
+import type { Row } from '../world/model.ts'
+import type { World } from '../world/world.ts'
 
 /** A list whose rows belong to no group: it knows no `uidp`, and who may see one row may see them all. */
 export type UnscopedList<R extends Row> = {

@@ -6,10 +6,10 @@ import {
   type Needed,
   requireCapability,
   visible,
-} from '../../../src/sandbox/auth/authorize.ts'
-import { builtInRoleUid } from '../../../src/sandbox/auth/built-in-roles.ts'
+} from '../../../src/sandbox/auth/rights/authorize.ts'
+import { builtInRoleUid } from '../../../src/sandbox/auth/rights/built-in-roles.ts'
 import type { Caller } from '../../../src/sandbox/caller.ts'
-import { newUid } from '../../../src/sandbox/uid.ts'
+import { newUid } from '../../../src/sandbox/world/uid.ts'
 import { type Bench, openBench, userUid } from '../iam/harness.ts'
 
 let bench: Bench

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createClock } from '../../../src/sandbox/clock.ts'
-import { createWorld } from '../../../src/sandbox/create-world.ts'
-import { emptyDataset } from '../../../src/sandbox/data/demo.ts'
+import { emptyDataset } from '../../../src/sandbox/data/demo/demo.ts'
 import type { Occurrence } from '../../../src/sandbox/events/announce.ts'
 import { createCourier } from '../../../src/sandbox/events/courier.ts'
 import { createLedger } from '../../../src/sandbox/events/ledger.ts'
 import type { Outcome, Post } from '../../../src/sandbox/events/post.ts'
-import { createRandom } from '../../../src/sandbox/random.ts'
+import { createClock } from '../../../src/sandbox/world/clock.ts'
+import { createWorld } from '../../../src/sandbox/world/create-world.ts'
+import { createRandom } from '../../../src/sandbox/world/random.ts'
 import { START } from '../running.ts'
 
 const OPTIONS = { v1Dialect: 'specification', serviceDomain: 'chainguard.dev' } as const

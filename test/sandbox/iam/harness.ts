@@ -1,14 +1,14 @@
 import { stsRoutes } from '../../../src/sandbox/auth/routes.ts'
-import { type Clock, createClock } from '../../../src/sandbox/clock.ts'
 import { fillStore } from '../../../src/sandbox/data/dataset.ts'
-import { emptyDataset } from '../../../src/sandbox/data/demo.ts'
+import { emptyDataset } from '../../../src/sandbox/data/demo/demo.ts'
 import { dispatch } from '../../../src/sandbox/http/dispatch.ts'
 import { createRouter } from '../../../src/sandbox/http/router.ts'
-import { createRandom } from '../../../src/sandbox/random.ts'
-import { createStore } from '../../../src/sandbox/store.ts'
 import { iamRoutes } from '../../../src/sandbox/v2/iam/routes.ts'
 import { registryRoutes } from '../../../src/sandbox/v2/registry/routes.ts'
-import type { World } from '../../../src/sandbox/world.ts'
+import { type Clock, createClock } from '../../../src/sandbox/world/clock.ts'
+import { createRandom } from '../../../src/sandbox/world/random.ts'
+import { createStore } from '../../../src/sandbox/world/store.ts'
+import type { World } from '../../../src/sandbox/world/world.ts'
 
 /** Any JSON the service answers; tests say what they expect of it. */
 // biome-ignore lint/suspicious/noExplicitAny: a typed body would repeat in types what the assertions say

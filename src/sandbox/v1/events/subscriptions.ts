@@ -1,7 +1,7 @@
 import { anyHttp } from '../../events/sink.ts'
-import type { Subscription } from '../../model.ts'
 import { sinkCheck, subscriptions } from '../../v2/events/subscriptions.ts'
 import type { Resource } from '../../v2/resource.ts'
+import type { Subscription } from '../../world/model.ts'
 import { listOperation } from '../list.ts'
 import { subscription } from '../messages/subscriptions.ts'
 import type { Operation } from '../operation.ts'

@@ -1,5 +1,5 @@
 import type { Answer, Route } from '../../http/route.ts'
-import { scimRoutes } from '../../v2/iam/scim-routes.ts'
+import { scimRoutes } from '../../v2/iam/scim/scim-routes.ts'
 import { decode } from '../decode.ts'
 import { encode } from '../encode.ts'
 import { scimMessages } from '../messages/providers.ts'

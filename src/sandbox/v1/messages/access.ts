@@ -1,4 +1,4 @@
-import { capabilities } from '../../auth/capabilities.ts'
+import { capabilities } from '../../auth/rights/capabilities.ts'
 import { choice, duration, flag, list, message, object, readOnly, text, time } from '../message.ts'
 import { strings } from '../vocabulary.ts'
 import { group } from './groups.ts'

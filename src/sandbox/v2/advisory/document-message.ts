@@ -1,4 +1,4 @@
-import { choice, listOf, type Message, nested, text, time } from '../../message.ts'
+import { choice, listOf, type Message, nested, text, time } from '../../messages/message.ts'
 import { FALSE_POSITIVE_TYPES } from './enums.ts'
 
 const PACKAGE = 'chainguard.platform.advisory.v2'

@@ -1,4 +1,4 @@
-import { choice, type Message, text } from '../../message.ts'
+import { choice, type Message, text } from '../../messages/message.ts'
 
 /** Enums that advisories and the public feed share, by number (facts §18). */
 

@@ -1,7 +1,7 @@
-import type { AdvisoryDocument, VulnerabilityMetadata } from '../../advisory-model.ts'
 import type { Query } from '../../http/query.ts'
 import { type FieldViolation, invalidArgument, invalidField, malformed } from '../../status.ts'
-import type { Store } from '../../store.ts'
+import type { AdvisoryDocument, VulnerabilityMetadata } from '../../world/advisory-model.ts'
+import type { Store } from '../../world/store.ts'
 
 /** The public feed, for both versions of the API: they differ in names alone (facts §7). */
 

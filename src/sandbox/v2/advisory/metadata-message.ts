@@ -1,4 +1,4 @@
-import { choice, listOf, type Message, nested, text } from '../../message.ts'
+import { choice, listOf, type Message, nested, text } from '../../messages/message.ts'
 import { REFERENCE_TYPES, severityMessage } from './enums.ts'
 
 const PACKAGE = 'chainguard.platform.advisory.v2'

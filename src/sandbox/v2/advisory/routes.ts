@@ -1,5 +1,5 @@
 import { ok, type Route } from '../../http/route.ts'
-import { render } from '../../render.ts'
+import { render } from '../../messages/render.ts'
 import { unscopedPage } from '../unscoped-list.ts'
 import { documentMessage } from './document-message.ts'
 import { refuseResolvedVulns, selectDocuments, selectMetadata } from './feed.ts'

@@ -1,4 +1,4 @@
-import { choice, int32, int64, type Message, outputText, outputTime, text } from '../../message.ts'
+import { choice, int32, int64, type Message, outputText, outputTime, text } from '../../messages/message.ts'
 
 const PACKAGE = 'chainguard.platform.libraries.v2'
 

@@ -1,9 +1,9 @@
-import { hasCapabilitySomewhere } from '../../auth/authorize.ts'
+import { hasCapabilitySomewhere } from '../../auth/rights/authorize.ts'
 import type { Caller } from '../../caller.ts'
 import type { Query } from '../../http/query.ts'
-import type { Artifact, ArtifactVersion } from '../../library-model.ts'
-import type { Store } from '../../store.ts'
-import type { World } from '../../world.ts'
+import type { Artifact, ArtifactVersion } from '../../world/library-model.ts'
+import type { Store } from '../../world/store.ts'
+import type { World } from '../../world/world.ts'
 
 /** The catalog belongs to no group: who may read artifacts anywhere reads all of it, everybody else finds it empty. */
 const mayRead = (world: World, caller: Caller): boolean => hasCapabilitySomewhere(world, caller, 'libraries.artifacts.list')

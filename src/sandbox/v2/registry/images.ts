@@ -1,8 +1,8 @@
-import { requireCapability } from '../../auth/authorize.ts'
+import { requireCapability } from '../../auth/rights/authorize.ts'
 import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
-import type { Image } from '../../model.ts'
 import { notFound } from '../../status.ts'
-import type { World } from '../../world.ts'
+import type { Image } from '../../world/model.ts'
+import type { World } from '../../world/world.ts'
 import { existing, uidParam } from '../reads.ts'
 import { repos } from './repos.ts'
 

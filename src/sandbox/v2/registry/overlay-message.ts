@@ -1,4 +1,4 @@
-import { int32, listOf, type Message, mapOf, nested, text } from '../../message.ts'
+import { int32, listOf, type Message, mapOf, nested, text } from '../../messages/message.ts'
 
 const PACKAGE = 'chainguard.platform.registry.v2.CustomOverlay'
 

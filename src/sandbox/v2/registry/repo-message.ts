@@ -1,5 +1,5 @@
-import { choice, flag, listOf, type Message, nested, outputText, outputTime, text, time } from '../../message.ts'
-import { among, descriptionRule, each, matching, nameRule } from '../../validate.ts'
+import { choice, flag, listOf, type Message, nested, outputText, outputTime, text, time } from '../../messages/message.ts'
+import { among, descriptionRule, each, matching, nameRule } from '../../messages/validate.ts'
 import { customOverlayMessage } from './overlay-message.ts'
 
 export const CATALOG_TIERS: readonly string[] = [

@@ -1,6 +1,6 @@
-import type { Advisory, AdvisoryEvent } from '../../advisory-model.ts'
-import type { Filter } from '../../filter.ts'
 import type { Query } from '../../http/query.ts'
+import type { Filter } from '../../lists/filter.ts'
+import type { Advisory, AdvisoryEvent } from '../../world/advisory-model.ts'
 import { eventType, eventTypeNames, latestApproved } from './event-kinds.ts'
 import { REVIEW_STATES } from './event-message.ts'
 

@@ -1,4 +1,4 @@
-import { listOf, type Message, nested, outputText, outputTime, text } from '../../message.ts'
+import { listOf, type Message, nested, outputText, outputTime, text } from '../../messages/message.ts'
 import { severityMessage } from '../advisory/enums.ts'
 import { advisoryEventMessage } from './event-message.ts'
 

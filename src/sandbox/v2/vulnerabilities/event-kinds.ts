@@ -1,5 +1,5 @@
-import type { Advisory, AdvisoryEvent } from '../../advisory-model.ts'
 import { snakeCase } from '../../http/case.ts'
+import type { Advisory, AdvisoryEvent } from '../../world/advisory-model.ts'
 
 /** The members that tell what an event is, in the order of the filter enum's numbers, which start at 1 (facts §18). */
 export const EVENT_KINDS = [

@@ -1,4 +1,4 @@
-import { choice, listOf, type Message, nested, outputText, outputTime, text } from '../../message.ts'
+import { choice, listOf, type Message, nested, outputText, outputTime, text } from '../../messages/message.ts'
 import { FALSE_POSITIVE_TYPES } from '../advisory/enums.ts'
 
 const PACKAGE = 'chainguard.platform.vulnerabilities.v2.AdvisoryEvent'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { builtInRoleUid } from '../../../../src/sandbox/auth/built-in-roles.ts'
+import { builtInRoleUid } from '../../../../src/sandbox/auth/rights/built-in-roles.ts'
 import { userUid } from '../../../../src/sandbox/data/users.ts'
 import { DIALECTS, names, startV1 } from '../harness.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Advisory } from '../../../advisory-model.ts'
-import { rootOf } from '../../../uid.ts'
 import { latestApproved } from '../../../v2/vulnerabilities/event-kinds.ts'
-import type { World } from '../../../world.ts'
+import type { Advisory } from '../../../world/advisory-model.ts'
+import { rootOf } from '../../../world/uid.ts'
+import type { World } from '../../../world/world.ts'
 
 /** How bad a vulnerability is, in the words of reports. */
 export type Level = 'UNKNOWN' | 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL' | 'NEGLIGIBLE'

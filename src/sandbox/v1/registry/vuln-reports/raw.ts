@@ -1,4 +1,4 @@
-import { visible } from '../../../auth/authorize.ts'
+import { visible } from '../../../auth/rights/authorize.ts'
 import { callerOf } from '../../../http/route.ts'
 import { invalidField, notFound } from '../../../status.ts'
 import { encode } from '../../encode.ts'

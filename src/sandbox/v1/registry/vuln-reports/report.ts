@@ -1,4 +1,4 @@
-import { requireCapability } from '../../../auth/authorize.ts'
+import { requireCapability } from '../../../auth/rights/authorize.ts'
 import { callerOf } from '../../../http/route.ts'
 import { uidParam } from '../../../v2/reads.ts'
 import { imageUid } from '../../../v2/registry/images.ts'

@@ -1,0 +1,34 @@
+import type { Dataset } from '../dataset.ts'
+import { exampleCom, organization } from '../groups.ts'
+import { bindUsers, builtInRoleRows, tokensOf, userRows } from '../users.ts'
+import { demoAccess } from './demo-access.ts'
+import { demoAdvisories } from './demo-advisories.ts'
+import { demoEvents } from './demo-events.ts'
+import { demoLibraries } from './demo-libraries.ts'
+import { demoRegistry } from './demo-registry.ts'
+
+const EVERYBODY = ['owner', 'editor', 'viewer', 'outsider', 'admin'] as const
+
+/** Three organizations with about 5,000 tags: `example.com` to work in, `acme.dev` to prove isolation, the public catalog to sync from. */
+export const demoDataset = (now: number): Dataset => ({
+  rows: [...demoAccess(now), ...demoRegistry(), demoAdvisories(), demoLibraries(), demoEvents],
+  tokens: tokensOf(EVERYBODY),
+  organization: exampleCom.uid,
+})
+
+/** One organization and its users, nothing in it. */
+export const emptyDataset = (): Dataset => {
+  const only = organization('example.com')
+  return {
+    rows: [
+      {
+        groups: [only],
+        roles: builtInRoleRows,
+        identities: userRows(EVERYBODY),
+        roleBindings: bindUsers(only.uid, ['owner', 'editor', 'viewer']),
+      },
+    ],
+    tokens: tokensOf(EVERYBODY),
+    organization: only.uid,
+  }
+}

@@ -1,0 +1,70 @@
+import { callerOf, ok, type Route } from '../../../http/route.ts'
+import { invalidField, notFound, resourceExhausted } from '../../../status.ts'
+import type { Group } from '../../../world/model.ts'
+import { inRoot } from '../../../world/uid.ts'
+import type { World } from '../../../world/world.ts'
+import { present, uidParam } from '../../reads.ts'
+import { groups } from './groups.ts'
+
+/** How long a caller waits before asking for access to the same group again (ASSUMPTIONS.md, "Groups"). */
+const REQUEST_INTERVAL_MS = 60 * 60 * 1000
+
+/** When each caller last asked for access to a group. The API shows these requests nowhere, so the store has no table for them. */
+const requests = new WeakMap<World, Map<string, number>>()
+
+/** The domain of the caller's verified email address; undefined without one. */
+const domainOf = (world: World, identityUid: string): string | undefined =>
+  world.store.identities.get(identityUid)?.email.split('@')[1] || undefined
+
+/** The verified organization named like the domain of a caller's verified email address (semantics §3.1). */
+export const groupOfCaller = (world: World, identityUid: string): Group | undefined => {
+  const domain = domainOf(world, identityUid)
+  return domain === undefined ? undefined : world.store.groups.named('', domain).find(({ verified }) => verified)
+}
+
+/** Whether a caller may ask for access at all: only somebody with a verified email address. */
+export const isEligible = (world: World, identityUid: string): boolean => domainOf(world, identityUid) !== undefined
+
+/**
+ * Notes that a caller asks to be let into an organization. NOT_FOUND for a group that is none, RESOURCE_EXHAUSTED when the caller
+ * asked within the last hour (semantics §3.1).
+ */
+export const requestAccess = (world: World, identityUid: string, groupUid: string): void => {
+  const group = world.store.groups.get(groupUid)
+  if (!group || !inRoot(groupUid)) notFound('iam.Group', groupUid)
+  const asked = requests.get(world) ?? new Map<string, number>()
+  const key = `${identityUid} ${groupUid}`
+  const now = world.clock.now().getTime()
+  if (now - (asked.get(key) ?? -Infinity) < REQUEST_INTERVAL_MS) resourceExhausted('access to this group was requested recently')
+  requests.set(world, asked.set(key, now))
+}
+
+export const groupActionRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    template: '/iam/v2/groups:lookupGroup',
+    auth: 'required',
+    handle: (ask, world) => {
+      const { identityUid } = callerOf(ask)
+      // Every cause is the same answer, or it would tell which domains are customers.
+      const group = groupOfCaller(world, identityUid) ?? notFound('iam.Group', '')
+      return ok({ group: present(groups, world, group, 'get') })
+    },
+  },
+  {
+    method: 'GET',
+    template: '/iam/v2/groups:checkEligibility',
+    auth: 'required',
+    handle: (ask, world) => ok({ eligible: isEligible(world, callerOf(ask).identityUid) }),
+  },
+  {
+    method: 'POST',
+    template: '/iam/v2/groups/{group_uid=**}:requestGroupAccess',
+    auth: 'required',
+    handle: (ask, world) => {
+      if (ask.params.group_uid === '') invalidField('group_uid', 'is required')
+      requestAccess(world, callerOf(ask).identityUid, uidParam(ask, 'group_uid'))
+      return ok({})
+    },
+  },
+]

@@ -2,21 +2,21 @@
 import { text } from 'node:stream/consumers'
 import { run } from './cli/run.ts'
 
-/** Resolves when the process is asked to stop; asked a second time, it stops at once. */
+/** Resolves on the first signal to stop. A second signal stops the process at once. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
 }
 
-/** Resolves with the first exception that nobody catches; what else fails while the process ends changes nothing. */
+/** Resolves with the first uncaught exception. Later ones, while the process ends, are ignored. */
 function untilEscaped(): Promise<unknown> {
   return new Promise((resolve) => {
     process.on('uncaughtException', (thrown: unknown) => resolve(thrown ?? new Error(`${thrown} was thrown`)))
   })
 }
 
-/** A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours. */
+/** A reader that has seen enough (`| head`) closes the pipe. That is not a failure. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

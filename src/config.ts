@@ -4,15 +4,15 @@ import type { Kind } from './config/kinds.ts'
 import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
 
 export interface ConfigSources {
-  /** Values of flags, by flag name without dashes. */
+  /** Values of flags, keyed by the flag name without dashes. */
   readonly flags: Readonly<Record<string, string | undefined>>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** A configuration, or one sentence that names the wrong value, where it comes from, and what is allowed. */
+/** A configuration, or one sentence that names the wrong value, its source and the allowed values. */
 export type Loaded = { readonly config: Config } | { readonly problem: string }
 
-/** Name of the flag and, with `CROSSWALK_`, of the variable that point to the configuration file. */
+/** The flag that names the configuration file. The variable is the same with `CROSSWALK_` in front. */
 export const FILE_FLAG = 'config'
 
 interface Given {
@@ -20,7 +20,7 @@ interface Given {
   readonly source: string
 }
 
-/** Reads the configuration: flags win over the environment, the environment over the file, the file over the defaults. */
+/** Reads the configuration. Flags override the environment, the environment overrides the file, the file overrides the defaults. */
 export function loadConfig({ flags, env }: ConfigSources): Loaded {
   const path = flags[FILE_FLAG] ?? env.CROSSWALK_CONFIG
   const file = path ? readConfigFile(path) : new Map<SettingKey, unknown>()
@@ -38,13 +38,13 @@ export function loadConfig({ flags, env }: ConfigSources): Loaded {
   return problem === undefined ? { config } : { problem }
 }
 
-/** The defaults, with these values instead of some of them. */
+/** The defaults, overridden by these values. */
 export function configWith(values: Partial<Config>): Config {
   const defaults = Object.fromEntries(SETTING_KEYS.map((key) => [key, SETTINGS[key].default]))
   return { ...defaults, ...values } as Config
 }
 
-/** An environment variable that is set to nothing counts as not set. */
+/** An empty environment variable counts as unset. */
 function find(key: SettingKey, { flags, env }: ConfigSources, file: ReadonlyMap<SettingKey, unknown>, path?: string): Given | undefined {
   const flag = flags[flagOf(key)]
   if (flag !== undefined) return { value: flag, source: `the flag --${flagOf(key)}` }
@@ -58,7 +58,7 @@ interface Issue {
   readonly message: string
 }
 
-/** What is wrong deep inside a value is named by its place, and a secret is not shown. */
+/** Names the path of a problem inside a value. Does not print a secret. */
 function wrongValue(key: SettingKey, { value, source }: Given, issues: readonly Issue[]): string {
   const { kind }: { readonly kind: Kind<unknown> } = SETTINGS[key]
   const inside = issues.find(({ path }) => kind.secret || path.length > 0)

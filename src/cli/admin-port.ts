@@ -4,13 +4,13 @@ import { configFlags, configFrom } from './config-flags.ts'
 
 const HOST = 'http://127.0.0.1'
 
-/** The flags that say which running proxy is asked, and with which token. */
+/** The flags that name the running proxy to ask and the token to ask with. */
 export const adminFlags: Readonly<Record<string, Flag>> = {
   admin: { help: `Address of the admin port (${HOST}:8081, or admin.port on this machine)` },
   ...configFlags(['admin.token', 'admin.readToken']),
 }
 
-/** What the admin port of the running proxy answers to a GET, or a sentence why it does not. */
+/** Sends a GET to the admin port of the running proxy. Returns the response, or a sentence that says why there is none. */
 export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | { readonly problem: string }> {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return loaded

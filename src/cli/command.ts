@@ -1,47 +1,47 @@
-/** The process from outside. */
+/** The process as a command sees it from outside. */
 export interface Process {
-  /** Writes to standard output, and breaks the line. */
+  /** Writes to standard output and ends the line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Everything on standard input. */
+  /** Resolves with all of standard input. */
   readonly stdin: () => Promise<string>
-  /** Resolves when the process is asked to stop (SIGTERM, SIGINT). */
+  /** Resolves when the process receives SIGTERM or SIGINT. */
   readonly untilStopped: () => Promise<void>
-  /** Resolves with an exception that nobody caught, which does not end the process from then on. */
+  /** Resolves with an uncaught exception. From then on such an exception does not end the process. */
   readonly untilEscaped: () => Promise<unknown>
 }
 
-/** What a command sees of the process. `out` and `err` write one line, whatever is in it; only `text` keeps line breaks. */
+/** The process as commands use it. `out` and `err` escape everything to one line; only `text` keeps line breaks. */
 export interface Io extends Process {
-  /** Writes a text of several lines to standard output: JSON, CSV, a program. */
+  /** Writes text of several lines to standard output: JSON, CSV, a program. */
   readonly text: (text: string) => void
 }
 
-/** A flag of a command; without `switch` it takes a value. */
+/** A flag of a command. It takes a value unless `switch` is set. */
 export interface Flag {
   readonly help: string
   readonly switch?: true
 }
 
-/** The flags given: text, or true for a switch. */
+/** The given flags: a text, or true for a switch. */
 export type Flags = Readonly<Record<string, string | true | undefined>>
 
-/** One command of the command line. */
+/** One command. */
 export interface Command {
-  /** The words that call it, with its arguments: `explain 'METHOD /path?query'`. */
+  /** How to call it, with its arguments: `explain 'METHOD /path?query'`. */
   readonly usage: string
   readonly summary: string
   /** Names of required arguments. */
   readonly args?: readonly string[]
-  /** The last argument may be given several times. */
+  /** The last argument may be repeated. */
   readonly more?: true
   readonly flags: Readonly<Record<string, Flag>>
-  /** Returns the exit code: 0 done, 1 failed, 2 wrongly called. */
+  /** Returns the exit code: 0 done, 1 failed, 2 misused. */
   readonly run: (flags: Flags, args: readonly string[], io: Io) => Promise<number>
 }
 
-/** Exit codes: what was asked for cannot be done, and what was asked for makes no sense. */
+/** Exit codes: the request failed, or the request made no sense. */
 export const FAILED = 1
 export const MISUSED = 2
 

@@ -2,13 +2,13 @@ import { flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/setti
 import { FILE_FLAG, type Loaded, loadConfig } from '../config.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
-/** A flag for each of these settings, and one for the configuration file. */
+/** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
   const flags = keys.map((key): [string, Flag] => [flagOf(key), { help: helpOf(key) }])
   return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'JSON file with any of these settings' } }
 }
 
-/** The configuration that the flags and the environment make together. */
+/** The configuration from the flags, the environment and the file. */
 export function configFrom(flags: Flags, io: Io): Loaded {
   const names = [FILE_FLAG, ...SETTING_KEYS.map(flagOf)]
   return loadConfig({ flags: Object.fromEntries(names.map((name) => [name, textOf(flags, name)])), env: io.env })

@@ -1,11 +1,11 @@
-/** Why a file that a person named cannot be read or written, by the system's code. */
+/** The reason, by system error code, why a file that the user named cannot be opened. */
 const FILE_HINDRANCES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   EACCES: 'this user may not',
   ENOTDIR: 'its folder is a file',
 }
 
-/** What went wrong, line by line: one sentence for what a person can mend; a fault of ours also tells the calls that led to it. */
+/** Describes a failure in lines: one sentence for what the user can fix; the stack as well for a fault of the program. */
 export function failureLines(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [String(error)]
   const { code, port, address, syscall, path } = error as NodeJS.ErrnoException & { port?: number; address?: string }
@@ -18,7 +18,7 @@ export function failureLines(error: unknown): readonly string[] {
   return code === undefined && error.name !== 'Error' ? [`${error.name}: ${error.message}`, ...callsOf(error)] : [error.message]
 }
 
-/** The message, which stands first in the stack, may be of several lines. */
+/** Drops the message, which opens the stack and may span several lines. */
 function callsOf({ stack = '' }: Error): readonly string[] {
   return stack.split('\n').filter((line) => line.startsWith('    at '))
 }

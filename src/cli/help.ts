@@ -13,7 +13,7 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-/** What one command does and takes. */
+/** The help of one command. */
 export function helpFor({ usage, summary, flags }: Command): string {
   return [`crosswalk ${usage}`, '', `  ${summary}`, '', ...flagRows({ ...flags, help: { help: 'Print this text', switch: true } })].join(
     '\n',

@@ -1,10 +1,10 @@
-/** The first version of each line in which texts like array indices no longer collide in V8's tables (CVE-2026-21717). */
+/** The first version of each line without collisions of integer-like strings in V8's hash tables (CVE-2026-21717). */
 const MENDED: Readonly<Record<number, string>> = { 22: '22.22.2', 24: '24.14.1', 25: '25.8.2' }
 
-/** A PING ACK that nobody asked for, and then a body, meet an assertion of this version alone: of any `http2.createServer()`, not only ours. */
+/** This version alone aborts on an unsolicited PING ACK followed by a body. Every `http2.createServer()` is affected. */
 const ABORTED = 'v22.23.3'
 
-/** One sentence when this Node (`process.version`) lacks security fixes that a proxy needs; undefined when it does not. */
+/** Returns one sentence if this Node (`process.version`) lacks security fixes that a proxy needs, otherwise undefined. */
 export function lacksFixes(version: string): string | undefined {
   const [major = 0, minor = 0, patch = 0] = numbersIn(version)
   if (major === 20) return `Node ${version.slice(1)} has had no security fixes since April 2026; Node 24 is recommended`

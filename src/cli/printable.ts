@@ -1,9 +1,9 @@
 import type { Io, Process } from './command.ts'
 
-/** What a terminal obeys or hides instead of showing it: control and format characters (escape sequences, turned writing), breaks of lines. */
+/** Control and format characters (escape sequences, bidirectional overrides) and line breaks: a terminal obeys or hides them. */
 const UNSEEN = /\r\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** The same process, told of nothing that could act on its terminal: what is printed may hold texts that strangers chose. */
+/** Wraps the process so that no printed text can act on its terminal: output may contain text that strangers chose. */
 export function printable(outside: Process): Io {
   return {
     ...outside,
@@ -13,7 +13,7 @@ export function printable(outside: Process): Io {
   }
 }
 
-/** A text that cannot be more than one line: `\u001b` is written for an escape character, `\u000a` for a line break. */
+/** Escapes a text to one line: `\u001b` for an escape character, `\u000a` for a line break. */
 export function oneLine(text: string): string {
   return text.replaceAll(UNSEEN, (found) => (found === '\t' ? found : written(found)))
 }
@@ -24,7 +24,7 @@ function severalLines(text: string): string {
   return text.replaceAll(UNSEEN, (found) => (BREAKS.has(found) ? found : written(found)))
 }
 
-/** As JSON, JavaScript and TypeScript write it in a text, so that the value of the text stays the same there. */
+/** Uses the escapes of JSON, JavaScript and TypeScript, so that the text keeps its value there. */
 function written(found: string): string {
   return Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 }

@@ -31,7 +31,7 @@ const COMMANDS: readonly Command[] = [
   replay,
 ]
 
-/** Runs the command that `argv` (without node and script) names; returns the exit code. */
+/** Runs the command that `argv` (without node and script) names and returns its exit code. */
 export async function run(argv: readonly string[], outside: Process): Promise<number> {
   const io = printable(outside)
   const [first = '--help'] = argv
@@ -51,7 +51,7 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   }
 }
 
-/** The command whose words stand first; `sandbox token` before `sandbox`. */
+/** Finds the command whose words begin `argv`; the longer match, `sandbox token`, wins over `sandbox`. */
 function find(argv: readonly string[]): Command | undefined {
   const fits = (command: Command) => wordsOf(command).every((word, at) => argv[at] === word)
   return COMMANDS.filter(fits).sort((a, b) => wordsOf(b).length - wordsOf(a).length)[0]
@@ -92,7 +92,7 @@ function unknownCommand(word: string): string {
   return `There is no command "${word}"; ${near ? `did you mean "${near}"?` : 'crosswalk --help lists the commands.'}`
 }
 
-/** From the manifest next to the sources or above the build output. */
+/** Reads the manifest beside the sources or above the build output. */
 function version(): string {
   const [above = ''] = ['../../package.json', '../../../package.json'].filter((path) => existsSync(new URL(path, import.meta.url)))
   return JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')).version

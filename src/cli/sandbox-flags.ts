@@ -15,7 +15,7 @@ const data: Kind<string> = {
   allowed: `one of ${DATA_SETS.join(', ')}, or a file whose name ends in .json`,
 }
 
-/** The sandbox's own flags; `demo` and `sandbox` take them both. */
+/** The sandbox's own flags, for both `demo` and `sandbox`. */
 const FLAGS = {
   'sandbox-port': {
     kind: integer(0, 65_535),
@@ -31,7 +31,7 @@ const FLAGS = {
 
 export const sandboxFlags: Readonly<Record<string, Flag>> = FLAGS
 
-/** The sandbox's options, or one sentence that names the wrong value, its source and what is allowed. */
+/** Returns the sandbox's options, or one sentence that names the wrong value, its source and the allowed values. */
 export function sandboxOptions(flags: Flags, io: Io): { readonly options: SandboxOptions } | { readonly problem: string } {
   const values: Partial<Record<keyof typeof FLAGS, unknown>> = {}
   for (const [name, flag] of Object.entries(FLAGS) as [keyof typeof FLAGS, SandboxFlag][]) {

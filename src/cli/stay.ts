@@ -4,9 +4,8 @@ import { FAILED, type Io } from './command.ts'
 import { lacksFixes } from './node-version.ts'
 
 /**
- * Keeps a server until the process is asked to stop, and takes it out of service then. An exception that nobody caught ends it in the same
- * way, because nobody knows what it left undone: one fatal log line, and exit code 1 once everything under way has had its time. First the
- * log warns of a Node without security fixes.
+ * Runs a server until the process is asked to stop, then takes it out of service. An uncaught exception ends it in the same way, because it
+ * leaves an unknown state: one fatal log line, an orderly close, exit code 1. The log first warns of a Node without security fixes.
  */
 export async function stay(server: Pick<Server, 'close'>, log: Pick<Logger, 'fatal' | 'warn'>, io: Io, leave: () => void): Promise<number> {
   const old = lacksFixes(process.version)

@@ -7,12 +7,12 @@ import type { Server } from '../server.ts'
 import { type Flags, type Io, textOf } from './command.ts'
 import { configFrom } from './config-flags.ts'
 
-/** Milliseconds between two looks at the file. Looking works on every file system, also where a mount is swapped under the file. */
+/** Milliseconds between two reads of the file. Polling works on every file system, even if a mount is replaced. */
 const EVERY = 250
 
 /**
- * Follows the configuration file: new modes are in force from the next request on, other settings at the next start. A file that is wrong
- * changes nothing and is named with its reason. The function returned stops it.
+ * Follows the configuration file. New modes apply from the next request on, other settings from the next start. A wrong file changes
+ * nothing; the reason is printed. The returned function stops watching.
  */
 export function watchConfig(flags: Flags, io: Io, server: Pick<Server, 'changeModes'>, started: Config): () => void {
   const path = textOf(flags, FILE_FLAG) ?? io.env.CROSSWALK_CONFIG
@@ -32,8 +32,8 @@ export function watchConfig(flags: Flags, io: Io, server: Pick<Server, 'changeMo
 }
 
 /**
- * Calls `look` when the file reads the same twice and otherwise than at the last call: never in the middle of a write, and also for what
- * was written since the start. The function returned stops it.
+ * Calls `look` when two reads in a row agree and differ from the content at the last call. So it never sees a file half written, and it
+ * sees changes made since the start. The returned function stops it.
  */
 function whenSettled(path: string, look: () => void): () => void {
   let before: string | undefined

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { Kind } from './kinds.ts'
 
-/** Several as one text with commas between them; the file may give an array. */
+/** Accepts several addresses as one comma-separated text, or as an array in the file. */
 const several = (isOne: (text: string) => boolean, allowed: string): Kind<string | undefined> => ({
   schema: z.preprocess(
     (value) => (Array.isArray(value) ? value.join(',') : value),
@@ -19,7 +19,7 @@ export const addresses = several(isNetwork, 'addresses or networks with commas b
 
 export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal')
 
-/** The parts of such a text; none when there is no text. */
+/** Splits such a text; undefined gives none. */
 export function listOf(text: string | undefined): readonly string[] {
   return text?.split(',').map((part) => part.trim()) ?? []
 }
@@ -30,7 +30,7 @@ function isName(text: string): boolean {
 
 const WIDTHS: Readonly<Record<number, number>> = { 4: 32, 6: 128 }
 
-/** `192.0.2.1`, `::1`, `10.0.0.0/8`. */
+/** Accepts `192.0.2.1`, `::1`, `10.0.0.0/8`. */
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const width = WIDTHS[isIP(address)]

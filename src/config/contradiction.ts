@@ -1,7 +1,7 @@
 import { leadsBack } from './own-address.ts'
 import type { Config } from './settings.ts'
 
-/** One sentence about values that are each allowed but make no sense together; undefined when there are none. */
+/** Returns one sentence about values that are allowed one by one but contradict each other, otherwise undefined. */
 export function contradiction(config: Config): string | undefined {
   return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? leadsBack(config)
 }

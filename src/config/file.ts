@@ -3,10 +3,10 @@ import { isObject, type JsonObject } from '../tables/json.ts'
 import { nearest } from './nearest.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 
-/** Values by setting key, or a sentence that says what is wrong with the file. */
+/** Values by setting key, or a sentence that describes the problem with the file. */
 export type FileValues = ReadonlyMap<SettingKey, unknown> | { readonly problem: string }
 
-/** Reads a configuration file: a JSON object nested as the dots of the keys are. Unknown keys are refused, so that no slip goes unseen. */
+/** Reads a configuration file: a JSON object, nested at the dots of the keys. Unknown keys are refused, so that typing errors surface. */
 export function readConfigFile(path: string): FileValues {
   let content: unknown
   try {
@@ -25,13 +25,13 @@ export function readConfigFile(path: string): FileValues {
 
 const NO_JSON = ' is not valid JSON'
 
-/** V8 quotes what stands around a mistake in JSON: that may be a token. */
+/** Removes the text that V8 quotes around a JSON error, because it may contain a token. */
 function withoutContent({ message }: Error): string {
   const quote = message.search(/, (?:\.\.\.)?"/)
   return quote >= 0 && message.endsWith(NO_JSON) ? message.slice(0, quote) + NO_JSON : message
 }
 
-/** Gathers the values of known keys; returns the first key that is not one. */
+/** Collects the values of known keys. Returns the first unknown key. */
 function collect(object: JsonObject, prefix: string, values: Map<SettingKey, unknown>): string | undefined {
   for (const [member, value] of Object.entries(object)) {
     const key = prefix + member

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { asModeRules, type ModeRules, modesSchema } from '../modes/choose/rules.ts'
 
-/** What values a setting takes. Flags and the environment give text, the file gives JSON; both are read by `schema`. */
+/** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
 export interface Kind<T> {
   readonly schema: z.ZodType<T>
   /** Completes the sentence "… must be …". */
   readonly allowed: string
-  /** Its values are never printed. */
+  /** Values are never printed. */
   readonly secret?: true
 }
 
@@ -32,7 +32,7 @@ export function choiceOf<const T extends string>(...values: readonly T[]): Kind<
 
 export const file: Kind<string | undefined> = { schema: z.string().min(1), allowed: 'the path of a file' }
 
-/** The rules of `modes`; a mode alone, as a flag gives it, is the default of everything. */
+/** The rules of `modes`. A mode alone, as a flag gives it, becomes the default mode. */
 export const modes: Kind<ModeRules> = {
   schema: z.preprocess(asModeRules, modesSchema) as z.ZodType<ModeRules>,
   allowed: 'a mode (v1, v2, diff-v1, diff-v2) or an object {"default", "rules", "testers"}',
@@ -40,7 +40,7 @@ export const modes: Kind<ModeRules> = {
 
 export const host: Kind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address' }
 
-/** A base address; a trailing slash is taken away. Credentials in it would end up in logs. */
+/** A base address; a trailing slash is removed. Credentials are refused, because they would end up in logs. */
 export const url: Kind<string | undefined> = {
   schema: z
     .string()

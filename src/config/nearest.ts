@@ -1,4 +1,4 @@
-/** The candidate that needs the fewest edits to become `word`; undefined when none is close enough to be a slip of the pen. */
+/** Returns the candidate with the fewest edits to `word`, or undefined if none is close enough to be a typing error. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -7,7 +7,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
 }
 
-/** Levenshtein's distance, row by row. */
+/** The Levenshtein distance, row by row. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)
   for (let i = 1; i <= from.length; i += 1) {

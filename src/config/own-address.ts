@@ -1,14 +1,14 @@
 import type { Config } from './settings.ts'
 
-/** The addresses that the proxy itself listens on, and what would come of a service there. */
+/** The proxy's own listeners and the consequence of a service at that address. */
 const OWN = {
   listen: 'every request would come back',
   admin: 'whoever reaches the proxy would reach its admin port',
 } as const
 
 /**
- * One sentence when a service is said to be where the proxy itself listens; undefined when it is not, or when nobody can tell yet: another
- * name for the same address is known when the first request comes back.
+ * Returns one sentence if a service address is the proxy's own, otherwise undefined. Another name for the same address is found out only
+ * when the first request comes back.
  */
 export function leadsBack(config: Config): string | undefined {
   for (const upstream of ['upstream.v2', 'upstream.v1'] as const) {

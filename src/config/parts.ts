@@ -1,7 +1,7 @@
 import { listOf } from './addresses.ts'
 import type { Config } from './settings.ts'
 
-/** The settings as the parts of the proxy want them. */
+/** The settings, grouped as the parts of the proxy take them. */
 export function poolSettings(config: Config) {
   return {
     connections: config['upstream.connections'],
@@ -20,7 +20,7 @@ export function appLimits(config: Config) {
   }
 }
 
-/** No connection may take more than this part of the places that there are. */
+/** The largest share of all request slots that one connection may take. */
 const CONNECTION_SHARE = 1 / 8
 
 function streamsOf(config: Config): number {
@@ -74,7 +74,7 @@ export function compatSettings(config: Config) {
   }
 }
 
-/** Answers of one comparison that may be asked for in turn: the other side, v1 to learn, and three more before a mismatch is believed. */
+/** The most responses one comparison requests in turn: the other side, v1 to learn, three more before it believes a mismatch. */
 const ANSWERS = 6
 
 export function migrationSettings(config: Config) {

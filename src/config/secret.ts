@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Kind } from './kinds.ts'
 
-/** What a bearer token is written with (RFC 6750 §2.1); long enough that nobody guesses it. `@` is none of it. */
+/** The characters of a bearer token (RFC 6750 §2.1), and enough of them to rule out guessing. `@` is not among them. */
 const TOKEN = /^(?=.{16,4096}$)[A-Za-z\d._~+/-]+=*$/
 const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the path of a file that holds it'
 
-/** A token that clients must send. It is never printed: a file or the environment is better than a flag, which `ps` shows. */
+/** A token that clients must send. It is never printed. Put it in a file or the environment: `ps` shows flags. */
 export const secret: Kind<string | undefined> = {
   secret: true,
   schema: z.string({ error: `must be ${ALLOWED}` }).transform((text, context) => {

@@ -5,10 +5,10 @@ import { link, moment } from './announcements.ts'
 import { choiceOf, file, flag, host, integer, type Kind, modes, url } from './kinds.ts'
 import { secret } from './secret.ts'
 
-/** One setting. Parsing, `--help` and docs/configuration.md all come from this row. */
+/** One setting. Parsing, `--help` and docs/configuration.md all read this row. */
 interface Setting<T> {
   readonly kind: Kind<T>
-  /** `CROSSWALK_` + this; the flag is the same name in kebab-case. */
+  /** The variable is `CROSSWALK_` + this; the flag is the same name in kebab-case. */
   readonly name: string
   readonly default: T
   readonly help: string
@@ -20,7 +20,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const MEBIBYTE = 2 ** 20
 
-/** Every setting, by its key: the path in the configuration file and the name that errors use. */
+/** Every setting by its key, which is its path in the configuration file and its name in errors. */
 export const SETTINGS = {
   'upstream.v2': setting<string | undefined>(
     url,
@@ -342,7 +342,7 @@ export type SettingKey = keyof typeof SETTINGS
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never
 
-/** The whole configuration; a setting is found under its key. */
+/** The whole configuration, by setting key. */
 export type Config = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[]
@@ -351,7 +351,7 @@ export function envOf(key: SettingKey): string {
   return `CROSSWALK_${SETTINGS[key].name}`
 }
 
-/** Without the dashes in front. */
+/** The name of the flag without dashes. */
 export function flagOf(key: SettingKey): string {
   return SETTINGS[key].name.toLowerCase().replaceAll('_', '-')
 }

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface Build {
-  /** Path of the command line, as it is shipped. */
+  /** Path of the command line as shipped. */
   readonly cli: string
   remove(): void
 }
 
-/** Compiles the sources to a directory of their own, so that a test never runs what an earlier build left behind. */
+/** Compiles the sources to a new directory, so that a test never runs a stale build. */
 export function buildCli(): Build {
   const root = process.cwd()
   const directory = mkdtempSync(join(tmpdir(), 'crosswalk-build-'))

@@ -9,7 +9,7 @@ import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from '../modes/proxied.ts'
 import { runCommand } from './support.ts'
 
-/** Beside test/cases, so that the printed tests find what they import; gone when this is over. */
+/** A folder beside test/cases, so that the printed tests resolve their imports. It is removed at the end. */
 const cases = mkdtempSync(join(process.cwd(), 'test', 'case-'))
 const records = mkdtempSync(join(tmpdir(), 'crosswalk-case-'))
 afterAll(() => {
@@ -35,7 +35,7 @@ const BUGS: readonly (readonly [path: string, fault: object])[] = [
   ['/iam/v1/roles', { match: 'GET /iam/v2/roles', status: 403 }],
 ]
 
-it('a recorded mismatch becomes a test that shows it again', async () => {
+it('prints a recorded mismatch as a test that reproduces it', async () => {
   for (const [path, fault] of BUGS) {
     await stage.fault(fault)
     expect((await stage.request('GET', path, { token: stage.sandbox.tokens.admin })).status).toBe(200)
@@ -57,7 +57,7 @@ it('a recorded mismatch becomes a test that shows it again', async () => {
   expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ numTotalTests: BUGS.length, numPassedTests: BUGS.length })
 }, 60_000)
 
-it('it is found in a record file too, after the proxy has gone', async () => {
+it('finds a mismatch in a record file after the proxy has stopped', async () => {
   await stage.fault({ match: 'GET /registry/v2/repos', drop: '/repos/0' })
   await stage.request('GET', '/registry/v1/repos?limit=2')
   await stage.settled()
@@ -71,7 +71,7 @@ it('it is found in a record file too, after the proxy has gone', async () => {
   expect(await runCommand(['case', id, '--records', file])).toMatchObject({ code: 0, out: expect.stringContaining('playCase({') })
 })
 
-it('what is not there, or cannot be shown again, is told', async () => {
+it('names a mismatch that is missing or cannot be reproduced', async () => {
   const admin = ['--admin', stage.server.adminUrl]
   expect(await runCommand(['case', 'none', ...admin])).toEqual({
     code: 1,

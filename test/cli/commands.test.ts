@@ -41,11 +41,11 @@ describe('the command line', () => {
       'data is "x" in the flag --data, but it must be one of demo, empty, large, or a file whose name ends in .json.',
     ],
     [['explain', 'GET'], `"GET" is not of the form 'METHOD /path?query'.`],
-  ])('%j is misused: exit code 2 and one sentence', async (argv, err) => {
+  ])('rejects %j with exit code 2 and one sentence', async (argv, err) => {
     expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
   })
 
-  it('takes a wrong environment variable for a misuse too', async () => {
+  it('treats a wrong environment variable as misuse too', async () => {
     const { code, err } = await runCommand(['sandbox'], { CROSSWALK_SANDBOX_PORT: 'x' })
     expect(code).toBe(2)
     expect(err).toContain('in the environment variable CROSSWALK_SANDBOX_PORT')
@@ -55,13 +55,13 @@ describe('the command line', () => {
 describe('operations', () => {
   const operations = mappings.flatMap((mapping) => mapping.operations)
 
-  it('are those of the tables, each with its kind', async () => {
+  it('lists those of the tables, each with its kind', async () => {
     const rows = JSON.parse((await runCommand(['operations', '--json'])).out) as OperationRow[]
     expect(rows.map(({ id, kind }) => [id, kind])).toEqual(operations.map(({ id, kind }) => [id, kind]))
     for (const { kind, calls, because } of rows) expect(kind === 'v1-only' ? because : calls.length).toBeTruthy()
   })
 
-  it('are readable without --json', async () => {
+  it('is readable without --json', async () => {
     const { out } = await runCommand(['operations'])
     expect(out).toContain('registry.vuln_reports.list  v1-only\n  v1  GET /registry/v1/vuln_reports\n  because ')
     expect(out).toContain('ping.ping.ping  direct\n  v1  GET /ping/v1/ping\n  v2  GET /ping/v2/ping')
@@ -73,11 +73,11 @@ it.each([
   [['replay', '/none'], '/none cannot be opened: there is no such file or folder.'],
   [['report', '/none'], '/none cannot be opened: there is no such file or folder.'],
   [['case', 'x', '--records', '/none'], '/none cannot be opened: there is no such file or folder.'],
-])('%j names the file that is not there', async (argv, err) => {
+])('rejects %j and names the missing file', async (argv, err) => {
   expect(await runCommand(argv)).toEqual({ code: 1, out: '', err })
 })
 
-it('a port that is taken is told in a sentence', async () => {
+it('names a port that is taken in one sentence', async () => {
   const taken = net.createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   const { port } = taken.address() as AddressInfo
@@ -100,30 +100,30 @@ describe('sandbox token', () => {
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
   const groups = (token: string) => fetch(`${sandbox.url}/iam/v2/groups`, { headers: { authorization: `Bearer ${token}` } })
 
-  it('is an access token of a demo user', async () => {
+  it('prints an access token of a demo user', async () => {
     const { code, out } = await mint()
     expect(code).toBe(0)
     expect((await groups(out)).status).toBe(200)
     expect(claimsOf((await mint('--as', 'viewer')).out).sub).not.toBe(claimsOf(out).sub)
   })
 
-  it('is an access token of an identity', async () => {
+  it('prints an access token of an identity', async () => {
     const { sub } = claimsOf((await mint()).out)
     expect(claimsOf((await mint('--identity', sub)).out).sub).toBe(sub)
   })
 
-  it('is an identity token of a subject', async () => {
+  it('prints an identity token of a subject', async () => {
     const { out } = await mint('--subject', 'ci', '--issuer', `${sandbox.url}/ci`, '--audience', 'aud', '--lifetime', '60')
     const { iss, sub, aud, iat, exp } = claimsOf(out)
     expect({ iss, sub, aud, seconds: exp - iat }).toEqual({ iss: `${sandbox.url}/ci`, sub: 'ci', aud: 'aud', seconds: 60 })
   })
 
-  it('is refused with the reason of the sandbox', async () => {
+  it("prints the sandbox's reason for a refusal", async () => {
     expect(await mint('--identity', 'none')).toMatchObject({ code: 1, err: expect.stringMatching(/^The sandbox refused: /) })
     expect(await mint('--as', 'nobody')).toMatchObject({ code: 1, err: expect.stringMatching(/^The sandbox refused: /) })
   })
 
-  it('needs a sandbox that runs', async () => {
+  it('requires a running sandbox', async () => {
     const { code, err } = await runCommand(['sandbox', 'token', '--url', 'http://127.0.0.1:1'])
     expect({ code, err }).toEqual({
       code: 1,

@@ -28,30 +28,30 @@ describe('precedence', () => {
     [{}, { CROSSWALK_PORT: '2' }, 2],
     [{}, {}, 1],
     [{}, { CROSSWALK_PORT: '' }, 1],
-  ])('of flags %j and environment %j over the file gives port %i', (flags, env, port) => {
+  ])('resolves flags %j and environment %j over the file to port %i', (flags, env, port) => {
     expect(load(flags as Record<string, string>, env as Record<string, string>, content)).toMatchObject({
       config: { 'listen.port': port, 'v1.dialect': 'published', 'admin.port': 8081 },
     })
   })
 
-  it('has the file named by the environment too', () => {
+  it('reads the file that the environment names', () => {
     expect(load({}, { CROSSWALK_CONFIG: file({ 'listen.port': 7 }) })).toMatchObject({ config: { 'listen.port': 7 } })
   })
 
-  it('ends with the defaults', () => {
+  it('falls back to the defaults', () => {
     expect(load({})).toEqual({ config: configWith({}) })
   })
 })
 
-describe('values', () => {
-  it('are read from text and from JSON alike', () => {
+describe('the configuration', () => {
+  it('reads text and JSON alike', () => {
     const content = { registry: { readmes: false }, limits: { deadlineMs: 5 } }
     const values = { 'registry.readmes': false, 'limits.deadlineMs': 5 }
     expect(load({}, {}, content)).toMatchObject({ config: values })
     expect(load({ readmes: 'false', 'deadline-ms': '5' })).toMatchObject({ config: values })
   })
 
-  it('that are addresses lose their last slash', () => {
+  it('removes the trailing slash of an address', () => {
     expect(load({ 'upstream-v2': 'https://api.example.com/base/' })).toMatchObject({
       config: { 'upstream.v2': 'https://api.example.com/base' },
     })
@@ -67,7 +67,7 @@ describe('values', () => {
     ],
     [{ readmes: 'yes' }, {}, 'registry.readmes is "yes" in the flag --readmes, but it must be true or false.'],
     [{ host: '' }, {}, 'listen.host is "" in the flag --host, but it must be a host name or an IP address.'],
-  ])('that are wrong are named with their source: %j %j', (flags, env, problem) => {
+  ])('names the source of a wrong value: %j %j', (flags, env, problem) => {
     expect(load(flags as Record<string, string>, env as Record<string, string>)).toEqual({ problem })
   })
 
@@ -76,9 +76,9 @@ describe('values', () => {
     ['v1-deprecation', '2027-03-01', { 'v1.deprecation': 1_803_859_200 }],
     ['v1-sunset', '2027-03-01T01:00:00+01:00', { 'v1.sunset': 1_803_859_200 }],
     ['v1-successor', 'https://docs.example.com/a b>', { 'v1.successor': 'https://docs.example.com/a%20b%3E' }],
-  ])('of --%s %j are understood', (flag, value, config) => expect(load({ [flag]: value })).toMatchObject({ config }))
+  ])('accepts --%s %j', (flag, value, config) => expect(load({ [flag]: value })).toMatchObject({ config }))
 
-  it('of trusted proxies may be an array in the file', () => {
+  it('accepts an array of trusted proxies in the file', () => {
     expect(load({}, {}, { forwarded: { trusted: ['10.0.0.0/8', '::1'] } })).toMatchObject({
       config: { 'forwarded.trusted': '10.0.0.0/8,::1' },
     })
@@ -92,16 +92,16 @@ describe('values', () => {
     },
   )
 
-  it.each(['tomorrow', '2027-02-30', '1803859200', '2027-03-01T00:00:00'])('no moment: %j', (text) => {
+  it.each(['tomorrow', '2027-02-30', '1803859200', '2027-03-01T00:00:00'])('rejects %j as a moment', (text) => {
     const problem = `v1.sunset is ${JSON.stringify(text)} in the flag --v1-sunset, but it must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z.`
     expect(load({ 'v1-sunset': text })).toEqual({ problem })
   })
 
-  it.each(['docs', 'ftp://x', 'https://user:pass@x'])('no link: %j', (text) => {
+  it.each(['docs', 'ftp://x', 'https://user:pass@x'])('rejects %j as a link', (text) => {
     expect(load({ 'v1-successor': text })).toHaveProperty('problem', expect.stringMatching(/^v1\.successor is .* an address such as/))
   })
 
-  it('that are secret may stand in a file of their own', () => {
+  it('reads a secret from a file of its own', () => {
     const path = join(directory, 'token')
     writeFileSync(path, 'a-token-from-a-file\n')
     expect(load({ 'admin-token': `@${path}` })).toMatchObject({ config: { 'admin.token': 'a-token-from-a-file' } })
@@ -130,11 +130,11 @@ describe('values', () => {
     },
   )
 
-  it('that are secret are no numbers, and not shown then either', () => {
+  it('rejects a number as a secret and does not print it', () => {
     expect(load({}, {}, { admin: { token: 1234567890123456 } })).toHaveProperty('problem', expect.not.stringContaining('1234'))
   })
 
-  it('that are names have no ports', () => {
+  it('rejects a port in a name', () => {
     expect(load({ 'admin-names': 'crosswalk.internal, proxy-1' })).toMatchObject({
       config: { 'admin.names': 'crosswalk.internal,proxy-1' },
     })
@@ -143,7 +143,7 @@ describe('values', () => {
     }
   })
 
-  it('that contradict each other are refused together', () => {
+  it('rejects values that contradict each other', () => {
     const token = 'the-same-for-everything'
     expect(load({ 'admin-token': token, 'admin-read-token': token })).toEqual({
       problem: 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.',
@@ -164,7 +164,7 @@ describe('values', () => {
     [{ 'upstream-v2': 'http://[::1]:9000', host: '::', port: '9000' }, 'upstream.v2 (http://[::1]:9000)', 'listen'],
     [{ 'upstream-v2': 'https://a.test', host: 'a.test', port: '443' }, 'upstream.v2 (https://a.test)', 'listen'],
     [{ 'upstream-v2': 'http://127.0.0.1:8081' }, 'upstream.v2 (http://127.0.0.1:8081)', 'admin'],
-  ])('no service is the proxy itself: %j', (flags, upstream, own) => {
+  ])('rejects a service at the address of the proxy: %j', (flags, upstream, own) => {
     const problem = `${upstream} is the proxy's own address (${own}.host, ${own}.port), so that `
     expect(load(flags)).toHaveProperty('problem', expect.stringContaining(problem))
   })
@@ -174,15 +174,15 @@ describe('values', () => {
     { 'upstream-v2': 'http://[::1]:8080' },
     { 'upstream-v2': 'http://a.test:8080', host: '0.0.0.0' },
     { 'upstream-v2': 'http://127.0.0.1', port: '0' },
-  ])('a service may be near the proxy: %j', (flags) => expect(load(flags)).toHaveProperty('config'))
+  ])('accepts a service near the proxy: %j', (flags) => expect(load(flags)).toHaveProperty('config'))
 
-  it.each(['api.example.com', 'ftp://x', 'https://user:pass@x', 'https://x?y', 'https://x#y', ''])('no address: %j', (url) => {
+  it.each(['api.example.com', 'ftp://x', 'https://user:pass@x', 'https://x?y', 'https://x#y', ''])('rejects %j as an address', (url) => {
     expect(load({ 'upstream-v2': url })).toHaveProperty('problem', expect.stringMatching(/^upstream\.v2 is .* an address such as/))
   })
 })
 
 describe('the file', () => {
-  it('is named when a value in it is wrong', () => {
+  it('is named in the problem with one of its values', () => {
     const path = file({ limits: { deadlineMs: '1s' } })
     expect(load({ config: path })).toEqual({
       problem: `limits.deadlineMs is "1s" in the file ${path}, but it must be a whole number from 1 to 3600000.`,
@@ -200,25 +200,25 @@ describe('the file', () => {
     expect(load({}, {}, content)).toHaveProperty('problem', expect.stringContaining(problem))
   })
 
-  it('is not quoted where it is no JSON', () => {
+  it('is not quoted if it is not JSON', () => {
     for (const content of ['{"a":HIDDEN-HIDDEN}', 'HIDDEN-HIDDEN', '{"a":"HIDDEN" "x"}', '{"a":"x"}HIDDEN']) {
       expect(load({}, {}, content)).toHaveProperty('problem', expect.stringContaining('cannot be read: '))
       expect(JSON.stringify(load({}, {}, content))).not.toContain('HIDDEN')
     }
   })
 
-  it('must be there', () => {
+  it('must exist', () => {
     expect(load({ config: join(directory, 'none.json') })).toHaveProperty('problem', expect.stringContaining('cannot be read: ENOENT'))
   })
 })
 
 describe('the table of settings', () => {
-  it('gives every setting a name of its own', () => {
+  it('gives every setting a unique name', () => {
     expect(new Set(SETTING_KEYS.map(envOf)).size).toBe(SETTING_KEYS.length)
     expect(SETTING_KEYS.map(flagOf)).not.toContain('config')
   })
 
-  it('has defaults that it would accept', () => {
+  it('has defaults that it accepts', () => {
     for (const key of SETTING_KEYS) {
       const { kind, default: value } = SETTINGS[key]
       if (value !== undefined) expect(kind.schema.safeParse(value)).toMatchObject({ success: true, data: value })
@@ -226,7 +226,7 @@ describe('the table of settings', () => {
   })
 })
 
-it('nearest finds slips of the pen, and nothing far away', () => {
+it('suggests the nearest key for a typing error and nothing for other words', () => {
   expect([nearest('upstrem', ['upstream', 'listen']), nearest('LISTEN', ['upstream', 'listen']), nearest('zebra', ['upstream'])]).toEqual([
     'upstream',
     'listen',

@@ -16,7 +16,7 @@ describe('explain', () => {
     )
   })
 
-  it('tells the mask, what is dropped and where the calls go', async () => {
+  it('shows the field mask, the dropped members and the target of the calls', async () => {
     const body = { id: 'x', name: "it's", bogus: 1, oidc: { client_id: 'c', colour: 'red' } }
     const { out } = await explain('PUT /iam/v1/identityProviders/aa/bb', body, '--upstream-v2', 'https://api.example.com')
     expect(out).toContain('# mask: name,description,default_role,oidc.issuer,oidc.client_id,')
@@ -25,32 +25,32 @@ describe('explain', () => {
     expect(out).toContain('"https://api.example.com/iam/v2/identityProviders/aa/bb?updateMask=')
   })
 
-  it('reads a value of one answer into the next call', async () => {
+  it('feeds a value of one response into the next call', async () => {
     const { out } = await explain('GET /iam/v1/identities/lookup?issuer=i&subject=s')
     expect(out).toMatch(/^answer_1=\$\(curl -fsS .*lookupIdentity\?issuer=i&subject=s"\) &&$/m)
     expect(out).toMatch(/^uid_1=\$\(.*\) &&$/m)
     expect(out).toMatch(/\/iam\/v2\/identities\/\$\{uid_1\}"$/)
   })
 
-  it('writes calls that a condition decides as comments', async () => {
+  it('writes conditional calls as comments', async () => {
     const { out } = await explain('POST /registry/v1/repos/aa', { name: 'r' })
     expect(out).toContain('# when call 1 answers ALREADY_EXISTS:\n#   curl -sS ')
     expect(out.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1)
   })
 
-  it('says what an answer must hold', async () => {
+  it('states what a response must contain', async () => {
     const { out } = await explain('PUT /registry/v1/tags/aa/bb/cc', { name: 'new' })
     expect(out).toMatch(/^# when name of call 1 is not "new", v1 answers 400 \(code 3\): Invalid argument: name: cannot be changed/m)
     expect(out).toContain(`[ "$name_1" = 'new' ] && curl -sS -X POST`)
   })
 
-  it('says what cannot be known', async () => {
+  it('states what cannot be known in advance', async () => {
     const { out } = await explain('GET /registry/v1/eoltags')
     expect(out).toContain('# cannot be known: v2 says only whether a tag is deprecated')
     expect(out).toContain('# cannot be known: main_package_name: ')
   })
 
-  it('says what only v1 can answer, and what v1 refuses', async () => {
+  it('names requests that only v1 can answer or that v1 refuses', async () => {
     expect((await explain('GET /registry/v1/vuln_reports')).out).toContain(
       '# only a v1 service can answer it: vulnerability reports have no v2 endpoint',
     )
@@ -59,7 +59,7 @@ describe('explain', () => {
     expect(out).not.toContain('curl')
   })
 
-  it('takes a form for what v1 took it for', async () => {
+  it('reads a form body as v1 did', async () => {
     const counts = 'POST /registry/v1/vuln_reports/counts'
     expect((await explain(counts)).out).toContain('# registry.vuln_reports.counts (v1-only)')
     expect((await runCommand(['explain', counts, '--type', 'application/json'])).err).toContain('but not with POST')
@@ -68,7 +68,7 @@ describe('explain', () => {
     expect(asGet.out).toContain('name=a')
   })
 
-  it('says whose a value is that v2 lacks, and who answers first what v2 emulates', async () => {
+  it('says who supplies values that v2 lacks and who answers emulated operations', async () => {
     const { out } = await explain('GET /libraries/v1/artifacts?ecosystems=GO')
     expect(out).toContain('# libraries.artifacts.list?ecosystems (v1-only)\n# only a v1 service can answer it: v2 has no JAVASCRIPT, ')
     expect((await explain('GET /registry/v1/eoltags')).out).toContain(
@@ -86,7 +86,7 @@ describe('explain', () => {
     expect(await explain(line)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
   })
 
-  it('is data with --json', async () => {
+  it('prints data with --json', async () => {
     const { out } = await explain('PUT /registry/v1/tags/aa/bb/cc', { deprecated: true, colour: 'red' }, '--json')
     expect(JSON.parse(out)).toMatchObject({
       operation: 'registry.tags.update',
@@ -130,7 +130,7 @@ async function journal({ url }: Sandbox): Promise<readonly Entry[]> {
   return entries.map(({ method, path, query, body }) => ({ method, path, query, body }))
 }
 
-/** Everything that v2 shows of what a v1 request could change. */
+/** All v2 state that a v1 request could change. */
 async function state({ url, tokens, organization }: Sandbox): Promise<readonly unknown[]> {
   const get = async (path: string) => (await fetch(url + path, { headers: bearer(tokens.admin) })).json()
   const lists = COLLECTIONS.map((path) => get(`${path}?uidp.descendants_of=${organization}&page_size=200`))
@@ -198,7 +198,7 @@ describe.runIf(hasCurl())('what explain prints, pasted into sh', () => {
     ['a lookup', () => 'GET /iam/v1/identities/lookup?issuer=https://accounts.example.com&subject=alice@example.com'],
     ['an end-of-life list', ({ organization }) => `GET /registry/v1/eoltags?uidp.descendants_of=${organization}&page_size=2`],
     ['a built-in role', async (sandbox) => `GET /iam/v1/roles?id=${await role(sandbox)}`],
-  ])('does what the v1 call does: %s', async (_, lineOf, body, user = 'owner') => {
+  ])('makes the same change as the v1 call: %s', async (_, lineOf, body, user = 'owner') => {
     const [served, pasted] = [await twin(), await twin()]
     const proxy = await startProxy({ 'upstream.v2': served.url })
     open.push(proxy, served, pasted)

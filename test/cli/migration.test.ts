@@ -20,7 +20,7 @@ describe('commands that ask the admin port', () => {
   afterEach(() => stage.close())
   const ask = (...argv: string[]) => runCommand([...argv, '--admin', stage.server.adminUrl])
 
-  it('cutover says that nothing is known yet', async () => {
+  it('cutover reports no evidence at first', async () => {
     expect(await ask('cutover')).toEqual({
       code: 1,
       out: '  no   No v1 request was seen yet: nothing is known.\nNot ready: 1 in the way.',
@@ -28,7 +28,7 @@ describe('commands that ask the admin port', () => {
     })
   })
 
-  it('cutover names what is missing, what is wrong and what v2 cannot do', async () => {
+  it('cutover names missing evidence, mismatches and what v2 cannot do', async () => {
     await stage.request('GET', '/iam/v1/groups')
     await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
     await stage.request('GET', '/registry/v1/repos')
@@ -41,7 +41,7 @@ describe('commands that ask the admin port', () => {
     expect(out).toMatch(/^ {2}no {3}registry\.vuln_reports\.list needs a v1 service: /m)
   })
 
-  it('cutover is ready once there is enough clean evidence for the target', async () => {
+  it('cutover is ready once the clean evidence meets the target', async () => {
     const paths = [
       '/iam/v1/groups',
       '/iam/v1/groups?limit=1',
@@ -60,12 +60,12 @@ describe('commands that ask the admin port', () => {
     expect(verdict).toMatchObject({ ready: false, target: 0.001, operations: [{ operation: 'iam.groups.list', standing: 'inconclusive' }] })
   })
 
-  it.each(['0', '1', '-1', 'x'])('cutover --target %s is misused', async (target) => {
+  it.each(['0', '1', '-1', 'x'])('cutover rejects --target %s', async (target) => {
     const err = `target is "${target}" in the flag --target, but it must be a number between 0 and 1.`
     expect(await ask('cutover', `--target=${target}`)).toEqual({ code: 2, out: '', err })
   })
 
-  it('clients are listed for people, as CSV and as JSON, and told what holds them', async () => {
+  it('clients prints text, CSV and JSON and names what blocks each client', async () => {
     await stage.request('GET', '/iam/v1/groups')
     await stage.request('GET', '/registry/v1/vuln_reports')
     await stage.request('GET', '/iam/v1/groups', { token: stage.sandbox.tokens.viewer })
@@ -96,7 +96,7 @@ describe('commands that ask an admin port with tokens', () => {
   })
   afterEach(() => stage.close())
 
-  it.each(CALLS)('%s reads with either, from wherever settings come', async (...call) => {
+  it.each(CALLS)('%s reads with either token, from any source of settings', async (...call) => {
     const argv = [...call, '--admin', stage.server.adminUrl]
     const file = join(directory, 'tokens.json')
     writeFileSync(file, JSON.stringify({ admin: { readToken: READ } }))
@@ -112,7 +112,7 @@ describe('commands that ask an admin port with tokens', () => {
     }
   })
 
-  it.each(CALLS)('%s says what to do without one, and with a wrong one', async (...call) => {
+  it.each(CALLS)('%s asks for a missing token and rejects a wrong one', async (...call) => {
     const { adminUrl } = stage.server
     const where = 'admin.readToken (CROSSWALK_ADMIN_READ_TOKEN) or admin.token (CROSSWALK_ADMIN_TOKEN).'
     const argv = [...call, '--admin', adminUrl]
@@ -131,13 +131,13 @@ describe('commands that ask an admin port with tokens', () => {
 it.each([
   [403, /does not go by that name; ask it by an address, or list the name in its admin\.names\.$/],
   [404, /answers \/clients with HTTP 404: is it the admin port of Crosswalk\?$/],
-])('clients tells what HTTP %i means', async (status, problem) => {
+])('clients explains HTTP %i', async (status, problem) => {
   const other = await startUpstream(answering({}, status))
   expect(await runCommand(['clients', '--admin', other.url])).toEqual({ code: 1, out: '', err: expect.stringMatching(problem) })
   await other.close()
 })
 
-it.each(['cutover', 'clients'])('%s needs a proxy that runs', async (command) => {
+it.each(['cutover', 'clients'])('%s requires a running proxy', async (command) => {
   expect(await runCommand([command], { CROSSWALK_ADMIN_PORT: '1' })).toEqual({
     code: 1,
     out: '',
@@ -146,7 +146,7 @@ it.each(['cutover', 'clients'])('%s needs a proxy that runs', async (command) =>
 })
 
 describe('modes in the configuration', () => {
-  it('may be one mode, given as a flag; demo then has a v1 service too', async () => {
+  it('accepts one mode as a flag, and demo then adds a v1 service', async () => {
     const lines: string[] = []
     let stop = () => {}
     const started = new Promise<void>((resolve) => {
@@ -185,7 +185,7 @@ describe('modes in the configuration', () => {
       2,
       'modes.rules.0.canary.percent in the flag --mode must be a number from 0 to 100.',
     ],
-  ])('%j is refused', async (argv, code, err) => {
+  ])('rejects %j', async (argv, code, err) => {
     expect(await runCommand(argv as string[])).toEqual({ code, out: '', err: expect.stringContaining(err as string) })
   })
 })
@@ -193,7 +193,7 @@ describe('modes in the configuration', () => {
 describe('the configuration file while the proxy runs', () => {
   const path = join(directory, 'config.json')
 
-  /** What was written next; resolves as soon as there is a line. */
+  /** Captures printed lines; `next` resolves with the next one. */
   function output() {
     let told = (_: string) => {}
     const next = () =>
@@ -203,7 +203,7 @@ describe('the configuration file while the proxy runs', () => {
     return { next, line: (line: string) => told(line) }
   }
 
-  it('changes the modes, keeps them when it is wrong and says why, and names what waits for a restart', async () => {
+  it('changes the modes, explains a wrong file and names what waits for a restart', async () => {
     writeFileSync(path, '{}')
     const changed: string[] = []
     const { next, line } = output()
@@ -231,7 +231,7 @@ describe('the configuration file while the proxy runs', () => {
     unwatch()
   })
 
-  it('that asks for v1 where there is none changes nothing', async () => {
+  it('changes nothing if it asks for v1 without a v1 service', async () => {
     writeFileSync(path, '{"modes": "v2"}')
     const { next, line } = output()
     const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }

@@ -15,4 +15,4 @@ it.each([
   ['v24.21.0', undefined],
   ['v26.0.0', undefined],
   ['v200.0.0', undefined],
-])('of Node %s it is said: %j', (version, sentence) => expect(lacksFixes(version)).toBe(sentence))
+])('says about Node %s: %j', (version, sentence) => expect(lacksFixes(version)).toBe(sentence))

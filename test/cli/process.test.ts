@@ -20,7 +20,7 @@ const start = (...argv: string[]): ChildProcess => spawn(process.execPath, [buil
 
 const exit = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
 
-/** The lines that a process writes, up to and including the first that fits. */
+/** Reads the lines of a process up to and including the first line that fits. */
 async function linesUntil(child: ChildProcess, fits: (lines: readonly string[]) => boolean): Promise<readonly string[]> {
   const lines: string[] = []
   if (!child.stdout) return lines
@@ -58,7 +58,7 @@ describe('crosswalk demo', () => {
   )
 })
 
-it('crosswalk serve runs until SIGTERM', async () => {
+it('runs crosswalk serve until SIGTERM', async () => {
   const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0')
   const ended = exit(child)
   const [line = ''] = await linesUntil(child, () => true)
@@ -68,7 +68,7 @@ it('crosswalk serve runs until SIGTERM', async () => {
   expect(await ended).toBe(0)
 })
 
-it('crosswalk sandbox runs until SIGTERM', async () => {
+it('runs crosswalk sandbox until SIGTERM', async () => {
   const child = start('sandbox', '--port', '0', '--data', 'empty')
   const ended = exit(child)
   const [line = ''] = await linesUntil(child, () => true)
@@ -78,17 +78,17 @@ it('crosswalk sandbox runs until SIGTERM', async () => {
   expect(await ended).toBe(0)
 })
 
-it('a misuse exits with 2', async () => {
+it('exits with code 2 when misused', async () => {
   expect(await exit(start('serve'))).toBe(2)
 })
 
-it('the build knows its version', () => {
+it('knows its version in the build', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(execFileSync(process.execPath, [build.cli, '--version'], { encoding: 'utf8' })).toBe(`${version}\n`)
 })
 
-describe('a start that cannot be', () => {
-  /** Without a listener left a process ends by itself; one that does not end is a test that does not. */
+describe('a start that fails', () => {
+  /** A process without a listener ends by itself. If one stays, the test times out. */
   const stopped = async (...argv: string[]) => {
     const child = start(...argv)
     const said = text(child.stderr as NodeJS.ReadableStream)
@@ -112,11 +112,11 @@ describe('a start that cannot be', () => {
     [['demo'], '--admin-port', ['--port', '--sandbox-port']],
     [['demo'], '--sandbox-port', ['--port', '--admin-port']],
     [['sandbox'], '--port', []],
-  ])('%s with a taken %s ends with a sentence, exit code 1 and nothing left listening', async (command, flag, others) => {
+  ])('ends %s with a taken %s in one sentence, exit code 1 and no listener left', async (command, flag, others) => {
     expect(await stopped(...command, flag, String(port), ...others.flatMap((other) => [other, '0']))).toEqual([1, isTaken(port)])
   })
 
-  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('%s with one port for both ends in the same way', async (command) => {
+  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('ends %s with one port for both in the same way', async (command) => {
     const free = net.createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
     const { port: both } = free.address() as AddressInfo
@@ -124,7 +124,7 @@ describe('a start that cannot be', () => {
     expect(await stopped(...command, '--port', String(both), '--admin-port', String(both))).toEqual([1, isTaken(both)])
   })
 
-  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('%s with files that cannot be used says so', async (command) => {
+  it.each([[SERVE], [['demo', '--sandbox-port', '0']]])('names unusable files for %s', async (command) => {
     const used = (...argv: string[]) => stopped(...command, '--port', '0', '--admin-port', '0', ...argv)
     expect(await used('--records-file', '/nowhere/records.ndjson')).toEqual([
       1,

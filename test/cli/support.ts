@@ -1,17 +1,17 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { run } from '../../src/cli/run.ts'
 
-/** What a command wrote and returned. */
+/** The output and exit code of a command. */
 export interface Ran {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
-/** Nothing escapes. */
+/** Never resolves: no exception escapes. */
 export const untilEscaped = () => new Promise<never>(() => {})
 
-/** Runs a command in this process, until it ends by itself. */
+/** Runs a command in this process until it ends by itself. */
 export async function runCommand(argv: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await run(argv, {
@@ -25,7 +25,7 @@ export async function runCommand(argv: readonly string[], env: Record<string, st
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
 
-/** False, with a printed reason, where curl is missing. */
+/** Returns false and prints a reason if curl is missing. */
 export function hasCurl(): boolean {
   try {
     execFileSync('curl', ['--version'])
@@ -36,7 +36,7 @@ export function hasCurl(): boolean {
   }
 }
 
-/** Pastes lines into `sh`; resolves with what they print. */
+/** Pastes lines into `sh` and resolves with their output. */
 export function paste(lines: string, env: Record<string, string> = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('sh', ['-c', lines], { env: { PATH: process.env.PATH ?? '', ...env } }, (error, out, err) => {

@@ -10,7 +10,7 @@ import { type Ran, runCommand } from './support.ts'
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-terminal-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** Clears the screen, colours, goes back to the beginning of the line, writes from right to left, and adds a line of its own. */
+/** Clears the screen, colours text, returns to the line start, reverses the writing direction and adds a line. */
 const HOSTILE = 'a\u001b[2J\u009b31m\u007f\u200b\u202e\r\nFORGED \u2028FORGED '
 
 function expectHarmless({ out, err }: Ran): void {
@@ -19,7 +19,7 @@ function expectHarmless({ out, err }: Ran): void {
   expect(`${out}\n${err}`).not.toMatch(/^FORGED/m)
 }
 
-/** An admin port that answers everything so. */
+/** An admin port that answers every request with `body`. */
 async function admin(body: unknown): Promise<readonly string[]> {
   const { url, close } = await startUpstream(answering(body))
   onTestFinished(close)
@@ -48,7 +48,7 @@ const hostile = {
   ...shows(difference),
 }
 
-describe('no text of strangers acts on the terminal:', () => {
+describe('no untrusted text acts on the terminal:', () => {
   it('clients', async () => {
     expectHarmless(await runCommand(['clients', ...(await admin(clients))]))
   })
@@ -58,7 +58,7 @@ describe('no text of strangers acts on the terminal:', () => {
     expect(out.replaceAll('\r\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
   })
 
-  it('clients --json, which keeps its value', async () => {
+  it('clients --json, which keeps the value', async () => {
     const ran = await runCommand(['clients', '--json', ...(await admin(clients))])
     expectHarmless(ran)
     expect(JSON.parse(ran.out)[0].subject).toBe(HOSTILE)
@@ -106,7 +106,7 @@ describe('no text of strangers acts on the terminal:', () => {
   })
 })
 
-it('what is printed as a whole keeps its line breaks, and no carriage return that stands alone', () => {
+it('keeps line breaks in whole texts but no lone carriage return', () => {
   const seen: string[] = []
   const io = printable({
     out: (line) => seen.push(line),

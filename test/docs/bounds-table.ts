@@ -2,13 +2,13 @@ import { SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/config/settin
 import { count, inBytes, inTime } from './amounts.ts'
 import { withKeysAsCode } from './settings-tables.ts'
 
-/** Settings that bound nothing that anybody sends. */
+/** Settings that do not bound client input. */
 const NO_BOUNDS = ['diff.learnEvery', 'diff.verifyWrites', 'records.file', 'records.values', 'records.subjects']
 
 const GROUPS = ['limits.', 'keep.', 'diff.', 'records.']
 const ALONE: readonly SettingKey[] = ['upstream.connections', 'fallback.perMinute']
 
-/** Every setting that is a bound, as Markdown. */
+/** Every bounding setting, as Markdown. */
 export function boundsTable(): string {
   const bounds = SETTING_KEYS.filter((key) => ALONE.includes(key) || GROUPS.some((group) => key.startsWith(group)))
   const rows = bounds

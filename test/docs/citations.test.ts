@@ -5,13 +5,13 @@ import { citationsIn, sectionsIn } from './citations.ts'
 const ROOT = new URL('../../', import.meta.url).pathname
 const REFERENCE = 'docs/reference/'
 
-/** What holds citations: code, tests, documents. */
+/** The folders of code, tests and documents that cite. */
 const CITING = ['src', 'mappings', 'test', 'docs', 'docker']
 const TEXT = /\.(?:ts|tsx|js|css|html|md|ya?ml|conf)$/
 
 const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 
-/** A document may lie in several files: `facts-rules.md` is a part of the facts. */
+/** A document may span several files: `facts-rules.md` is a part of the facts. */
 const documentOf = (file: string) => /^docs\/reference\/([a-z]+)[-.\w]*\.md$/.exec(file)?.[1]
 
 const files = [
@@ -28,7 +28,7 @@ for (const file of files) {
   reference.set(document, new Set([...sections, ...sectionsIn(read(file))]))
 }
 
-/** Every citation of a text that leads nowhere, as a sentence with its place. */
+/** Every unresolved citation of a text, as a sentence with its position. */
 function unresolved(file: string, text: string): readonly string[] {
   return citationsIn(text, [...reference.keys()], documentOf(file)).flatMap(({ line, document, section }) => {
     if (reference.get(document)?.has(section)) return []
@@ -38,7 +38,7 @@ function unresolved(file: string, text: string): readonly string[] {
 }
 
 describe('citations of the reference', () => {
-  it('are read in lists, in ranges and across the lines of a comment', () => {
+  it('are found in lists, in ranges and across the lines of a comment', () => {
     const sections = (text: string) => citationsIn(text, []).map(({ line, document, section }) => `${line} ${document} ${section}`)
     expect(sections('(facts §3.5, §3.6)')).toEqual(['1 facts 3.5', '1 facts 3.6'])
     expect(sections('facts §14 and §15')).toEqual(['1 facts 14', '1 facts 15'])
@@ -47,16 +47,16 @@ describe('citations of the reference', () => {
     expect(sections('RFC 9110 §7.6.1, §5.3 and Numerical Recipes §6.1')).toEqual([])
   })
 
-  it('lead to headings and to the items of numbered lists', () => {
+  it('resolve to headings and to items of numbered lists', () => {
     expect([...sectionsIn('## 1. One\n1. a\n2. b\n### 1.5 Half\n1. c\n# Two\n1. d')]).toEqual(['1', '1.1', '1.2', '1.5', '1.5.1'])
   })
 
-  it('name file, line and citation when they lead nowhere', () => {
+  it('are reported with file and line if they do not resolve', () => {
     expect(unresolved('a.ts', `\nfacts §${99}`)).toEqual(['a.ts:2: "facts §99" is cited, but facts has no such section'])
     expect(unresolved('a.ts', `legends §${1}`)).toEqual(['a.ts:1: "legends §1" is cited, but legends is no document of docs/reference/'])
   })
 
-  it('lead to documents that the index lists', () => {
+  it('resolve to documents that the index lists', () => {
     const index = read(`${REFERENCE}README.md`)
     const missing = readdirSync(ROOT + REFERENCE).filter((name) => name !== 'README.md' && !index.includes(`](${name})`))
     expect(missing).toEqual([])

@@ -1,11 +1,11 @@
-/** A section of the reference that a text cites, such as "facts §3.5", and where it does. */
+/** A section of the reference that a text cites, such as "facts §3.5", and the position of the citation. */
 export interface Citation {
   readonly line: number
   readonly document: string
   readonly section: string
 }
 
-/** The end of a line and what begins the next one, in a comment or in a document. */
+/** A line break in a comment or a document, with the leading characters of the next line. */
 const LINE_END = /[ \t]*\n[ \t]*(?:\*|\/\/)?[ \t]*/g
 
 /** A word, a section, and further sections: "facts §3.5, §3.6", "semantics §2.1–2.3", "facts §4 and §5". Rule 3 of §7 is §7.3. */
@@ -13,12 +13,12 @@ const NUMBER = String.raw`\d+(?:\.\d+)*(?: +rule +\d+)?`
 const CITED = new RegExp(String.raw`(?:(RFC \d+|[A-Za-z]+) +)?\(?(§${NUMBER}(?:(?:,? +and +§|, *§|[–-]§?)${NUMBER})*)`, 'g')
 const SECTIONS = new RegExp(`([–-])?(${NUMBER})`, 'g')
 
-/** What precedes a section of a standard or a book: those are no documents of the reference. */
+/** Words before a section of a standard or a book, neither of which belongs to the reference. */
 const ELSEWHERE = /^(?:RFC \d+|Recipes)$/
 
 /**
- * The citations in a text, one for each section. The document is the word in front. Inside a document of the reference, a section without
- * one of the `documents` in front is a section of its own document, `own`.
+ * The citations in a text, one for each section. The word in front names the document. Inside a document of the reference, a section
+ * without one of the `documents` in front belongs to that document, `own`.
  */
 export function citationsIn(text: string, documents: readonly string[], own?: string): readonly Citation[] {
   const oneLine = text.replace(LINE_END, (end) => ' '.repeat(end.length))
@@ -40,7 +40,7 @@ function sectionsOf(cited: string): readonly string[] {
   return sections
 }
 
-/** The sections behind `from` up to `to`; `to` alone where the two do not lie side by side. */
+/** The sections after `from` up to `to`. Returns `to` alone unless the two are siblings. */
 function upTo(to: string, from = ''): readonly string[] {
   const [above, last] = split(to)
   const [aboveFrom, first] = split(from)
@@ -53,7 +53,7 @@ function split(section: string): readonly [above: string, last: number] {
   return [section.slice(0, dot), Number(section.slice(dot))]
 }
 
-/** The numbers of a document: those of its headings, and of the items in the numbered list below a heading. */
+/** The numbers of a document: those of its headings and of the list items below a heading. */
 export function sectionsIn(markdown: string): ReadonlySet<string> {
   const sections = new Set<string>()
   let heading = ''

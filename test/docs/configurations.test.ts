@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config.ts'
 
 const PAGES = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
 
-/** The JSON blocks of a page: each of them shows a configuration file. */
+/** The JSON blocks of the pages. Each shows a configuration file. */
 const CONFIGURATIONS = PAGES.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
 )

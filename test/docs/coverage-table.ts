@@ -2,14 +2,14 @@ import type { Kind, Mapping, Operation } from '../../src/tables/operations/opera
 
 const KINDS: readonly Kind[] = ['direct', 'composed', 'emulated', 'v1-only']
 
-/** The table's last lines: what the kinds mean, and which operations are emulated. */
+/** The legend of the table: the kinds and the emulated operations. */
 function legend(operations: readonly Operation[]): string {
   const emulated = operations.filter(({ kind }) => kind === 'emulated').map(({ id }) => `\`${id}\``)
   return `*direct*: one v2 operation carries the answer. *composed*: several do. *v1-only*: nothing in v2 does. *emulated*: v2 data yields it, fully or in part: ${emulated.join(', ')}.
 [docs/differences.md](docs/differences.md) lists every difference that a client can see.`
 }
 
-/** How the operations of each domain are served, and all of them together: Markdown. */
+/** The number of operations of each kind, by domain and in total, as Markdown. */
 export function coverageTable(mappings: readonly Mapping[]): string {
   const all = { domain: '**all**', operations: mappings.flatMap(({ operations }) => operations) }
   const alone = mappings.filter(({ operations }) => operations.every(({ kind }) => kind === 'v1-only'))
@@ -27,7 +27,7 @@ export function coverageTable(mappings: readonly Mapping[]): string {
   ].join('\n')
 }
 
-/** The text with another content between the two markers of a section. */
+/** Replaces the content between the two markers of a section. */
 export function withSection(text: string, name: string, content: string): string {
   const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
   const [before, rest] = text.split(start)

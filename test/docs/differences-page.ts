@@ -11,7 +11,7 @@ contract suite (\`test/compat\`) that shows it on both sides: a difference that 
 Made from [\`mappings/differences.ts\`](../mappings/differences.ts) by \`npm run docs\`.
 `
 
-/** The page of all differences: Markdown, one section a code. */
+/** The page of all differences as Markdown, one section for each code. */
 export function differencesPage(differences: readonly Difference[], mappings: readonly Mapping[]): string {
   const ids = mappings.flatMap((mapping) => mapping.operations).map(({ id }) => id)
   const index = differences.map(({ code, operations }) => `| [\`${code}\`](#${code}) | ${coveredBy(operations, ids).length} |`)

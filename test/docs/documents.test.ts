@@ -13,7 +13,7 @@ const README = new URL('../../README.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname
 const SECURITY = new URL('../../docs/security.md', import.meta.url).pathname
 
-/** A document that is out of date fails here; `npm run docs` writes it anew. */
+/** An outdated document fails here; `npm run docs` rewrites it. */
 it('makes docs/differences.md from the list of differences', async () => {
   await expect(differencesPage(differences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
 })

@@ -8,12 +8,12 @@ const DOCS = readdirSync('docs', { recursive: true, encoding: 'utf8' })
 
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...DOCS]
 
-/** The text without its code: what stands there is no link and no heading. */
+/** The text without code blocks, which contain neither links nor headings. */
 function proseOf(page: string): string {
   return readFileSync(page, 'utf8').replace(/```.*?```/gs, '')
 }
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** The anchors that GitHub derives from the headings of a page. */
 function anchorsOf(page: string): readonly string[] {
   return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -23,7 +23,7 @@ function anchorsOf(page: string): readonly string[] {
   )
 }
 
-/** What is wrong with a relative link, or undefined. */
+/** The fault of a relative link, or undefined. */
 function fault(page: string, target: string): string | undefined {
   const [path = '', anchor] = target.split('#')
   const file = path === '' ? page : normalize(join(dirname(page), path))

@@ -1,7 +1,7 @@
 import { envOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../src/config/settings.ts'
 import { count } from './amounts.ts'
 
-/** What stands before the first dot of a setting, or the whole of one without a dot. */
+/** The part of a key before its first dot, or the whole key. */
 type GroupOf<Key> = Key extends `${infer Group}.${string}` ? Group : Key
 
 type Group = GroupOf<SettingKey>
@@ -28,7 +28,7 @@ const ABOUT: Readonly<Record<Group, string>> = {
   log: 'The log on standard error ([its members](operations.md#log)).',
 }
 
-/** Every setting, one section for each group: Markdown. */
+/** Every setting as Markdown, one section for each group. */
 export function settingsTables(): string {
   return (Object.keys(ABOUT) as Group[]).map(section).join('\n\n')
 }
@@ -55,7 +55,7 @@ function defaultOf(key: SettingKey): string {
   return `\`${typeof value === 'object' && 'default' in value ? value.default : value}\``
 }
 
-/** A help text in which the names of other settings stand as code. */
+/** Formats the names of other settings in a help text as code. */
 export function withKeysAsCode(help: string): string {
   const dotted = SETTING_KEYS.filter((key) => key.includes('.'))
   return dotted.reduce((text, key) => text.replace(new RegExp(`\\b${key.replace('.', '\\.')}\\b`, 'g'), `\`${key}\``), help)

@@ -2,19 +2,19 @@ import type { Config } from '../../src/config/settings.ts'
 import { count, inBytes, inTime, KIBIBYTE, MEBIBYTE } from './amounts.ts'
 
 /**
- * What things take, in bytes, measured on Node 24.21, which takes more than 22 and 20: a connection beside the head that it sends, and a
- * request over HTTP/2 whose body waits for a service that does not read.
+ * Sizes in bytes, measured on Node 24.21, which uses more than 22 and 20. CONNECTION excludes the headers that the client sends. PASSED_ON
+ * is an HTTP/2 request whose body waits for a service that does not read.
  */
 const CONNECTION = 28 * KIBIBYTE
 const PASSED_ON = 460 * KIBIBYTE
 
-/** What a body takes once it is text, values and the body of a v2 call as well, for each of its bytes. */
+/** The memory of a body for each of its bytes: its text, its parsed values and the body of a v2 call. */
 const BODY = 11
 
 /** An idle process. */
 const AT_REST = 135 * MEBIBYTE
 
-/** The most memory that clients without a token can make a process hold, in bytes. */
+/** The most memory, in bytes, that clients without a token can make a process hold. */
 export function memoryOf(config: Config) {
   const heads = config['limits.clientConnections'] * (config['limits.headerBytes'] + CONNECTION)
   const passedOn = config['limits.requestsInFlight'] * PASSED_ON
@@ -24,7 +24,7 @@ export function memoryOf(config: Config) {
 
 type Row = readonly [what: string, most: string, madeOf: string]
 
-/** What clients without a token can cost at most, as Markdown. */
+/** The highest cost that clients without a token can cause, as Markdown. */
 export function costTable(config: Config): string {
   const memory = memoryOf(config)
   const perConnection = Math.min(config['limits.streams'], Math.floor(config['limits.requestsInFlight'] / 8))

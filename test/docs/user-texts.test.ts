@@ -8,10 +8,10 @@ import { runCommand } from '../cli/support.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** A section number other than an RFC's. A user has no such document at hand. */
+/** A section number, except of an RFC: users do not have the other documents. */
 const CITATION = /(?<!RFC \d+ )§/
 
-/** Every text in a value that cites a document, with its place. */
+/** Every text in a value that cites a document, with its path. */
 function citationsIn(value: unknown, at = '', seen = new Set<unknown>()): readonly string[] {
   if (typeof value === 'string') return CITATION.test(value) ? [`${at}: ${value}`] : []
   if (typeof value !== 'object' || value === null || seen.has(value)) return []
@@ -21,7 +21,7 @@ function citationsIn(value: unknown, at = '', seen = new Set<unknown>()): readon
 }
 
 describe('the texts that users read', () => {
-  it('are searched in every part of a value', () => {
+  it('are found in every part of a value', () => {
     const value = { rows: [new Map([['a', { because: 'v2 has none (facts §4.4)' }]])], rfc: 'nothing ends before (RFC 9745 §4)' }
     expect(citationsIn(value)).toEqual(['/rows/0/a/because: v2 has none (facts §4.4)'])
   })
@@ -30,7 +30,7 @@ describe('the texts that users read', () => {
     expect(citationsIn(texts)).toEqual([])
   })
 
-  it('cite no document in what the commands print about themselves and the operations', async () => {
+  it('cite no document in the output of the commands about themselves', async () => {
     const help = (await runCommand(['--help'])).out
     const commands = [...help.matchAll(/^ {2}crosswalk ([a-z]+( token)?)/gm)].map(([, command = '']) => command.split(' '))
     expect(commands.length).toBeGreaterThan(8)
@@ -54,7 +54,7 @@ describe('the texts that users read', () => {
   })
 })
 
-/** A body with a member that no table knows, so that the reason for dropping it is printed. */
+/** Adds a body with an unknown member, so that the reason for dropping it is printed. */
 const explain = (line: string) =>
   /^(POST|PUT|PATCH)/.test(line)
     ? runCommand(['explain', line, '--type', 'application/json', '--data', '-'], {}, '{"unknown": 1}')

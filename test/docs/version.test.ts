@@ -12,7 +12,7 @@ it('has the version of package.json in the image of the Kubernetes manifest', ()
   expect(readFileSync('docker/kubernetes/deployment.yaml', 'utf8')).toContain(`/crosswalk:${version}\n`)
 })
 
-it('has dated notes on the version of package.json, below those on unreleased changes', () => {
+it('has dated notes on the current version, below those on unreleased changes', () => {
   const [unreleased, newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^## .+$/gm) ?? []
   expect(unreleased).toBe('## Unreleased')
   expect(newest).toMatch(new RegExp(`^## ${version.replaceAll('.', '\\.')} - \\d{4}-\\d\\d-\\d\\d$`))

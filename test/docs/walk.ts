@@ -10,11 +10,11 @@ import { buildCli } from '../cli/build.ts'
 
 interface Block {
   readonly commands: string
-  /** What they print, with `…` for anything; undefined where that is not told. */
+  /** The expected output, with `…` for any text. Undefined if the document shows none. */
   readonly output: string | undefined
 }
 
-/** The shell blocks of a document, each with the text block that follows it at once. */
+/** The shell blocks of a document, each with the text block directly after it. */
 function blocksOf(text: string): readonly Block[] {
   return [...text.matchAll(/```sh\n(.*?)```\n(?:\n```text\n(.*?)```\n)?/gs)].map(([, commands = '', output]) => ({ commands, output }))
 }
@@ -30,8 +30,8 @@ function freePort(): Promise<number> {
 }
 
 /**
- * `npm start` in a second terminal, once it is ready. The other commands of npm that pages name are left out: the program is built, and
- * `npm test` runs this.
+ * Runs `npm start` in a second terminal until it is ready. Other npm commands on the pages are skipped: the program is built, and `npm
+ * test` runs this.
  */
 const NPM = `npm() {
   [ "$1" = start ] || return 0
@@ -39,7 +39,7 @@ const NPM = `npm() {
   until grep -qs ^curl demo.log; do kill -0 $! || return 1; sleep 0.1; done
 }`
 
-/** Runs everything in one shell, as a reader does; resolves with what each block printed. */
+/** Runs all blocks in one shell, as a reader does. Resolves with the output of each block. */
 function runAll(blocks: readonly Block[], cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const separator = '=== end of a block'
   return new Promise((done, failed) => {
@@ -51,7 +51,7 @@ function runAll(blocks: readonly Block[], cwd: string, env: NodeJS.ProcessEnv): 
       ],
       { cwd, env },
     )
-    // Whatever becomes of the test, its shell ends, and with it what that started.
+    // The shell ends with the test, whatever its outcome, and its children with it.
     onTestFinished(() => void shell.kill())
     let [out, err] = ['', '']
     shell.stdout.on('data', (chunk) => {
@@ -74,8 +74,8 @@ function pattern(output: string): RegExp {
 }
 
 /**
- * Does what a document says, word for word and in its order, with a build of its own in an empty folder and on free ports in the place of
- * 8080, 8081 and 8090; fails where something else is printed. Returns how many outputs were compared.
+ * Runs a document word for word and in order, in an empty folder with its own build. Free ports replace 8080, 8081 and 8090. Fails if an
+ * output differs. Returns the number of compared outputs.
  */
 export async function walkThrough(path: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'walk-'))

@@ -4,7 +4,7 @@ import type { Comparison } from '../../diff/records/record.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
 
-/** A recorded mismatch as a test that shows it again. */
+/** Prints a recorded mismatch as a test that reproduces it. */
 export const mismatchCase: Command = {
   usage: 'case ID',
   summary: 'Prints a recorded mismatch as a test (vitest, nock) for a file in test/cases.',

@@ -4,7 +4,7 @@ import { many } from '../../diff/many.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, MISUSED } from '../command.ts'
 
-/** Who still calls v1, and what keeps them there. */
+/** Lists the clients that still call v1 and what blocks each of them. */
 export const clients: Command = {
   usage: 'clients',
   summary: 'Lists every client with the v1 operations that it calls, and whether it could call v2 itself today.',

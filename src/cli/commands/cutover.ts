@@ -4,7 +4,7 @@ import type { EvidenceReport } from '../../modes/migration-report.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
 
-/** Whether all traffic may be moved to v2: the question that a migration ends with. */
+/** Tells whether all traffic may move to v2: the question that ends a migration. */
 export const cutover: Command = {
   usage: 'cutover',
   summary: 'Exits with 0 if every operation with traffic is proven at the target, else with 1 and the reasons.',
@@ -42,7 +42,7 @@ function questionOf({ operations: evidence, traffic }: EvidenceReport) {
   return { evidence, traffic: new Map(Object.entries(traffic)), operations }
 }
 
-/** Whoever no service accepted proves nothing; that there are such requests, a person should know. */
+/** Requests that no service accepted prove nothing. The person who decides should still know their number. */
 function notCounted({ strangers }: EvidenceReport): readonly string[] {
   const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
   return requests === 0 ? [] : [`Not counted: ${requests} requests of strangers to ${Object.keys(strangers).length} operations.`]

@@ -10,7 +10,7 @@ import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 import { stay } from '../stay.ts'
 import { watchConfig } from '../watch-config.ts'
 
-/** Sandbox and proxy in one process: the shortest way to see v1 served from v2. */
+/** Runs the sandbox and the proxy in one process: the shortest way to see v1 served from v2. */
 export const demo: Command = {
   usage: 'demo',
   summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
@@ -37,13 +37,13 @@ export const demo: Command = {
   },
 }
 
-/** The sandbox is v2; where modes are given, its genuine v1 is the v1 service too. */
+/** Makes the sandbox the v2 service. If modes are given, its genuine v1 is the v1 service. */
 function withUpstreams(config: Config, sandbox: string): Config {
   const v1 = config['upstream.v1'] ?? (config.modes === ALL_V2 ? undefined : sandbox)
   return { ...config, 'upstream.v2': sandbox, 'upstream.v1': v1 }
 }
 
-/** Addresses, a token, the organization, and five lines to paste. */
+/** Prints the addresses, a token, the organization and five lines to paste. */
 function welcome({ url, adminUrl }: Server, { url: sandboxUrl, organization, tokens }: Sandbox): readonly string[] {
   const curl = (rest: string, path: string) => `curl -sS -H 'Authorization: Bearer ${tokens.owner}' ${rest}'${url}${path}'`
   return [

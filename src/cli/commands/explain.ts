@@ -13,7 +13,7 @@ import { configFlags, configFrom } from '../config-flags.ts'
 
 const DEFAULT_BASE = 'http://127.0.0.1:8090'
 
-/** Shows what a v1 request becomes, without sending it. */
+/** Shows the v2 calls of a v1 request without sending them. */
 export const explain: Command = {
   usage: "explain 'METHOD /path?query'",
   summary:
@@ -50,7 +50,7 @@ function headersOf(flags: Flags) {
   return { 'content-type': textOf(flags, 'type') ?? FORM, ...(override !== undefined && { 'x-http-method-override': override }) }
 }
 
-/** Why no operation answers, in a sentence. */
+/** Says in one sentence why no operation answers the request. */
 function whyNot(place: Exclude<Place, Found>, { method, url }: { readonly method: string; readonly url: string }): string {
   if (place.kind === 'native') return `${url} is not a v1 path: the proxy passes it on to v2 unchanged.`
   if (place.kind === 'refused') return `${place.operation.id} answers 400: ${place.error.message}.`

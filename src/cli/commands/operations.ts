@@ -3,7 +3,7 @@ import { mappings } from '../../../mappings/index.ts'
 import { describeOperations, type OperationRow } from '../../explain/operation-rows.ts'
 import type { Command } from '../command.ts'
 
-/** What is served, and how. */
+/** Lists the operations and how each is served. */
 export const operations: Command = {
   usage: 'operations',
   summary: 'Lists every v1 operation with its kind, its v2 calls and the codes of its differences.',

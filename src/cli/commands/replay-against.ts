@@ -24,7 +24,7 @@ interface Target {
   readonly perSecond: number
 }
 
-/** Sends the reads of recorded traffic to both sides. Exit code 0: something was compared, and nothing was wrong. */
+/** Sends the reads of recorded traffic to both sides. Exit code 0: at least one was compared and none differed. */
 export async function sendReads(path: string, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const target = targetOf(v1, config, flags, io)
   if ('problem' in target) {

@@ -9,10 +9,10 @@ import { type Command, type Flags, type Io, MISUSED, textOf } from '../command.t
 import { configFlags, configFrom } from '../config-flags.ts'
 import { sendReads } from './replay-against.ts'
 
-/** Rows that a list is supposed to hold. */
+/** Assumed number of rows in a list. */
 const ROWS = 50
 
-/** A rehearsal with traffic of yesterday. */
+/** Rehearses the migration with recorded traffic. */
 export const replay: Command = {
   usage: 'replay FILE',
   summary: 'Prints the coverage and the cost of recorded traffic (HAR, combined access log, records). --against sends its reads.',

@@ -11,7 +11,7 @@ import { reportLines } from '../../report/report-text.ts'
 import { heldAgainst, readOlderReport } from '../../report/since-older.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 
-/** The state of a migration, from the records of one or several proxies. */
+/** Reports the state of a migration from the records of one or several proxies. */
 export const report: Command = {
   usage: 'report FILE...',
   summary: 'Prints the state of every operation, from record files or folders of them. --html writes it as a page.',

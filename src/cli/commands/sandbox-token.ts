@@ -2,7 +2,7 @@ import { type Command, FAILED, type Flags, textOf } from '../command.ts'
 
 const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
 
-/** Asks a running sandbox for a signed token; its key lives as long as it does. */
+/** Asks a running sandbox for a signed token. The sandbox makes its key anew at every start. */
 export const sandboxToken: Command = {
   usage: 'sandbox token',
   summary: 'Mints a signed token of the running sandbox: for a demo user, an identity, or a subject that an identity matches.',
@@ -47,7 +47,7 @@ function post(url: string, body: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 }
 
-/** A demo user's fixed token, exchanged for a signed one. */
+/** Exchanges a demo user's fixed token for a signed one. */
 function exchange(base: string, user: string): Promise<Response> {
   const query = new URLSearchParams({ aud: base })
   return fetch(`${base}/sts/exchange?${query}`, { method: 'POST', headers: { authorization: `Bearer demo-${user}` } })

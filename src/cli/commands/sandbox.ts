@@ -2,7 +2,7 @@ import { startSandbox } from '../../sandbox/start.ts'
 import { type Command, MISUSED } from '../command.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 
-/** The sandbox alone: v2 and genuine v1 over one store. */
+/** Runs the sandbox alone: v2 and genuine v1 over one store. */
 export const sandbox: Command = {
   usage: 'sandbox',
   summary: 'Runs a local v2 service with a genuine v1 beside it, in memory.',

@@ -8,7 +8,7 @@ import { configFlags, configFrom } from '../config-flags.ts'
 import { stay } from '../stay.ts'
 import { watchConfig } from '../watch-config.ts'
 
-/** The proxy alone, in front of a v2 service. */
+/** Runs the proxy alone, in front of a v2 service. */
 export const serve: Command = {
   usage: 'serve',
   summary: 'Serves v1 from the v2 service at --upstream-v2.',

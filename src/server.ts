@@ -55,24 +55,26 @@ import { ping } from './upstream/v2/ping.ts'
 import { createPool } from './upstream/v2/pool.ts'
 import { createSend } from './upstream/v2/send.ts'
 
-/** The proxy with its admin endpoints. */
+/** The proxy and its admin endpoints. */
 export interface Server {
-  /** Begins to listen; rejects when a port is taken or `records.file` cannot be written, and leaves nothing listening then. */
+  /** Starts to listen. Rejects if a port is taken or `records.file` cannot be written; then nothing listens. */
   listen(): Promise<void>
-  /** Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, closes every connection. */
+  /**
+   * Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, then closes every connection.
+   */
   close(): Promise<void>
-  /** Puts other rules in force for every request from now on, or tells in a sentence why it cannot. */
+  /** Applies other rules to every request from now on, or returns a sentence that says why it cannot. */
   changeModes(rules: ModeRules, source: string): string | undefined
   /** Resolves when no comparison waits or runs. */
   idle(): Promise<void>
-  /** Address of the proxy, without a trailing slash; known once it listens. */
+  /** The proxy's address without a trailing slash, known once the proxy listens. */
   readonly url: string
   readonly adminUrl: string
 }
 
 /**
- * Puts the proxy together. Throws a sentence when the tables are wrong or `upstream.v2` is missing. Log lines go to standard error
- * unless another logger is given; spans go nowhere unless there is `tracing`, which is closed with the server.
+ * Builds the proxy. Throws a sentence if the tables are wrong or `upstream.v2` is missing.
+ * It logs to standard error unless another logger is given. Spans are sent only with `tracing`, which the server closes.
  */
 export function createServer(config: Config, mappings: readonly Mapping[], log: Logger = createLog(config), tracing?: Tracing): Server {
   const v2 = config['upstream.v2']
@@ -171,8 +173,8 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
 }
 
 /**
- * Connections that may wait to be accepted; the system takes it for a wish (`net.core.somaxconn`). Beyond it a connection is not refused but
- * silently tried again a second later, so a crowd that comes at once would wait for nothing.
+ * The number of connections that may wait to be accepted; the system may lower it (`net.core.somaxconn`).
+ * A connection beyond it is not refused: the client's system silently retries a second later. A sudden crowd would then wait for nothing.
  */
 const BACKLOG = 4096
 
@@ -186,17 +188,17 @@ interface Carriers {
   readonly admit: Admit
   readonly rests: Rests
   readonly limits: TimeLimits<TimedRequest, ServerResponse>
-  /** Told what a handler threw that should not have. */
+  /** Takes an unexpected exception of a handler. */
   readonly failed: (error: unknown) => void
   readonly migration: Migration
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
 }
 
-/** Of the connections to v2, how much long lists may take; the rest is for what somebody waits for. */
+/** The share of the connections to v2 that long lists may take. The rest is for requests with a waiting client. */
 const BULK_SHARE = 3 / 4
 
-/** The server for v1 and native requests, with everything that one of them may need. */
+/** Builds the server for v1 and native requests with all its parts. */
 function createProxy(
   config: Config,
   v2: string,

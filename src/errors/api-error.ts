@@ -1,6 +1,6 @@
 import { CODES, type CodeName } from './codes.ts'
 
-/** One typed entry of a google.rpc.Status; `@type` names its shape (specification §7). */
+/** One typed entry of a google.rpc.Status; `@type` names its type (specification §7). */
 export interface Detail {
   readonly '@type': string
   readonly [member: string]: unknown
@@ -15,9 +15,9 @@ interface ErrorOptions {
   readonly details?: readonly Detail[]
   /** Answer headers that belong to the error: `retry-after`, `www-authenticate`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What really happened. It is logged and never sent. */
+  /** The real cause. It is logged and never sent. */
   readonly cause?: unknown
-  /** Something before the service said it, which knows nothing of its resources: a gateway, a load balancer. */
+  /** True if a gateway or balancer before the service answered. It knows nothing about the service's resources. */
   readonly foreign?: true
 }
 
@@ -43,8 +43,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether the service itself answered with one of these codes. Plans that make something else of an error ask this: the 403 of a gateway
- * says nothing about a resource, and passes on as the error that it is.
+ * True if the service itself answered with one of these codes. Plans that replace an error ask this.
+ * The 403 of a gateway says nothing about a resource and is passed on unchanged.
  */
 export function isSaid(error: unknown, ...codes: readonly CodeName[]): error is ApiError {
   return error instanceof ApiError && !error.foreign && codes.includes(error.code)
@@ -52,16 +52,16 @@ export function isSaid(error: unknown, ...codes: readonly CodeName[]): error is 
 
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
 
-/** Failing fields that one error names. A small body can hold millions, and each of them costs work and a line of the answer. */
+/** The maximum number of violations in one error. A small body can hold millions, and each costs work and a line of the answer. */
 export const MOST_VIOLATIONS = 100
 
-/** Code 3, HTTP 400: one error for every failing field, in the wording of specification §7 rule 1. Callers give at most `MOST_VIOLATIONS`. */
+/** Code 3, HTTP 400: one error for all failing fields, worded by specification §7 rule 1. Callers pass at most `MOST_VIOLATIONS`. */
 export function invalidArgument(...violations: readonly FieldViolation[]): ApiError {
   const text = violations.map(({ field, description }) => `${field}: ${description}`).join('; ')
   return new ApiError('INVALID_ARGUMENT', `Invalid argument: ${text}`, { details: [{ '@type': BAD_REQUEST, fieldViolations: violations }] })
 }
 
-/** The field violations of a BadRequest detail, in order; empty for every other detail. */
+/** Returns the field violations of a BadRequest detail in order; no other detail has any. */
 export function fieldViolations(detail: Detail): readonly FieldViolation[] {
   return detail['@type'] === BAD_REQUEST && Array.isArray(detail.fieldViolations) ? detail.fieldViolations.filter(isViolation) : []
 }

@@ -1,9 +1,9 @@
 import { ApiError } from './api-error.ts'
 
-/** Seconds after which it is worth asking again, where nothing better is known. */
+/** Seconds before a retry if no better value is known. */
 export const RETRY_AFTER = 1
 
-/** The refusal of what a limit has no room for now; `message` says which. */
+/** Refuses a request that exceeds a limit at the moment; `message` names the limit. */
 export function askAgain(
   code: 'UNAVAILABLE' | 'RESOURCE_EXHAUSTED',
   message: string,

@@ -1,4 +1,4 @@
-/** The 17 canonical codes of google.rpc with the HTTP status a gRPC gateway gives them (facts §15, semantics §4.2). */
+/** The 17 canonical codes of google.rpc and the HTTP status that a gRPC gateway gives each (facts §15, semantics §4.2). */
 export const CODES = {
   OK: { number: 0, http: 200 },
   CANCELLED: { number: 1, http: 499 },
@@ -23,7 +23,7 @@ export type CodeName = keyof typeof CODES
 
 const byNumber = new Map<number, CodeName>(Object.entries(CODES).map(([name, { number }]) => [number, name as CodeName]))
 
-/** The name of a google.rpc code number; UNKNOWN for anything that is not one of the 17. */
+/** Returns the name of a google.rpc code number; UNKNOWN for any other number. */
 export function codeName(number: unknown): CodeName {
   return (typeof number === 'number' && byNumber.get(number)) || 'UNKNOWN'
 }

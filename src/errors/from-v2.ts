@@ -8,14 +8,13 @@ interface V2Failure {
   readonly text: string
 }
 
-/** Headers of a failure that a client acts on; all others stay behind. */
+/** The headers of a failure that clients act on. All others are dropped. */
 const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
 
 /**
- * A failed v2 answer as an ApiError. A google.rpc.Status body keeps its code, message and details; anything else (the HTML page of
- * a load balancer, a truncated body) is INTERNAL, or what its HTTP status plainly says: who may ask, how much, how often, and what is down.
- * NOT_FOUND is left of those alone that name the missing resource: any other 404 says that v2 is not where it was sought, and v1 clients
- * take "not found" for "gone".
+ * Turns a failed v2 answer into an ApiError. A google.rpc.Status body keeps its code, message and details. Any other body (a balancer's
+ * HTML page, a truncated body) is INTERNAL, unless its HTTP status has a plain meaning. NOT_FOUND remains only if the answer names the
+ * missing resource. Any other 404 means that v2 is not at the expected address, and v1 clients read "not found" as "gone".
  */
 export function fromV2({ status, headers, text }: V2Failure): ApiError {
   const kept: Record<string, string> = {}
@@ -35,14 +34,14 @@ export function fromV2({ status, headers, text }: V2Failure): ApiError {
   return new ApiError(said.code, said.message, { ...options, details: said.details, cause: undefined })
 }
 
-/** Every error of the service itself has it; what a gateway before it says has no details (specification §7). */
+/** Every error of the service itself has it. An error of a gateway has no details (specification §7). */
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
 
 const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo'
 
 const isResource = ({ '@type': type }: Detail) => type === RESOURCE_INFO
 
-/** Statuses whose meaning does not depend on who wrote the body. */
+/** Statuses with the same meaning in every body: permission, size, rate and outage. */
 const PLAIN_STATUS: Readonly<Record<number, keyof typeof CODES>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',
@@ -73,7 +72,7 @@ function isDetail(value: unknown): value is Detail {
 
 const CANNOT_BE_PASSED_ON = 'service sent an answer that cannot be passed on'
 
-/** An answer whose head no client could be given; `problem` names what about it (`relayable`). It is logged and never sent. */
+/** An answer whose head cannot be relayed to a client; `problem` names the reason (`relayable`). It is logged and never sent. */
 export function unrelayable(service: 'v1' | 'v2', problem: string): ApiError {
   return new ApiError('INTERNAL', `the ${service} ${CANNOT_BE_PASSED_ON}`, { cause: problem })
 }
@@ -87,16 +86,16 @@ export function brokenAnswer(cause: unknown): ApiError {
   return new ApiError('INTERNAL', 'the v2 service sent an answer that is not JSON', { cause })
 }
 
-/** A 2xx v2 answer that lacks what it must hold: that is what a gateway says in place of v2. The members it has are logged. */
+/** A 2xx v2 answer without a required member: a gateway answered in v2's place. Its member names are logged. */
 export function notAnswer(body: object): ApiError {
   const members = Object.keys(body).slice(0, 20).join(', ')
   return new ApiError('INTERNAL', 'the v2 service sent an answer without what it must hold', { cause: `members: ${members || 'none'}` })
 }
 
-/** Error codes of Node and undici that mean a time limit passed. */
+/** Error codes of Node and undici for an expired time limit. */
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
 
-/** A call that got no answer: time-out → 504, client gone → 499, everything else (refused, reset, DNS, TLS) → 503. */
+/** Maps a call without an answer. Time-out: 504; client gone: 499; everything else (refused, reset, DNS, TLS): 503. */
 export function fromTransport(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const { code, name } = error as { code?: string; name?: string }

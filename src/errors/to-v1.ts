@@ -1,12 +1,12 @@
 import { ApiError, type Detail, type FieldViolation, fieldViolations, MOST_VIOLATIONS } from './api-error.ts'
 import { CODES, type CodeName } from './codes.ts'
 
-/** What a missing resource means to a v1 client (facts §14, specification §7 rule 3): nothing found, an error, or a deed already done. */
+/** What a v1 client gets for a missing resource (facts §14, specification §7 rule 3): an empty answer, an error, or success. */
 export type Missing = 'empty' | 'error' | 'done'
 
 export interface V1Manners {
   readonly missing: Missing
-  /** The answer of a read that found nothing, already in the client's dialect. */
+  /** The answer of a read that finds nothing, in the client's dialect. */
   readonly empty: unknown
   /** v2 field path → v1 field name, for the violations of a BadRequest. */
   readonly fieldName: (v2Path: string) => string
@@ -20,14 +20,14 @@ export interface V1Error {
 
 type Rule = 'error' | 'nothing'
 
-/** The whole policy: what each code does to the operations whose `missing` says so. Codes that are not listed are always errors. */
+/** The whole policy: how each code is answered for each value of `missing`. Codes that are not listed are always errors. */
 const POLICY: Partial<Record<CodeName, Record<Missing, Rule>>> = {
   NOT_FOUND: { empty: 'nothing', done: 'nothing', error: 'error' },
 }
 
 /**
- * An ApiError in v1's manners: the empty answer with HTTP 200 where v1 had no error, else the HTTP status of the gateway table and
- * `{code, message, details}`. `notFound: 'error'` (setting `errors.notFound`) passes every NOT_FOUND on as 404.
+ * Turns an ApiError into v1's answer. Where v1 had no error, that is the empty answer with HTTP 200. Elsewhere it is the gateway's HTTP
+ * status and `{code, message, details}`. `notFound: 'error'` (setting `errors.notFound`) passes every NOT_FOUND on as 404.
  */
 export function toV1(error: ApiError, manners: V1Manners, notFound: 'empty' | 'error' = 'empty'): V1Error {
   const rule = notFound === 'error' ? 'error' : (POLICY[error.code]?.[manners.missing] ?? 'error')
@@ -36,7 +36,7 @@ export function toV1(error: ApiError, manners: V1Manners, notFound: 'empty' | 'e
   return { status: error.http, headers: error.headers, body: { code: CODES[error.code].number, message, details } }
 }
 
-/** The same error with every field under its v1 name, in the violations and where the message repeats them. */
+/** The same error with v1 field names, in the violations and where the message repeats them. */
 function renamed(error: ApiError, fieldName: V1Manners['fieldName']): { message: string; details: readonly Detail[] } {
   const fields: Renamed[] = []
   const details = error.details.map((detail) => {
@@ -55,7 +55,7 @@ interface Renamed extends FieldViolation {
   readonly inV1: string
 }
 
-/** Messages repeat violations in their order: one walk along the text finds them, and goes on where it found the one before. */
+/** A message repeats its violations in order. One pass over the text therefore finds them all. */
 function renamedIn(message: string, fields: readonly Renamed[]): string {
   const pieces: string[] = []
   let at = 0
@@ -68,7 +68,7 @@ function renamedIn(message: string, fields: readonly Renamed[]): string {
   return pieces.join('') + message.slice(at)
 }
 
-/** Whatever was thrown, as an ApiError; a failure of our own becomes INTERNAL and keeps its cause for the log. */
+/** Turns any exception into an ApiError. An internal failure becomes INTERNAL and keeps its cause for the log. */
 export function asApiError(thrown: unknown): ApiError {
   return thrown instanceof ApiError ? thrown : new ApiError('INTERNAL', 'internal error', { cause: thrown })
 }

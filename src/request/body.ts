@@ -5,21 +5,24 @@ import { createRoom, type Room } from '../limits/room.ts'
 import { whenOver } from '../listen/on-close.ts'
 import type { Signal } from '../upstream/signal.ts'
 
-/** Bounds of bodies; the names are those of the configuration. */
+/** Limits of request bodies, named as in the configuration. */
 export interface BodyLimits {
   readonly requestBytes: number
   readonly bodiesBytes: number
 }
 
 /**
- * Reads the whole body of the request that a response answers. One of more than `requestBytes` is INVALID_ARGUMENT; together they take at
- * most `bodiesBytes` until they are answered, and what comes beyond that is UNAVAILABLE. When `signal` fires, reading ends with its reason.
+ * Reads the whole body of the request that a response answers. A body over `requestBytes` is INVALID_ARGUMENT. All bodies together take at
+ * most `bodiesBytes` until they are answered; a body beyond that is UNAVAILABLE. When `signal` fires, reading fails with its reason.
  */
 export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
 
 const NOTHING = Buffer.alloc(0)
 
-/** Pieces are put together as they come: each of them kept would take a hundred bytes beside its own. `refused` is told when there was no room. */
+/**
+ * Pieces are joined as they arrive: each piece, if kept, would cost a hundred bytes of overhead.
+ * `refused` is called when there was no room.
+ */
 export function createReadBytes(limits: BodyLimits, refused: () => void): ReadBytes {
   const room = createRoom(limits.bodiesBytes, refused)
   return async (response, signal) => {
@@ -66,7 +69,7 @@ function gather(response: ServerResponse, limits: BodyLimits, room: Room, signal
   })
 }
 
-/** A body as text. Whatever its Content-Type says (facts §12.5), it must be UTF-8; otherwise INVALID_ARGUMENT. */
+/** Decodes a body, which must be UTF-8 whatever its Content-Type says (facts §12.5). Otherwise INVALID_ARGUMENT. */
 export function utf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

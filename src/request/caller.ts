@@ -3,25 +3,25 @@ import { LRUCache } from 'lru-cache'
 import { isObject } from '../tables/json.ts'
 import { credentialHash } from '../upstream/credential.ts'
 
-/** Who calls. */
+/** The caller of a request. */
 export interface Identity {
-  /** 16 hex digits: of the token's issuer and subject where it has them, so that it outlives the token; else of the credential. */
+  /** 16 hex digits. They hash the token's issuer and subject if it has them, so that they outlive the token; otherwise the credential. */
   readonly caller: string
   readonly subject: string | undefined
 }
 
 export interface Identified extends Identity {
-  /** 16 hex digits of the credential itself: what may be shared or kept is, under this name. */
+  /** 16 hex digits that hash the credential itself. Shared and cached data is keyed by them. */
   readonly credential: string
 }
 
-/** Callers come again and again with the same token. What is longer than a token is not kept: a thousand of them would fill the memory. */
+/** Callers repeat the same token. A longer credential is not cached: a thousand of them would fill the memory. */
 const known = new LRUCache<string, Identified>({ max: 1000 })
 const LONGEST = 8192
 
 /**
- * Names the caller of a request. The token is not verified here, since the service behind does that: whoever forges a subject is refused
- * there, and nothing counts of a credential that no service accepted (`Accepted`).
+ * Names the caller of a request. The token is not verified here; the service behind verifies it.
+ * That service refuses a forged subject, and only credentials that a service accepted count (`Accepted`).
  */
 export function identify(authorization: string | undefined): Identified {
   const found = known.get(authorization ?? '')
@@ -40,13 +40,13 @@ function read(authorization: string | undefined): Identified {
   return { caller: createHash('sha256').update(name).digest('hex').slice(0, 16), subject: claims.sub, credential }
 }
 
-/** One token is one caller, however its scheme and its spaces are written. */
+/** Normalises scheme and spaces, so that one token is one caller. */
 function plain(authorization: string | undefined): string | undefined {
   const [, token] = /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '') ?? []
   return token === undefined ? authorization : `Bearer ${token}`
 }
 
-/** The claims of a JSON Web Token. */
+/** Returns the claims of a JSON Web Token. */
 function claimsOf(authorization: string | undefined) {
   const [, payload] = /^bearer\s+[\w-]+\.([\w-]+)\.[\w-]*$/i.exec(authorization ?? '') ?? []
   if (payload === undefined) return undefined

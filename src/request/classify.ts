@@ -1,20 +1,20 @@
 import { ApiError, invalidArgument } from '../errors/api-error.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 
-/** Whose request this is, by its path alone. */
+/** The destination of a request, determined by its path alone. */
 export type Target =
   /** A path of the v1 API, decoded: `%2F` and `/` mean the same (facts §12.2). */
   | { readonly kind: 'v1'; readonly path: string }
-  /** Everything else: v2 itself, token exchange, uploads, WebSockets. It goes on byte for byte. */
+  /** All other requests: v2 itself, token exchange, uploads, WebSockets. They pass through byte for byte. */
   | { readonly kind: 'native' }
-  /** What would not mean the same to everybody who reads it; `error` tells why. */
+  /** A path that different servers would read differently; `error` says why. */
   | { readonly kind: 'refused'; readonly error: ApiError }
 
 export type Classify = (url: string) => Target
 
 /**
- * Tells v1 requests from native ones: a v1 path begins with `/<domain>/v1`. `url` is the raw request target. Where v2 lives below a path of
- * a server (`isBelow`), nobody may climb out of that.
+ * Separates v1 requests from native ones. A v1 path begins with `/<domain>/v1`. `url` is the raw request target.
+ * If v2 lives below a path of its server (`isBelow`), a request must not climb out of it.
  */
 export function createClassify(mappings: readonly Mapping[], isBelow = false): Classify {
   const prefixes = new Set(mappings.map(({ domain }) => `${domain}/v1`))
@@ -35,16 +35,16 @@ export function createClassify(mappings: readonly Mapping[], isBelow = false): C
 const NATIVE: Target = { kind: 'native' }
 
 /**
- * A path holds nothing else as it stands (RFC 3986 §3.3). Some servers take `\` for `/`, some encode such characters and some do not, so that
- * v1 could see another path than the mode rules did. Of a query no more is asked than that it is ASCII, as HTTP/1.1 has it, because clients
- * often leave it as it is. A `#` is refused in every target: a fragment is never part of one (RFC 9112 §3.2), and servers cut it off.
+ * The characters that a path may hold unencoded (RFC 3986 §3.3). Some servers read `\` as `/`; some encode such characters. v1 could then
+ * see another path than the mode rules did. A query must only be ASCII, as in HTTP/1.1: clients often leave it unencoded. A `#` is refused
+ * in every target: a fragment is never part of one (RFC 9112 §3.2), and servers cut it off.
  */
 const WELL_FORMED = /^[!$%&'()*+,\-./0-9:;=@A-Z_a-z~]*(?:\?[!-~]*)?$/
 
-/** `.` and `..`, encoded as often as one likes, between slashes of either kind; for some servers a `;` ends a segment as well. */
+/** `.` and `..`, encoded any number of times, between slashes of either kind. Some servers also end a segment at `;`. */
 const DOT_SEGMENT = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;]|%(?:25)*(?:2f|5c|3b)|$)/i
 
-/** Some servers resolve such segments, and what they arrive at is another path than the one that was looked at here. */
+/** Some servers resolve such segments and then serve another path than the one that was checked here. */
 function hasDotSegment(path: string): boolean {
   return (path.includes('.') || path.includes('%')) && DOT_SEGMENT.test(path)
 }
@@ -57,13 +57,13 @@ function climbing(): Target {
   return { kind: 'refused', error: invalidArgument({ field: 'path', description: 'must not contain the segments . and ..' }) }
 }
 
-/** A request target without its query, which may hold secrets. */
+/** Returns a request target without its query, which may hold secrets. */
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
 }
 
-/** Undefined when it is not percent-encoded UTF-8. */
+/** Decodes a path; undefined if it is not percent-encoded UTF-8. */
 function decoded(path: string): string | undefined {
   if (!path.includes('%')) return path
   try {
@@ -73,7 +73,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** The same as bytes, whatever they are: servers that do not ask for UTF-8 read it so. */
+/** Decodes a path byte by byte, as servers do that do not require UTF-8. */
 function bytewise(path: string): string {
   return path.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }

@@ -1,15 +1,18 @@
 import { ApiError } from '../errors/api-error.ts'
 
-/** What a message of v1 can need by far; protobuf's own readers stop there as well. Without a bound, depth would fill the stack. */
+/** Far more than any v1 message needs, and the limit of protobuf's own readers. Unlimited depth would overflow the stack. */
 const DEEPEST = 100
 
-/** What a message of v1 can need by far. A value of two bytes takes a hundred in memory, and more once it is translated. */
+/** Far more than any v1 message needs. A value of two bytes takes a hundred in memory, and more once translated. */
 const MOST_VALUES = 10_000
 
-/** JSON.parse rounds integers beyond 2^53 (design §6.5); none of them has fewer digits. */
+/** JSON.parse rounds integers beyond 2^53 (design §6.5). All of them have at least this many digits. */
 const LONG = 16
 
-/** A request body as v1 read it: no text is no message (undefined), integers beyond 2^53 stay exact as strings, no JSON is code 3. */
+/**
+ * Parses a request body as v1 did. An empty text is no message (undefined). Integers beyond 2^53 become strings and stay exact.
+ * Invalid JSON is code 3.
+ */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined
   const longNumbers = survey(text)
@@ -20,7 +23,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Where a number begins and ends. */
+/** The beginning and the end of a number. */
 type Span = readonly [begin: number, end: number]
 
 const QUOTE = 34
@@ -28,7 +31,7 @@ const COMMA = 44
 const MINUS = 45
 const BACKSLASH = 92
 
-/** The long numbers outside of strings. Refuses depth and values beyond the bounds; of a text that is no JSON it may say anything. */
+/** Finds the long numbers outside strings, and refuses a text beyond the limits. Its result for invalid JSON is arbitrary. */
 function survey(text: string): readonly Span[] {
   const longNumbers: Span[] = []
   let depth = 0
@@ -36,7 +39,7 @@ function survey(text: string): readonly Span[] {
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
     if (char === QUOTE) at = endOfString(text, at)
-    // { and [ differ from } and ] by two, and from { to [ by 32: the bit that tells lower case from upper.
+    // Each closing bracket is its opening one plus two. The bit 32 alone separates brackets from braces, as it separates cases of a letter.
     else if ((char | 32) === 125) depth -= 1
     else if ((char | 32) === 123) {
       depth += 1
@@ -53,7 +56,7 @@ function survey(text: string): readonly Span[] {
   return longNumbers
 }
 
-/** Where the quote stands that ends the string which begins here. */
+/** Returns the position of the quote that ends the string beginning here. */
 function endOfString(text: string, begin: number): number {
   for (let at = begin + 1; at < text.length; at++) {
     const char = text.charCodeAt(at)
@@ -75,7 +78,7 @@ function isDigit(char: number): boolean {
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 
-/** The text with those of the numbers that are integers beyond 2^53 as strings. A number where a name should stand is left for the parser. */
+/** Quotes those numbers that are integers beyond 2^53. A number in the place of a name is left for the parser to refuse. */
 function withTexts(text: string, numbers: readonly Span[]): string {
   const pieces: string[] = []
   let from = 0

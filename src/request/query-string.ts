@@ -1,18 +1,18 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { Query } from '../tables/language/query.ts'
 
-/** The query part of a request target, without its `?`; empty when there is none. */
+/** Returns the query of a request target without its `?`, or an empty text. */
 export function searchOf(url: string): string {
   const at = url.indexOf('?')
   return at < 0 ? '' : url.slice(at + 1)
 }
 
-/** Parameters of a request. Go's servers take no more either, and v1's gateway was one. */
+/** The maximum number of parameters. Go's servers, and so v1's gateway, have the same limit. */
 const MOST = 10_000
 
 /**
- * Decodes a query string or a form: every occurrence is kept, `+` is a space. Broken percent-encoding is INVALID_ARGUMENT, as the
- * gateway has it (facts §12.6).
+ * Decodes a query string or a form. Every occurrence is kept; `+` is a space.
+ * Broken percent-encoding is INVALID_ARGUMENT, as in the gateway (facts §12.6).
  */
 export function parseQuery(...texts: readonly string[]): Query {
   const query = new Map<string, string[]>()

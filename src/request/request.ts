@@ -8,24 +8,24 @@ import { parseJson } from './json-text.ts'
 import { parseQuery, searchOf } from './query-string.ts'
 import type { Found } from './route-request.ts'
 
-/** One v1 request, as it came and as the tables read it: what is served, explained, replayed and compared. */
+/** One v1 request, raw and as the tables read it. Serving, explain, replay and comparison all use it. */
 export interface Request {
   readonly operation: Operation
-  /** As it came: what the v1 service gets. */
+  /** The request as received, for the v1 service. */
   readonly raw: RawRequest
-  /** Parses it, once. Throws an ApiError when it cannot be read. */
+  /** Parses the request, once. Throws an ApiError if that fails. */
   readonly read: () => V1Request
 }
 
-/** A request whose client waits for the answer. */
+/** A request with a client that waits for the answer. */
 export interface ClientRequest extends Request, Identified {
   /** Fires when the client goes away. */
   readonly client: Signal
-  /** Fires at the request's deadline as well. */
+  /** Fires when the client goes away or the deadline passes. */
   readonly signal: Signal
 }
 
-/** A request that leads to an operation. */
+/** Creates a request that was routed to an operation. */
 export function createRequest(routed: Found, raw: RawRequest): Request {
   let known: V1Request | undefined
   const read = () => {
@@ -37,7 +37,7 @@ export function createRequest(routed: Found, raw: RawRequest): Request {
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Whether the body of such a request is read; of others it means nothing. */
+/** True if the body of the request is read; for other requests it has no meaning. */
 export function takesBody({ form, match }: Found): boolean {
   return form || WITH_BODY.has(match.operation.method)
 }
@@ -50,7 +50,7 @@ export interface Head {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Whether the body is known to fit; one of unknown length may not. */
+/** True if the body is known to fit; a body of unknown length may not. */
 export function isBodyWithin({ headers }: Head, limit: number): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= limit
 }

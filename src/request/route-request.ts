@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { invalidArgument } from '../errors/api-error.ts'
 import type { Match, Router } from './router.ts'
 
-/** Where a v1 request leads; `form`: its body is a form that stands for more query parameters. */
+/** The route of a v1 request. `form`: its body is a form with more query parameters. */
 export interface Routed {
   readonly match: Match
   readonly form: boolean
 }
 
-/** A request that leads to an operation. */
+/** The route of a request that leads to an operation. */
 export interface Found extends Routed {
   readonly match: Exclude<Match, string | undefined>
 }
@@ -17,13 +17,13 @@ export function isFound(routed: Routed): routed is Found {
   return typeof routed.match === 'object'
 }
 
-/** The type of a form's body, as v1's gateway compares it. */
+/** The media type of a form, as v1's gateway compares it. */
 export const FORM = 'application/x-www-form-urlencoded'
 
 /**
- * Routes a request as v1's gateway did: a POST with a form is also a way to write a GET, when its header says so or when the path has no POST
- * of its own; v1 scripts rely on that (semantics §4.3). The gateway heeds the header beside the bare name of a form's type and nowhere else:
- * to take another POST for a read would be to ask v1 for it twice, and v1 would write twice. Other methods by that header are refused.
+ * Routes a request as v1's gateway did; v1 scripts rely on it (semantics §4.3). A POST with a form becomes a GET in two cases: its
+ * override header says so, or its path has no POST. The gateway heeds the header only beside the bare media type of a form. If another
+ * POST became a read, v1 could be asked twice and would write twice. Overrides to other methods are refused.
  */
 export function routeRequest(router: Router, { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>, path: string): Routed {
   const match = router.match(method, path)

@@ -1,6 +1,6 @@
 import type { Method, Operation } from '../tables/operations/operation.ts'
 
-/** What a path leads to: an operation and its variables, a known path with another method, or nothing. */
+/** The result of routing: an operation with its variables, a known path with another method, or nothing. */
 export type Match = { readonly operation: Operation; readonly params: Readonly<Record<string, string>> } | 'other-method' | undefined
 
 export interface Router {
@@ -17,12 +17,12 @@ interface Route {
   readonly literals: number
 }
 
-/** Every template begins with three literal segments (`iam/v1/groups`); they are the index. */
+/** Every template begins with three literal segments (`iam/v1/groups`); the router indexes them. */
 const INDEXED = 3
 
 /**
- * Routes `{id=**}` templates: `**` spans slashes and may match nothing, a `:verb` ends the last segment, the most literal route wins
- * (facts §12.2–12.4). A route that stands twice or that another one hides stops the process with a sentence.
+ * Routes `{id=**}` templates. `**` spans slashes and may match nothing. A `:verb` ends the last segment.
+ * The most literal route wins (facts §12.2–12.4). A duplicate or hidden route stops the process with a sentence.
  */
 export function createRouter(operations: readonly Operation[]): Router {
   const index = new Map<string, Route[]>()
@@ -42,7 +42,7 @@ export function createRouter(operations: readonly Operation[]): Router {
     const verb = verbOf(path, verbs)
     const withVerb = verb === undefined ? undefined : find(method, path.slice(0, -verb.length - 1), verb)
     if (typeof withVerb === 'object') return withVerb
-    // Where nothing has such a verb, it is the end of a variable.
+    // If no route has this verb, the text belongs to a variable.
     return find(method, path, undefined) ?? withVerb
   }
   const find = (method: string, path: string, verb: string | undefined): Match => {
@@ -61,7 +61,7 @@ export function createRouter(operations: readonly Operation[]): Router {
   return { match }
 }
 
-/** The reads of paths without variables or verbs, which no other route can come before: most requests are to one of them. */
+/** The reads whose paths have no variables and no verbs. No other route can precede them, and most requests use one. */
 function plainRoutes(operations: readonly Operation[]) {
   const plain = operations.filter(({ template, method }) => method === 'GET' && !/[{:]/.test(template))
   return new Map(plain.toReversed().map((operation) => [operation.template, { operation, params: {} }]))
@@ -89,14 +89,14 @@ function indexKey(segments: readonly string[]): string {
   return segments.slice(0, INDEXED).join('/')
 }
 
-/** The text after the last colon of a path if it names a known verb. */
+/** Returns the text after the last colon of a path if it is a known verb. */
 function verbOf(path: string, verbs: ReadonlySet<string>): string | undefined {
   const colon = path.lastIndexOf(':')
   const tail = colon > path.lastIndexOf('/') ? path.slice(colon + 1) : ''
   return verbs.has(tail) ? tail : undefined
 }
 
-/** The segments of a path, one trailing slash forgiven. */
+/** Splits a path into segments; one trailing slash is ignored. */
 function segmentsOf(path: string): readonly string[] {
   const segments = path.slice(1).split('/')
   return segments.at(-1) === '' ? segments.slice(0, -1) : segments

@@ -2,10 +2,10 @@ import type { Call } from '../tables/plan/plan.ts'
 import type { CallWatch } from '../upstream/call-context.ts'
 import type { Exchange } from './request-record.ts'
 
-/** Counts a call to v2 that is over; `status` is undefined when no answer came. */
+/** Counts a finished call to v2. `status` is undefined if no answer arrived. */
 export type EndCall = (status: number | undefined, seconds: number) => void
 
-/** Counts and times the v2 calls of one request, makes them children of its span, and tells the status of each answer. */
+/** Counts and times the v2 calls of one request, and makes them children of its span. `heard` takes the status of each answer. */
 export function watchCalls(exchange: Exchange, endCall: EndCall, heard: (status: number) => void): (call: Call) => CallWatch {
   return ({ method, path }) => {
     const started = performance.now()

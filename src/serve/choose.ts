@@ -7,28 +7,28 @@ import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
 import type { Exchange } from './request-record.ts'
 
-/** What becomes of a request: it is answered here, or v1's answer goes to the client as it is. */
+/** The decision about a request: answer it here, or pass v1's answer on unchanged. */
 export type Decision = Answered | Passed
 
 export interface Answered {
   readonly kind: 'answer'
   readonly routed: Found
   readonly choice: Choice
-  /** What its URL means, where it was asked before. */
+  /** The meaning of its URL, if the URL was requested before. */
   readonly known: KnownRead | undefined
-  /** Says that what the request may write is written. */
+  /** Tells the modes that the write of this request, if it is one, is done. */
   readonly written: () => void
 }
 
 export interface Passed {
   readonly kind: 'pass'
-  /** Leads nowhere where no table knows the path. */
+  /** Without an operation if no table knows the path. */
   readonly routed: Routed
   readonly choice: Choice
   readonly written: () => void
 }
 
-/** Decides what becomes of a request; `path` is decoded. Throws the ApiError that the request is refused with. */
+/** Decides how a request is answered; `path` is decoded. Throws the ApiError that refuses the request. */
 export function choose(core: Core, head: Head, path: string, exchange: Exchange): Decision {
   const known = core.reads.find(head)
   const routed = known?.routed ?? routeRequest(core.router, head, path)
@@ -41,12 +41,12 @@ export function choose(core: Core, head: Head, path: string, exchange: Exchange)
   const { mode } = choice
   exchange.mode = mode
   const written = core.modes.writing(operation, params, choice)
-  // v1 streams what nobody compares; also a body of unknown length, which may be more than could be compared.
+  // v1 streams an answer that is not compared. A body of unknown length is not compared either: it may exceed the limit.
   const isPassed = mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(head, core.settings.limits.requestBytes))
   return isPassed ? { kind: 'pass', routed, choice, written } : { kind: 'answer', routed, choice, known, written }
 }
 
-/** What only v1 can answer. */
+/** Passes on a request that only v1 can answer. */
 function passOn({ modes, hasV1 }: Core, routed: Routed, head: Head, exchange: Exchange): Passed {
   const mode = hasV1 ? 'v1' : 'v2'
   exchange.mode = mode
@@ -57,20 +57,20 @@ function passOn({ modes, hasV1 }: Core, routed: Routed, head: Head, exchange: Ex
 
 const nothingWritten = () => {}
 
-/** A request that is over; `status` is undefined where no answer had begun. */
+/** A finished request; `status` is undefined if no answer had begun. */
 export interface Over {
   readonly head: Head
-  /** Its path, decoded. */
+  /** The decoded path. */
   readonly path: string
   readonly exchange: Exchange
   readonly status: number | undefined
 }
 
-/** Counts a request that is over. */
+/** Counts a finished request. */
 export function count({ modes }: Core, { kind, routed, choice, written }: Decision, { head, path, exchange, status }: Over): void {
   const { asked, onlyV1 } = exchange
   if (!isFound(routed)) {
-    // What v1 answers well will be missed when v1 is gone, whether a table knows it or not.
+    // A request that v1 answers well will be missed when v1 is gone, even if no table knows it.
     if (asked && status !== undefined && status < 400) modes.usedUnknown(head.method ?? '', path, head.headers)
     return
   }

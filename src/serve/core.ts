@@ -16,14 +16,14 @@ export interface CoreParts {
   readonly operations: readonly Operation[]
   readonly sendFor: SendFor
   readonly modes: Modes
-  /** Counts a call to v2 that is over. */
+  /** Counts a finished call to v2. */
   readonly endCall: EndCall
-  /** A v1 service stands behind the proxy as well. */
+  /** True if a v1 service also stands behind the proxy. */
   readonly hasV1: boolean
   readonly settings: CoreSettings
 }
 
-/** What serves v1 requests, whichever protocol carries them. */
+/** The parts that serve v1 requests, independent of the protocol. */
 export interface Core extends CoreParts {
   readonly router: Router
   readonly onlyV1: OnlyV1

@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache'
 import type { Found } from '../request/route-request.ts'
 import type { Turn } from '../tables/plan/turn.ts'
 
-/** A read as the tables understand its URL. It holds nothing of who asked. */
+/** The meaning of a read's URL according to the tables. It holds nothing about the caller. */
 export interface KnownRead {
   readonly routed: Found
-  /** Its first turn. Throws the ApiError that the tables refuse it with. */
+  /** Returns its first turn. Throws the ApiError with which the tables refuse it. */
   readonly first: () => Turn
   /** Query parameters that the operation does not know. */
   readonly unknown: readonly string[]
 }
 
-/** Reads by their URL. */
+/** Known reads by URL. */
 export interface KnownReads {
   find(request: Asked): KnownRead | undefined
   keep(request: Asked, read: KnownRead): void
@@ -22,11 +22,11 @@ interface Asked {
   readonly url?: string | undefined
 }
 
-/** URLs that are kept, and the longest of them in characters. */
+/** The number of URLs that are kept, and the maximum length of one in characters. */
 const KEPT = 1000
 const LONGEST = 1000
 
-/** Clients ask for the same again and again; to find out anew what a URL means would be a tenth of the work of a small request. */
+/** Clients repeat the same requests. Reading a URL anew takes about a tenth of the work of a small request. */
 export function createKnownReads(): KnownReads {
   const known = new LRUCache<string, KnownRead>({ max: KEPT })
   return {

@@ -5,27 +5,27 @@ import type { Mode } from '../modes/choose/mode.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
 
-/** How a request is answered: in a mode, from v1 because v2 failed, or by v2 itself without a translation. */
+/** How a request is answered: in a mode, from v1 because v2 failed, or directly by v2 without translation. */
 export type ServedBy = Mode | 'fallback' | 'native'
 
-/** What is learnt about one request while it is served; read once, when it is over. */
+/** The record of one request while it is served. It is read once, at the end. */
 export interface Exchange {
   readonly id: string
-  /** Operation id, or what stands in its place: `native`, `unknown`. */
+  /** The operation id, or `native` or `unknown` in its place. */
   operation: string
   mode: ServedBy
-  /** What of v1 it asks for that v2 lacks, where that is not its whole operation. */
+  /** The v1-only part that the request uses, unless its whole operation is v1-only. */
   onlyV1: Operation | undefined
-  /** A service was asked, or had been: the answer is not the tables' alone. */
+  /** True if a service was asked, for this request or for one that it shares. Otherwise the tables alone gave the answer. */
   asked: boolean
-  /** v2 calls made. */
+  /** The number of v2 calls. */
   calls: number
-  /** Pages of lists that could not be turned into v1 as text. */
+  /** The number of list pages that could not be translated as text. */
   parsedPages: number
   /** Query parameters that the operation does not know. */
   dropped: readonly string[]
   error: ApiError | undefined
-  /** Its span, when it is traced. */
+  /** Its span, if the request is traced. */
   span: RequestSpan | undefined
 }
 
@@ -47,13 +47,13 @@ export function newExchange(id: string): Exchange {
 /** Printable ASCII only: the id goes into logs and headers. */
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
-/** The client's request id where it can be used, else a new one. */
+/** The client's request id if it is usable, otherwise a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
 
-/** One word for the process, drawn by lot, and a number. */
+/** A random word for this process; a number follows it. */
 const PROCESS = randomBytes(9).toString('base64url')
 let last = 0
 

@@ -11,22 +11,22 @@ import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
 import type { Exchange } from './request-record.ts'
 
-/** A request that is answered here. */
+/** A request that Crosswalk answers itself. */
 export interface Serving {
   readonly decision: Answered
   readonly request: ClientRequest
   readonly exchange: Exchange
 }
 
-/** Writes answers as the client's protocol has them. */
+/** Writes answers in the client's protocol. */
 export interface Writer {
   /** Takes the answer and the side that gave it. */
   write(answer: Answer, by: Side): void
-  /** Takes what the request ends with instead. */
+  /** Takes the error that the request ends with instead. */
   failed(thrown: unknown): void
 }
 
-/** Answers a request, perhaps at once. Throws the ApiError of a request that cannot be read. */
+/** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
 export function respond(core: Core, serving: Serving, writer: Writer): void {
   if (core.hasV1) {
     inMode(core, serving).then(
@@ -36,7 +36,7 @@ export function respond(core: Core, serving: Serving, writer: Writer): void {
   } else fromV2(core, serving, writer)
 }
 
-/** The answer of the side that the mode chooses, compared where the mode says so. */
+/** Returns the answer of the side that the mode chooses. The mode may also have it compared. */
 async function inMode(core: Core, serving: Serving): Promise<Served> {
   const { decision, request, exchange } = serving
   if (decision.routed.form) exchange.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
@@ -55,7 +55,7 @@ function servedByV2(core: Core, serving: Serving): Promise<Served> {
   })
 }
 
-/** Throws the ApiError of a request that cannot be read. */
+/** Answers from v2. Throws the ApiError of an unreadable request. */
 function fromV2(core: Core, serving: Serving, writer: Writer): void {
   const { decision, request, exchange } = serving
   const known = decision.known ?? readAnew(core, serving)
@@ -66,7 +66,7 @@ function fromV2(core: Core, serving: Serving, writer: Writer): void {
   translate(request.operation, known.first, sendOf(core, serving), core.settings, onError, (answer) => writer.write(answer, 'v2'))
 }
 
-/** What a request asks of the tables; it is kept by its URL where another caller may take its first turn again. */
+/** Reads a request with the tables. The result is kept by URL if other callers may reuse its first turn. */
 function readAnew({ reads, settings }: Core, { decision, request }: Serving): KnownRead {
   const { operation, raw } = request
   const { routed } = decision
@@ -80,7 +80,7 @@ function readAnew({ reads, settings }: Core, { decision, request }: Serving): Kn
   return { routed, unknown, first }
 }
 
-/** How the calls of a request are made. */
+/** Chooses how the calls of a request are made. */
 function sendOf({ modes, endCall, sendFor }: Core, { request, exchange }: Serving): Send {
   const { operation, raw, credential, signal } = request
   const onCall = watchCalls(exchange, endCall, (status) => modes.heard(operation, credential, status))

@@ -14,12 +14,12 @@ import { createReadOnce } from '../upstream/v2/unshared-reads.ts'
 
 interface AskCarriers {
   readonly pool: Agent
-  /** Connections of their own: a side that is only asked, and hangs, must not take those that clients wait for. */
+  /** Connections for comparison only: a side that hangs must not block those that clients wait for. */
   readonly askPool: Agent
   readonly log: Logger
 }
 
-/** Modes and everything that compares. */
+/** Builds the modes and everything that compares. */
 export function assembleMigration(
   config: Config,
   v2: string,
@@ -46,7 +46,7 @@ export function assembleMigration(
   })
 }
 
-/** Gathers what the page of the report shows, from every entry that is recorded. */
+/** Collects the data of the report page from every recorded entry. */
 export function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): () => Report {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const reporter = createReporter({ ledger, operations, describe: describeWith(differences) })

@@ -6,17 +6,19 @@ import { type Make, type RowsTurn, run, type Taker, type Turn } from '../tables/
 import { countOf, isRowText } from '../tables/text/row-text.ts'
 import type { CallLimits } from './calls.ts'
 
-/** Bounds of one v1 request; the names are those of the configuration. */
+/** Limits of one v1 request, named as in the configuration. */
 export interface AnswerLimits extends CallLimits {
-  /** Rows kept back so that an error can still change the status; a longer list is streamed. */
+  /** The number of rows held back so that an error can still change the status. A longer list is streamed. */
   readonly bufferedRows: number
-  /** Rows that one list may hold. */
+  /** The maximum number of rows in one list. */
   readonly rowsPerRequest: number
 }
 
 type Headers = Readonly<Record<string, string | string[]>>
 
-/** An answer in v1 space: a value, pieces of its JSON text, or a stream of them, whose failure must break the connection (design §4). */
+/**
+ * An answer in v1's form: a value, pieces of its JSON text, or a stream of them. A stream's failure must break the connection (design §4).
+ */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
   | { readonly status: number; readonly headers: Headers; readonly written: readonly Buffer[] }
@@ -24,13 +26,13 @@ export type Answer =
 
 type Rows = RowsTurn['rows']
 
-/** Takes an answer, or what the request ends with instead. */
+/** Takes an answer, or the error that the request ends with instead. */
 export interface Answered {
   done(answer: Answer): void
   failed(thrown: unknown): void
 }
 
-/** Runs an operation and turns what it comes to into an answer; a list of more than `bufferedRows` rows is streamed. */
+/** Runs an operation and turns its result into an answer. A list of more than `bufferedRows` rows is streamed. */
 export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: Answered): void {
   const held: Rows[] = []
   let count = 0
@@ -64,14 +66,14 @@ function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readon
 const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
 const END = Buffer.from(']}')
 
-/** What follows the rows: the rest of the envelope. */
+/** The part after the rows: the rest of the envelope. */
 function endOf(body: unknown): Buffer {
   if (isEmpty(body)) return END
   const rest = JSON.stringify(body).slice(1)
   return rest === '}' ? END : Buffer.from(`],${rest}`)
 }
 
-/** Most envelopes hold nothing but their rows. */
+/** True if the envelope holds only rows, as most do. */
 function isEmpty(body: unknown): boolean {
   for (const _ in body as object) return false
   return true
@@ -84,8 +86,8 @@ interface Progress {
 }
 
 /**
- * `{"items":[…rows…], …rest}` piece by piece, one for each batch; between two of them the event loop serves others. It moves the operation on
- * whenever a piece is asked for, and not before: a client that does not read holds up its own calls.
+ * Yields `{"items":[…rows…], …rest}` one batch at a time; the event loop serves others in between.
+ * The generator continues the operation only when a piece is asked for. A client that does not read therefore stops its own calls.
  */
 async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limits }: Progress): AsyncGenerator<Uint8Array> {
   yield* begun(held)
@@ -102,7 +104,7 @@ async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limi
   yield endOf(turn.body)
 }
 
-/** The next rows, or the reply. */
+/** Returns the next rows, or the reply. */
 function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
   return new Promise((resolve, reject) => {
     const taker: Taker = {
@@ -117,7 +119,7 @@ function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
   })
 }
 
-/** The beginning of an answer and the rows that are there. */
+/** Returns the beginning of an answer and the rows so far. */
 function begun(held: readonly Rows[]): Buffer[] {
   const pieces: Buffer[] = [BEGIN]
   for (const rows of held) {
@@ -126,7 +128,7 @@ function begun(held: readonly Rows[]): Buffer[] {
   return pieces
 }
 
-/** The rows, each with a comma before it. */
+/** Writes the rows, each after a comma. */
 function textOf(rows: Rows): Buffer {
   return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
 }

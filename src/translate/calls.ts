@@ -4,33 +4,33 @@ import type { JsonObject } from '../tables/json.ts'
 import type { Call, Outcome } from '../tables/plan/plan.ts'
 import type { AskTurn, Make } from '../tables/plan/turn.ts'
 
-/** Takes what became of a call. */
+/** Takes the result of a call. */
 export interface Landing {
   landed(body: JsonObject): void
   failed(error: Error): void
 }
 
-/** Makes one v2 call; tells its JSON body or its error, perhaps at once. */
+/** Makes one v2 call and delivers its JSON body or its error, possibly at once. */
 export type Send = (call: Call, landing: Landing) => void
 
-/** What the calls of one v1 request may cost; the names are those of the configuration. */
+/** Limits of the calls of one v1 request, named as in the configuration. */
 export interface CallLimits {
-  /** v2 calls that one request may cost. */
+  /** The maximum number of v2 calls for one request. */
   readonly callsPerRequest: number
-  /** v2 calls of one request under way at the same time. */
+  /** The maximum number of parallel v2 calls for one request. */
   readonly parallelCalls: number
 }
 
-/** A call that was begun before it was asked for. */
+/** A call that began before the plan asked for it. */
 interface Begun {
   readonly call: Call
   readonly outcome: Promise<Outcome>
 }
 
 /**
- * Makes the calls of one operation within its limits. Calls that a plan says it will ask for next are begun ahead, so that they are under way
- * while an earlier page is still being written; at most `parallelCalls` of them are begun and not yet asked for, so that a plan that stands
- * still (because the client does not read) holds no more than that many answers.
+ * Makes the calls of one operation within its limits. Calls that a plan announces begin ahead, while an earlier page is still being
+ * written. At most `parallelCalls` of them are begun and not yet asked for. A plan that waits for a slow client therefore holds no more
+ * answers than that.
  */
 export function createCalls(send: Send, limits: CallLimits): Make {
   let many: MakeMany | undefined
@@ -59,7 +59,7 @@ function make(call: Call, send: Send, tell: (outcome: Outcome) => void): void {
 
 type MakeMany = (turn: AskTurn) => Promise<readonly Outcome[]>
 
-/** Calls side by side and ahead, behind `made` that were made before. */
+/** Makes parallel and announced calls; `before` calls were made already. */
 function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, before: number): MakeMany {
   const begun: Begun[] = []
   const waiting: (() => void)[] = []

@@ -11,10 +11,10 @@ export interface TranslateSettings extends Env {
   readonly limits: AnswerLimits
 }
 
-/** What the log and the metrics want to know of an error; never sent. */
+/** Takes an error for the log and the metrics; it is never sent. */
 export type OnError = (error: ApiError) => void
 
-/** The first turn of a request. Throws the ApiError that the tables refuse it with. */
+/** Returns the first turn of a request. Throws the ApiError with which the tables refuse it. */
 export function begin(operation: Operation, request: V1Request, settings: TranslateSettings): Turn {
   if (!operation.begin) throw new Error(`operation ${operation.id} has no plan`)
   if (settings.unknownParameters === 'refuse') refuseUnknown(operation, request)
@@ -22,7 +22,7 @@ export function begin(operation: Operation, request: V1Request, settings: Transl
 }
 
 /**
- * Answers one v1 request from v2: runs its operation from the first turn on, and puts every error into v1's manners.
+ * Answers one v1 request from v2: runs its operation from the first turn, and turns every error into v1's form.
  * @param done takes the answer, perhaps at once
  */
 export function translate(
@@ -39,7 +39,7 @@ export function translate(
   })
 }
 
-/** The same for a request whose answer is waited for. Never rejects. */
+/** Like `translate`, as a promise. Never rejects. */
 export function translated(operation: Operation, request: V1Request, send: Send, settings: TranslateSettings): Promise<Answer> {
   const first = () => begin(operation, request, settings)
   return new Promise((resolve) => translate(operation, first, send, settings, () => {}, resolve))
@@ -56,7 +56,7 @@ const NONE: readonly string[] = []
 
 const known = new WeakMap<Operation, ReadonlySet<string>>()
 
-/** The query parameters of a request that its operation does not know: v1 ignored them, and so they are dropped (design §3). */
+/** Returns the query parameters that the operation does not know. v1 ignored them, so Crosswalk drops them (design §3). */
 export function unknownParameters(operation: Operation, { query }: Pick<V1Request, 'query'>): readonly string[] {
   let names = known.get(operation)
   if (!names) {

@@ -25,3 +25,20 @@ export function onlyVariable(route: string): string {
   if (!name) throw new Error(`route "${route}" has no path variable`)
   return name
 }
+
+/** A v2 path that the variables of a route can fill. For any other it is a sentence, which the compiler shows as the type that it wants. */
+export type Fillable<Path extends string, Route extends string> = string extends Route
+  ? Path
+  : [Strangers<Path, Route>] extends [never]
+    ? Path
+    : `{${Strangers<Path, Route>}} is no variable of ${Route}`
+
+/** The variables of a path that its route lacks. */
+type Strangers<Path extends string, Route extends string> = Exclude<VariablesIn<Path>, VariablesIn<Route>>
+
+/** `'/x/{id=**}/y/{name}'` → `'id' | 'name'`. */
+type VariablesIn<Route extends string> = Route extends `${string}{${infer Variable}}${infer Rest}`
+  ? NameOf<Variable> | VariablesIn<Rest>
+  : never
+
+type NameOf<Variable extends string> = Variable extends `${infer Name}=${string}` ? Name : Variable

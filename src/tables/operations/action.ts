@@ -1,6 +1,6 @@
 import type { Missing } from '../../errors/to-v1.ts'
 import type { Params } from '../language/param.ts'
-import { fillPath } from '../language/path.ts'
+import { type Fillable, fillPath } from '../language/path.ts'
 import { v2Query } from '../language/query.ts'
 import type { Message } from '../language/resource.ts'
 import { bodyOf, type Call } from '../plan/plan.ts'
@@ -8,9 +8,9 @@ import { asked, replied, type Turn } from '../plan/turn.ts'
 import type { Env, Operation, V1Request } from './operation.ts'
 import { nothing, ok, operation } from './operation-builder.ts'
 
-interface Action {
+interface Action<V2 extends string> {
   /** `METHOD /path`; its variables are named as in the v1 route. */
-  readonly v2: string
+  readonly v2: V2
   readonly params?: Params
   /** Further v2 query, computed from the v1 request. */
   readonly more?: (request: V1Request) => Call['query']
@@ -27,7 +27,7 @@ interface Action {
  *       answer: message('eligibility', { eligible: flag('eligible') }),
  *     })
  */
-export function action(id: string, route: string, options: Action): Operation {
+export function action<Route extends string, V2 extends string>(id: string, route: Route, options: Action<Fillable<V2, Route>>): Operation {
   const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {

@@ -2,7 +2,7 @@ import type { Missing } from '../../errors/to-v1.ts'
 import { fieldMask } from '../compile/mask.ts'
 import type { JsonObject } from '../json.ts'
 import { ORDER_PARAMETER } from '../language/order.ts'
-import { onlyVariable } from '../language/path.ts'
+import { type Fillable, onlyVariable } from '../language/path.ts'
 import type { Message, Resource } from '../language/resource.ts'
 import { uidInPath } from '../language/uid.ts'
 import { beginList } from '../plan/list.ts'
@@ -18,7 +18,12 @@ import { operation } from './operation-builder.ts'
  *
  *     list('iam.roles.list', 'GET /iam/v1/roles', role, { query: { ...scope, name: 'name' }, byId: 'id' })
  */
-export function list(id: string, route: string, resource: Resource, options: ListOptions = {}): Operation {
+export function list<Route extends string, V2 extends string>(
+  id: string,
+  route: Route,
+  resource: Resource,
+  options: ListOptions<Fillable<V2, Route>> = {},
+): Operation {
   const { query = {}, byId, enrich, calls = [], v2 = resource.v2, envelope, emulated } = options
   const paging = envelope ? Object.values(TOKEN_PARAMETERS) : []
   return operation(id, route, {

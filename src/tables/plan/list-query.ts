@@ -15,15 +15,15 @@ import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
  */
 export type Enrich = (rows: readonly JsonObject[], env: Env, origin: 'list' | 'get') => Plan<readonly JsonObject[]>
 
-export interface ListOptions {
+export interface ListOptions<V2 extends string = string> {
   readonly query?: Params
   /** The v1 parameter that names one resource; v1 had no Get (facts §11). */
   readonly byId?: string
   readonly enrich?: Enrich
   /** The further calls that `enrich` makes, for people to read. */
   readonly calls?: readonly string[]
-  /** v2 path template of the list, where it is not the resource's collection. */
-  readonly v2?: string
+  /** v2 path template of the list, where it is not the resource's collection; its variables are named as in the v1 route. */
+  readonly v2?: V2
   /** Further v2 query, computed from the v1 parameters that are named beside it. */
   readonly more?: { readonly params: readonly string[]; readonly query: (request: V1Request) => Filters }
   /** A list that v1 paged by token itself, and what it answers beside its rows: a table over `Walked` (facts §10.2). */

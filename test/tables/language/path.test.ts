@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { resource } from '../../../src/tables/language/resource.ts'
+import { action } from '../../../src/tables/operations/action.ts'
+import { list } from '../../../src/tables/operations/operations.ts'
+
+const thing = resource('thing', { v2: '/x/v2/things', plural: 'things', fields: {} })
+
+/** The compiler checks these: an error that no longer occurs is one. */
+describe('the variables of a v2 path', () => {
+  it('are the ones of its route', () => {
+    const { calls } = action('x.things.get', 'GET /x/v1/things/{id=**}/parts/{part}', { v2: 'GET /x/v2/things/{id}/parts/{part}' })
+    expect(calls).toEqual(['GET /x/v2/things/{id}/parts/{part}'])
+    list('x.things.list', 'GET /x/v1/{group=**}/things', thing, { v2: '/x/v2/{group}/things' })
+    const path: string = '/x/v2/things/{anything}'
+    action('x.things.get', 'GET /x/v1/things/{id}', { v2: path })
+  })
+
+  it('fail to compile when the route lacks them', () => {
+    // @ts-expect-error {uid} is no variable of GET /x/v1/things/{id=**}
+    action('x.things.get', 'GET /x/v1/things/{id=**}', { v2: 'GET /x/v2/things/{uid}' })
+    // @ts-expect-error {part} is no variable of GET /x/v1/things/{id}
+    action('x.things.get', 'GET /x/v1/things/{id}', { v2: `GET ${thing.v2}/{id}/parts/{part}` })
+    // @ts-expect-error {parent} is no variable of GET /x/v1/{group=**}/things
+    list('x.things.list', 'GET /x/v1/{group=**}/things', thing, { v2: '/x/v2/{parent}/things' })
+  })
+})

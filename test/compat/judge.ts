@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Difference } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import { createRouter } from '../../src/request/router.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import type { Case } from './case.ts'
+import { operationsHit } from './hits.ts'
 import type { Line } from './normalise.ts'
 import type { Run } from './run.ts'
 
@@ -12,14 +15,22 @@ export interface Outcome {
   readonly proxied: Run
 }
 
+const router = createRouter(mappings.flatMap(({ operations }) => operations))
+
 /**
- * What is wrong with one outcome. A case must hold on both sides; without a difference its two transcripts must be equal, with one they
- * must not be, and the code must be a known one for these operations.
+ * What is wrong with one outcome. A case must hold on both sides and call the operations that it names. Without a difference its two
+ * transcripts must be equal; with one they must differ, and the code must be a known one for these operations.
  */
 export function complaintsOf(outcome: Outcome, differences: readonly Difference[]): string[] {
   const { case: one, native, proxied } = outcome
   const failures = Object.entries({ native, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
   if (failures.length > 0) return failures
+  const called = operationsHit(router, proxied.requests)
+  const uncalled = one.operations.filter((id) => !called.has(id)).map((id) => `${id} is not called`)
+  return [...uncalled, ...complaintsAboutDifference(outcome, differences)]
+}
+
+function complaintsAboutDifference({ case: one, native, proxied }: Outcome, differences: readonly Difference[]): string[] {
   const apart = firstDifference(native.transcript, proxied.transcript)
   if (one.difference === undefined) return apart ? [`the sides differ and no difference is declared\n${apart}`] : []
   if (!apart) return [`difference ${one.difference} no longer occurs: both sides answer alike`]

@@ -59,7 +59,7 @@ export function normalise(exchanges: readonly Exchange[], difference: string | u
     ...(request.text !== undefined && { sent: plain(request.text) }),
     status: answer.status,
     type: answer.type,
-    body: walk(canonical(request.path, answer, { difference, anyWords })),
+    body: walk(canonical(request.path, answer, { difference, anyWords, known })),
   }))
 }
 
@@ -67,7 +67,7 @@ export function normalise(exchanges: readonly Exchange[], difference: string | u
 function canonical(
   path: string,
   { status, body }: Answer,
-  { difference, anyWords }: { difference: string | undefined; anyWords: boolean },
+  { difference, anyWords, known }: { difference: string | undefined; anyWords: boolean; known: ReadonlyMap<string, string> },
 ): unknown {
   if (typeof body !== 'object' || body === null) return body
   if (status >= 400) {
@@ -76,7 +76,7 @@ function canonical(
   }
   if (!Array.isArray(body.items) || /[?&]order_?by=/i.test(path)) return sorted(body)
   const told = difference === PARTS_WITHHELD ? body.items : (body.items as unknown[]).map(withoutEmptyEmail)
-  const rows = (told as unknown[]).map((row) => ({ row: sorted(row), key: blind(row) }))
+  const rows = (told as unknown[]).map((row) => ({ row: sorted(row), key: blind(row, known) }))
   rows.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
   return sorted({ ...body, items: rows.map(({ row }) => row) })
 }
@@ -95,9 +95,12 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** A row as a sort key: without uids, with its times, which tell apart what one case made one after another. */
-function blind(row: unknown): string {
-  return JSON.stringify(sorted(row)).replace(SEGMENT, '')
+/**
+ * A row as a sort key: without the uids that the transcript has not named yet, with its times, which tell apart what one case made one
+ * after another.
+ */
+function blind(row: unknown, known: ReadonlyMap<string, string>): string {
+  return JSON.stringify(sorted(row)).replace(SEGMENT, (uid) => known.get(uid) ?? '')
 }
 
 /** A path for reading; one that cannot be decoded stays as it is. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { session } from './api.ts'
 import type { Case } from './case.ts'
 import { type Line, normalise } from './normalise.ts'
@@ -25,11 +26,11 @@ export async function run(one: Case, target: Target): Promise<Run> {
   return { transcript: normalise(exchanges, one.difference), requests: asked, failure }
 }
 
-/** A name's part that any resource may carry (semantics §3.0). */
+/** A name's part that any resource may carry (semantics §3.0), and that no other case has. */
 function slug(name: string): string {
-  return name
+  const words = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-    .slice(0, 48)
+  return words.length <= 48 ? words : `${words.slice(0, 40)}-${createHash('sha1').update(name).digest('hex').slice(0, 7)}`
 }

@@ -53,6 +53,7 @@ async function sandbox(dialect: Dialect): Promise<Started> {
   // Either behaviour of v2 under one of the dialects: nothing of the contract may rest on it.
   const readmeMovesRepo = dialect === 'published'
   const started = await startSandbox({ port: 0, v1Dialect: dialect, now: () => clock.now, readmeMovesRepo })
+  await forgetSubscriptions(started)
   const expired = await exchanged(started)
   clock.now += LATER
   return { ...started, clock, expired }
@@ -61,6 +62,14 @@ async function sandbox(dialect: Dialect): Promise<Started> {
 interface Started extends Sandbox {
   readonly clock: Clock
   readonly expired: string
+}
+
+/** Nothing listens where the demo's subscription leads; each write would be announced there again and again. */
+async function forgetSubscriptions({ url, tokens }: Sandbox): Promise<void> {
+  const headers = { authorization: `Bearer ${tokens.admin}` }
+  const answer = await fetch(`${url}/events/v1/subscriptions`, { headers })
+  const { items } = (await answer.json()) as { items: { id: string }[] }
+  for (const { id } of items) await fetch(`${url}/events/v1/subscriptions/${id}`, { method: 'DELETE', headers })
 }
 
 async function exchanged({ url, tokens }: Sandbox): Promise<string> {

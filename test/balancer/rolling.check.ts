@@ -18,7 +18,7 @@ describe.runIf(hasNginx())('two proxies behind nginx', () => {
   let nginx: Nginx
 
   beforeAll(async () => {
-    build = buildCli()
+    build = await buildCli()
     sandbox = await startSandbox(build.cli)
     const env = {
       ...proxyEnvironment(),

@@ -4,19 +4,10 @@ import { readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Build, buildCli } from './build.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { hasCurl, paste } from './support.ts'
 
-let build: Build
-
-beforeAll(() => {
-  build = buildCli()
-}, 60_000)
-
-afterAll(() => build.remove())
-
-const start = (...argv: string[]): ChildProcess => spawn(process.execPath, [build.cli, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+const start = (...argv: string[]): ChildProcess => spawn(process.execPath, [inject('cli'), ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
 
 const exit = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
 
@@ -84,7 +75,7 @@ it('exits with code 2 when misused', async () => {
 
 it('knows its version in the build', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-  expect(execFileSync(process.execPath, [build.cli, '--version'], { encoding: 'utf8' })).toBe(`${version}\n`)
+  expect(execFileSync(process.execPath, [inject('cli'), '--version'], { encoding: 'utf8' })).toBe(`${version}\n`)
 })
 
 describe('a start that fails', () => {

@@ -4,9 +4,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { build } from 'vite'
-import { expect, onTestFinished } from 'vitest'
-import { buildCli } from '../cli/build.ts'
+import { expect, inject, onTestFinished } from 'vitest'
 
 interface Block {
   readonly commands: string
@@ -74,22 +72,13 @@ function pattern(output: string): RegExp {
 }
 
 /**
- * Runs a document word for word and in order, in an empty folder with its own build. Free ports replace 8080, 8081 and 8090. Fails if an
- * output differs. Returns the number of compared outputs.
+ * Runs a document word for word and in order, in an empty folder. Free ports replace 8080, 8081 and 8090. Fails if an output differs.
+ * Returns the number of compared outputs.
  */
 export async function walkThrough(path: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'walk-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const built = buildCli()
-  onTestFinished(built.remove)
-  const dist = resolve(built.cli, '../..')
-  await build({
-    root: 'src/report/web',
-    configFile: 'src/report/web/vite.config.js',
-    build: { outDir: join(dist, 'web') },
-    logLevel: 'error',
-  })
-  await symlink(dist, join(folder, 'dist'))
+  await symlink(resolve(inject('cli'), '../..'), join(folder, 'dist'))
   const [proxy, admin, sandbox] = await Promise.all([freePort(), freePort(), freePort()])
   const text = readFileSync(path, 'utf8')
   const ported = text.replaceAll('8080', String(proxy)).replaceAll('8081', String(admin)).replaceAll('8090', String(sandbox))

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Build, buildCli } from '../cli/build.ts'
+import { expect, inject, it } from 'vitest'
 import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
@@ -11,12 +10,6 @@ const SAMPLE = 2000
 /** Heads go nine ways and more. */
 const HEADS = 150
 const SEQUENCES = 500
-
-let build: Build
-beforeAll(() => {
-  build = buildCli()
-}, 60_000)
-afterAll(() => build.remove())
 
 it('random requests get answers in v1 shape, and no error of our own making', async () => {
   const { statuses } = await fuzzRequests(SAMPLE, sampleSeed)
@@ -41,7 +34,7 @@ it.each([
 ])(
   'random %s end no process, leave nothing behind and mix up no answers',
   async (_, fuzz, cases) => {
-    expect(await fuzz({ cases, seed: sampleSeed, start: { cli: build.cli }, note: () => {} })).toEqual([])
+    expect(await fuzz({ cases, seed: sampleSeed, start: { cli: inject('cli') }, note: () => {} })).toEqual([])
   },
   120_000,
 )

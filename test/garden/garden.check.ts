@@ -16,8 +16,8 @@ describe('the garden', () => {
   const table: string[] = []
   let build: Build
 
-  beforeAll(() => {
-    build = buildCli()
+  beforeAll(async () => {
+    build = await buildCli()
   })
 
   afterAll(() => {

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { ServerCredentials, status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { buildCli } from '../cli/build.ts'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { startProxy } from '../routes/support.ts'
 import { connect, unary } from './client.ts'
 import { type Echo, startEcho } from './echo.ts'
@@ -31,10 +30,8 @@ it('a service behind TLS that is not trusted is UNAVAILABLE', async () => {
 })
 
 it('a service behind TLS that is trusted answers', async () => {
-  const { cli, remove } = buildCli()
-  onTestFinished(remove)
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: CERT }
-  const child = spawn(process.execPath, [cli, 'serve', '--upstream-v2', v2, '--port', '0', '--admin-port', '0'], { env })
+  const child = spawn(process.execPath, [inject('cli'), 'serve', '--upstream-v2', v2, '--port', '0', '--admin-port', '0'], { env })
   onTestFinished(() => void child.kill())
   const [line] = await once(child.stdout, 'data')
   const client = connect(/http:\S+/.exec(String(line))?.[0] ?? '')

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { build } from 'vite'
 import { onTestFinished } from 'vitest'
 import type { PageAssets } from '../../src/report/assets.ts'
 import { pageOf } from '../../src/report/html-page.ts'
 import type { Report } from '../../src/report/report.ts'
+import { buildPage } from '../cli/build.ts'
 import { folder } from './given.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -25,7 +25,7 @@ export function openBrowser(...args: readonly string[]): Promise<Browser> {
 
 /** The page's script and style as they are in the sources now. */
 export async function builtAssets(path: string): Promise<PageAssets> {
-  await build({ root: 'src/report/web', configFile: 'src/report/web/vite.config.js', build: { outDir: path }, logLevel: 'error' })
+  await buildPage(path)
   return { script: readFileSync(join(path, 'page.js'), 'utf8'), style: readFileSync(join(path, 'page.css'), 'utf8') }
 }
 

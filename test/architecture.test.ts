@@ -163,8 +163,8 @@ describe('files', () => {
       'src/errors/api-error.ts',
       'src/listen/watched-answer.ts',
       'src/routes/lifetime/client-signal.ts',
-      'src/upstream/flight.ts',
-      'src/upstream/passenger.ts',
+      'src/upstream/v2/flights/flight.ts',
+      'src/upstream/v2/flights/passenger.ts',
       'src/upstream/signal.ts',
       'src/upstream/v2/exchange.ts',
     ])

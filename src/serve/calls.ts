@@ -1,5 +1,5 @@
 import type { Call } from '../tables/plan/plan.ts'
-import type { CallWatch } from '../upstream/call-context.ts'
+import type { CallWatch } from '../upstream/v2/call-context.ts'
 import type { Exchange } from './request-record.ts'
 
 /** Counts a finished call to v2. `status` is undefined if no answer arrived. */

@@ -1,8 +1,8 @@
 import type { Agent } from 'undici'
 import type { Service } from '../health.ts'
-import { waitFor } from '../passenger.ts'
 import { textOf } from '../utf8.ts'
 import { type Exchange, exchange, type RawAnswer } from './exchange.ts'
+import { waitFor } from './flights/passenger.ts'
 
 /** Milliseconds after which a ping counts as unanswered; probes wait for one second as a rule. */
 const PATIENCE = 800

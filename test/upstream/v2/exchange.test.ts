@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Underway } from '../../../src/upstream/landing.ts'
 import { textOf } from '../../../src/upstream/utf8.ts'
 import { type Exchange, exchange, type RawAnswer } from '../../../src/upstream/v2/exchange.ts'
+import type { Underway } from '../../../src/upstream/v2/flights/landing.ts'
 import { createPool } from '../../../src/upstream/v2/pool.ts'
 import { startUpstream } from '../../routes/support.ts'
 

@@ -1,5 +1,5 @@
+import { areAnsweredAlike } from '../headers.ts'
 import type { Flight, FlightKey, Flights } from './flight.ts'
-import { areAnsweredAlike } from './v2/headers.ts'
 
 function isSame(one: FlightKey, other: FlightKey): boolean {
   return one.what === other.what && one.who === other.who && areAnsweredAlike(one.headers, other.headers)

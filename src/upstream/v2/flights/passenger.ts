@@ -1,6 +1,6 @@
-import { fromTransport } from '../errors/from-v2.ts'
+import { fromTransport } from '../../../errors/from-v2.ts'
+import type { Signal } from '../../signal.ts'
 import type { Landing, Underway } from './landing.ts'
-import type { Signal } from './signal.ts'
 
 /** Begins work; whoever waits for it is told what became of it. */
 export type Start<T> = (landing: Landing<T>) => Underway

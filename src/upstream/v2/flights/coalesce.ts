@@ -1,8 +1,8 @@
-import { Flight, type FlightKey } from '../flight.ts'
-import { createFlights } from '../flights.ts'
-import type { Landing } from '../landing.ts'
-import { Passenger, type Start } from '../passenger.ts'
-import type { Signal } from '../signal.ts'
+import type { Signal } from '../../signal.ts'
+import { Flight, type FlightKey } from './flight.ts'
+import { createFlights } from './flights.ts'
+import type { Landing } from './landing.ts'
+import { Passenger, type Start } from './passenger.ts'
 
 /** Joins identical work that is under way. */
 export interface Coalescer<T> {

@@ -1,10 +1,10 @@
-import { brokenAnswer, fromV2 } from '../errors/from-v2.ts'
-import { isObject, type JsonObject } from '../tables/json.ts'
-import type { Call } from '../tables/plan/plan.ts'
-import { parseJson } from '../tables/text/parse-json.ts'
+import { brokenAnswer, fromV2 } from '../../errors/from-v2.ts'
+import { isObject, type JsonObject } from '../../tables/json.ts'
+import type { Call } from '../../tables/plan/plan.ts'
+import { parseJson } from '../../tables/text/parse-json.ts'
+import { textOf } from '../utf8.ts'
 import type { CallContext } from './call-context.ts'
-import { textOf } from './utf8.ts'
-import type { RawAnswer } from './v2/exchange.ts'
+import type { RawAnswer } from './exchange.ts'
 
 /** What an answer says: as the call would rather have it, or parsed. Throws an ApiError. */
 export function bodyOf(call: Call, raw: RawAnswer, context: CallContext): JsonObject {

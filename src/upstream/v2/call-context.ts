@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Call } from '../tables/plan/plan.ts'
-import type { Signal } from './signal.ts'
+import type { Call } from '../../tables/plan/plan.ts'
+import type { Signal } from '../signal.ts'
 
 /** Somebody who wants to know what becomes of a call. */
 export interface CallWatch {

@@ -1,4 +1,4 @@
-import type { Call } from '../tables/plan/plan.ts'
+import type { Call } from '../../tables/plan/plan.ts'
 
 /** Path and query of a call. */
 export function targetOf(call: Call): string {

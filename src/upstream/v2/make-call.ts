@@ -1,9 +1,9 @@
 import type { Agent } from 'undici'
-import type { Call } from '../tables/plan/plan.ts'
+import type { Call } from '../../tables/plan/plan.ts'
 import type { CallContext, CallWatch } from './call-context.ts'
-import type { Landing, Underway } from './landing.ts'
-import { exchange, type RawAnswer } from './v2/exchange.ts'
-import { callHeaders } from './v2/headers.ts'
+import { exchange, type RawAnswer } from './exchange.ts'
+import type { Landing, Underway } from './flights/landing.ts'
+import { callHeaders } from './headers.ts'
 
 export interface MakeSettings {
   readonly pool: Agent

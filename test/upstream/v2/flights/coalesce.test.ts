@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/errors/api-error.ts'
-import type { Landing } from '../../../src/upstream/landing.ts'
-import type { Start } from '../../../src/upstream/passenger.ts'
-import { createCoalescer } from '../../../src/upstream/v2/coalesce.ts'
+import { ApiError } from '../../../../src/errors/api-error.ts'
+import { createCoalescer } from '../../../../src/upstream/v2/flights/coalesce.ts'
+import type { Landing } from '../../../../src/upstream/v2/flights/landing.ts'
+import type { Start } from '../../../../src/upstream/v2/flights/passenger.ts'
 
 type Coalescing = ReturnType<typeof createCoalescer<number>>
 

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util'
 import { type Child, cpuMs, LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
 import { load } from './load.ts'
 import { CHECKOUT, startCrosswalk, startUpstream } from './proxies.ts'
-import { environment } from './report.ts'
+import { environment } from './report/report.ts'
+import { median } from './report/statistics.ts'
 import { PAGE_ROWS, uidAt } from './rows.ts'
-import { median } from './statistics.ts'
 
 const USAGE = `node .bench/against.js [--launches N] [--path PATH]… CHECKOUT…
   The CPU time of a request: this checkout against others, each started as its own image starts it.

@@ -1,8 +1,8 @@
 import { ChannelCredentials, Client, Metadata } from '@grpc/grpc-js'
 import { cpuMs, LOAD_CORE, pinned, pinSelf, start, stopAll } from './child.ts'
 import { startCrosswalk } from './proxies.ts'
-import { environment } from './report.ts'
-import { median, percentile } from './statistics.ts'
+import { environment } from './report/report.ts'
+import { median, percentile } from './report/statistics.ts'
 
 /** gRPC straight to a service and through Crosswalk, in turn: calls a second, time of a call, bytes a second. About 25 seconds. */
 const ROUNDS = 3

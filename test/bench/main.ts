@@ -1,6 +1,6 @@
 import { LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
-import type { Figure, Scenario } from './figure.ts'
-import { environment, jsonText, tableText, writeReport } from './report.ts'
+import type { Figure, Scenario } from './report/figure.ts'
+import { environment, jsonText, tableText, writeReport } from './report/report.ts'
 import { calls } from './scenarios/calls.ts'
 import { diff } from './scenarios/diff.ts'
 import { fullList } from './scenarios/full-list.ts'

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { listOf } from '../../src/config/addresses.ts'
 import { envOf, type SettingKey } from '../../src/config/settings.ts'
 import { createTrust } from '../../src/routes/forwarded/trust.ts'
-import { memoryOf } from '../docs/stranger-cost.ts'
+import { memoryOf } from '../docs/generated/stranger-cost.ts'
 import { answering, startProxy, startUpstream } from '../routes/support.ts'
 import { configOf, type Manifest, manifests } from './read.ts'
 

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { configWith } from '../../src/config.ts'
-import { boundsTable } from './bounds-table.ts'
-import { coverageTable, withSection } from './coverage-table.ts'
-import { differencesPage } from './differences-page.ts'
-import { settingsTables } from './settings-tables.ts'
-import { costTable } from './stranger-cost.ts'
+import { boundsTable } from './generated/bounds-table.ts'
+import { coverageTable, withSection } from './generated/coverage-table.ts'
+import { differencesPage } from './generated/differences-page.ts'
+import { settingsTables } from './generated/settings-tables.ts'
+import { costTable } from './generated/stranger-cost.ts'
 
 const README = new URL('../../README.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname

@@ -8,8 +8,8 @@ import { resource } from '../../src/tables/language/resource.ts'
 import { action } from '../../src/tables/operations/action.ts'
 import { create, list } from '../../src/tables/operations/operations.ts'
 
-import { coverageTable } from '../docs/coverage-table.ts'
-import { differencesPage } from '../docs/differences-page.ts'
+import { coverageTable } from '../docs/generated/coverage-table.ts'
+import { differencesPage } from '../docs/generated/differences-page.ts'
 import { strays, toDo } from './to-do.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)

@@ -1,5 +1,5 @@
-import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
 import { startCrosswalk, startSandbox } from '../proxies.ts'
+import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
 
 const LISTS = ['/registry/v1/repos', '/iam/v1/rolebindings', '/iam/v1/identityProviders', '/iam/v1/groups']
 const OWNER = { authorization: 'Bearer demo-owner' }

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
 import { load } from '../load.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
+import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
+import { median } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
-import { median } from '../statistics.ts'
 
 const CONNECTIONS = 4
 

@@ -1,8 +1,8 @@
-import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
 import { type Received, readList } from '../listing.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
+import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
+import { median } from '../report/statistics.ts'
 import { PAGE_ROWS } from '../rows.ts'
-import { median } from '../statistics.ts'
 
 const ROWS = 10_000
 const LATENCY = 20

@@ -1,10 +1,10 @@
 import { rssMiB } from '../child.ts'
-import { atLeast, atMost, type Figure, type Scenario, shown } from '../figure.ts'
 import { keepAsking, readList } from '../listing.ts'
 import { watchMemory } from '../memory.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
+import { atLeast, atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
+import { line, median, percentile } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
-import { line, median, percentile } from '../statistics.ts'
 
 const SIZES = [200, 1000, 5000, 20_000, 50_000, 100_000]
 const LISTS = 200

@@ -1,10 +1,10 @@
 import { type Child, rssMiB } from '../child.ts'
-import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
 import { keepAsking, type Reading, readList } from '../listing.ts'
 import { watchMemory } from '../memory.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
+import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
+import { median, percentile } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
-import { median, percentile } from '../statistics.ts'
 
 const ROWS = 100_000
 const LISTS = 5

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { atMost, type Figure, type Scenario, shown } from '../figure.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
-import { median } from '../statistics.ts'
+import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
+import { median } from '../report/statistics.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 

@@ -1,9 +1,9 @@
 import { type Child, cpuMs } from '../child.ts'
-import { atLeast, atMost, type Figure, type Run, type Scenario, shown } from '../figure.ts'
 import { type Load, type LoadOptions, load } from '../load.ts'
 import { BARE, BASELINE, type Contestant, contestants, startUpstream } from '../proxies.ts'
+import { atLeast, atMost, type Figure, type Run, type Scenario, shown } from '../report/figure.ts'
+import { median } from '../report/statistics.ts'
 import { PAGE_ROWS, uidAt } from '../rows.ts'
-import { median } from '../statistics.ts'
 
 interface Question {
   readonly point: number

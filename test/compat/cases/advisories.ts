@@ -1,8 +1,8 @@
-import { advisory, advisoryEvent } from '../advisory-shapes.ts'
 import type { Api, Query } from '../api.ts'
 import type { Case } from '../case.ts'
 import { column, items, ok, refused, same } from '../expect.ts'
 import { text } from '../match.ts'
+import { advisory, advisoryEvent } from '../shapes/advisory-shapes.ts'
 import type { Answer } from '../target.ts'
 
 const ADVISORIES = '/vulnerabilities/v1/advisories'

@@ -1,7 +1,7 @@
 import type { Api, Query } from '../api.ts'
 import * as make from '../fixtures.ts'
 import { anything, uid } from '../match.ts'
-import * as shape from '../shapes.ts'
+import * as shape from '../shapes/shapes.ts'
 
 /** Three rows below one parent. */
 export interface Rows {

@@ -2,7 +2,7 @@ import type { Case } from '../case.ts'
 import { items, ok, refused, same } from '../expect.ts'
 import { folder, repo } from '../fixtures.ts'
 import { anything } from '../match.ts'
-import * as shape from '../shapes.ts'
+import * as shape from '../shapes/shapes.ts'
 
 const json = { 'content-type': 'application/json' }
 

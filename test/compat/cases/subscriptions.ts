@@ -1,7 +1,7 @@
 import type { Case } from '../case.ts'
 import { ok, refused } from '../expect.ts'
 import * as make from '../fixtures.ts'
-import * as shape from '../shapes.ts'
+import * as shape from '../shapes/shapes.ts'
 
 const SUBSCRIPTIONS = '/events/v1/subscriptions'
 

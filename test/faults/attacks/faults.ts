@@ -10,7 +10,7 @@ import { loopAttacks } from './loops.ts'
 import { memoryAttacks } from './memory.ts'
 import { placeAttacks } from './places.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
-import { smugglingAttacks } from './smuggling.ts'
+import { smugglingAttacks } from './smuggling/smuggling.ts'
 import { stagedAnswers } from './staged-answers.ts'
 import { targetAttacks } from './targets.ts'
 

@@ -1,0 +1,256 @@
+import type { Api } from '../../api.ts'
+import type { Case } from '../../case.ts'
+import { column, items, ok, refused, same } from '../../expect.ts'
+import * as make from '../../fixtures.ts'
+import * as shape from '../../shapes/shapes.ts'
+
+const REPOS = '/registry/v1/repos'
+const TAGS = '/registry/v1/tags'
+
+/** Gives everybody who views the organization a role of these capabilities at one group: the way to act with just so much. */
+async function letViewers(api: Api, group: string, capabilities: readonly string[]): Promise<void> {
+  const { id } = await make.role(api.unrecorded, group, { name: 'extra', capabilities })
+  for (const identity of await make.holders(api.unrecorded, 'viewer')) await make.binding(api.unrecorded, group, identity, id)
+}
+
+/** Gives the outsider these capabilities at one group and none elsewhere. */
+async function letOutsider(api: Api, group: string, capabilities: readonly string[]): Promise<void> {
+  const { id } = await make.role(api.unrecorded, group, { name: 'just', capabilities })
+  for (const identity of await make.holders(api.as('outsider').unrecorded, 'owner')) await make.binding(api.unrecorded, group, identity, id)
+}
+
+/** What a native v1 and a proxied one show differently, each with its code (mappings/differences.ts): the registry. */
+export const differingRegistry: readonly Case[] = [
+  {
+    name: 'a readme is written by staff only',
+    difference: 'readme-needs-staff',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    roles: ['admin', 'outsider'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const { id } = await make.repo(api.as('admin'), parent, { readme: '# Old' })
+      const written = await api.put(`${REPOS}/${id}`, { name: 'repo', description: 'words', readme: '# New' })
+      if (api.side === 'native') ok(api, written, shape.repo(parent, { description: 'words', readme: '# New' }))
+      else refused(written, 7)
+      const row = items(await api.get(REPOS, { id }))[0]
+      same(row.readme, api.here({ native: '# New', proxied: '# Old' }), 'readme')
+      const made = await api.post(`${REPOS}/${parent}`, { name: 'second', readme: '# Second' })
+      if (api.side === 'native') ok(api, made, shape.repo(parent, { name: 'second', readme: '# Second' }))
+      else refused(made, 7)
+      const named = async (name: string) => items(await api.get(REPOS, { 'uidp.children_of': parent, name }))
+      same((await named('second')).length, api.here({ native: 1, proxied: 0 }), 'repos of a create that was refused')
+      await letOutsider(api, parent, ['repo.create', 'repo.update'])
+      const outsider = api.as('outsider')
+      const lasting = await outsider.post(`${REPOS}/${parent}`, { name: 'third', readme: '# Third' })
+      if (api.side === 'native') ok(api, lasting, shape.repo(parent, { name: 'third', readme: '# Third' }))
+      else refused(lasting, 7, /\(the repo was created with id .*, but without its readme\)$/)
+      same((await named('third')).length, 1, 'repos of a create that its maker may not undo')
+      const echoed = await outsider.put(`${REPOS}/${id}`, { name: 'repo', readme: row.readme })
+      if (api.side === 'native') ok(api, echoed, shape.repo(parent, { readme: '# New' }))
+      else refused(echoed, 7, /send none, or be let read it \(repo\.list\)/)
+      const omitted = await outsider.put(`${REPOS}/${id}`, { name: 'repo', description: 'more' })
+      same(omitted.body.readme, api.here<unknown>({ native: '', proxied: undefined }), 'a readme that the caller may not read')
+      for (const name of ['second', 'third']) for (const left of await named(name)) await api.delete(`${REPOS}/${left.id}`)
+    },
+  },
+  {
+    name: 'a create that updates needs the capability to update',
+    difference: 'upsert-needs-update',
+    operations: ['registry.repos.create'],
+    roles: ['viewer'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      await make.repo(api, parent, { description: 'old' })
+      await letViewers(api, parent, ['repo.create', 'repo.list'])
+      const again = await api.as('viewer').post(`${REPOS}/${parent}`, { name: 'repo', description: 'new' })
+      if (api.side === 'native') ok(api, again, shape.repo(parent, { description: 'new' }))
+      else refused(again, 7)
+    },
+  },
+  {
+    name: 'a tag is updated by those who may create it',
+    difference: 'tag-update-needs-create',
+    operations: ['registry.tags.update'],
+    roles: ['viewer'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const repo = (await make.repo(api, parent)).id
+      const { id } = await make.tag(api, repo)
+      await letViewers(api, parent, ['tag.update', 'tag.list'])
+      const updated = await api.as('viewer').put(`${TAGS}/${id}`, { name: 'latest', deprecated: true })
+      if (api.side === 'native') ok(api, updated, shape.tag(repo, { deprecated: true }))
+      else refused(updated, 7)
+    },
+  },
+  {
+    name: 'a tag keeps its name',
+    difference: 'tag-rename',
+    operations: ['registry.tags.update'],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      const { id } = await make.tag(api, repo)
+      const renamed = await api.put(`${TAGS}/${id}`, { name: 'newest' })
+      if (api.side === 'native') ok(api, renamed, shape.tag(repo, { id, name: 'newest' }))
+      else refused(renamed, 3, /^Invalid argument: name: /)
+      same(column(await api.get(TAGS, { id }), 'name'), [api.here({ native: 'newest', proxied: 'latest' })], 'name')
+    },
+  },
+  {
+    name: 'a new tag needs a digest',
+    difference: 'tag-digest-required',
+    operations: ['registry.tags.create'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const repo = (await make.repo(api, parent)).id
+      const made = await api.post(`${TAGS}/${repo}`, { name: 'latest' })
+      if (api.side === 'native') ok(api, made, shape.tag(repo, { digest: '' }))
+      else refused(made, 3, /^Invalid argument: digest: /)
+      await make.tag(api, repo, { name: 'known' })
+      await letOutsider(api, parent, ['tag.create'])
+      const again = await api.as('outsider').post(`${TAGS}/${repo}`, { name: 'known' })
+      if (api.side === 'native') ok(api, again, shape.tag(repo, { name: 'known' }))
+      else refused(again, 3, /^Invalid argument: digest: /)
+    },
+  },
+  {
+    name: 'members of sync_config that v2 keeps to itself',
+    difference: 'sync-config-server-members',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    roles: ['admin'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const source = (await make.repo(api, parent, { name: 'source' })).id
+      const admin = api.as('admin')
+      const wanted = { source, unique_tags: true, grace_period: true, apko_overlay: 'overlay', expiration: '2030-01-01T00:00:00Z' }
+      const { id } = await make.repo(admin, parent, { name: 'copy', sync_config: wanted })
+      const shown = () => api.get(REPOS, { id })
+      const kept = async () => {
+        const config = api.member(items(await shown())[0], 'sync_config')
+        return [api.member(config, 'unique_tags'), api.member(config, 'grace_period'), api.member(config, 'apko_overlay')]
+      }
+      same(await kept(), api.here<unknown[]>({ native: [true, true, 'overlay'], proxied: [false, false, ''] }), 'after the create')
+      await admin.put(`${REPOS}/${id}`, { name: 'copy', sync_config: { ...wanted, apko_overlay: 'other' } })
+      same((await kept())[2], api.here({ native: 'other', proxied: '' }), 'after the update')
+    },
+  },
+  {
+    name: 'ids of an overlay that v2 cannot hold',
+    difference: 'overlay-ids-signed',
+    operations: ['registry.repos.create', 'registry.repos.update'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const overlay = (id: number) => ({
+        name: 'repo',
+        custom_overlay: { accounts: { users: [{ user_name: 'nobody', uid: id, gid: id }] } },
+      })
+      const made = await api.post(`${REPOS}/${parent}`, overlay(4294967294))
+      if (api.side === 'native') same(made.status, 200, 'status')
+      else refused(made, 3)
+      if (made.body.id) await api.unrecorded.delete(`${REPOS}/${made.body.id}`)
+      const { id } = await make.repo(api, parent, overlay(2147483647))
+      const written = await api.put(`${REPOS}/${id}`, overlay(2147483648))
+      if (api.side === 'native') same(written.status, 200, 'status')
+      else refused(written, 3)
+      const [row] = items(await api.get(REPOS, { id }))
+      const shown = api.member(row, 'custom_overlay').accounts.users[0].uid
+      same(shown, api.here({ native: 2147483648, proxied: 2147483647 }), 'uid')
+      refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(4294967296)), 3)
+      refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(-1)), 3)
+    },
+  },
+  {
+    name: 'end-of-life tags without package, grace and superseded builds',
+    difference: 'eol-approximated',
+    operations: ['registry.eol_tags.list'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const repo = (await make.repo(api, parent, { name: 'node' })).id
+      for (const name of ['18', '24', '24.1.0-r1']) await make.tag(api, repo, { name })
+      await make.tag(api, repo, { name: 'old', deprecated: true })
+      const rows = items(await api.get('/registry/v1/eoltags', { 'uidp.children_of': repo }))
+      const member = (name: string, of: string) =>
+        api.member(
+          rows.find((row) => row.name === name),
+          of,
+        )
+      same(member('24', 'main_package_name'), api.here({ native: 'nodejs', proxied: '' }), 'package')
+      same(member('24', 'main_package_version') === null, api.here({ native: false, proxied: true }), 'version')
+      same(member('24', 'grace_status'), api.here({ native: 'GRACE_ELIGIBLE', proxied: 'GRACE_NOT_ELIGIBLE' }), 'grace')
+      same(member('24.1.0-r1', 'tag_status'), api.here({ native: 'TAG_INACTIVE', proxied: 'TAG_ACTIVE' }), 'a superseded build')
+      same(member('old', 'tag_status'), 'TAG_INACTIVE', 'deprecated')
+    },
+  },
+  {
+    name: 'a list that v1 paged by token takes windows and orders too',
+    difference: 'token-lists-take-windows',
+    operations: [
+      'registry.eol_tags.list',
+      'vulnerabilities.advisories.list',
+      'libraries.artifacts.list',
+      'advisory.vulnerability_metadata.list',
+    ],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      for (const name of ['a', 'b', 'c']) await make.tag(api, repo, { name })
+      const scope = { 'uidp.children_of': repo }
+      const rows = async (query: Record<string, string | number>) =>
+        column(await api.unrecorded.get('/registry/v1/eoltags', { ...scope, ...query }), 'name')
+      same((await rows({ limit: 1 })).length, api.here({ native: 3, proxied: 1 }), 'rows of a window')
+      same((await rows({ skip: 1 })).length, api.here({ native: 3, proxied: 2 }), 'rows behind the first')
+      if (api.side === 'proxied') same(await rows({ order_by: 'name desc' }), ['c', 'b', 'a'], 'order')
+      const [advisory] = items(await api.unrecorded.get('/vulnerabilities/v1/advisories'))
+      const tokened = await api.get('/vulnerabilities/v1/advisories', { id: advisory.id, page_token: 'garbage' })
+      if (api.side === 'native') refused(tokened, 3)
+      else same(column(tokened, 'id'), [advisory.id], 'one by its id')
+      for (const path of ['/vulnerabilities/v1/advisories', '/libraries/v1/artifacts', '/advisory/v1/metadata']) {
+        const all = items(await api.unrecorded.get(path)).length
+        same(items(await api.unrecorded.get(path, { limit: 1 })).length, api.here({ native: all, proxied: 1 }), `${path} of one`)
+        const wrong = await api.get(path, { offset: -1 })
+        if (api.side === 'native') same(wrong.status, 200, 'status')
+        else refused(wrong, 3, /^Invalid argument: offset: /)
+      }
+      const unknown = await api.get('/registry/v1/eoltags', { ...scope, order_by: 'colour' })
+      if (api.side === 'native') same(unknown.status, 200, 'status')
+      else refused(unknown, 3, /^Invalid argument: order_by: /)
+    },
+  },
+  {
+    name: 'a count of synced repos sees what the caller sees',
+    difference: 'repo-count-lower-bound',
+    operations: ['registry.repo_count_by_source.get'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const parent = (await make.folder(api)).id
+      const visible = (await make.folder(api, 'visible', parent)).id
+      const source = (await make.repo(api, visible, { name: 'source' })).id
+      await make.repo(api, parent, { name: 'hidden', sync_config: { source } })
+      await make.repo(api, visible, { name: 'copy', sync_config: { source } })
+      const outsider = api.as('outsider')
+      const forbidden = await outsider.get(`/registry/v1/repocountbysource/${source}`)
+      if (api.side === 'native') refused(forbidden, 7)
+      else ok(api, forbidden, { count: '0' })
+      const { id: role } = await make.role(api, visible)
+      for (const identity of await make.holders(outsider.unrecorded, 'owner')) await make.binding(api, visible, identity, role)
+      const count = api.here({ native: '2', proxied: '1' })
+      ok(api, await outsider.get(`/registry/v1/repocountbysource/${source}`), { count })
+    },
+  },
+  {
+    name: 'a summary of a repo that the caller may not see',
+    difference: 'summary-narrowed',
+    operations: ['registry.repo_tags_summary.get'],
+    roles: ['outsider'],
+    run: async (api) => {
+      const repo = (await make.repo(api, (await make.folder(api)).id)).id
+      await make.tag(api, repo)
+      const summary = await api.as('outsider').get(`/registry/v1/repotagssummary/${repo}`)
+      const nothing = { tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
+      if (api.side === 'native') refused(summary, 7)
+      else ok(api, summary, { ...nothing, id: repo })
+      const nonsense = await api.get('/registry/v1/repotagssummary/nonsense')
+      if (api.side === 'native') refused(nonsense, 3, /^Invalid argument: repo_id: /)
+      else ok(api, nonsense, { ...nothing, id: 'nonsense' })
+    },
+  },
+]

@@ -1,0 +1,28 @@
+import { type Journal, startJournal } from '../../../garden/journal.ts'
+import { startServer } from '../../../garden/server.ts'
+import { nginx } from '../../../garden/servers/nginx.ts'
+import { startProxy } from '../../../routes/support.ts'
+
+/** The proxy before a journal that stands for v2 and v1, by itself or behind nginx. */
+export interface InGarden {
+  readonly url: string
+  readonly port: number
+  readonly journal: Journal
+}
+
+export async function inGarden(isBehindNginx: boolean, use: (place: InGarden) => Promise<string>): Promise<string> {
+  const journal = await startJournal()
+  const server = isBehindNginx ? await startServer(nginx, journal.port) : undefined
+  const upstream = `http://127.0.0.1:${server?.port ?? journal.port}`
+  const proxy = await startProxy({ 'upstream.v2': upstream, 'upstream.v1': upstream, 'fallback.perMinute': 0 })
+  try {
+    return await use({ url: proxy.url, port: Number(new URL(proxy.url).port), journal })
+  } finally {
+    await proxy.close()
+    await server?.stop()
+    await journal.close()
+  }
+}
+
+/** What `isBehindNginx` asks of a fault. */
+export const NEEDS_NGINX = { full: true, needs: nginx.program } as const

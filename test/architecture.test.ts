@@ -163,10 +163,10 @@ describe('files', () => {
       'src/errors/api-error.ts',
       'src/listen/watched-answer.ts',
       'src/routes/lifetime/client-signal.ts',
-      'src/upstream/v2/flights/flight.ts',
-      'src/upstream/v2/flights/passenger.ts',
       'src/upstream/signal.ts',
       'src/upstream/v2/exchange.ts',
+      'src/upstream/v2/flights/flight.ts',
+      'src/upstream/v2/flights/passenger.ts',
     ])
   })
 

@@ -58,7 +58,7 @@ export const differences: readonly Difference[] = [
       'packages.*',
       'image-recommendation.*',
     ],
-    seen: '501 with code 12 and the setting that helps, unless upstream.v1 is set.',
+    seen: 'Without upstream.v1 the answer is 501 code 12, and its message names that setting.',
     // facts §22, specification §4.7
     because: 'v2 has no counterpart; `crosswalk operations` gives the reason for each operation.',
     test: 'operations without a v2 counterpart say what they need',
@@ -66,7 +66,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'error-details',
     operations: ['*'],
-    seen: 'details of an error hold what v2 said (ErrorInfo, BadRequest, ResourceInfo, PreconditionFailure), its fields under their v1 names; a native v1 sends an empty list.',
+    seen: 'details of an error hold those of v2 (ErrorInfo, BadRequest, ResourceInfo, PreconditionFailure), with fields under their v1 names. A genuine v1 sends an empty list.',
     // specification §7, facts §14, §15
     because: 'v2 errors are typed. The details help the person who reads them, and v1 clients may ignore them.',
     test: 'errors keep the details of v2',
@@ -75,7 +75,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'refusal-words',
     operations: ['*'],
-    seen: 'A request that is refused before it reaches the service (a path or query that cannot be decoded, a body that is no JSON or not of its type, an unknown enum or capability name, a missing id in the path) is refused with the same code and status, in other words.',
+    seen: 'A request that is refused before it reaches the service gets the same code and status in other words. Such requests have a path or query that cannot be decoded, a body that is not JSON or not of its type, an unknown enum or capability name, or no id in the path.',
     // semantics §4.1
     because: 'No contract fixes these texts; they come from the parser that reads the request first.',
     test: 'words of a refusal that the service never sees',
@@ -83,7 +83,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
-    seen: 'Without repo.internal.admin a readme cannot be written. A PUT that changes it is refused with 403 and writes nothing. A PUT that merely omits it keeps the stored text and shows it. A caller without repo.list, who may not read the stored text either, is refused with 403 whatever readme the PUT brings, and where it omits it the answer leaves the member out. A create with a readme is refused with 403; the repo, which v2 has made by then, is deleted again, or stays without its readme where the caller lacks repo.delete, and the error says so.',
+    seen: 'Writing a readme needs repo.internal.admin. Without it, a PUT that changes the readme is refused with 403 and writes nothing. A PUT that omits it keeps the stored text and shows it. A caller without repo.list may not read the stored text either: any PUT with a readme is refused with 403, and the answer to a PUT without one leaves the member out. A create with a readme is refused with 403. v2 has made the repo by then, and the proxy deletes it again. If the caller lacks repo.delete, the repo stays without its readme, and the error says so.',
     // facts §4.1, §13.6
     because: 'v2 keeps the readme apart from the repo. Writing it needs repo.internal.admin, a capability that no customer role has.',
     test: 'a readme is written by staff only',
@@ -91,7 +91,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'upsert-needs-update',
     operations: ['registry.repos.create'],
-    seen: 'Creating a repo that exists needs repo.list and repo.update too, not repo.create alone.',
+    seen: 'Creating a repo that exists needs repo.list and repo.update beside repo.create.',
     // facts §24.10, semantics §9.4
     because: 'v2 never updates on create, so the proxy finds the repo by its name and patches it.',
     test: 'a create that updates needs the capability to update',
@@ -107,7 +107,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'tag-rename',
     operations: ['registry.tags.update'],
-    seen: 'A PUT with another name is refused with 400 code 3 on name; a native v1 renames the tag.',
+    seen: 'A PUT with another name is refused with 400 code 3 on name. A genuine v1 renames the tag.',
     // facts §4.2
     because: 'v2 addresses a tag by its name on a write. A delete and a create would change the id of the tag.',
     test: 'a tag keeps its name',
@@ -115,7 +115,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'tag-digest-required',
     operations: ['registry.tags.create'],
-    seen: 'A new tag without a digest is refused with 400 code 3 on digest. One that exists keeps its own; without tag.list, which it takes to find that out, it is refused likewise.',
+    seen: 'A new tag without a digest is refused with 400 code 3 on digest. An existing tag keeps its own. Without tag.list the proxy cannot know that the tag exists, and refuses it likewise.',
     // facts §24.9, semantics §3.11
     because: 'v2 requires the digest of a tag, v1 did not.',
     test: 'a new tag needs a digest',
@@ -123,7 +123,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'role-capabilities-required',
     operations: ['iam.roles.create', 'iam.roles.update'],
-    seen: 'A role without capabilities is refused with 400 code 3; a PUT that omits them does not empty the role.',
+    seen: 'A role without capabilities is refused with 400 code 3. A PUT that omits them does not empty the role.',
     // facts §3.4
     because: 'v2 requires at least one capability, v1 did not.',
     test: 'a role needs a capability',
@@ -138,7 +138,7 @@ export const differences: readonly Difference[] = [
       'registry.repos.create',
       'registry.repos.update',
     ],
-    seen: 'An enum number in a body that the tables do not hold is refused with 400 code 3; a native v1 takes it as the unknown value.',
+    seen: 'An enum number in a body that the tables do not hold is refused with 400 code 3. A genuine v1 reads it as the unknown value.',
     // facts §18
     because:
       'v2 numbers its enums differently. A number that the tables do not hold may be one that v1 has; the unknown value in its place would lose it.',
@@ -179,7 +179,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'batch-size',
     operations: ['iam.role_bindings.create_batch'],
-    seen: 'A batch of no or of more than 25 role bindings is refused with 400 code 3.',
+    seen: 'A batch without role bindings, or with more than 25, is refused with 400 code 3.',
     // facts §3.5
     because: 'v2 takes 1 to 25 bindings, all or nothing. Several calls could not be undone together.',
     test: 'a batch of role bindings holds 1 to 25',
@@ -187,7 +187,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'batch-delete-needs-ids',
     operations: ['iam.external_group_role_mappings.batch_delete'],
-    seen: 'A batch delete without ids is refused with 400 code 3; a native v1 deletes nothing and says so.',
+    seen: 'A batch delete without ids is refused with 400 code 3. A genuine v1 deletes nothing and says so.',
     // facts §3.9
     because: 'v2 requires at least one id, v1 did not.',
     test: 'a batch of mappings to delete names at least one',
@@ -195,7 +195,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'binding-parts-withheld',
     operations: ['iam.role_bindings.list'],
-    seen: 'A caller who may list bindings but not read a group, role or identity in them sees its id, name and description; resource_limits, verified, kind and status, capabilities, and email_unverified are left out of such a row, never shown as unset.',
+    seen: 'A caller who may list bindings, but not read a group, role or identity in them, sees its id, name and description. Such a row lacks resource_limits, verified, kind and status, capabilities, or email_unverified. None of them is shown as unset.',
     // facts §3.5, §10.8
     because:
       'A binding of v2 shows no more; the rest needs groups.list, roles.list and identity.list. A refusal of the whole list would take away what the caller may see.',
@@ -217,7 +217,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'lookup-unreadable',
     operations: ['iam.identities.lookup'],
-    seen: 'Of an identity that the caller may not read the answer has the id alone, without the other members; the same answer, instead of 404, meets a pair of issuer and subject that nobody registered.',
+    seen: 'For an identity that the caller may not read, the answer has the id and no other member. A pair of issuer and subject that nobody registered gets the same answer instead of 404.',
     // facts §3.2, §24.11
     because: 'v2 answers a uid for every pair, and its Get needs identity.list.',
     test: 'a lookup of an identity that the caller may not read',
@@ -230,7 +230,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'sync-config-server-members',
     operations: ['registry.repos.create', 'registry.repos.update'],
-    seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config are shown but not written, staff included.',
+    seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config are shown but not written, not even for staff.',
     // facts §4.1
     because: 'v2 sets these members itself.',
     test: 'members of sync_config that v2 keeps to itself',
@@ -238,9 +238,9 @@ export const differences: readonly Difference[] = [
   {
     code: 'eol-approximated',
     operations: ['registry.eol_tags.list'],
-    seen: 'Package name and version, grace status and expiry are unset; tag_status is TAG_INACTIVE for deprecated tags, also those that are built or in grace, and TAG_ACTIVE for all others, superseded builds and tags in grace included.',
+    seen: 'Package name and version, grace status and expiry are unset. tag_status is TAG_INACTIVE for deprecated tags, even if they are built or in grace. It is TAG_ACTIVE for all others, even for superseded builds and tags in grace. It is never TAG_IN_GRACE.',
     // specification §4.6, facts §4.4
-    because: 'v2 has no end-of-life data; all that it says of a tag is the flag deprecated.',
+    because: 'v2 has no end-of-life data. It says of a tag only whether it is deprecated.',
     test: 'end-of-life tags without package, grace and superseded builds',
     signs: [
       { at: ['/items/*/main_package_name'], kinds: ['value'], v2: '' },
@@ -258,7 +258,7 @@ export const differences: readonly Difference[] = [
       'libraries.artifacts.list',
       'advisory.vulnerability_metadata.list',
     ],
-    seen: 'offset/limit, page numbers, skip and order_by, which v1 did not know here and ignored, are followed; wrong ones are 400 code 3. A page_token beside an id is not looked at.',
+    seen: 'offset/limit, page numbers, skip and order_by are followed, and wrong ones are 400 code 3. v1 did not know them here and ignored them. A page_token beside an id is ignored.',
     // specification §9.5, design §3
     because: 'The proxy reads every list in the same way, and follows a window that a client asks for rather than ignore it.',
     test: 'a list that v1 paged by token takes windows and orders too',
@@ -268,7 +268,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
-    seen: 'Only repos that the caller can see are counted, and nobody is refused.',
+    seen: 'Only repos that the caller can see are counted, and no caller is refused.',
     // facts §4.4
     because: 'v2 has no such count, so the proxy lists the repos that the caller can see and counts them.',
     test: 'a count of synced repos sees what the caller sees',
@@ -280,7 +280,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'summary-narrowed',
     operations: ['registry.repo_tags_summary.get'],
-    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403, and so does an id that is no uid instead of 400.',
+    seen: 'A caller who may not list the tags of a repo gets an empty summary instead of 403. An id that is no uid gets an empty summary instead of 400.',
     // facts §4.4, §10.8
     because: 'The proxy computes the summary from the list of tags, which v2 narrows to what the caller can see.',
     test: 'a summary of a repo that the caller may not see',
@@ -292,7 +292,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'advisory-moves-lost',
     operations: ['vulnerabilities.advisories.list', 'vulnerabilities.advisory_events.list'],
-    seen: 'An event that moved a component (component_location_changed) has no type; asking for events of that type needs upstream.v1, and is 400 code 3 without it.',
+    seen: 'An event that moved a component (component_location_changed) has no type. Asking for events of that type needs upstream.v1, and is 400 code 3 without it.',
     // facts §5.2, §18
     because: 'v2 has no such event type.',
     test: 'an event that moved a component has no type any more',
@@ -301,7 +301,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'ecosystems-gone',
     operations: ['libraries.artifacts.list', 'libraries.artifacts.count'],
-    seen: 'Every ecosystem but JAVA and PYTHON needs upstream.v1, and is 400 code 3 without it. Where none is named, these two are listed and counted.',
+    seen: 'Every ecosystem except JAVA and PYTHON needs upstream.v1, and is 400 code 3 without it. If a request names none, these two are listed and counted.',
     // facts §6.1, §18
     because: 'v2 has no other ecosystems, and requires a request to name the ones it wants.',
     test: 'ecosystems that v2 does not have',

@@ -4,11 +4,11 @@ import { covers } from '../../../src/tables/operations/operation-pattern.ts'
 
 const HEAD = `# What a v1 client can see differently
 
-Crosswalk answers v1 requests from v2. This page lists every difference that a client can see between that and a native v1 service; what is not here behaves
-alike. Each difference has a code, which \`crosswalk operations\` and \`crosswalk explain\` show beside the operations that it belongs to, and a case of the
-contract suite (\`test/compat\`) that shows it on both sides: a difference that stops occurring turns the suite red, and so does one that is not listed.
+Crosswalk answers v1 requests from v2. This page lists every difference that a client can see between these answers and those of a genuine v1 service.
+Anything that is not listed behaves alike. \`crosswalk operations\` and \`crosswalk explain\` show the codes of the differences beside the operations.
+A case of the contract suite (\`test/compat\`) shows each difference on both sides. The suite fails if a difference stops occurring, and if one occurs that is not listed.
 
-Made from [\`mappings/differences.ts\`](../mappings/differences.ts) by \`npm run docs\`.
+\`npm run docs\` makes this page from [\`mappings/differences.ts\`](../mappings/differences.ts).
 `
 
 /** The page of all differences as Markdown, one section for each code. */

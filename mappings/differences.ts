@@ -83,7 +83,7 @@ export const differences: readonly Difference[] = [
   {
     code: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
-    seen: 'Writing a readme needs repo.internal.admin. Without it, a PUT that changes the readme is refused with 403 and writes nothing. A PUT that omits it keeps the stored text and shows it. A caller without repo.list may not read the stored text either: any PUT with a readme is refused with 403, and the answer to a PUT without one leaves the member out. A create with a readme is refused with 403. v2 has made the repo by then, and the proxy deletes it again. If the caller lacks repo.delete, the repo stays without its readme, and the error says so.',
+    seen: 'Writing a readme needs repo.internal.admin. Without it, a PUT that changes the readme is refused with 403 and writes nothing. A PUT that omits it keeps the stored text and shows it. A caller without repo.list may not read the stored text either. Any PUT with a readme is then refused with 403, and the answer to a PUT without one leaves the member out. A create with a readme is refused with 403. v2 has made the repo by then, and the proxy deletes it again. If the caller lacks repo.delete, the repo stays without its readme, and the error says so.',
     // facts §4.1, §13.6
     because: 'v2 keeps the readme apart from the repo. Writing it needs repo.internal.admin, a capability that no customer role has.',
     test: 'a readme is written by staff only',

@@ -1,19 +1,19 @@
-/** How often something may happen: so many at once, and then at an even pace (a token bucket). */
+/** A token bucket: allows `most` at once, and then an even rate. */
 export interface Bucket {
-  /** Takes one, if there is one. */
+  /** Takes one token if there is one. */
   take(): boolean
-  /** Milliseconds until there is one. */
+  /** Milliseconds until there is a token. */
   wait(): number
 }
 
 export interface BucketSettings {
-  /** How many it holds. */
+  /** Maximum tokens that it holds. */
   readonly most: number
-  /** Milliseconds that it needs to fill. */
+  /** Milliseconds in which it fills. */
   readonly fillMs: number
 }
 
-/** A full bucket; `now` is a monotonic clock in milliseconds. */
+/** Creates a full bucket; `now` is a monotonic clock in milliseconds. */
 export function createBucket({ most, fillMs }: BucketSettings, now: () => number): Bucket {
   let left = most
   let filled = now()

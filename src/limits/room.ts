@@ -1,11 +1,11 @@
-/** So many bytes, or places, that all share. */
+/** A number of bytes, or of places, that all users share. */
 export interface Room {
-  /** Takes so many, if there are as many left. */
+  /** Takes `wanted` of them if that many are left. */
   take(wanted: number): boolean
   give(given: number): void
 }
 
-/** `refused` is told when somebody was given none. */
+/** Calls `refused` when a request for room fails. */
 export function createRoom(all: number, refused: () => void = () => {}): Room {
   let left = all
   return {

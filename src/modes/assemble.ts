@@ -22,14 +22,14 @@ export interface MigrationSettings
     Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit'> {
   readonly rules: ModeRules
   readonly emulated: Emulated
-  /** The v1 side; without it v2 answers everything. */
+  /** The v1 side. Without it, v2 answers everything. */
   readonly v1?: { readonly ask: LegacyAsk; readonly askForDiff: LegacyAsk } | undefined
-  /** Reads of v2 that share nothing with those of clients. */
+  /** Reads of v2 that are not shared with those of clients. */
   readonly readOnce: ReadOnce
   readonly translate: TranslateSettings
   readonly declarations: readonly Declaration[]
   readonly queue: QueueSettings
-  /** Milliseconds for one answer of an asked side. */
+  /** Milliseconds in which an asked side must answer. */
   readonly answerMs: number
   readonly fallbacksPerMinute: number
   readonly records: { readonly memory: number; readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined }
@@ -37,22 +37,22 @@ export interface MigrationSettings
 
 type Listener = (entry: Entry) => void
 
-/** Modes, and everything that is learnt in them. */
+/** The modes, and everything that is learnt in them. */
 export interface Migration {
   readonly modes: Modes
   readonly report: Report
   readonly ledger: Ledger
-  /** Tells every entry to somebody else too: what is recorded from now on, and what `restore` reads back. */
+  /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
   follow(listener: Listener): void
-  /** Counts what earlier records tell; call it before the first request. */
+  /** Counts earlier records again. Call it before the first request. */
   restore(): Promise<void>
   /** Resolves when no comparison waits or runs. */
   idle(): Promise<void>
-  /** Gives up comparisons, and resolves when the records are written. */
+  /** Gives up comparisons. Resolves when the records are written. */
   close(): Promise<void>
 }
 
-/** Milliseconds between two records of who called what. */
+/** Milliseconds between two records of traffic. */
 const FLUSH_EVERY = 60_000
 
 export function createMigration(settings: MigrationSettings): Migration {
@@ -99,8 +99,8 @@ export function createMigration(settings: MigrationSettings): Migration {
 }
 
 /**
- * The same recorder, which tells what it is given. Before a mismatch come the calls so far: whoever reads the records counts it against a
- * client that is known.
+ * Returns the same recorder, which also passes its entries on. The calls so far come before a mismatch, so that its client is known when it
+ * is counted.
  */
 function followed(recorder: Recorder, tell: Listener, flush: () => void): Recorder {
   return {
@@ -113,13 +113,13 @@ function followed(recorder: Recorder, tell: Listener, flush: () => void): Record
   }
 }
 
-/** The record file and those set aside, oldest first. */
+/** The record file and the files set aside, oldest first. */
 function filesOf(file: MigrationSettings['records']['file']): readonly string[] {
   if (!file) return []
   return [...Array.from({ length: file.files }, (_, nth) => `${file.path}.${file.files - nth}`), file.path]
 }
 
-/** A file that is not there yet has no entries. */
+/** Yields the entries of a record file; none if it does not exist yet. */
 async function* readExisting(path: string, count: ReadCount) {
   try {
     yield* readEntries(path, count)

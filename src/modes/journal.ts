@@ -25,22 +25,22 @@ import type { Mode } from './choose/mode.ts'
 import type { Answered } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
 
-/** One client request that was looked into. */
+/** A client request that was compared. */
 export interface Subject extends Identity {
   readonly operation: Operation
   readonly request: V1Request
   readonly mode: Mode
 }
 
-/** What is learnt of a migration while it runs: counted, recorded, and asked for by the admin port. */
+/** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
 export interface Journal extends Ledger {
   readonly circuit: Circuit
   readonly judging: Judging
   readonly recorder: Recorder
-  /** Counts one comparison, records it when it is a new observation. `read` is the operation that was read. */
+  /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
   compared(subject: Subject, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
   wouldSend(subject: Subject, call: Call): void
-  /** Counts an answer of v2 that was compared with nothing. */
+  /** Counts an answer of v2 that was not compared. */
   answered(operation: string, failed: boolean): void
   note(what: Note['what'], text: string, operation?: string): void
 }
@@ -55,7 +55,7 @@ export interface JournalSettings {
   readonly recorder: Recorder
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Told what a person must know at once. */
+  /** Reports what an operator must know at once. */
   readonly warn: (text: string) => void
 }
 
@@ -114,10 +114,10 @@ function createJudging(compare: Compare, expected: Ledger['expected']): Judging 
   return { compare, judge, noise, settle: createSettle(judge, compare, noise) }
 }
 
-/** What must run again is not cut, only hidden. */
+/** The bodies of an exhibit must run again, so they are redacted but not cut. */
 const WHOLE: RedactLimits = { text: 10_000, items: 10_000, members: 10_000, depth: 100 }
 
-/** The caller as records show it. */
+/** Returns the caller as records show it. */
 export function callerOf({ caller, subject }: Identity, subjects: boolean): Caller {
   return subjects && subject !== undefined ? { caller, subject } : { caller }
 }

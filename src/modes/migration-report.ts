@@ -13,18 +13,18 @@ import type { Budget } from './serve/budget.ts'
 
 /** What is known of one operation, and how far it is from the usual target. */
 export interface OperationReport extends OperationEvidence {
-  /** Clean observations still needed. */
+  /** Clean observations that are still needed. */
   readonly needed: number
   readonly circuit: CircuitState
 }
 
-/** Everything that was learnt so far; the admin port's `GET /evidence`. */
+/** All evidence so far; the admin port's `GET /evidence`. */
 export interface EvidenceReport {
   readonly target: number
   readonly operations: readonly OperationReport[]
   /** v1 requests by operation id, compared or not. */
   readonly traffic: Readonly<Record<string, number>>
-  /** The same of strangers, whose credential no service accepted: they count for nothing. */
+  /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
   readonly strangers: Readonly<Record<string, number>>
   readonly declarations: readonly DeclarationReport[]
   readonly noise: readonly NoisyMember[]

@@ -25,42 +25,42 @@ export interface Choice extends Identified {
   readonly mode: Mode
 }
 
-/** Which side answers what; see `ModeRules`. */
+/** Decides which side answers an operation; see `ModeRules`. */
 export interface Modes {
   rules(): ModeRules
-  /** Puts other rules in force for every request from now on, and closes every circuit; or tells in a sentence why it cannot. */
+  /** Applies other rules to every request from now on and closes every circuit. Returns a sentence if it cannot. */
   change(rules: unknown, source: string): string | undefined
-  /** The mode of one request to an operation with a plan. Throws an ApiError for a tester's wish that cannot be granted. */
+  /** Chooses the mode of one request to an operation with a plan. Throws an ApiError if a tester's choice cannot be granted. */
   choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
-  /** Who calls an operation that only v1 can answer. */
+  /** Identifies the caller of an operation that only v1 can answer. */
   identify(headers: IncomingHttpHeaders): Identified
-  /** Told of a status with which a service itself answered: only who was accepted counts. */
+  /** Notes the status with which a service itself answered: only accepted callers count. */
   readonly heard: Accepted['heard']
-  /** Counts a request that is over; one that was refused without asking a service is no traffic. */
+  /** Counts a finished request. One that was refused without asking a service is no traffic. */
   used(choice: Choice, operation: Operation, refused: boolean): void
-  /** Counts a request that v1 answered at a path that no table knows. Nobody is accepted by that: such a path may need no credential. */
+  /** Counts a request that v1 answered at a path that no table has. It accepts no caller, because such a path may need no credential. */
   usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
-  /** Notes that a request may write; the function returned says that it is over. */
+  /** Notes that a request may write. Call the returned function when the request has ended. */
   writing(operation: Operation, params: Readonly<Record<string, string>>, who: Identified): () => void
   /** Answers in the chosen mode; `translated` answers from v2. */
   serve(mode: Mode, request: ClientRequest, translated: Backend): Promise<Served>
-  /** Records what was counted. */
+  /** Records the counts. */
   flush(): void
 }
 
 export interface ModesSettings {
   readonly journal: Journal
-  /** The v1 side; without it v2 answers everything. */
+  /** The v1 side. Without it, v2 answers everything. */
   readonly v1?: { readonly ask: LegacyAsk; readonly observer: Observer; readonly budget: Budget } | undefined
   readonly subjects: boolean
-  /** Who answers reads that v2 can only emulate, where no rule names them. */
+  /** The side that answers reads that v2 can only emulate, if no rule names them. */
   readonly emulated: Emulated
   readonly now: () => number
 }
 
 export type Emulated = 'v1-first' | 'v2'
 
-/** Callers for whom it is remembered which side gave them a page token. */
+/** Callers for which the side that issued their page token is remembered. */
 const PAGING_CALLERS = 10_000
 
 export function createModes(initial: ModeRules, { journal, v1, subjects, emulated, now }: ModesSettings): Modes {
@@ -72,7 +72,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
   let rules = initial
   let select = createSelect(rules)
 
-  /** A list that is read page by page stays with the side that began it, whatever the rules say meanwhile. */
+  /** Keeps a list that is read page by page on the side that began it, even if the rules change meanwhile. */
   const staying = (mode: Mode, operation: Operation, url: string, caller: string): Mode => {
     if (!isPaged(operation)) return mode
     const side = pageTokenOf(operation, url) === undefined ? undefined : pagingSides.get(pagingKey(caller, operation))
@@ -122,7 +122,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
     writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten
       if (accepted.has(credential)) return write(operation, params, caller)
-      // What strangers try writes nothing, but this may be the first request of somebody who is none.
+      // Attempts of strangers write nothing, but this may be the first request of a caller that is accepted.
       return () => {
         if (accepted.has(credential)) write(operation, params, caller)()
       }
@@ -150,7 +150,7 @@ function pagingKey(caller: string, { id }: Operation): string {
   return `${caller} ${id}`
 }
 
-/** Tells the circuit how v2 fared where nothing is compared. */
+/** Reports v2's results to the circuit where nothing is compared. */
 function counted(v2: Backend, accepted: Accepted, journal: Journal): Backend {
   return async (request) => {
     const served = await v2(request)

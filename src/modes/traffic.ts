@@ -3,16 +3,16 @@ import type { Caller, Entry } from '../diff/records/record.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Mode } from './choose/mode.ts'
 
-/** Counts who calls what. */
+/** Counts which caller uses which operation. */
 export interface Traffic {
   use(caller: Caller, operation: string, mode: Mode): void
-  /** Records what was counted since the last time. */
+  /** Records the counts since the last flush. */
   flush(): void
 }
 
 type Counted = Omit<Extract<Entry, { readonly kind: 'traffic' }>, 'at' | 'calls'> & { calls: number }
 
-/** Calls are recorded as sums, because a line for each would drown the comparisons. `now` is a time in milliseconds since 1970. */
+/** Records calls as sums: one line for each call would outnumber the comparisons. `now` returns milliseconds since 1970. */
 export function createTraffic(inventory: Inventory, recorder: Recorder, now: () => number): Traffic {
   /** By caller, operation and mode. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()

@@ -3,8 +3,8 @@ import type { Tracing } from './tracing.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Tracing, when OpenTelemetry's own variables say where spans are to go. Without them nothing of OpenTelemetry is even loaded. Throws a
- * sentence when its packages, which are optional, are not installed.
+ * Returns tracing if OpenTelemetry's own variables name a destination for spans. Otherwise no OpenTelemetry package is loaded.
+ * Throws a sentence if these optional packages are not installed.
  */
 export async function openTracing(env: Env): Promise<Tracing | undefined> {
   const url = collectorIn(env)
@@ -15,7 +15,7 @@ export async function openTracing(env: Env): Promise<Tracing | undefined> {
   return exportTo(url)
 }
 
-/** Where traces go: the address for traces as it is, or the one for everything with the path that OTLP gives traces. */
+/** Returns the address for traces as it is, or the general address with OTLP's path for traces. */
 function collectorIn(env: Env): string | undefined {
   if (env.OTEL_SDK_DISABLED === 'true') return undefined
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces, OTEL_EXPORTER_OTLP_ENDPOINT: all } = env

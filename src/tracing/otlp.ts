@@ -4,12 +4,12 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { CallSpan, RequestSpan, Tracing } from './tracing.ts'
 
-/** Milliseconds for one batch to be taken; a shutdown waits no longer. */
+/** Milliseconds in which a batch must be accepted; a shutdown waits no longer. */
 const TIMEOUT = 3000
 
 /**
- * Spans of our own instead of a plugin for Fastify: all requests are one route to it, so it could neither name them nor see v2 calls.
- * They go to an OTLP collector at `url`. Service name, attributes, headers and sampling follow OpenTelemetry's own variables.
+ * Sends spans to an OTLP collector at `url`. Service name, attributes, headers and sampling follow OpenTelemetry's own variables.
+ * It does not use the Fastify plugin, which sees one route for all requests: it could neither name them nor see v2 calls.
  */
 export function exportTo(url: string): Tracing {
   const provider = new BasicTracerProvider({
@@ -60,14 +60,14 @@ function callSpan(span: Span): CallSpan {
   }
 }
 
-/** Names are few: `/registry/v2/repos/{uid}/readme` is `/registry/v2/repos`. */
+/** Returns one of few names: `/registry/v2/repos/{uid}/readme` becomes `/registry/v2/repos`. */
 function callName(method: string, path: string): string {
   return `${method} ${path.split(/[/:]/, 4).join('/')}`
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** The span that a W3C trace context names; one of zeros alone is none, which the SDK sees to. */
+/** Returns the span that a W3C trace context names. The SDK ignores one of zeros alone. */
 function contextIn(traceparent: unknown, tracestate: unknown): SpanContext | undefined {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(String(traceparent)) ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What is told of a v1 request when it is over. */
+/** The end of a v1 request. */
 export interface Ending {
   /** Operation id, which names the span. */
   readonly operation: string
@@ -12,24 +12,24 @@ export interface Ending {
 
 /** One v2 call of a traced request. */
 export interface CallSpan {
-  /** Tells v2 whose child its own spans are. */
+  /** Passes the parent span on to v2. */
   readonly traceparent: string
-  /** `status` is undefined when no answer came. */
+  /** `status` is undefined if no answer came. */
   end(status: number | undefined): void
 }
 
 /** One traced v1 request. */
 export interface RequestSpan {
   readonly traceId: string
-  /** `path` has no query, which may hold secrets. */
+  /** `path` has no query, because a query may hold secrets. */
   call(method: string, path: string): CallSpan
   end(ending: Ending): void
 }
 
-/** Spans for requests and the v2 calls they cost. */
+/** Creates spans for requests and for the v2 calls that they make. */
 export interface Tracing {
-  /** Opens the span of a request, as a child of the one that its `traceparent` names. */
+  /** Begins the span of a request, as a child of the one that its `traceparent` names. */
   begin(headers: IncomingHttpHeaders): RequestSpan
-  /** Sends what has not been sent yet. */
+  /** Sends the spans that are not sent yet. */
   close(): Promise<void>
 }

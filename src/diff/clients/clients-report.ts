@@ -14,7 +14,7 @@ export function clientsCsv(clients: readonly Client[]): string {
   return toCsv(COLUMNS, rows)
 }
 
-/** The clients with their times as RFC 3339, ready for `JSON.stringify`. */
+/** The clients with their times in RFC 3339, ready for `JSON.stringify`. */
 export function clientsJson(clients: readonly Client[]): readonly object[] {
   return clients.map((client) => ({
     ...client,

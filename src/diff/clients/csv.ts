@@ -1,7 +1,7 @@
-/** Cells that a spreadsheet would take for a formula (OWASP, CSV injection). */
+/** Cells that a spreadsheet would read as a formula (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r]/
 
-/** RFC 4180, with a header line. A cell that looks like a formula gets an apostrophe in front, so that opening the file runs nothing. */
+/** RFC 4180, with a header line. A cell that looks like a formula is prefixed with an apostrophe, so that a spreadsheet does not run it. */
 export function toCsv(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   return [columns, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('')
 }

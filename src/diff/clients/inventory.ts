@@ -3,11 +3,11 @@ import { many } from '../many.ts'
 import type { Caller } from '../records/record.ts'
 import { createUseOf } from './uses.ts'
 
-/** One use of one operation, or several of them at once. */
+/** One or several uses of one operation. */
 export interface Use {
   readonly operation: string
   readonly mode: string
-  /** 1 unless said. */
+  /** Default: 1. */
   readonly calls?: number
   /** Milliseconds since 1970. */
   readonly at: number
@@ -17,38 +17,38 @@ export interface OperationUse {
   readonly operation: string
   readonly calls: number
   readonly lastSeen: number
-  /** Every mode that it was served in. */
+  /** Every mode in which it was served. */
   readonly modes: readonly string[]
   readonly mismatches: number
 }
 
-/** One client and its way to v2. */
+/** A client, and what keeps it from moving to v2. */
 export interface Client extends Caller {
   readonly calls: number
   readonly lastSeen: number
   readonly mismatches: number
   readonly operations: readonly OperationUse[]
-  /** It could call v2 itself today: nothing in `blockers`. */
+  /** True if `blockers` is empty: the client could call v2 itself today. */
   readonly couldMove: boolean
-  /** What v2 has no endpoint for, with the reason. */
+  /** Uses for which v2 has no endpoint, with the reason. */
   readonly blockers: readonly string[]
-  /** What it would have to do itself, or should look at first. */
+  /** What the client would have to do itself, or should check first. */
   readonly cautions: readonly string[]
 }
 
 export interface Inventory {
   use(client: Caller, use: Use): void
-  /** Counts a request of somebody whom no service accepted: not a client, and not traffic. */
+  /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
   stranger(operation: string): void
-  /** Counts a recorded mismatch against the client that had it. */
+  /** Counts a recorded mismatch against the client that received it. */
   mismatch(caller: string, operation: string): void
-  /** Most calls first. */
+  /** Sorted by calls, most first. */
   clients(): readonly Client[]
-  /** v1 requests by operation id, of every client. */
+  /** v1 requests of all clients by operation id. */
   traffic(): ReadonlyMap<string, number>
   /** Requests of strangers by operation id. */
   strangers(): ReadonlyMap<string, number>
-  /** Calls of clients that came after `limit` others; they are in `traffic`. */
+  /** Calls of clients beyond the first `limit`. `traffic` includes them. */
   uncounted(): number
 }
 
@@ -64,7 +64,7 @@ interface Known {
   readonly operations: Map<string, Tally>
 }
 
-/** Clients kept apart. */
+/** Maximum clients that are told apart. */
 const CLIENTS = 10_000
 
 export function createInventory(operations: readonly Operation[], limit: number = CLIENTS): Inventory {
@@ -113,7 +113,7 @@ function newTally({ operations }: Known, operation: string): Tally {
 
 type UseOf = ReturnType<typeof createUseOf>
 
-/** What the kind of an operation means to a client that wants to call v2 itself. */
+/** How the kind of an operation affects a client that wants to call v2 itself. */
 const OBSTACLES: Readonly<Record<Kind, 'blocker' | 'caution' | undefined>> = {
   direct: undefined,
   composed: undefined,

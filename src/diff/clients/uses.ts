@@ -2,23 +2,23 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import { withV1Values } from '../../tables/operations/v1-values.ts'
 import { anonymousPath } from '../redact/anonymous-path.ts'
 
-/** What traffic is counted by: an operation, a value of one that only v1 knows, or a path that v1 answers and no table knows. */
+/** The unit of traffic: an operation, a value of one that only v1 knows, or a path that v1 answers and no table has. */
 export type Use = Pick<Operation, 'id' | 'kind' | 'because'>
 
 const UNKNOWN = 'unknown'
 
-/** Looks uses up by their ids; undefined for an id of other tables. */
+/** Finds a use by its id. Undefined for an id of other tables. */
 export function createUseOf(operations: readonly Operation[]): (id: string) => Use | undefined {
   const known = new Map(withV1Values(operations).map((operation) => [operation.id, operation]))
   const isUnknown = (id: string) => id === UNKNOWN || id.startsWith(`${UNKNOWN} `)
   return (id) => known.get(id) ?? (isUnknown(id) ? { id, kind: 'v1-only', because: 'v1 answers it, and no table knows it' } : undefined)
 }
 
-/** Names of unknown paths that are kept apart, and the longest of them in characters. */
+/** Maximum names of unknown paths that are told apart, and the maximum length of a name. */
 const MOST = 100
 const LONGEST = 200
 
-/** Names requests that no table knows, by method and path without ids; whatever comes when there are many has one name. */
+/** Names a request that no table has by its method and its path without ids. Beyond `MOST` names, all others share one. */
 export function createUnknownUses(): (method: string, path: string) => string {
   const names = new Set<string>()
   return (method, path) => {

@@ -1,25 +1,26 @@
 import { isObject } from '../../tables/json.ts'
 import { checkDepth } from './json-path.ts'
 
-/** Rows that belong together, by index; a row without a partner has undefined on the other side. */
+/** Two rows that belong together, by index. A row without a partner has undefined on the other side. */
 export interface Pair {
   readonly v1: number | undefined
   readonly v2: number | undefined
-  /** What identifies the pair: the row's id, or its position where it has none. */
+  /** Identifies the pair: the row's id, or its position if it has no id. */
   readonly id: string
 }
 
 export interface Alignment {
   readonly pairs: readonly Pair[]
-  /** Ids of the first rows that both sides have but in another order; undefined when the order agrees. */
+  /** Ids of the first common rows whose order differs; undefined if the order agrees. */
   readonly order: { readonly v1: string; readonly v2: string } | undefined
 }
 
 type Rows = readonly unknown[]
 
 /**
- * Pairs the rows of two lists: by their ids when `key` names a member that every row has, else equal rows with equal rows and what is left
- * in its order. A row that stands twice is a row of its own each time, so that a doubled row is seen.
+ * Pairs the rows of two lists. It pairs them by id if `key` names a member that every row has.
+ * Otherwise it pairs equal rows, and then the remaining rows in their order. Repeated rows are paired one by one, so that a duplicate
+ * shows.
  */
 export function align(v1: Rows, v2: Rows, key: string | undefined): Alignment {
   const id = keyed(v1, v2, key)
@@ -30,7 +31,7 @@ type Id = (row: unknown) => string
 
 const whole: Id = (row) => canonical(row)
 
-/** The usual case at a fraction of the cost: the same rows in the same order. Rows without ids must be equal plain values. */
+/** A fast path for the usual case: the same rows in the same order. Rows without ids must be equal plain values. */
 function inStep(v1: Rows, v2: Rows, id: Id | undefined): Alignment | undefined {
   if (v1.length !== v2.length) return undefined
   const pairs: Pair[] = []
@@ -64,7 +65,7 @@ function alignLabels(v1: Rows, v2: Rows, id: Id | undefined): Alignment {
   }
 }
 
-/** Rows with ids stay alone; rows without are taken for changed ones and paired in their order. */
+/** Leaves rows with ids without a partner. Rows without ids count as changed and are paired in their order. */
 function leftOver(
   v1: readonly number[],
   v2: readonly number[],
@@ -79,7 +80,7 @@ function leftOver(
   return Array.from({ length: Math.max(v1.length, v2.length) }, (_, nth) => ({ v1: v1[nth], v2: v2[nth], id: `#${v1[nth] ?? v2[nth]}` }))
 }
 
-/** The function that reads a row's id; undefined when some row has none. Without a table, `id` or `uid` may name it. */
+/** Returns the function that reads a row's id, or undefined if a row has none. Without a table, the id is `id` or `uid`. */
 function keyed(v1: Rows, v2: Rows, key: string | undefined): Id | undefined {
   const name = (key === undefined ? ['id', 'uid'] : [key]).find((member) =>
     [v1, v2].every((rows) => rows.every((row) => hasId(row, member))),
@@ -91,7 +92,7 @@ function hasId(row: unknown, member: string): boolean {
   return isObject(row) && Object.hasOwn(row, member) && typeof row[member] === 'string' && row[member] !== ''
 }
 
-/** The label of every row; the second row of the same name gets another one. */
+/** Labels every row. Repeated names get different labels. */
 function labels(rows: Rows, name: Id): readonly string[] {
   const seen = new Map<string, number>()
   return rows.map((row) => {
@@ -108,8 +109,8 @@ function firstMoved(v1: readonly string[], v2: readonly string[]): Alignment['or
 }
 
 /**
- * JSON text that does not depend on the order of members, which means nothing (facts §16.8). `depth` is that of the value in its answer;
- * throws a RangeError where it is nested too deeply.
+ * Writes JSON text that does not depend on the order of members, which has no meaning (facts §16.8).
+ * `depth` is the depth of the value in its answer. Throws a RangeError if the value is nested too deeply.
  */
 export function canonical(value: unknown, depth = 0): string {
   checkDepth(depth)

@@ -1,26 +1,26 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** The body of an answer as far as it can be compared. */
+/** The body of an answer, as far as it can be compared. */
 export type Captured =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'too-large'; readonly limit: number }
   | { readonly kind: 'not-json' }
-  /** The connection broke before the end. */
+  /** The connection broke before the end of the body. */
   | { readonly kind: 'broken' }
 
 export interface Capture {
-  /** Takes the next piece of the body; forgets everything once it is too large. */
+  /** Takes the next piece of the body. Drops everything once the body is too large. */
   add(piece: string | Uint8Array): void
-  /** The stream failed. */
+  /** Notes that the stream failed. */
   break(): void
-  /** What was captured; the pieces are forgotten. */
+  /** Returns what was captured, and drops the pieces. */
   end(): Captured
 }
 
-/** Characters of one body that are kept for comparing, so that a comparison costs at most twice this much memory, and parsed values. */
+/** Maximum characters of one body that are kept for comparing. One comparison needs at most twice this memory, and the parsed values. */
 export const CAPTURE_LIMIT = 4 * 1024 * 1024
 
-/** Collects a body that streams past, up to `limit` characters; above, the comparison is inconclusive and says so. */
+/** Collects up to `limit` characters of a streamed body. A longer body makes the comparison inconclusive, with that reason. */
 export function createCapture(limit: number = CAPTURE_LIMIT): Capture {
   const decoder = new StringDecoder('utf8')
   let pieces: string[] = []

@@ -9,19 +9,19 @@ import { compareValues, finding } from './values.ts'
 /** One side's answer to a v1 request, in v1 space. */
 export interface Seen {
   readonly status: number
-  /** Lower-case names; only `content-type` is looked at. */
+  /** Names in lower case; only `content-type` is compared. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Captured
-  /** The tables gave this answer themselves: no service was asked, so that nobody looked at the credential. */
+  /** The tables gave this answer without a call, so no service checked the credential. */
   readonly unasked?: true
 }
 
-/** What comparing gave: every difference (none = the answers are equal), or why there is nothing to say. */
+/** The result of comparing: every difference (none if the answers are equal), or why there is no result. */
 export type Compared = { readonly findings: readonly Finding[] } | { readonly inconclusive: string }
 
 export type Compare = (operation: Operation, v1: Seen, v2: Seen) => Compared
 
-/** Compares two answers to one request of an operation. Both must be in this dialect. */
+/** Compares two answers to one request of an operation. Both must use this dialect. */
 export function createCompare(dialect: Dialect): Compare {
   const forms = new Map<Operation, Form>()
   return (operation, v1, v2) => {
@@ -35,8 +35,8 @@ export function createCompare(dialect: Dialect): Compare {
 }
 
 /**
- * Two answers under one form. Different statuses are one difference and their bodies, which are about different things, none. Errors are
- * compared by code and message, their details as one thing.
+ * Compares two answers under one form. Different statuses count as one difference, and the bodies are then not compared.
+ * Errors are compared by code and message, and their details as one value.
  */
 export function compareReplies(form: Form, v1: Seen, v2: Seen): Compared {
   if (v1.status !== v2.status) return { findings: [finding('status', ROOT, v1.status, v2.status)] }
@@ -63,7 +63,7 @@ function bodyOf({ body }: Seen): unknown {
   return body.kind === 'json' ? body.value : undefined
 }
 
-/** The media type is all that a v1 client reads from an answer's headers; it is compared where both sides are known. */
+/** Compares the media types where both sides have one. A v1 client reads no other header of an answer. */
 function compareHeaders(v1: Seen, v2: Seen): Finding[] {
   const [left, right] = [mediaType(v1), mediaType(v2)]
   if (left === undefined || right === undefined || left === right) return []

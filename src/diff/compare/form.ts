@@ -8,26 +8,26 @@ import { ROWS } from '../../tables/plan/plan.ts'
 /** Scalars that have their own rule of equality; `cursor` is a page token. */
 export type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
 
-/** What an answer looks like, so that it is compared by its tables and not by guessing (design §3). */
+/** The form of an answer, so that its tables decide how it is compared (design §3). */
 export type Form =
-  /** No table knows it: compared as plain JSON. */
+  /** No table describes it: compared as plain JSON. */
   | { readonly kind: 'any' }
-  /** Equal or not, as one thing: its inside is not looked at. */
+  /** Compared as one value, without looking inside. */
   | { readonly kind: 'whole' }
   | { readonly kind: 'scalar'; readonly of: Scalar }
-  /** `key` is the member, as sent, that tells one row from another. */
+  /** `key` is the member, as sent, that identifies a row. */
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, Member>; readonly key?: string }
   | { readonly kind: 'list' | 'map'; readonly of: Form }
 
 interface Member {
-  /** Table name: the same in both dialects. */
+  /** The table name, which is the same in both dialects. */
   readonly name: string
   readonly form: Form
 }
 
 export const ANY_FORM: Form = { kind: 'any' }
 
-/** google.rpc.Status: details are v2's own and compared as one thing (facts §15). */
+/** google.rpc.Status. Its details are v2's own and are compared as one value (facts §15). */
 export const ERROR_FORM: Form = {
   kind: 'object',
   members: new Map<string, Member>([
@@ -37,7 +37,7 @@ export const ERROR_FORM: Form = {
   ]),
 }
 
-/** The form of an operation's successful answer in one dialect; `any` for an operation without a table. */
+/** Returns the form of an operation's successful answer in one dialect: `any` for an operation without a table. */
 export function answerForm(operation: Operation, dialect: Dialect): Form {
   const { answer, envelope } = operation
   if (!answer) return ANY_FORM
@@ -57,10 +57,10 @@ function objectForm(fields: Fields, dialect: Dialect): ObjectForm {
   return { kind: 'object', members: new Map(members), ...(key && { key: nameIn(dialect, ...key) }) }
 }
 
-/** v2's names for what identifies a row: `uid`, and `id` in the advisory feed (facts §7, §17). */
+/** v2's names for the id of a row: `uid`, and `id` in the advisory feed (facts §7, §17). */
 const IDS = new Set(['uid', 'id'])
 
-/** v2's name for a cursor, whose text means nothing to anybody but the side that made it (facts §20). */
+/** v2's name for a cursor. Only the side that made a cursor can read it (facts §20). */
 const CURSOR = 'nextPageToken'
 
 function formOf({ source, type }: Field, dialect: Dialect): Form {

@@ -1,12 +1,12 @@
 import type { Scalar } from './form.ts'
 import { instant, seconds } from './instant.ts'
 
-/** How two values that are not both objects or both lists stand to each other. */
+/** The result of comparing two values that are neither both objects nor both lists. */
 export type Verdict = 'same' | 'type' | 'value'
 
 export type JsonType = 'nothing' | 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object'
 
-/** null is a type of its own: a v1 client tells it from `""`, `[]` and `{}` (facts §16.3). `nothing` is an empty body. */
+/** null is a type of its own: a v1 client distinguishes it from `""`, `[]` and `{}` (facts §16.3). `nothing` is an empty body. */
 export function jsonType(value: unknown): JsonType {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -15,8 +15,9 @@ export function jsonType(value: unknown): JsonType {
 }
 
 /**
- * The rules of equality of one kind of scalar. JSON types must agree first, so that the 64-bit integer `"5"` and the number `5` differ in
- * type: v1 promises strings (facts §16.5), and a client that adds 1 to one of them sees another result.
+ * Compares two values by the rules of one kind of scalar. The JSON types must agree first: the text `"5"` and the number `5` differ in
+ * type.
+ * v1 promises strings for 64-bit integers (facts §16.5), and a client that adds 1 gets another result for a number.
  */
 export function compareScalars(of: Scalar | 'any', v1: unknown, v2: unknown): Verdict {
   if (v1 === v2) return 'same'
@@ -33,15 +34,15 @@ const alike =
     return value !== undefined && value === normal(v2)
   }
 
-/** No 64-bit integer is longer; what is longer is compared as the text that it is. */
+/** No 64-bit integer is longer; longer ones are compared as text. */
 const INTEGER = /^-?\d{1,20}$/
 
-/** Texts that are equal although they are spelled differently. Kinds that are not listed are equal when their texts are. */
+/** Rules for texts that are equal in different spellings. Kinds that are not listed are equal if their texts are. */
 const RULES: Partial<Record<Scalar | 'any', Rule>> = {
   time: alike(instant),
   duration: alike(seconds),
   long: alike((text) => (INTEGER.test(text) ? BigInt(text) : undefined)),
-  // Each side has cursors of its own (facts §20); that there is a further page, or none, they must agree on.
+  // Each side has its own cursors (facts §20), but both must agree on whether there is a further page.
   cursor: (v1, v2) => (v1 === '') === (v2 === ''),
   any: alike(instant),
 }

@@ -9,8 +9,8 @@ import { compareScalars } from './scalar.ts'
 type Report = (finding: Finding) => void
 
 /**
- * Every difference of two JSON values at one place. Members are compared by name: one that only v1 has is `missing`, one that only v2 has
- * is `extra`, whatever its value, because v1 tells absent (oneof members, optional scalars) from null from unset (facts §16.3).
+ * Reports every difference of two JSON values at one place. A member that only v1 has is `missing`, and one that only v2 has is `extra`.
+ * The value does not matter: v1 distinguishes absent (oneof members, optional scalars), null and unset (facts §16.3).
  */
 export function compareValues(form: Form, v1: unknown, v2: unknown, place: Place, report: Report): void {
   if (v1 === v2) return
@@ -39,7 +39,10 @@ function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: Place
   }
 }
 
-/** A member that a table does not know keeps its name; below it, and in a user's map, names are data. */
+/**
+ * Returns the place and form of a member. A member that the table does not have keeps its name; below it, and in a user's map, names are
+ * data.
+ */
 function member(form: Form, name: string, place: Place): readonly [Place, Form] {
   if (form.kind === 'object') {
     const known = form.members.get(name)
@@ -49,7 +52,7 @@ function member(form: Form, name: string, place: Place): readonly [Place, Form] 
   return [below(place, name, isRoot ? name : ANY), form.kind === 'map' ? form.of : ANY_FORM]
 }
 
-/** Rows are compared with their partners, wherever those stand; that they stand elsewhere is one difference of its own. */
+/** Compares each row with its partner, whatever its position. A different order is one difference of its own. */
 function compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[], place: Place, report: Report): void {
   const { pairs, order } = align(v1, v2, form.kind === 'object' ? form.key : undefined)
   for (const { v1: left, v2: right, id } of pairs) {

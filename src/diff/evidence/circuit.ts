@@ -3,34 +3,34 @@ import { percent } from '../percent.ts'
 import { WEIGHTS } from './observation.ts'
 
 export interface CircuitSettings {
-  /** Milliseconds that are looked at, in `slots` steps. */
+  /** Length of the sliding window in milliseconds; it moves in `slots` steps. */
   readonly windowMs: number
   readonly slots: number
-  /** Answers in the window below which nothing can be said for v2. */
+  /** Answers that the window must hold before anything is said in favour of v2. */
   readonly minimum: number
-  /** Largest shares of errors and of mismatches, 0–1. */
+  /** Maximum shares of errors and of mismatches, 0–1. */
   readonly errors: number
   readonly mismatches: number
 }
 
 export const CIRCUIT: CircuitSettings = { windowMs: 60_000, slots: 12, minimum: 20, errors: 0.05, mismatches: 0.01 }
 
-/** `open`: v2 must not serve this operation (share 0). `inconclusive`: too little traffic to say anything; never a pass. */
+/** `open`: v2 must not serve this operation (share 0). `inconclusive`: too little traffic for a result; never a pass. */
 export interface CircuitState {
   readonly state: 'closed' | 'open' | 'inconclusive'
   readonly reason: string
-  /** When it opened, in milliseconds since 1970. */
+  /** When the circuit opened, in milliseconds since 1970. */
   readonly openedAt?: number
 }
 
 export interface Circuit {
-  /** Counts one answer of v2; returns the state if this answer opened the circuit. */
+  /** Counts one answer of v2. Returns the state if this answer opened the circuit. */
   observe(operation: string, outcome: Outcome): CircuitState | undefined
   state(operation: string): CircuitState
   isOpen(operation: string): boolean
-  /** Operations with an open circuit. */
+  /** Operations whose circuit is open. */
   open(): ReadonlyMap<string, CircuitState>
-  /** A person closes it again; what was counted is forgotten. Nothing else does, because a closed share sees no traffic that could. */
+  /** Closes the circuit and drops its counts. Only a person does this: with a share of 0 there is no traffic that could prove v2 right. */
   reset(operation: string): void
 }
 
@@ -92,7 +92,10 @@ const RATES = [
   { count: 'mismatch', bound: 'mismatches' },
 ] as const
 
-/** Why the window is out of its bounds. With little traffic a few bad answers are enough: so many that no clean ones up to the minimum would help. */
+/**
+ * Says why the window exceeds its limits. With little traffic, a few bad answers suffice if clean ones up to the minimum could not offset
+ * them.
+ */
 function excess(counts: Counts, settings: CircuitSettings): string | undefined {
   const n = counts.clean + counts.error + counts.mismatch
   const rate = RATES.find(({ count, bound }) => counts[count] > settings[bound] * Math.max(n, settings.minimum))

@@ -1,23 +1,23 @@
 import { type Observation, WEIGHTS } from './observation.ts'
 
 export interface CollapseSettings {
-  /** Milliseconds in which identical observations are one; 0 counts every one. */
+  /** Milliseconds in which identical observations count once; 0 counts every one. */
   readonly windowMs: number
-  /** Observations remembered at a time. */
+  /** Maximum observations that are remembered. */
   readonly entries: number
 }
 
 export const COLLAPSE: CollapseSettings = { windowMs: 600_000, entries: 100_000 }
 
-/** Tells whether an observation at this time (milliseconds) is a new one, and remembers it. */
+/** Tells whether an observation at this time (milliseconds) is new, and remembers it. */
 export type IsNew = (observation: Observation, now: number) => boolean
 
 /**
- * Thousands of identical polls are one observation: the same caller, shape and outcome again within the window are not new. When more are
- * alive than can be remembered, clean ones are not counted, so that the evidence may fall short but never grows too fast.
+ * Counts thousands of identical polls as one observation. The same caller, shape and outcome is not new again within the window.
+ * When the memory is full, clean observations are not counted. The evidence may then grow too slowly, but never too fast.
  */
 export function createCollapse({ windowMs, entries }: CollapseSettings = COLLAPSE): IsNew {
-  /** Oldest first, because an entry is put behind the others whenever it counts anew. */
+  /** Oldest first: an entry moves to the end whenever it counts again. */
   const counted = new Map<string, number>()
   const forget = (now: number) => {
     for (const [key, at] of counted) {

@@ -4,32 +4,35 @@ import { many } from '../many.ts'
 import { percent } from '../percent.ts'
 import { moreNeeded, type OperationEvidence, sampleOf } from './evidence.ts'
 
-/** `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were. `inconclusive`: not enough is known, never a pass. */
+/**
+ * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
+ * pass.
+ */
 export type Standing = 'inside' | 'outside' | 'inconclusive' | 'v1-only'
 
 export interface OperationVerdict {
   readonly operation: string
   readonly standing: Standing
-  /** One sentence that says why. */
+  /** One sentence that gives the reason. */
   readonly reason: string
-  /** Clean observations still needed; undefined for an operation that v2 cannot answer. */
+  /** Clean observations that are still needed; undefined for an operation that v2 cannot answer. */
   readonly needed: number | undefined
 }
 
 export interface CutoverVerdict {
-  /** Every operation with traffic is inside, and there was traffic. */
+  /** True if there was traffic and every operation with traffic is inside. */
   readonly ready: boolean
   readonly target: number
   readonly operations: readonly OperationVerdict[]
-  /** Why not, one sentence for each operation that stands in the way; one sentence when it is ready. */
+  /** One sentence for each operation that is not inside; one sentence in all if `ready`. */
   readonly reasons: readonly string[]
 }
 
-/** The usual target: one wrong answer in a thousand. */
+/** The usual target: 0.1 % wrong answers. */
 export const TARGET = 0.001
 
 export interface CutoverQuestion {
-  /** Share of wrong answers that is acceptable, 0 < target < 1. */
+  /** Acceptable share of wrong answers, 0 < target < 1. */
   readonly target: number
   readonly evidence: readonly OperationEvidence[]
   /** v1 requests by operation id, compared or not. */
@@ -37,7 +40,7 @@ export interface CutoverQuestion {
   readonly operations: readonly Operation[]
 }
 
-/** Whether every operation with traffic may be moved to v2. */
+/** Judges whether every operation with traffic can move to v2. */
 export function judgeCutover({ target, evidence, traffic, operations }: CutoverQuestion): CutoverVerdict {
   const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))

@@ -3,12 +3,12 @@ import { cleanNeeded, type Sample, upperBound } from './bound.ts'
 import { COLLAPSE, type CollapseSettings, createCollapse } from './collapse.ts'
 import { type Observation, WEIGHTS } from './observation.ts'
 
-/** What is known of one operation. Everything but `requests` counts observations: identical requests within a window are one. */
+/** The evidence about one operation. All members but `requests` count observations: identical requests within a window are one. */
 export interface OperationEvidence {
   readonly operation: string
-  /** Comparisons made. */
+  /** Number of comparisons. */
   readonly requests: number
-  /** Observations that say something about v2: clean and bad ones. */
+  /** Observations that count for or against v2: clean and bad ones. */
   readonly n: number
   readonly matches: number
   readonly expected: number
@@ -17,7 +17,7 @@ export interface OperationEvidence {
   readonly mismatches: number
   readonly errors: number
   readonly inconclusive: number
-  /** Distinct callers and parameter shapes; `DISTINCT` of them mean that many or more. */
+  /** Number of distinct callers and of parameter shapes; counting stops at `DISTINCT`. */
   readonly callers: number
   readonly shapes: number
   /** Upper end of the anytime-valid 95 % confidence interval for the share of wrong answers, 0–1. */
@@ -29,17 +29,17 @@ export interface OperationEvidence {
 
 export interface Evidence {
   /**
-   * Counts one comparison, made now or, for one that is read back from a record, at another time in milliseconds. Tells whether it was a
-   * new observation, which is what is worth recording.
+   * Counts one comparison, made now or at the given time (milliseconds) for one that is read back from a record.
+   * Returns true for a new observation: only those are worth recording.
    */
   observe(observation: Observation, at?: number): boolean
   of(operation: string): OperationEvidence | undefined
   all(): readonly OperationEvidence[]
-  /** Forgets an operation, or everything: after v2 or its tables changed, old answers prove nothing. */
+  /** Drops the evidence about one operation, or all of it. Old answers prove nothing once v2 or its tables have changed. */
   reset(operation?: string): void
 }
 
-/** Names kept to count distinct callers and shapes of one operation. */
+/** Maximum distinct callers, and shapes, that are counted for one operation. */
 export const DISTINCT = 10_000
 
 interface Counts {
@@ -51,7 +51,7 @@ interface Counts {
   lastAt: number
 }
 
-/** `now` is the time in milliseconds since 1970. */
+/** `now` returns milliseconds since 1970. */
 export function createEvidence(now: () => number, collapse: CollapseSettings = COLLAPSE): Evidence {
   const operations = new Map<string, Counts>()
   let isNew = createCollapse(collapse)
@@ -87,7 +87,7 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
   }
 }
 
-/** How many more clean observations until the bound is `target`. */
+/** Returns how many more clean observations bring the bound down to `target`. */
 export function moreNeeded(evidence: OperationEvidence, target: number): number {
   return cleanNeeded(sampleOf(evidence), target)
 }

@@ -1,4 +1,4 @@
-/** Coefficients of Lanczos' approximation for g = 7 (Numerical Recipes §6.1); relative error below 1e-14. */
+/** Coefficients of the Lanczos approximation for g = 7 (Numerical Recipes §6.1); relative error below 1e-14. */
 const FIRST = 0.99999999999980993
 const LANCZOS: readonly number[] = [
   676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012,
@@ -13,7 +13,7 @@ export function logGamma(x: number): number {
   return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(series)
 }
 
-/** ln B(a, b) of the beta function. */
+/** ln B(a, b), B being the beta function. */
 export function logBeta(a: number, b: number): number {
   return logGamma(a) + logGamma(b) - logGamma(a + b)
 }

@@ -1,15 +1,15 @@
 import type { Outcome } from '../judge/judge.ts'
 
-/** What evidence, circuit and inventory count of one comparison: a `Comparison` is one. */
+/** What evidence, circuit and inventory count of one comparison. `Comparison` has these members. */
 export interface Observation {
   readonly operation: string
-  /** Hash of the caller. */
+  /** Hash that identifies the caller. */
   readonly caller: string
   readonly shape: string
   readonly outcome: Outcome
 }
 
-/** How an outcome weighs in a rate: wrong answers count against v2, right ones for it, the others say nothing. */
+/** How an outcome counts in a rate: clean for v2, bad against it, or not at all. */
 export type Weight = 'clean' | 'bad' | 'nothing'
 
 export const WEIGHTS: Readonly<Record<Outcome, Weight>> = {

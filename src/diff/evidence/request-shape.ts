@@ -5,8 +5,8 @@ import type { Operation, V1Request } from '../../tables/operations/operation.ts'
 import { instant } from '../compare/instant.ts'
 
 /**
- * The shape of a request: its operation, the names of its parameters and what kind of value each has, but no value. Requests of one shape
- * take the same way through the tables, so that thousands of them show no more than one.
+ * Returns the shape of a request: its operation, and each parameter's name with the class of its value, but no value.
+ * The tables handle all requests of one shape alike, so thousands of them prove no more than one.
  * `registry.tags.list?exclude_dates=flag&uidp.children_of=child`
  */
 export function shapeOf(operation: Operation, request: V1Request): string {
@@ -18,7 +18,7 @@ function pathParts({ params }: V1Request): readonly string[] {
   return Object.entries(params).map(([name, value]) => `{${name}}=${classOf(value)}`)
 }
 
-/** Both spellings are one parameter; names that no table knows may hold anything, and are counted. */
+/** Treats both spellings as one parameter. Names that no table has may hold secrets, so they are only counted. */
 function queryParts(operation: Operation, { query }: V1Request): readonly string[] {
   const names = namesOf(operation)
   const classes = new Map<string, string>()
@@ -32,7 +32,7 @@ function queryParts(operation: Operation, { query }: V1Request): readonly string
   return Array.from(classes, ([name, its]) => `${name}=${its}`)
 }
 
-/** The parameters of an operation by every way to write them. Tables do not change, and every comparison asks. */
+/** The parameters of an operation in every spelling. They are cached, because tables do not change and every comparison reads them. */
 const known = new WeakMap<Operation, ReadonlyMap<string, string>>()
 
 function namesOf(operation: Operation): ReadonlyMap<string, string> {
@@ -60,13 +60,13 @@ function bodyClass(value: unknown): string {
   return typeof value
 }
 
-/** Kinds of text that the API treats differently, tried in this order (facts §12, §16, §17). */
+/** Classes of text that the API treats differently, tried in this order (facts §12, §16, §17). */
 const CLASSES: readonly (readonly [name: string, test: (text: string) => boolean])[] = [
   ['empty', (text) => text === ''],
   ['flag', (text) => /^(?:t|f|true|false)$/i.test(text)],
   ['zero', (text) => /^[+-]?0+$/.test(text)],
   ['negative', (text) => /^-\d+$/.test(text)],
-  // v2 serves at most 200 rows in a page (specification §8): what fits in one and what needs several are different ways.
+  // v2 serves at most 200 rows in a page (specification §8): one page and several pages are handled differently.
   ['small', (text) => /^\+?\d{1,9}$/.test(text) && Number(text) <= 200],
   ['large', (text) => /^\+?\d{1,19}$/.test(text)],
   ['root', (text) => /^[0-9a-f]{40}$/.test(text)],

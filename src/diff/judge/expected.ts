@@ -4,31 +4,31 @@ import { covers } from '../../tables/operations/operation-pattern.ts'
 import type { Finding } from '../compare/finding.ts'
 import { segmentsOf } from '../compare/json-path.ts'
 
-/** A declared difference (mappings/differences.ts), as far as comparing needs it. */
+/** The part of a declared difference (mappings/differences.ts) that comparing needs. */
 export interface Declaration {
   readonly code: string
   /** Operation ids, or patterns with `*`. */
   readonly operations: readonly string[]
-  /** Absent: it shows in writes alone, or in words, and no comparison can find it. */
+  /** Absent if the difference shows only in writes or in texts, where no comparison can find it. */
   readonly signs?: readonly Sign[]
 }
 
-/** `matched` explained a finding; `stale` never did; `invisible` has no signs and cannot. */
+/** `matched` explained a finding. `stale` has not explained any. `invisible` has no signs, so it cannot. */
 export type DeclarationState = 'matched' | 'stale' | 'invisible'
 
 export interface DeclarationReport {
   readonly code: string
   readonly state: DeclarationState
-  /** Findings that it explained. */
+  /** Number of findings that it explained. */
   readonly findings: number
-  /** Comparisons of its operations so far: a stale code with none of them may only be waiting for traffic. */
+  /** Comparisons of its operations so far. With none, a stale code may only lack traffic. */
   readonly comparisons: number
 }
 
 export interface Expected {
-  /** The code of the declaration that explains a finding. */
+  /** Returns the code of the declaration that explains a finding. */
   codeOf(operation: string, finding: Finding): string | undefined
-  /** Counts one comparison and the codes that explained something in it; a code given twice explained two findings. */
+  /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
   count(operation: string, codes: readonly string[]): void
   report(): readonly DeclarationReport[]
 }
@@ -42,7 +42,7 @@ interface Compiled {
   comparisons: number
 }
 
-/** The declared differences, ready to explain findings. The first declaration that fits gives its code. */
+/** Compiles the declared differences. The first declaration that fits a finding gives its code. */
 export function createExpected(declarations: readonly Declaration[]): Expected {
   const all = declarations.map(compile)
   return {
@@ -92,7 +92,7 @@ function compileSign(sign: Sign): (finding: Finding) => boolean {
     sides.every((side) => isDeepStrictEqual(finding[side], sign[side]))
 }
 
-/** Whether a `where` lies at a pattern of segments. */
+/** Returns a test of whether a `where` matches a pattern of segments. */
 function placePattern(pattern: string): (where: string) => boolean {
   if (!pattern.includes('*')) return (where) => where === pattern
   const wanted = segmentsOf(pattern)

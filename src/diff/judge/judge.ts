@@ -4,24 +4,24 @@ import type { Finding } from '../compare/finding.ts'
 import type { Expected } from './expected.ts'
 import type { Noise } from './noise.ts'
 
-/** What one comparison came to. */
+/** The outcome of one comparison. */
 export type Outcome =
-  /** Equal. */
+  /** The answers are equal. */
   | 'match'
   /** Every difference is declared. */
   | 'expected'
-  /** Every difference is declared, or one of a member that changes by itself. */
+  /** Every difference is declared or lies in a volatile member; at least one is volatile. */
   | 'noise'
-  /** v1 changed while the two were asked: nothing is known. */
+  /** v1 changed between the two reads, so nothing is known. */
   | 'race'
-  /** A difference that nothing explains. */
+  /** At least one difference has no explanation. */
   | 'mismatch'
-  /** v2 failed where v1 did not. */
+  /** v2 failed and v1 did not. */
   | 'error'
   /** The answers could not be compared: never a pass. */
   | 'inconclusive'
 
-/** A difference with what explains it: a declared code, or noise. */
+/** A difference and its explanation: a declared code, or noise. */
 export interface Explained extends Finding {
   readonly code?: string
   readonly noise?: true
@@ -30,11 +30,11 @@ export interface Explained extends Finding {
 export interface Judgement {
   readonly outcome: Outcome
   readonly findings: readonly Explained[]
-  /** In words, for the outcomes that need them: race, error, inconclusive, and a mismatch that came and went. */
+  /** A sentence for the outcomes that need one: race, error, inconclusive, and a mismatch that did not repeat. */
   readonly reason?: string
 }
 
-/** Judges two answers to one request, both in v1 space. Pure: `tally` counts what is finally recorded. */
+/** Judges two answers to one request, both in v1 space. It is pure: `tally` counts the judgements that are recorded. */
 export type Judge = (operation: Operation, v1: Seen, v2: Seen) => Judgement
 
 export function createJudge(compare: Compare, expected: Expected, noise: Noise): Judge {
@@ -48,17 +48,17 @@ export function createJudge(compare: Compare, expected: Expected, noise: Noise):
   }
 }
 
-/** The differences that nothing explains. */
+/** Returns the differences that nothing explains. */
 export function unexplained(findings: readonly Explained[]): readonly Explained[] {
   return findings.filter(({ code, noise }) => code === undefined && !noise)
 }
 
-/** Whether the two answers were really compared, so that a declared difference could have shown. */
+/** True if the two answers were compared, so that a declared difference could have shown. */
 export function isJudged({ outcome }: Pick<Judgement, 'outcome'>): boolean {
   return outcome !== 'inconclusive' && outcome !== 'error'
 }
 
-/** Tells the declarations of a comparison that is recorded, so that they are not stale. */
+/** Tells the declarations about a recorded comparison, so that they do not become stale. */
 export function tally(expected: Expected, operation: string, judgement: Judgement): void {
   if (!isJudged(judgement)) return
   const codes = judgement.findings.flatMap(({ code }) => code ?? [])
@@ -77,7 +77,7 @@ function outcomeOf(findings: readonly Explained[]): Outcome {
   return findings.some(({ noise }) => noise) ? 'noise' : 'expected'
 }
 
-/** Answers that say nothing about the translation, before their bodies are looked at. */
+/** Judges answers that say nothing about the translation, before their bodies are compared. */
 function failureOf(v1: Seen, v2: Seen): Judgement | undefined {
   const inconclusive = (reason: string): Judgement => ({ outcome: 'inconclusive', findings: [], reason })
   const stranger = strangeness(v1, v2)
@@ -89,18 +89,18 @@ function failureOf(v1: Seen, v2: Seen): Judgement | undefined {
   return undefined
 }
 
-/** Why the answers may be those to a stranger: counting them would let anybody fill the evidence, or open a circuit. */
+/** Says why the answers may be answers to a stranger. Anyone could otherwise fill the evidence or open a circuit. */
 function strangeness(v1: Seen, v2: Seen): string | undefined {
   if (v1.status === UNAUTHENTICATED) return v2.status === UNAUTHENTICATED ? 'neither side knew the caller' : 'v1 did not know the caller'
   if (v2.status === UNAUTHENTICATED) return 'v2 did not know the caller'
-  // v2 may have refused the same, had it been asked.
+  // v2 may have refused too, had it been asked.
   return v1.status === FORBIDDEN && v2.unasked ? 'v1 refused the caller, and v2 was not asked' : undefined
 }
 
 const UNAUTHENTICATED = 401
 const FORBIDDEN = 403
 
-/** 501 says what v1 never had: nothing failed. */
+/** A 501 says that v1 never had the feature, so it is no failure. */
 function hasFailed({ status }: Seen): boolean {
   return status >= 500 && status !== 501
 }

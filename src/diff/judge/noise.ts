@@ -3,15 +3,15 @@ import type { Finding } from '../compare/finding.ts'
 import { rowOf, segmentsOf } from '../compare/json-path.ts'
 
 export interface NoiseSettings {
-  /** Double asks in which a member must have changed by itself before it is noise. */
+  /** Double reads in which a member must have changed by itself before it counts as noise. */
   readonly changes: number
-  /** … and their share of all double asks of the operation, 0–1. */
+  /** … and their share of all double reads of the operation, 0–1. */
   readonly share: number
 }
 
 export const NOISE_SETTINGS: NoiseSettings = { changes: 3, share: 0.1 }
 
-/** A member that v1 alone answers differently from one moment to the next. */
+/** A member whose value changes between two reads of v1 alone. */
 export interface NoisyMember {
   readonly operation: string
   readonly where: string
@@ -21,20 +21,20 @@ export interface NoisyMember {
 }
 
 export interface Noise {
-  /** Learns from one read that v1 was asked twice: the findings of its second answer against its first (none = it stood still). */
+  /** Learns from two reads of v1: `findings` are the differences of the second from the first (none if nothing changed). */
   learn(operation: string, findings: readonly Finding[]): void
-  /** Whether a finding is one of a learned member: noise in value, or in order, only. A change of type or presence always counts. */
+  /** True for a finding about a volatile member, if it is a change of value or order. A change of type or presence always counts. */
   isNoise(operation: string, finding: Finding): boolean
   members(): readonly NoisyMember[]
 }
 
-/** Kinds in which a member may be noisy. */
+/** Kinds of difference that can be noise. */
 const LEARNABLE: ReadonlySet<Kind> = new Set<Kind>(['value', 'order'])
 
-/** Members that move whenever somebody writes (facts §19): what moves beside one of them did not move by itself. */
+/** Members that every write changes (facts §19). A member that changes together with one of them did not change by itself. */
 const STAMPS: ReadonlySet<string> = new Set(['updated_at', 'update_time', 'last_updated'])
 
-/** Double asks after which old ones weigh half, so that a member that calmed down is unlearned. */
+/** Double reads after which old ones count half, so that a member can become stable again. */
 const MEMORY = 1_000
 
 interface Learned {
@@ -66,7 +66,7 @@ export function createNoise({ changes, share }: NoiseSettings = NOISE_SETTINGS):
   }
 }
 
-/** The places that changed without a write beside them, each once. */
+/** Returns each place that changed without a write, once. */
 function movedAlone(findings: readonly Finding[]): ReadonlySet<string> {
   const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
   return new Set(findings.filter((one) => LEARNABLE.has(one.kind) && !written.has(rowOf(one.path))).map(keyOf))

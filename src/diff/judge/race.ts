@@ -12,22 +12,23 @@ export interface First {
   readonly judgement: Judgement
 }
 
-/** The same request asked again, in this order. */
+/** The answers to the same request when it was repeated, in this order. */
 export interface Again {
   readonly v1: Seen
   readonly v2: Seen
   readonly v1Again: Seen
 }
 
-/** Settles a mismatch once it was asked again. */
+/** Settles a mismatch after the request was repeated. */
 export type Settle = (operation: Operation, first: First, again: Again) => Judgement
 
 /**
- * Tells a race from a mismatch (design §7). v2 was asked again between two reads of v1:
- * - v2 still differs, in a row that v1 left alone around it: a mismatch;
- * - v2 still differs, but only where v1 itself moved: a race;
- * - v2 agrees now: a race when anything of v1 moved since the first time, or when only rows had come and gone (somebody created and
- *   deleted one in between); else v2 answered wrongly once, which is a mismatch too.
+ * Distinguishes a race from a mismatch (design §7). v2 was asked again between two reads of v1:
+ * - v2 still differs, in a row that v1 did not change meanwhile: a mismatch.
+ * - v2 still differs, but only where v1 itself changed: a race.
+ * - v2 now agrees, and v1 has changed since the first time: a race.
+ * - v2 now agrees, and only whole rows differed: a race, because a row may have been created and deleted in between.
+ * - v2 now agrees otherwise: v2 was wrong once, which is a mismatch too.
  */
 export function createSettle(judge: Judge, compare: Compare, noise: Noise): Settle {
   return (operation, first, again) => {
@@ -46,7 +47,7 @@ export function createSettle(judge: Judge, compare: Compare, noise: Noise): Sett
   }
 }
 
-/** What v1 changed by itself from one read to the next, noise aside; undefined when that cannot be said. */
+/** Returns what changed between two reads of v1, without noise; undefined if that is unknown. */
 function movement(compare: Compare, noise: Noise, operation: Operation, before: Seen, after: Seen): readonly Finding[] | undefined {
   if (before.status >= 500 || after.status >= 500) return undefined
   const compared = compare(operation, before, after)
@@ -54,9 +55,10 @@ function movement(compare: Compare, noise: Noise, operation: Operation, before: 
 }
 
 /**
- * Tells whether one of these movements of v1 can explain a finding. Within a list they must be about the same row, because a row is written
- * as a whole; outside of every row (a total, a single resource) any movement may. Another order explains another order alone. Lists may
- * have moved from end to end, so the movements are looked up and not gone through for each finding.
+ * Returns a test of whether one of these changes of v1 can explain a finding.
+ * Within a list both must concern the same row, because a row is written as a whole.
+ * Outside of every row (a total, a single resource) any change can explain it. Only a changed order explains a changed order.
+ * The changes are indexed, because a list may have changed in every row.
  */
 function explainedBy(moved: readonly Finding[]): (finding: Finding) => boolean {
   const reordered = moved.some(({ kind }) => kind === 'order')
@@ -70,7 +72,7 @@ function explainedBy(moved: readonly Finding[]): (finding: Finding) => boolean {
   }
 }
 
-/** A path and all that it lies below. */
+/** Returns a path and all its ancestors. */
 function upwards(path: string): readonly string[] {
   const paths = [path]
   for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
@@ -80,7 +82,7 @@ function upwards(path: string): readonly string[] {
   return paths
 }
 
-/** A whole row that is there or not, or stands elsewhere. */
+/** True if a whole row is missing, extra or moved. */
 function isRow({ kind, path }: Finding): boolean {
   return kind === 'order' || ((kind === 'missing' || kind === 'extra') && path.endsWith(']'))
 }

@@ -1,9 +1,9 @@
 import type { Comparison, Total } from './record.ts'
 
 /**
- * A recorded mismatch as the text of a test (vitest, nock): v2 is played by nock from the record, v1's answer is the expectation. It
- * passes as long as the tables make these differences of these answers. `toRoot` leads from the file to the repository: `../..`.
- * Whatever stands in the record stands in the test as a JSON value and in no other way: a record file may be anybody's.
+ * Writes a recorded mismatch as a test (vitest, nock). nock plays v2 from the record, and v1's answer is the expectation.
+ * The test passes while the tables still give these differences for these answers. `toRoot` is the path to the repository: `../..`.
+ * A record file may be hostile, so its content enters the test only as JSON values.
  */
 export function caseText({ id, at, operation, exhibit, totals }: Comparison, toRoot: string): string | undefined {
   if (!exhibit) return undefined
@@ -14,13 +14,13 @@ import { playCase } from '${toRoot}/test/cases/play-case.ts'
 
 it(${JSON.stringify(`${shown(operation)} as recorded ${shown(at)}, ${shown(id)}`)}, async () => {
   const differences = await playCase(${JSON.stringify(exhibit, null, 2).replaceAll('\n', '\n  ')})
-  // Empty once the fault is mended in the tables; a fault of v2 itself stays in its recorded answers.
+  // Becomes empty when the tables are mended. A fault of v2 itself stays in its recorded answers.
   expect(differences).toEqual(${JSON.stringify(differences)})
 })
 `
 }
 
-/** A hostile record holds other things than texts, some of which cannot even become one. */
+/** Returns a text. A hostile record may hold other values, and some of them cannot be converted. */
 function shown(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

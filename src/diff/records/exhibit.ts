@@ -4,17 +4,17 @@ import type { Call } from '../../tables/plan/plan.ts'
 import type { Seen } from '../compare/compare.ts'
 import type { Redacted } from '../redact/redacted.ts'
 
-/** One v2 call of a translated request and what v2 answered. */
+/** One v2 call of a translated request, and v2's answer. */
 export interface Exchanged {
   readonly call: Call
   readonly status: number
   readonly body: unknown
 }
 
-/** Everything that it takes to see a mismatch again, redacted: what v1 answered, and what v2 answered call by call. */
+/** All that is needed to reproduce a mismatch, redacted: v1's answer, and v2's answer to each call. */
 export interface Exhibit {
   readonly dialect: Dialect
-  /** Operation that was read. */
+  /** The operation that was read. */
   readonly operation: string
   readonly params: Readonly<Record<string, string>>
   readonly query: readonly (readonly [name: string, values: readonly string[]])[]
@@ -22,17 +22,17 @@ export interface Exhibit {
   readonly v2: readonly { readonly method: string; readonly path: string; readonly status: number; readonly body: unknown }[]
 }
 
-/** What is known when a mismatch is believed in. */
+/** What is known when a mismatch is confirmed. */
 export interface Observed {
   readonly request: V1Request
   readonly v1: Seen
   readonly calls: readonly Exchanged[]
 }
 
-/** Characters of one exhibit; a larger one is not worth its place in the records. */
+/** Maximum characters of one exhibit; a larger one is not recorded. */
 const LARGEST = 64 * 1024
 
-/** `redacted` must not cut lists. undefined when it is too large, or when there is nothing to see. */
+/** `redacted` must not cut lists. Returns undefined if the exhibit is too large or has no calls. */
 export function exhibitOf(operation: string, dialect: Dialect, { request, v1, calls }: Observed, redacted: Redacted): Exhibit | undefined {
   if (calls.length === 0 || v1.body.kind !== 'json') return undefined
   const exhibit: Exhibit = {
@@ -51,7 +51,7 @@ export function exhibitOf(operation: string, dialect: Dialect, { request, v1, ca
   return JSON.stringify(exhibit).length > LARGEST ? undefined : exhibit
 }
 
-/** Flags, small numbers and directions decide about the calls, and are nobody's secret. */
+/** Flags, small numbers and sort directions decide which calls are made, and are not secret. */
 const PLAIN = /^(?:true|false|t|f|[+-]?\d{1,9})$/i
 const DIRECTED = /^(\S+)\s+(asc|desc)$/i
 
@@ -61,7 +61,7 @@ function parameter(value: string, name: string, redacted: Redacted): string {
   return field === undefined ? String(redacted.value(value, name)) : `${redacted.value(field, name)} ${direction}`
 }
 
-/** A page token is hidden like every secret, but pages without tokens of their own would look like one that comes again. */
+/** Hides a page token like every secret, but numbers it. Otherwise tokens of different pages would look the same. */
 function withCursor(original: unknown, shown: unknown, nth: number): unknown {
   const token = (original as { nextPageToken?: unknown } | null)?.nextPageToken
   return typeof token === 'string' && token !== '' ? { ...(shown as object), nextPageToken: `page-${nth + 1}` } : shown

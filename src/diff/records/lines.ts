@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 
 /**
- * The lines of a file, which may be larger than memory, without their ends: `\n` or `\r\n`. JSON may hold U+2028 and U+2029 as they are, and
- * the line reader of Node 24 ends a line at them. Rejects when the file cannot be read.
+ * Yields the lines of a file, which may be larger than memory, without `\n` or `\r\n`. Rejects if the file cannot be read.
+ * JSON may contain U+2028 and U+2029 unescaped, and the line reader of Node 24 ends a line there.
  */
 export async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = ''

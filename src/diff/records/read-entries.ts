@@ -5,13 +5,13 @@ import type { Entry } from './record.ts'
 /** What was read of record files. */
 export interface ReadCount {
   entries: number
-  /** Lines that are no entry: torn by a crash or a full disk, or not ours. */
+  /** Lines that are no entry: torn by a crash or a full disk, or written by another program. */
   skipped: number
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>(['comparison', 'would-send', 'traffic', 'note'])
 
-/** The entries of a record file, line by line; counts what it skips. Rejects when the file cannot be read. */
+/** Yields the entries of a record file line by line, and counts the lines that it skips. Rejects if the file cannot be read. */
 export async function* readEntries(path: string, count: ReadCount): AsyncGenerator<Entry> {
   for await (const line of linesOf(path)) {
     if (line === '') continue

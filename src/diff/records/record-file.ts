@@ -2,28 +2,28 @@ import { appendFile, open, rename, stat } from 'node:fs/promises'
 
 export interface RecordFileSettings {
   readonly path: string
-  /** A file that reaches this size is set aside as `<path>.1`, `<path>.2`, …, the highest being the oldest. */
+  /** A file of this size is renamed to `<path>.1`, `<path>.2`, …; the highest number is the oldest. */
   readonly bytes: number
-  /** How many are set aside; the oldest is overwritten. The whole never takes more than `(files + 1) × bytes` and one batch. */
+  /** Number of renamed files; the oldest is overwritten. All files together take at most `(files + 1) × bytes` and one batch. */
   readonly files: number
-  /** Lines that may wait for the disk; further ones are dropped. */
+  /** Maximum lines that wait for the disk; further ones are dropped. */
   readonly waiting: number
 }
 
 export const RECORD_FILE: Omit<RecordFileSettings, 'path'> = { bytes: 64 * 1024 * 1024, files: 4, waiting: 10_000 }
 
 export interface RecordFile {
-  /** Hands one line over, without its line break, and returns at once. Never throws. */
+  /** Takes one line, without its line break, and returns at once. Never throws. */
   add(line: string): void
-  /** Resolves when everything handed over so far is written or dropped. */
+  /** Resolves when all lines so far are written or dropped. */
   flush(): Promise<void>
-  /** Lines lost because the disk was full, slow, or not there. */
+  /** Lines that were lost because the disk was full, slow or missing. */
   dropped(): number
-  /** Why the last write failed; undefined when it did not. */
+  /** Why the last write failed; undefined if it succeeded. */
   problem(): string | undefined
 }
 
-/** Rejects with a sentence when the file cannot be written: a week of evidence must not be lost to a misspelt folder. */
+/** Rejects with a sentence if the file cannot be written. A misspelt folder must not cost a week of evidence. */
 export async function checkRecordFile(path: string): Promise<void> {
   try {
     await (await open(path, 'a', OWNER_ALONE)).close()
@@ -34,9 +34,7 @@ export async function checkRecordFile(path: string): Promise<void> {
 
 const OWNER_ALONE = 0o600
 
-/**
- * Appends lines to a file in batches. Whatever goes wrong, traffic does not notice: the lines of a failed batch are counted and forgotten.
- */
+/** Appends lines to a file in batches. A failure never affects traffic: the lines of a failed batch are counted and dropped. */
 export function createRecordFile(settings: RecordFileSettings): RecordFile {
   const append = createAppend(settings)
   let lines: string[] = []
@@ -66,8 +64,9 @@ export function createRecordFile(settings: RecordFileSettings): RecordFile {
 }
 
 /**
- * One write for one batch; gives the problem instead of throwing. A failed batch, or one of a process that died, may have been written in
- * part, so the next one begins with a line break: only the torn line is lost.
+ * Writes one batch with one write. Returns the problem instead of throwing.
+ * A failed batch, or one of a process that died, may be written in part. The next batch begins with a line break, so that only the torn
+ * line is lost.
  */
 function createAppend({ path, bytes, files }: RecordFileSettings): (lines: readonly string[]) => Promise<string | undefined> {
   let size: number | undefined
@@ -92,7 +91,7 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
   }
 }
 
-/** `path` becomes `path.1`, `path.1` becomes `path.2`, and so on; with no file to keep, `path.1` is the only one. */
+/** Renames `path` to `path.1`, `path.1` to `path.2`, and so on. If no file is to be kept, only `path.1` exists. */
 async function rotate(path: string, files: number): Promise<void> {
   for (let nth = Math.max(files, 1); nth > 0; nth--) await renamed(nth === 1 ? path : `${path}.${nth - 1}`, `${path}.${nth}`)
 }
@@ -105,7 +104,7 @@ async function renamed(from: string, to: string): Promise<void> {
   }
 }
 
-/** Bytes that are there already; 0 when there is no file. */
+/** Size of the existing file in bytes; 0 if there is none. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size

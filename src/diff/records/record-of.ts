@@ -3,10 +3,10 @@ import type { Judgement } from '../judge/judge.ts'
 import type { Redacted } from '../redact/redacted.ts'
 import type { Comparison, Example, WouldSend } from './record.ts'
 
-/** What is known of a comparison beside its judgement. */
+/** What is known of a comparison besides its judgement. */
 export type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'totals' | 'examples'>
 
-/** Examples in one record: one of each kind and place, and no more than this. */
+/** Maximum examples in one record, one for each kind and place. */
 const EXAMPLES = 20
 
 export function comparisonOf(judgement: Judgement, circumstances: Circumstances, redacted: Redacted): Comparison {
@@ -45,7 +45,7 @@ function exampleOf(finding: Explained, redacted: Redacted): Example {
   }
 }
 
-/** The v2 call that a write would have made, fit to be kept. */
+/** Returns the v2 call that a write would have made, redacted. */
 export function recordedCall({ method, path, query, body }: Call, redacted: Redacted): WouldSend['call'] {
   return {
     method,

@@ -2,7 +2,7 @@ import type { Finding } from '../compare/finding.ts'
 import type { Outcome } from '../judge/judge.ts'
 import type { Exhibit } from './exhibit.ts'
 
-/** Names the one that called: a hash always, the token's subject only where that is allowed. */
+/** Identifies the caller: always by a hash, by the token's subject only if that is allowed. */
 export interface Caller {
   /** Hash of the credential or of the subject; never the token. */
   readonly caller: string
@@ -27,11 +27,11 @@ export interface Side {
   readonly status: number
   /** google.rpc code of an error. */
   readonly code?: number
-  /** Milliseconds that it took. */
+  /** Duration in milliseconds. */
   readonly ms?: number
 }
 
-/** One counted observation of both sides: the noun of the reports (design §1). */
+/** One counted observation of both sides: the unit of the reports (design §1). */
 export interface Comparison extends Caller {
   readonly kind: 'comparison'
   readonly id: string
@@ -45,12 +45,12 @@ export interface Comparison extends Caller {
   readonly check: 'read' | 'after-write'
   readonly outcome: Outcome
   readonly reason?: string
-  /** Differences by kind and place; complete, whatever `examples` leaves out. */
+  /** Differences by kind and place. Complete, even where `examples` is not. */
   readonly totals: readonly Total[]
   readonly examples: readonly Example[]
   readonly v1: Side
   readonly v2: Side
-  /** For a mismatch that stays: what it takes to see it again (`crosswalk case`). */
+  /** For a mismatch that repeats: what is needed to reproduce it (`crosswalk case`). */
   readonly exhibit?: Exhibit
 }
 
@@ -78,7 +78,7 @@ export interface Traffic extends Caller {
   readonly calls: number
 }
 
-/** Something that a reader of the timeline must know: modes were changed, a circuit opened. */
+/** An event that readers of the timeline need: a change of modes, an opened circuit. */
 export interface Note {
   readonly kind: 'note'
   readonly at: string

@@ -3,32 +3,32 @@ import type { RecordFile } from './record-file.ts'
 import { createRing } from './ring.ts'
 
 export interface RecorderSettings {
-  /** Comparisons with differences that are kept in memory. */
+  /** Maximum comparisons with differences that are kept in memory. */
   readonly memory: number
-  /** Where every entry goes as one line of JSON; memory alone without it. */
+  /** Takes every entry as one line of JSON. Without it, entries are kept in memory only. */
   readonly file?: RecordFile
 }
 
-/** Keeps what was compared. Entries are redacted before they come here (`comparisonOf`). */
+/** Keeps the results of comparing. Entries arrive redacted (`comparisonOf`). */
 export interface Recorder {
   /** Never throws and never waits. */
   record(entry: Entry): void
-  /** The last comparisons with a difference, a failure, or an open question, newest first. */
+  /** Returns the last comparisons with a difference, a failure or an open question, newest first. */
   comparisons(query: ComparisonQuery): readonly Comparison[]
   /** Entries that the file lost. */
   dropped(): number
   problem(): string | undefined
-  /** Resolves when the file has everything. */
+  /** Resolves when the file holds every entry. */
   close(): Promise<void>
 }
 
 export interface ComparisonQuery {
-  /** An operation id; all of them without it. */
+  /** An operation id; all operations without it. */
   readonly operation?: string | undefined
   readonly limit: number
 }
 
-/** Longer entries are not worth a line: `comparisonOf` keeps far below it. In characters. */
+/** Maximum characters of one line. `comparisonOf` stays far below it. */
 const LONGEST_LINE = 256 * 1024
 
 export function createRecorder({ memory, file }: RecorderSettings): Recorder {

@@ -4,7 +4,7 @@ import type { Expected } from '../judge/expected.ts'
 import { isJudged } from '../judge/judge.ts'
 import type { Comparison, Entry } from './record.ts'
 
-/** What is told of a migration, and can be told again from its records: after a restart, or by a command. */
+/** The state of a migration that its records can restore, after a restart or in a command. */
 export interface Ledger {
   readonly evidence: Evidence
   readonly inventory: Inventory
@@ -12,8 +12,8 @@ export interface Ledger {
 }
 
 /**
- * Counts one recorded entry as it was counted when it was made. Entries come in the order of their times. False for a comparison that
- * the evidence had counted already, and for an entry without a time.
+ * Counts one recorded entry as it was counted when it was made. Entries must come in the order of their times.
+ * Returns false for an entry without a time, and for a comparison that the evidence has counted already.
  */
 export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
   const at = Date.parse(entry.at)

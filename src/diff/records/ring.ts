@@ -1,7 +1,7 @@
-/** The last so many things, oldest first. */
+/** Keeps the last items, up to a capacity. */
 export interface Ring<T> {
   add(item: T): void
-  /** The last `limit` of those that pass, newest first. */
+  /** Returns the last `limit` items that pass, newest first. */
   last(limit: number, passes?: (item: T) => boolean): readonly T[]
 }
 

@@ -6,7 +6,7 @@ const UID = /^(?:[0-9a-f]{40}|[0-9a-f]{16})(?:\/[0-9a-f]{16})*$/
 /** Members and parameters that hold uids. */
 const ID_NAME = /(?:^|_)(?:id|ids|uid|uidp|group|identity|role|parent|scope)$|(?:Id|Uid|Uidp)$|^uidp\./
 
-/** Whether a text that stood under this name shows by its form alone that it is nobody's secret: a uid, a digest, a time, nothing. */
+/** True if the form of a text under this name proves that it is not secret: a uid, a digest, a time or an empty text. */
 export function isHarmless(text: string, name: string): boolean {
   if (text === '' || DIGEST.test(text)) return true
   return instant(text) !== undefined || seconds(text) !== undefined || (UID.test(text) && ID_NAME.test(name))

@@ -5,30 +5,31 @@ import { HIDDEN, isSecretName, withoutSecrets } from './secrets.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /**
- * `masked`: a text that is not provably harmless becomes its length and a keyed hash, so that equal texts stay equal and nothing else can be
- * learnt. `shown`: texts are written, cut, without what looks like a secret; for data that may be read by whoever reads the records.
+ * `masked`: a text that is not provably harmless becomes its length and a keyed hash. Equal texts stay equal, and nothing else is
+ * disclosed.
+ * `shown`: texts are cut and written without anything that looks like a secret, for data that all readers of the records may see.
  */
 export type Values = 'masked' | 'shown'
 
 export interface RedactSettings {
   readonly values: Values
-  /** Key of the hashes; random for each process, so that short texts cannot be guessed from a record. */
+  /** Key of the hashes. It is random for each process, so that short texts cannot be guessed from a record. */
   readonly key: string
-  /** Those of an example unless given; an export that must run needs its bodies whole. */
+  /** Default: the limits of an example. An export that must run needs whole bodies. */
   readonly limits?: RedactLimits
 }
 
-/** Makes requests and answers fit to be kept. Members with secret names are hidden in either way. */
+/** Redacts requests and answers so that they can be kept. Members with secret names are hidden in both modes. */
 export interface Redactor {
-  /** Any JSON value that stood under this member name; long lists and deep objects are cut. */
+  /** Redacts any JSON value of a member of this name. Long lists and deep objects are cut. */
   value(value: unknown, name: string, words: Vocabulary): unknown
-  /** An exact JSON Pointer: keys of users' maps are data. `where` is the same pointer with `*` for them. */
+  /** Redacts an exact JSON Pointer, because keys of users' maps are data. `where` is the same pointer with `*` for them. */
   pointer(at: string, where: string, words: Vocabulary): string
-  /** A path without its query. */
+  /** Redacts a path without its query. */
   path(path: string, words: Vocabulary): string
 }
 
-/** Bounds of one recorded value: characters, rows, members, levels. */
+/** Limits of one recorded value: characters, rows, members, levels. */
 export interface RedactLimits {
   readonly text: number
   readonly items: number
@@ -36,7 +37,7 @@ export interface RedactLimits {
   readonly depth: number
 }
 
-/** Enough to see what differs. */
+/** Enough to show a difference. */
 const EXAMPLE: RedactLimits = { text: 200, items: 5, members: 60, depth: 8 }
 
 export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings): Redactor {
@@ -60,7 +61,7 @@ export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings
   }
 }
 
-/** A text as it may be kept. */
+/** Returns a text in the form in which it may be kept. */
 type Word = (text: string, words: Vocabulary) => string
 
 const INDEX = /^\d+$/
@@ -82,10 +83,10 @@ function valueRedactor(word: Word, limits: RedactLimits): Redactor['value'] {
   return (value, name, words) => walk(value, name, words, 0)
 }
 
-/** Characters behind the cut that are looked at too: a secret that begins before it has shown by then that it is one. */
+/** Characters beyond the cut that are searched too: a secret that begins before the cut is recognized within them. */
 const BEYOND = 4096
 
-/** The beginning of a text without what looks like a secret; what is far behind the cut is not even looked at. */
+/** Returns the beginning of a text without anything that looks like a secret. Text far beyond the cut is not searched. */
 function shown(text: string, limit: number): string {
   const seen = withoutSecrets(text.slice(0, limit + BEYOND))
   return seen.length > limit || text.length > limit + BEYOND ? `${seen.slice(0, limit)}… (${text.length} characters)` : seen

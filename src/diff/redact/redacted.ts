@@ -2,16 +2,16 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import type { Redactor } from './redact.ts'
 import { vocabularyOf } from './vocabulary.ts'
 
-/** Makes what belongs to one operation fit to be kept; see `Redactor`. */
+/** Redacts the data of one operation; see `Redactor`. */
 export interface Redacted {
   value(value: unknown, name: string): unknown
   pointer(at: string, where: string): string
   path(path: string): string
-  /** A name that may be anybody's. */
+  /** Redacts a name that may come from a user. */
   word(word: string): string
 }
 
-/** The redactor with the public words of one operation; they are gathered once, so keep it. */
+/** Returns the redactor with the public words of one operation. Keep it: the words are gathered once. */
 export function redactedFor(operation: Operation, redactor: Redactor): Redacted {
   const words = vocabularyOf(operation)
   return {

@@ -5,12 +5,13 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 
 /**
- * Every word of an operation that is public because it stands in the tables: names of members and parameters in each spelling, names of
- * enum values, the fixed parts of its paths. What a request or an answer holds beside them may be anybody's secret.
+ * Every word of an operation that is public because its tables contain it.
+ * These are the names of members and parameters in each spelling, the names of enum values, and the fixed parts of its paths.
+ * Any other text of a request or an answer may be secret.
  */
 export type Vocabulary = ReadonlySet<string>
 
-/** Words that every answer or call may hold. */
+/** Words that every answer or call may contain. */
 const COMMON = [ROWS, 'code', 'message', 'details', '@type', 'updateMask', '*', 'page_size', 'page_token', 'skip', 'order_by']
 
 export function vocabularyOf(operation: Operation): Vocabulary {

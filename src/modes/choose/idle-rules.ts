@@ -1,7 +1,7 @@
 import { type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { fits } from './select.ts'
 
-/** A sentence for every rule that decides nothing: it fits none of the operations, or rules before it take all that it fits. */
+/** Returns a sentence for every rule without effect: it fits no operation, or earlier rules cover all that it fits. */
 export function idleRules({ rules }: ModeRules, operations: readonly string[]): readonly string[] {
   return rules.flatMap((rule, at) => {
     const fitting = operations.filter((operation) => fits(rule.operations, operation))
@@ -13,7 +13,7 @@ export function idleRules({ rules }: ModeRules, operations: readonly string[]): 
   })
 }
 
-/** Whether every client of the later rule is one of the earlier; what two different patterns have in common nobody knows. */
+/** True if the earlier rule covers every client of the later one. Whether two different patterns overlap is unknown. */
 function takesClientsOf(earlier: ModeRule, later: ModeRule): boolean {
   const taken = patternsOf(earlier.clients)
   return taken.includes('*') || patternsOf(later.clients).every((pattern) => taken.includes(pattern))

@@ -3,14 +3,14 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import type { Answered } from '../observe/ask.ts'
 import type { Side } from './mode.ts'
 
-/** Lists that v1 paged by token itself (facts §10.2). */
+/** True for lists that v1 itself paged by token (facts §10.2). */
 export function isPaged({ ownParams }: Operation): boolean {
   return ownParams.includes('page_token')
 }
 
 const TOKEN = /[?&](?:page_token|pageToken)=([^&]+)/
 
-/** The page token with which a request goes on with a list; only the side that gave it knows where that is. */
+/** Returns the page token that continues a list. Only the side that issued it can read it. */
 export function pageTokenOf(operation: Operation, url: string): string | undefined {
   const token = isPaged(operation) ? TOKEN.exec(url)?.[1] : undefined
   if (token === undefined) return undefined
@@ -21,7 +21,7 @@ export function pageTokenOf(operation: Operation, url: string): string | undefin
   }
 }
 
-/** The tokens for the next page that the two sides gave: that of the side that served, and that of the other. */
+/** Returns the tokens for the next page: that of the side that served, and that of the other side. */
 export function tokensOf(sides: Readonly<Record<Side, Answered>>, by: Side): readonly [string | undefined, string | undefined] {
   const [v1, v2] = [nextToken(sides.v1), nextToken(sides.v2)]
   return by === 'v1' ? [v1, v2] : [v2, v1]

@@ -13,27 +13,27 @@ const percent = z.number({ error: WRONG_PERCENT }).min(0, WRONG_PERCENT).max(100
 const rule = z.strictObject({
   /** Operation ids: `registry.*`, `iam.groups.list`. */
   operations: patterns.default('*'),
-  /** Hashes of callers as `crosswalk clients` shows them, or subjects of their tokens. */
+  /** Hashes of callers, as `crosswalk clients` shows them, or subjects of their tokens. */
   clients: patterns.default('*'),
   mode,
   /** This share of the callers gets another mode instead. */
   canary: z.strictObject({ percent, mode }).optional(),
 })
 
-/** The configuration of `modes`; also what the admin port's `GET /modes` and `PUT /modes` speak. */
+/** The schema of the setting `modes`, and of `GET /modes` and `PUT /modes` on the admin port. */
 export const modesSchema = z.strictObject({
-  /** Required: whoever changes one rule must not cut everything else over by leaving this out. */
+  /** Required: a change of one rule that omits the default must not move every other operation to v2. */
   default: z.enum(MODES, { error: ({ input }) => (input === undefined ? 'is required' : WRONG_MODE) }),
-  /** The first that fits wins. */
+  /** The first rule that fits decides. */
   rules: z.array(rule).default([]),
-  /** Clients that may choose with the header `x-crosswalk-mode`. */
+  /** Clients that may choose a mode with the header `x-crosswalk-mode`. */
   testers: z.array(z.string().min(1)).default([]),
 })
 
 export type ModeRule = z.infer<typeof rule>
 export type ModeRules = z.infer<typeof modesSchema>
 
-/** One pattern or several, as a list. */
+/** Returns one pattern or several as a list. */
 export function patternsOf(patterns: string | readonly string[]): readonly string[] {
   return typeof patterns === 'string' ? [patterns] : patterns
 }
@@ -41,7 +41,7 @@ export function patternsOf(patterns: string | readonly string[]): readonly strin
 /** v2 answers everything. */
 export const ALL_V2: ModeRules = { default: 'v2', rules: [], testers: [] }
 
-/** A mode by its name alone, as flags and the environment give it, is the default of everything. */
+/** Reads a mode's name alone, as flags and the environment give it, as the default of all operations. */
 export function asModeRules(value: unknown): unknown {
   if (isMode(value)) return { default: value }
   if (typeof value !== 'string' || !value.startsWith('{')) return value
@@ -52,7 +52,7 @@ export function asModeRules(value: unknown): unknown {
   }
 }
 
-/** Reads the rules, or says in one sentence what is wrong with them. */
+/** Reads the rules, or says in one sentence why they are wrong. */
 export function readModeRules(value: unknown): ModeRules | { readonly problem: string } {
   const read = modesSchema.safeParse(value)
   if (read.success) return read.data
@@ -60,18 +60,18 @@ export function readModeRules(value: unknown): ModeRules | { readonly problem: s
   return { problem: `The modes are wrong: ${said.join('; ')}.` }
 }
 
-/** Whether some request could be answered by v1, or be compared with it. */
+/** True if some request could be answered by v1 or compared with it. */
 export function needV1({ default: byDefault, rules }: ModeRules): boolean {
   const modes = [byDefault, ...rules.flatMap(({ mode: base, canary }) => (canary ? [base, canary.mode] : [base]))]
   return modes.some((one) => one !== 'v2')
 }
 
-/** Whether a rule serves a share of its callers from v2 and the others from v1. */
+/** True if a rule serves a share of its callers from v2 and the others from v1. */
 export function isV2Canary({ mode: base, canary }: ModeRule): boolean {
   return canary !== undefined && SERVED_BY[canary.mode] === 'v2' && SERVED_BY[base] === 'v1'
 }
 
-/** The rules in one line, without the names of clients. */
+/** Describes the rules in one line, without the names of clients. */
 export function describeRules({ default: byDefault, rules }: ModeRules): string {
   const lines = rules.map(({ operations, clients, mode: base, canary }) => {
     const who = clients === '*' ? '' : ' for some clients'

@@ -11,18 +11,18 @@ export const MODE_HEADER = 'x-crosswalk-mode'
 export interface Question extends Identity {
   /** Operation id. */
   readonly operation: string
-  /** The value of `x-crosswalk-mode`, if any; heeded for testers only. */
+  /** The value of `x-crosswalk-mode`, if any. It has an effect for testers only. */
   readonly wish?: string | undefined
-  /** Where no rule fits, v1 answers: it knows more of this than v2. */
+  /** v1 answers if no rule fits, because v2 can only emulate this operation. */
   readonly isV1First?: boolean
-  /** The circuit of the operation is open: no canary gets v2. */
+  /** The circuit of the operation is open, so no canary gets v2. */
   readonly isOpen: boolean
 }
 
-/** The mode of one request. A tester's wish that names no mode is INVALID_ARGUMENT. */
+/** Returns the mode of one request. Throws INVALID_ARGUMENT if a tester's header names no mode. */
 export type Select = (question: Question) => Mode
 
-/** Compiles the rules: operations are matched once each. */
+/** Compiles the rules. Each operation is matched once. */
 export function createSelect({ default: byDefault, rules, testers }: ModeRules): Select {
   const known = new Map<string, readonly ModeRule[]>()
   const rulesFor = (operation: string) => {
@@ -53,7 +53,7 @@ function isClient(patterns: string | readonly string[], { caller, subject }: Ide
   return fits(patterns, caller) || (subject !== undefined && fits(patterns, subject))
 }
 
-/** Whether one of the patterns covers the text. */
+/** True if one of the patterns covers the text. */
 export function fits(patterns: string | readonly string[], text: string): boolean {
   return patternsOf(patterns).some((pattern) => covers(pattern, text))
 }

@@ -15,16 +15,16 @@ import type { Side } from '../choose/mode.ts'
 import { drain } from '../serve/tee.ts'
 import { seenOf } from './captured.ts'
 
-/** What one side said when it was asked, and how long that took. */
+/** One side's answer to a read, and how long it took. */
 export interface Answered {
   readonly seen: Seen
   readonly ms: number
 }
 
-/** A read as it is asked: the page token is that side's own, where there is one. */
+/** A read to ask of one side. A page token is that side's own. */
 export interface Asking extends Request {
   readonly token?: string | undefined
-  /** Told of every call to v2 and its answer. */
+  /** Receives every call to v2 and its answer. */
   readonly tap?: ((exchanged: Exchanged) => void) | undefined
 }
 
@@ -33,10 +33,10 @@ export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<Answer
 
 export interface AskSettings {
   readonly legacy: LegacyAsk
-  /** Reads of v2 that share nothing. */
+  /** Reads of v2 that are not shared. */
   readonly readOnce: ReadOnce
   readonly translate: TranslateSettings
-  /** Milliseconds for one answer. */
+  /** Milliseconds in which a side must answer. */
   readonly deadlineMs: number
   /** Largest answer that is compared, in characters. */
   readonly limit: number
@@ -75,7 +75,7 @@ export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, l
 
 const tooLate = () => new DOMException('the asked side did not answer in time', 'TimeoutError')
 
-/** Tells a call and its answer as JSON, before the plan reads it in its own way. */
+/** Passes on each call and its answer as JSON, before the plan reads it in its own way. */
 function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
   return (call, { status, pieces }) => {
     try {
@@ -86,7 +86,7 @@ function telling(tap: NonNullable<Asking['tap']>): ReadContext['onAnswer'] {
   }
 }
 
-/** Nobody but us reads the answer: it need not be compressed. */
+/** Asks for an uncompressed answer, because only this process reads it. */
 function plain(raw: Request['raw']): Request['raw'] {
   return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
 }

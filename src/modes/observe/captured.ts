@@ -4,17 +4,17 @@ import { type Captured, createCapture } from '../../diff/compare/captured-body.t
 import type { Seen } from '../../diff/compare/compare.ts'
 import type { Answer } from '../../translate/answer.ts'
 
-/** An answer that went past, whole or as far as it was kept. */
+/** An answer that was streamed to a client, whole or as far as it was kept. */
 export interface Kept {
   readonly status: number
   readonly headers: Answer['headers']
-  /** `value` was never text; of `pieces`, undefined are more than were to be kept. */
+  /** `value` was never text. `pieces` is undefined if the body was larger than the limit. */
   readonly body: { readonly value: unknown } | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
-  /** Bytes that it holds in memory; a value is counted by its text. */
+  /** Bytes that it holds in memory; a value is counted by the length of its text. */
   readonly size: number
 }
 
-/** Turns what was kept into what can be compared; only now is anything decompressed, parsed, or copied. */
+/** Turns a kept answer into one that can be compared. Decompressing, parsing and copying happen only here. */
 export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<Seen> {
   const type = headers['content-type'] ?? 'application/json'
   return {
@@ -27,7 +27,7 @@ export async function seenOf({ status, headers, body }: Kept, limit: number): Pr
 async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
   const capture = createCapture(limit)
   if (!('pieces' in body)) {
-    // The client gets the text of a value, so that the text is what is compared.
+    // The client gets the value as text, so the text is compared.
     capture.add(JSON.stringify(body.value) ?? '')
     return capture.end()
   }

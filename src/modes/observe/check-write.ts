@@ -6,11 +6,11 @@ import { brokenPromise } from './kept-promise.ts'
 import type { Reading } from './reader.ts'
 import type { Watched } from './watched.ts'
 
-/** A write that one side served, and how its resource is read. */
+/** A write that one side served, and how to read its resource. */
 export interface Write extends Watched {
   readonly subject: Subject
   readonly reading: Reading
-  /** The write's own answer. */
+  /** The answer to the write itself. */
   readonly answer: unknown
 }
 
@@ -23,13 +23,13 @@ export async function checkWrite(write: Write, ask: Ask, judging: Judging, signa
   const compared = await compareRead(read, ask, judging, signal)
   if (served.by === 'v1' || compared.judgement.outcome === 'mismatch') return compared
   const broken = promise(write, first)
-  // What was asked too soon after the write may not show it yet; a lost write never does.
+  // A read too soon after the write may not show it yet; a read of a lost write never does.
   const again = broken && (await ask('v1', asking, signal))
   const judgement = again && promise(write, again)
   return judgement ? { ...compared, judgement } : compared
 }
 
-/** The client's own credentials, in a GET of its own. */
+/** Returns a GET with the client's own credentials. */
 function askingOf({ request: { raw }, reading }: Write) {
   const { 'content-type': _, 'content-length': __, 'transfer-encoding': ___, ...headers } = raw.headers
   const get = { id: raw.id, method: 'GET', url: reading.url, headers }

@@ -7,7 +7,7 @@ import type { Signal } from '../../upstream/signal.ts'
 import { otherSide, type Side } from '../choose/mode.ts'
 import type { Answered, Ask, Asking } from './ask.ts'
 
-/** What judges answers; all of it pure but for what noise learns. */
+/** The parts that judge answers. They are pure, except that noise learns. */
 export interface Judging {
   readonly compare: Compare
   readonly judge: Judge
@@ -15,31 +15,31 @@ export interface Judging {
   readonly noise: Noise
 }
 
-/** A read whose first answer is there. */
+/** A read whose first answer is known. */
 export interface Read extends Asking {
-  /** The side that gave it. */
+  /** The side that gave the first answer. */
   readonly by: Side
   readonly first: Answered
-  /** The other side's answer too, where it is known already: v2 failed, and v1 answered instead. */
+  /** The other side's answer, if it is known already: v2 failed, and v1 answered instead. */
   readonly other?: Answered | undefined
   /** The other side's own page token, for a page that is not the first. */
   readonly otherToken?: string | undefined
-  /** Whether the caller wrote since the request came in. */
+  /** Whether the caller wrote since the request arrived. */
   readonly wrote: () => boolean
-  /** Ask v1 once more, to learn what changes by itself. */
+  /** Ask v1 once more, to learn which members change by themselves. */
   readonly learn: boolean
 }
 
-/** The answers of both sides and what comparing them came to. */
+/** The answers of both sides, and the result of comparing them. */
 export interface ComparedRead {
   readonly judgement: Judgement
   readonly v1: Answered
   readonly v2: Answered
-  /** What it takes to see a mismatch that stays again. */
+  /** What is needed to reproduce a mismatch that repeats. */
   readonly observed?: Observed
 }
 
-/** Asks the other side, compares, and asks again in the order v1–v2–v1 before it believes in a difference (design §7). */
+/** Asks the other side and compares. A difference is only confirmed by asking again in the order v1–v2–v1 (design §7). */
 export async function compareRead(read: Read, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
   const calls: Exchanged[] = []
   const asked = (side: Side, tap?: Asking['tap']) => {
@@ -66,8 +66,8 @@ export async function compareRead(read: Read, ask: Ask, judging: Judging, signal
 }
 
 /**
- * Why a difference that was gone when it was asked again may be no fault of v2. When v2 answered first, nobody can say what v1 would have
- * answered at that time, so that only a difference that stays is held against v2.
+ * Says why a difference that did not repeat may be no fault of v2.
+ * If v2 answered first, v1's answer at that time is unknown. Only a difference that repeats then counts against v2.
  */
 function excuse({ by, wrote }: Read): Judgement | undefined {
   const race = (reason: string): Judgement => ({ outcome: 'race', findings: [], reason })

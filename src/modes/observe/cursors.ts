@@ -1,12 +1,12 @@
-/** A list that is read page by page on both sides: which page token of the other side belongs to one that the client was given. */
+/** Maps page tokens that clients were given to the other side's tokens, for lists that are read page by page on both sides. */
 export interface Cursors {
-  /** Remembers the tokens that the two sides gave for the next page of one answer. */
+  /** Remembers both sides' tokens for the next page of one answer. */
   learn(caller: string, operation: string, served: string, asked: string): void
-  /** The other side's token for the one that the client sends; undefined when it is not known, and the page cannot be compared. */
+  /** Returns the other side's token for a client's token. If it is unknown (undefined), the page cannot be compared. */
   find(caller: string, operation: string, served: string): string | undefined
 }
 
-/** Pairs kept; the oldest are forgotten first. Tokens stay in memory and are never recorded. */
+/** Maximum pairs; the oldest are dropped first. Tokens stay in memory and are never recorded. */
 const PAIRS = 10_000
 
 export function createCursors(pairs: number = PAIRS): Cursors {

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 
-/** What a write was answered, and what the same resource reads as afterwards. */
+/** The answer to a write, and a later read of the same resource. */
 export interface Promised {
   readonly write: Operation
   readonly answer: unknown
@@ -16,8 +16,9 @@ export interface Promised {
 }
 
 /**
- * Whether a write did what its answer says. Both sides may agree about a resource that a lost write never touched, so this compares the
- * read with the write's own answer instead. undefined = as promised, or nothing can be said because somebody wrote again since.
+ * Checks that a write took effect by comparing its answer with a later read.
+ * Comparing both sides is not enough: they may agree about a resource that a lost write never changed.
+ * Returns undefined if the write took effect, or if another write intervened so that nothing is known.
  */
 export function brokenPromise(promised: Promised): Judgement | undefined {
   const row = rowOf(promised.read)
@@ -35,7 +36,7 @@ export function brokenPromise(promised: Promised): Judgement | undefined {
   return findings.length === 0 ? undefined : lost('the write was answered, but the resource has other values', findings)
 }
 
-/** The one row of a list, or the resource itself; undefined when there is none. */
+/** Returns the one row of a list, or the resource itself; undefined if there is none. */
 function rowOf(read: unknown): JsonObject | undefined {
   if (!isObject(read)) return undefined
   const rows = read[ROWS]
@@ -54,14 +55,14 @@ function stampOf(row: JsonObject): string | undefined {
   return name === undefined ? undefined : instant(String(row[name]))
 }
 
-/** When the resource was written, seen from the write's answer. */
+/** Compares the times at which the write's answer and the read say that the resource was written. */
 function compareTimes(answered: string | undefined, read: string | undefined): 'same' | 'earlier' | 'later' | 'unknown' {
   if (answered === undefined || read === undefined) return 'unknown'
   if (answered === read) return 'same'
   return Number(read) < Number(answered) ? 'earlier' : 'later'
 }
 
-/** Members of plain values that both the answer and the read show, in their table names or in the published spelling. */
+/** Compares the members with plain values that both the answer and the read have, by table name or published spelling. */
 function differing({ write, reading }: Promised, answer: JsonObject, row: JsonObject): readonly Finding[] {
   if (write.answer !== reading.answer) return []
   return Object.keys(answer).flatMap((name): Finding[] => {

@@ -16,13 +16,13 @@ import { wouldSend } from './would-send.ts'
 
 /** Why a request in a diff mode was not compared. */
 export interface Skipped {
-  /** The client went away before it had its answer. */
+  /** The client disconnected before it had the answer. */
   gone: number
   /** Neither side had accepted its credential. */
   stranger: number
-  /** It goes on from a page token whose counterpart on the other side is not known. */
+  /** It continues from a page token, and the other side's token for that page is unknown. */
   pageToken: number
-  /** A write that leaves nothing that could be read. */
+  /** A write that leaves no resource to read. */
   unreadable: number
 }
 
@@ -31,7 +31,7 @@ export interface ObserverSettings {
   readonly readOnce: ReadOnce
   readonly env: Env
   readonly readingOf: ReadingOf
-  /** Of the compared reads, one in so many asks v1 twice to learn what changes by itself; 0 = none. */
+  /** Every n-th compared read asks v1 twice, to learn which members change by themselves; 0 = none. */
   readonly learnEvery: number
   /** Read a resource through both sides after it was written. */
   readonly verifyWrites: boolean
@@ -39,7 +39,7 @@ export interface ObserverSettings {
   readonly limit: number
 }
 
-/** Looks into what was served, when there is time for it. No client waits for anything in here. */
+/** Compares served requests when there is time. No client waits for it. */
 export interface Observer {
   readonly limit: number
   look(watched: Watched): void
@@ -113,12 +113,12 @@ async function lookAtWrite(watched: Watched, means: Means, signal: Signal): Prom
   }
 }
 
-/** What it holds in memory, in bytes. */
+/** Bytes that it holds in memory. */
 function sizeOf({ kept, request }: Watched): number {
   return kept.size + (request.raw.body?.length ?? 0)
 }
 
-/** undefined for a request that the tables cannot read: there is nothing to tell its shape by. */
+/** Returns undefined for a request that the tables cannot read, because it has no shape. */
 function subjectOf({ request, mode }: Watched): Subject | undefined {
   const { operation, caller, subject, read } = request
   try {
@@ -134,7 +134,7 @@ function wholeOf(answer: NonNullable<Served['failed']>): Kept {
   return { status, headers, body: { value: 'body' in answer ? answer.body : undefined }, size: 0 }
 }
 
-/** True for the first of every `nth` of each name. */
+/** Returns a function that is true for the first of every `nth` uses of each name. */
 function everyNth(nth: number): (name: string) => boolean {
   const counts = new Map<string, number>()
   return (name) => {

@@ -2,39 +2,39 @@ import { createBucket } from '../../limits/bucket.ts'
 import { Firing, type Signal } from '../../upstream/signal.ts'
 
 export interface QueueSettings {
-  /** Jobs that may wait. */
+  /** Maximum jobs that wait. */
   readonly waiting: number
-  /** Characters that waiting and running jobs may hold together. */
+  /** Maximum characters that waiting and running jobs hold together. */
   readonly characters: number
-  /** Jobs under way at the same time. */
+  /** Maximum jobs that run at the same time. */
   readonly parallel: number
-  /** Jobs that are taken in a second, and at once after a pause, so that they take no more than their share of the process; 0 = no bound. */
+  /** Maximum jobs accepted per second, and at once after a pause, to bound their share of the process; 0 = unlimited. */
   readonly perSecond: number
   /** Milliseconds after which a job is given up. */
   readonly deadlineMs: number
 }
 
-/** One thing to do when there is time for it; it must end when the signal fires. */
+/** A job that runs when there is time. It must end when the signal fires. */
 export type Job = (signal: Signal) => Promise<void>
 
 export interface QueueCounts {
   readonly waiting: number
   readonly running: number
   readonly done: number
-  /** Refused because there was no room, or given up at the end. */
+  /** Jobs that were refused for lack of room, or given up at the end. */
   readonly dropped: number
-  /** Ended with an error of ours. */
+  /** Jobs that ended with an error of Crosswalk's own. */
   readonly failed: number
 }
 
-/** Everything that clients do not wait for. */
+/** Runs the jobs that clients do not wait for. */
 export interface Queue {
-  /** Takes a job that holds so many characters; false, and it is counted as dropped, when there is no room. Returns at once. */
+  /** Takes a job that holds this many characters. Returns false, and counts it as dropped, if there is no room. Never waits. */
   offer(job: Job, characters: number): boolean
   counts(): QueueCounts
-  /** Resolves when nothing waits or runs. */
+  /** Resolves when no job waits or runs. */
   idle(): Promise<void>
-  /** Gives up what runs and drops what waits. */
+  /** Gives up running jobs and drops waiting ones. */
   close(): Promise<void>
 }
 
@@ -44,9 +44,9 @@ interface Waiting {
 }
 
 /**
- * A bounded queue: what does not fit is dropped and counted, because the memory and the other side are worth more than one comparison. What
- * is too much for the pace does not wait either: whatever waits is in the way of the collector, and that is what clients notice.
- * `failed` is told what a job threw.
+ * Creates a bounded queue. A job that does not fit is dropped and counted: memory and the other side are worth more than one comparison.
+ * A job above the rate is dropped too. Waiting jobs cost the garbage collector time, which clients notice.
+ * `failed` receives the error of a job.
  */
 export function createQueue(
   { waiting, characters, parallel, perSecond, deadlineMs }: QueueSettings,
@@ -90,7 +90,7 @@ export function createQueue(
       }
       held += size
       jobs.push({ job, size })
-      // The answer that this job is about goes out first.
+      // The answer that this job compares is sent first.
       setImmediate(next)
       return true
     },

@@ -10,10 +10,10 @@ export interface Reading {
   readonly url: string
 }
 
-/** The read that shows what a write did; undefined for actions that leave nothing to read. `body` is the write's answer. */
+/** Returns the read that shows the effect of a write; undefined for actions that leave no resource. `body` is the write's answer. */
 export type ReadingOf = (write: Operation, request: V1Request, body: unknown) => Reading | undefined
 
-/** The parameters by which v1's lists find one resource (facts §11). */
+/** The parameters by which v1's lists select one resource (facts §11). */
 const KEYS = ['id', 'group']
 
 export function createReadingOf(operations: readonly Operation[]): ReadingOf {
@@ -30,7 +30,7 @@ export function createReadingOf(operations: readonly Operation[]): ReadingOf {
   }
 }
 
-/** The uid of what was written: named in the path, or made by a create and named in its answer. */
+/** Returns the uid of the written resource: from the path, or from the answer to a create. */
 function keyOf({ method, template }: Operation, key: string, params: V1Request['params'], body: unknown): string | undefined {
   const given = params[key] ?? params.id
   if (given !== undefined) return given
@@ -43,7 +43,7 @@ function idIn(body: unknown): string | undefined {
   return isObject(body) && typeof body.id === 'string' ? body.id : undefined
 }
 
-/** Of what a batch made, its first. */
+/** Returns the first row that a batch made. */
 function firstRow(body: unknown): unknown {
   const rows = isObject(body) ? Object.values(body as JsonObject).find(Array.isArray) : undefined
   return rows?.[0]

@@ -4,7 +4,7 @@ import type { Mode } from '../choose/mode.ts'
 import type { Served } from '../serve/backend.ts'
 import type { Kept } from './captured.ts'
 
-/** A request that was served in a diff mode, its answer kept. */
+/** A request that was served in a diff mode, with its kept answer. */
 export interface Watched {
   readonly request: ClientRequest
   readonly mode: Mode

@@ -4,12 +4,12 @@ import type { Call } from '../../tables/plan/plan.ts'
 import { type Make, run } from '../../tables/plan/turn.ts'
 import { createCalls, type Send } from '../../translate/calls.ts'
 
-/** What nobody waits for and writes nothing may cost. */
+/** No limits: no client waits, and nothing is written. */
 const LIMITS = { callsPerRequest: Number.POSITIVE_INFINITY, parallelCalls: Number.POSITIVE_INFINITY }
 
 /**
- * The first v2 call of a write that would change something; it is not made. What the operation looks up before it is really read. Undefined
- * when the operation refuses the request, or gets by without a write.
+ * Returns the first v2 call of a write that would change something, without making it. Reads that the operation needs first are made.
+ * Returns undefined if the operation refuses the request or needs no write.
  */
 export function wouldSend({ begin }: Operation, request: V1Request, env: Env, send: Send): Promise<Call | undefined> {
   const read = createCalls(send, LIMITS)

@@ -2,16 +2,17 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import { ANONYMOUS } from '../../upstream/credential.ts'
 
 /**
- * Credentials that a service took for good. Anybody can make one up, with anybody's subject in it; until a service has answered it with
- * success, at an operation that asks for a credential, nothing that came with it is counted, compared or remembered.
+ * The credentials that a service has accepted. Anyone can make up a credential with any subject in it.
+ * A request is therefore counted, compared or remembered only after a service answered its credential with success.
+ * The answer must come from an operation that asks for a credential.
  */
 export interface Accepted {
-  /** Told of a status with which a service itself, v1 or v2, answered a request of this credential. */
+  /** Notes the status with which a service itself, v1 or v2, answered a request with this credential. */
   heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number): void
   has(credential: string): boolean
 }
 
-/** Credentials remembered; the oldest is forgotten first, and counts again from its next success on. */
+/** Maximum credentials; the oldest is dropped first, and counts again after its next success. */
 const CREDENTIALS = 10_000
 
 export function createAccepted(limit: number = CREDENTIALS): Accepted {

@@ -1,15 +1,15 @@
 import { createBucket } from '../../limits/bucket.ts'
 
-/** How often something may happen. */
+/** Limits how often something happens. */
 export interface Budget {
-  /** Takes one, if there is one left. Strangers get half of them at most, so that a crowd leaves something for the others. */
+  /** Takes one if any is left. Strangers get at most half, so that many of them leave some for other callers. */
   take(isStranger: boolean): boolean
   readonly counts: { readonly taken: number; readonly refused: number }
 }
 
 const MINUTE = 60_000
 
-/** So many a minute, evenly; `now` is a time in milliseconds. */
+/** Allows this many per minute, evenly; `now` returns milliseconds. */
 export function createBudget(perMinute: number, now: () => number): Budget {
   const counts = { taken: 0, refused: 0 }
   const bucket = createBucket({ most: perMinute, fillMs: MINUTE }, now)

@@ -1,20 +1,20 @@
 import type { Operation } from '../../tables/operations/operation.ts'
 
-/** The deletes that came through lately: a resource that is not there any more was perhaps not lost, but deleted since. */
+/** Remembers recent deletes. A missing resource may have been deleted rather than lost. */
 export interface Deletions {
-  /** Notes a request; whatever is no delete is passed over. */
+  /** Notes a request; ignores it if it is no delete. */
   note(operation: Operation, params: Readonly<Record<string, string>>): void
-  /** The function returned tells whether a delete since now may have taken this resource away. */
+  /** Returns a function that tells whether a delete since this call may have removed this resource. */
   watch(): (operation: Operation, uid: string) => boolean
 }
 
 interface Deleted {
   readonly resource: string
-  /** undefined when the path does not name it. */
+  /** undefined if the path does not name it. */
   readonly uid: string | undefined
 }
 
-/** Deletes remembered; when more came since, any resource may be among them. */
+/** Maximum deletes that are remembered. If more came since, any resource may be deleted. */
 const REMEMBERED = 1000
 
 export function createDeletions(): Deletions {
@@ -37,7 +37,9 @@ export function createDeletions(): Deletions {
   }
 }
 
-/** A delete takes what lies below it, and may take what refers to it: bindings of an identity, for one (semantics §3). */
+/**
+ * A delete removes what lies below a resource. It may also remove what refers to it, such as the bindings of an identity (semantics §3).
+ */
 function mayTake(deleted: Deleted, resource: string, uid: string): boolean {
   return deleted.uid === undefined || deleted.resource !== resource || uid === deleted.uid || uid.startsWith(`${deleted.uid}/`)
 }

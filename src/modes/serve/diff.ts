@@ -6,7 +6,7 @@ import type { Deletions } from './deletions.ts'
 import type { OwnWrites } from './own-writes.ts'
 import { tee } from './tee.ts'
 
-/** Who counts, and what tells a race from a difference. */
+/** What is known of the caller, and what tells a race from a difference. */
 export interface Witnesses {
   readonly accepted: Accepted
   readonly ownWrites: OwnWrites
@@ -14,8 +14,9 @@ export interface Witnesses {
 }
 
 /**
- * Serves from one side and shows the observer a copy of what the client got, once the client has it. Nothing in here waits for the other
- * side, and nothing that happens there can reach the client (design §7). What strangers ask is not compared: it would prove nothing.
+ * Serves from one side, and passes a copy of the answer to the observer once the client has it.
+ * It never waits for the other side, and failures there never reach the client (design §7).
+ * Requests of strangers are not compared, because they prove nothing.
  */
 export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted, ownWrites, deletions }: Witnesses): Backend {
   return async (request) => {

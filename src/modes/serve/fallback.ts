@@ -6,8 +6,8 @@ import type { Budget } from './budget.ts'
 import { drain } from './tee.ts'
 
 /**
- * A read that v2 fails with 5xx or a time-out is answered from v1, as long as the budget lasts. Never a write, which may have happened.
- * Never a list that is read by page token: neither side knows the other's. What v1 cannot answer either keeps v2's error.
+ * Answers a read from v1 if v2 fails with 5xx or a timeout, within the budget. If v1 cannot answer either, v2's error stays.
+ * Excluded are writes, which may have taken effect, and lists read by page token, because neither side can read the other's tokens.
  */
 export function fallback(v2: Backend, v1: Backend, budget: Budget, accepted: Accepted): Backend {
   return async (request) => {

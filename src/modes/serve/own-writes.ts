@@ -1,25 +1,25 @@
-/** Tells whether a caller wrote while something was read for it: the two sides may then have been read before and after. */
+/** Tells whether a caller wrote while the proxy read for it. One side may then have been read before the write and the other after it. */
 export interface OwnWrites {
-  /** A write of this caller begins; the function returned says that it is over. */
+  /** Notes that a write of this caller begins. Call the returned function when it has ended. */
   begin(caller: string): () => void
-  /** The function returned tells whether a write of this caller was under way at any time since now. */
+  /** Returns a function that tells whether any write of this caller has been under way since this call. */
   watch(caller: string): () => boolean
 }
 
 interface Writes {
-  /** Number of the last one among all writes. */
+  /** Number of this caller's last write among all writes. */
   last: number
   active: number
 }
 
-/** Callers remembered beyond those with a write under way; those that wrote longest ago are forgotten first. Readers take no place. */
+/** Maximum callers without a write under way; those that wrote longest ago are dropped first. Callers that only read are not stored. */
 const CALLERS = 10_000
 
 export function createOwnWrites(limit: number = CALLERS): OwnWrites {
-  /** Last writer last. */
+  /** The last writer is last. */
   const writers = new Map<string, Writes>()
   let writes = 0
-  /** Of those that were forgotten, the number of the last write. */
+  /** The highest last-write number among the dropped callers. */
   let forgotten = 0
   const forget = () => {
     for (const [name, { last, active }] of writers) {

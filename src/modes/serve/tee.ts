@@ -4,8 +4,8 @@ import type { Answer } from '../../translate/answer.ts'
 import type { Kept } from '../observe/captured.ts'
 
 /**
- * The same answer, of which a copy is kept on the way to the client: of a streamed one at most `limit` bytes. `done` is told when the
- * client has it all; when the client goes away before that, or its connection breaks, `undefined` is told.
+ * Returns the same answer, and keeps a copy on the way to the client: at most `limit` bytes of a streamed one.
+ * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first or its connection breaks.
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
@@ -42,7 +42,7 @@ async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: 
   }
 }
 
-/** About what a row of a list takes in memory, in bytes; a whole list is not written to text just to weigh it. */
+/** Estimated bytes of a list's row in memory. A whole list is not serialized just to measure it. */
 const ROW = 1024
 
 function weightOf(body: unknown): number {
@@ -50,7 +50,7 @@ function weightOf(body: unknown): number {
   return ROW * (Array.isArray(rows) ? rows.length + 1 : 1)
 }
 
-/** Reads an answer that no client gets, at most `limit` bytes of it; one that breaks off is kept as broken. */
+/** Reads at most `limit` bytes of an answer that no client gets. An answer that breaks off is kept as broken. */
 export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
   if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
   if ('written' in rest) return { status, headers, ...keptOf(rest.written) }

@@ -12,11 +12,17 @@ export interface Sides {
   readonly close: () => Promise<void>
 }
 
+/** A genuine v1 alone. */
+export interface Native {
+  readonly target: Target
+  readonly close: () => Promise<void>
+}
+
 const START = Date.UTC(2026, 4, 1, 12)
 
 /** Starts both sides on free ports. Their clocks stand still but for one second before each request, so that both tell the same time. */
 export async function startSides(dialect: Dialect): Promise<Sides> {
-  const native = await sandbox(dialect)
+  const native = await startNative(dialect)
   const behind = await sandbox(dialect)
   // Either mask under one of the dialects: both replace all that v1 can see.
   const mask = dialect === 'published' ? 'known' : '*'
@@ -31,13 +37,19 @@ export async function startSides(dialect: Dialect): Promise<Sides> {
   const proxy = createServer(config, mappings)
   await proxy.listen()
   return {
-    native: target(native.url, 'native', dialect, native),
+    native: native.target,
     proxied: target(proxy.url, 'proxied', dialect, behind),
     close: async () => {
       await proxy.close()
       await Promise.all([native.close(), behind.close()])
     },
   }
+}
+
+/** Starts the native side on a free port. */
+export async function startNative(dialect: Dialect): Promise<Native> {
+  const native = await sandbox(dialect)
+  return { target: target(native.url, 'native', dialect, native), close: native.close }
 }
 
 interface Clock {

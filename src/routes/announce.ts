@@ -1,26 +1,26 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
-/** What v1 answers say about the end of v1; moments in seconds since the epoch. By default nothing, as v1 said nothing. */
+/** What v1 answers say about the end of v1; times are in seconds since the epoch. The default is nothing, as in v1. */
 export interface Announcement {
   readonly deprecation: number | undefined
   readonly sunset: number | undefined
-  /** Address of what replaces v1. */
+  /** The address of v1's replacement. */
   readonly successor: string | undefined
 }
 
-/** Names and values, one after the other. */
+/** Alternating names and values. */
 export type RawHeaders = readonly string[]
 
 export interface Announce {
-  /** What every v1 answer carries. */
+  /** The headers of every v1 answer. */
   readonly headers: RawHeaders
-  /** Puts it on an answer that Fastify writes, before anybody begins with it. */
+  /** Adds them to an answer that Fastify writes, before the answer begins. */
   put(reply: FastifyReply): void
 }
 
 /**
- * `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link: rel="successor-version"` (RFC 5829) for every v1 answer of `app`, errors
- * included. What the v1 service says itself comes onto a reply later: ours replace it, but for links, which add up.
+ * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link: rel="successor-version"` (RFC 5829) to every v1 answer of `app`, errors
+ * included. Headers of the v1 service arrive later. Ours replace them, except links, which are combined.
  */
 export function createAnnounce(app: FastifyInstance, announcement: Announcement): Announce {
   const headers = headersOf(announcement)

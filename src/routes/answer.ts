@@ -8,19 +8,19 @@ import { abortSignalOf, type Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
 import { errorText, refuse } from './refusal.ts'
 
-/** As v1 has it (facts §15); text instead of bytes would make Fastify add a charset. */
+/** The type without a charset, as in v1 (facts §15). Fastify would add a charset to text. */
 const JSON_TYPE = 'application/json'
 
-/** What the answer to one request carries, whoever gives it. */
+/** The parts of an answer that do not depend on its author. */
 export interface Envelope {
-  /** The request's id. */
+  /** The id of the request. */
   readonly id: string
   readonly announced: RawHeaders
 }
 
 /**
- * Writes an answer. A streamed one follows the client's pace, and its failure destroys the connection (design §4): Fastify does so for
- * any stream that breaks after its first byte. `signal` ends it even while it waits for the client.
+ * Writes an answer. A stream follows the client's pace. Its failure destroys the connection (design §4):
+ * Fastify does that for every stream that breaks after its first byte. `signal` ends a stream even while it waits for the client.
  */
 export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
   if ('stream' in answer) {
@@ -46,10 +46,10 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   return length
 }
 
-/** In bytes: a longer text lies better outside the heap while it waits for its client. */
+/** In bytes. A longer text stays outside the heap while it waits for its client. */
 const SHORT_TEXT = 16 * 1024
 
-/** A letter for each byte: Node puts a text into one piece with the head, but writes a buffer as a piece of its own. */
+/** Makes each byte one letter. Node joins a text with the head, but writes a buffer as a piece of its own. */
 function latin1Of(pieces: readonly Buffer[]): string {
   let text = ''
   for (const piece of pieces) text += piece.toString('latin1')
@@ -64,7 +64,7 @@ function sendPieces(response: ServerResponse, pieces: readonly Buffer[]): void {
   process.nextTick(end, response)
 }
 
-/** Depth is the one thing that cannot be written: members of a user's map come from v2 as they are. */
+/** JSON.stringify fails only on excessive nesting: members of a user's map come from v2 unchanged. */
 function textOf(body: unknown): string {
   try {
     return JSON.stringify(body)
@@ -74,9 +74,9 @@ function textOf(body: unknown): string {
 }
 
 /**
- * Writes head and body at once. Over HTTP/1.1 that happens when the end comes a moment later than the body; otherwise Node would add an
- * empty piece for the end and put the pieces together in memory of their own, which is what a small answer would cost most. Plain ASCII
- * goes as Latin-1, which needs no second look at the text.
+ * Writes head and body at once. Over HTTP/1.1, `end` comes a moment after the body.
+ * Otherwise Node would add an empty piece for the end and join the pieces in new memory, the largest cost of a small answer.
+ * Plain ASCII is sent as Latin-1, which saves a second pass over the text.
  */
 function sendText(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8', version: number): void {
   if (text.length > SHORT_TEXT) response.end(Buffer.from(text, encoding))
@@ -91,7 +91,7 @@ function end(response: ServerResponse): void {
   response.end()
 }
 
-/** Answers with an error, also where an answer was taken from Fastify and could not be begun. */
+/** Answers with an error, even if an answer was taken from Fastify and could not begin. */
 export function sendError(reply: FastifyReply, error: ApiError, status: number = error.http): FastifyReply {
   if (reply.sent) {
     if (!reply.raw.headersSent) refuse(reply.raw, error, status)
@@ -104,7 +104,7 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .send(Buffer.from(errorText(error)))
 }
 
-/** The same answer; whatever breaks its stream off, be it v2 or the signal, is recorded before it breaks the connection. */
+/** Returns the same answer, but records what breaks its stream, v2 or the signal, before the connection breaks. */
 export function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
   if (!('stream' in answer)) return answer
   const { stream } = answer

@@ -22,21 +22,21 @@ const NO_QUERY = {}
 type Serve = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
- * The HTTP server of the proxy, before it knows what to serve. Every request reaches `serve`, also one that Fastify could not route, and
- * no text of Fastify's own can reach a client. Bodies are never touched here: each carrier reads its own. `createServer` makes what listens.
+ * Creates the HTTP server of the proxy. Every request reaches `serve`, even one that Fastify could not route, and no text of Fastify's
+ * reaches a client. Bodies are untouched here: each carrier reads its own. `createServer` makes the listening server.
  */
 export function createApp(serve: Serve, createServer: (handler: RequestListener) => Server, limits: ConnectionLimits): FastifyInstance {
   const app = Fastify({
     genReqId: requestId,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // Nobody here asks for it: v1's queries have rules of their own.
+    // Fastify's parsed query is unused: v1's queries have rules of their own.
     routerOptions: { querystringParser: () => NO_QUERY },
     serverFactory: (handler) => createServer(handler),
     frameworkErrors: (_, request, reply) => void serve(request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: (error, socket) => refuseClient(error, socket, limits),
   })
-  // A connection may rest between two requests as long as within one; with a time of its own for that, Node makes two timers a request.
+  // A connection may be idle between requests as long as within one. A separate time would make Node create two timers a request.
   app.server.keepAliveTimeout = 0
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setErrorHandler((thrown, _, reply) => sendError(reply, asApiError(thrown)))
@@ -53,7 +53,7 @@ export interface ServeParts {
   readonly compat: Compat
 }
 
-/** One request: whose it is, and then to its carrier. */
+/** Serves one request: finds its destination and hands it to that carrier. */
 export function createServe({ begin, gate, passthrough, announce, compat }: ServeParts): Serve {
   return (request, reply) => {
     const exchange = begin(request.raw, reply.raw, request.id)
@@ -82,7 +82,7 @@ function refused(message: string): Target {
   return { kind: 'refused', error: new ApiError('INVALID_ARGUMENT', message) }
 }
 
-/** A handshake has no body (RFC 6455 §4.1). Whoever gives it one hopes that somebody takes the body for the next request. */
+/** A handshake has no body (RFC 6455 §4.1). A client that adds one hopes that a server reads the body as the next request. */
 function isOddHandshake(request: IncomingMessage): boolean {
   if (!handshakeOf(request)) return false
   const { method, headers } = request
@@ -106,8 +106,8 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, message: 
 }
 
 /**
- * What came in is not HTTP; there is no request to answer, only a connection to close. A request before it on the same connection gets its
- * answer first: it may be a write that was done, and the client would take the refusal for its answer.
+ * Closes a connection whose bytes are not HTTP; there is no request to answer.
+ * An earlier request on it is answered first: it may be a completed write, and the client would read the refusal as its answer.
  */
 function refuseClient(error: NodeJS.ErrnoException, socket: Socket, limits: ConnectionLimits): void {
   if (error.code === 'ECONNRESET') return void socket.destroy()

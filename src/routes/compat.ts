@@ -30,12 +30,12 @@ export interface CompatParts {
   readonly forwarded: Forwarded
   readonly announced: RawHeaders
   readonly metrics: Metrics
-  /** Undefined when traces go nowhere. */
+  /** Undefined when traces are not sent. */
   readonly tracing: Tracing | undefined
   readonly limits: BodyLimits & { readonly deadlineMs: number }
 }
 
-/** The v1 surface over HTTP: it decides about a request, and then passes it on or answers it. */
+/** Creates the v1 surface over HTTP. It decides about a request, then passes it on or answers it. */
 export function createCompat(parts: CompatParts): Compat {
   const { core, legacy, forwarded, announced, metrics, tracing, limits } = parts
   const requestSignal = createRequestSignals(limits.deadlineMs)
@@ -108,7 +108,7 @@ function countWhenOver(core: Core, decision: Decision, path: string, { reply, ex
   whenOver(response, { over, next: undefined })
 }
 
-/** An answer of v1 may take longer than the request's deadline: only its client ends it. */
+/** A v1 answer may exceed the request's deadline. Only its client ends it. */
 function writerOf(http: Http, { client, signal }: ClientRequest, announced: RawHeaders): Writer {
   const { reply, exchange } = http
   const failed = (thrown: unknown) => void refuse(http, thrown)

@@ -2,11 +2,11 @@ import { type Classify, createClassify } from '../request/classify.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createLoopGuard, type LoopGuard } from '../upstream/loop.ts'
 
-/** What looks at a request before any carrier has it. */
+/** Examines a request before any carrier gets it. */
 export interface Gate {
   readonly loop: LoopGuard
   readonly classify: Classify
-  /** v2 lives below a path of its server. */
+  /** True if v2 lives below a path of its server. */
   readonly isBelow: boolean
 }
 

@@ -5,12 +5,12 @@ import { CODES } from '../errors/codes.ts'
 import { isFound, type Routed } from '../request/route-request.ts'
 import { needsV1 } from '../tables/language/query-value.ts'
 
-/** The v1 error body of an error that needs no translation of field names (facts §15). */
+/** Writes the v1 body of an error whose field names need no translation (facts §15). */
 export function errorText({ code, message, details }: ApiError): string {
   return JSON.stringify({ code: CODES[code].number, message, details })
 }
 
-/** Answers with an error past Fastify; when an answer has begun already, breaks it off so that nobody takes it for whole. */
+/** Answers with an error without Fastify. If an answer has begun, breaks it off so that no client takes it for complete. */
 export function refuse(response: ServerResponse, error: ApiError, status: number = error.http): void {
   if (response.headersSent) {
     response.destroy()
@@ -19,7 +19,7 @@ export function refuse(response: ServerResponse, error: ApiError, status: number
   refusing(error, status)(response)
 }
 
-/** The same error for many answers that have not begun, written down once. */
+/** Writes one error once, for many answers that have not begun. */
 export function refusing(error: ApiError, status: number = error.http): (response: ServerResponse) => void {
   const text = errorText(error)
   const given = Object.entries(error.headers).flat()
@@ -27,7 +27,7 @@ export function refusing(error: ApiError, status: number = error.http): (respons
   return (response) => void response.writeHead(status, headers).end(text)
 }
 
-/** The same on a bare socket, which is closed then. */
+/** Answers with an error on a bare socket and closes it. */
 export function refuseSocket(socket: Socket, error: ApiError, status = `${error.http} ${error.code}`): void {
   if (!socket.writable) {
     socket.destroy()
@@ -41,17 +41,17 @@ export function refuseSocket(socket: Socket, error: ApiError, status = `${error.
   socket.end(head + text)
 }
 
-/** An `Expect` header that asks for anything but 100-continue (RFC 9110 §10.1.1). */
+/** Refuses an `Expect` header other than 100-continue (RFC 9110 §10.1.1). */
 export function refuseExpectation(_: IncomingMessage, response: ServerResponse): void {
   const message = 'the expect header can only be 100-continue'
   refuse(response, new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } }), 417)
 }
 
-/** What v1's gateway says to a path it does not know, and to a known path with another method (facts §15). */
+/** The answer of v1's gateway to an unknown path, and to a known path with another method (facts §15). */
 export const notFound = (): ApiError => new ApiError('NOT_FOUND', 'Not Found')
 const methodNotAllowed = (): ApiError => new ApiError('UNIMPLEMENTED', 'Method Not Allowed')
 
-/** The same where nobody else can answer, or what would let a v1 service answer an operation that v2 lacks. */
+/** The error if no service can answer. For an operation that v2 lacks, it says what would let a v1 service answer. */
 export function unserved(routed: Routed): ApiError {
   if (!isFound(routed)) return routed.match === 'other-method' ? methodNotAllowed() : notFound()
   const { id, because = '' } = routed.match.operation

@@ -22,17 +22,17 @@ export interface AdminSources extends MigrationSources, ReportSources {
 }
 
 export interface AdminSettings extends AdminTokens {
-  /** Names that the port goes by. */
+  /** The host names of the port. */
   readonly names: readonly string[]
 }
 
-/** Every answer is of this moment, is what it says it is, and is for nobody else's page. */
+/** An answer is current, has the type it states, and is not for other pages. */
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }
 
-/** Asked without a token even where there is one: probes have none, and the page asks a person for it. They tell nothing else. */
+/** Served without a token even if one is set: probes have none, and the page asks the person for it. They reveal nothing else. */
 const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE])
 
-/** The admin endpoints, on a port of their own so that they are never exposed with the API. */
+/** The admin endpoints. They have their own port, so that they are never exposed with the API. */
 export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSettings): FastifyInstance {
   const { metrics, operations, readiness, reportNow, ...migration } = sources
   const isForeign = createForeign(names)
@@ -66,20 +66,20 @@ export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSe
   return app
 }
 
-/** One sentence when other machines reach the port, which listens, and everybody may do everything there. */
+/** Returns a sentence if other machines can reach the port and need no token to use it. */
 export function whyExposed({ server }: FastifyInstance, { token, readToken }: AdminTokens): string | undefined {
   const { address } = server.address() as AddressInfo
   if (isLoopback(address) || token !== undefined || readToken !== undefined) return undefined
   return `whoever reaches the admin port on ${address} may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)`
 }
 
-/** Milliseconds within which a request has come, and rest between two; Node looks for late ones once a second. */
+/** Milliseconds for a request to arrive and between two requests. Node checks for late ones once a second. */
 const TIMES = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000 }
 
-/** A few people, monitoring and probes ask here, one thing after the other, and send next to nothing: nobody holds more of the process than this. */
+/** People, monitoring and probes use this port. They send little and one request at a time, so no client may hold more than this. */
 const MOST = { connections: 256, waiting: 10, bytes: 256 * 1024, silentMs: 30_000 }
 
-/** A server within these bounds. `refuse` answers a path that cannot be read. */
+/** Creates a server within these limits. `refuse` answers a path that cannot be read. */
 function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): FastifyInstance {
   return Fastify({
     bodyLimit: MOST.bytes,
@@ -99,7 +99,7 @@ const CLIENT_ERRORS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** What came in is no request; one before it on the same connection is answered first. */
+/** Refuses bytes that are no request. An earlier request on the same connection is answered first. */
 function refuseClient(socket: Socket, code: string | undefined): void {
   if (code === 'ECONNRESET') return void socket.destroy()
   const error = new ApiError('INVALID_ARGUMENT', 'the request is not well-formed, too long or too slow', { headers: ALWAYS })
@@ -108,7 +108,7 @@ function refuseClient(socket: Socket, code: string | undefined): void {
 
 const NOT_JSON = new ApiError('INVALID_ARGUMENT', 'a body must be JSON, sent with content-type: application/json')
 
-/** A body that the admin port cannot read is the caller's mistake, as Fastify says by its status. */
+/** A body that Fastify cannot read is the client's mistake, as Fastify's status says. */
 function refused(thrown: unknown): ApiError {
   const { statusCode = 500, message } = thrown as { statusCode?: number; message?: string }
   if (statusCode === 415) return NOT_JSON

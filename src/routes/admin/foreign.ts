@@ -3,16 +3,16 @@ import { isIP } from 'node:net'
 import { ApiError } from '../../errors/api-error.ts'
 import { hasPassed } from '../../upstream/loop.ts'
 
-/** Why a request may be that of a web page that is not ours, or of a client of the proxy; undefined when it cannot be. */
+/** Returns why a request may come from another site's page or through the proxy; undefined if it cannot. */
 export type Foreign = (request: Pick<IncomingMessage, 'url' | 'headers'>) => ApiError | undefined
 
-/** What browsers say of a page of this very origin, and of an address that a person typed (Fetch Metadata). */
+/** What browsers send for a page of this origin, and for an address that a person typed (Fetch Metadata). */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 /**
- * A page can have its own name answered with the address of this machine (DNS rebinding). For its browser it then talks to itself, and only
- * the name that it asks for gives it away. So a name must be one of `names`; an address cannot be bound anew. What comes from another
- * origin says so itself. Clients that are no browsers are held to the name alone.
+ * Detects requests of foreign pages. A page can make its own name resolve to this machine (DNS rebinding). Its browser then sees one
+ * origin, and only the name in the request differs. So the name must be one of `names`; an address cannot be rebound. A request from
+ * another origin says so in its headers. Clients that are no browsers are checked by name only.
  */
 export function createForeign(names: readonly string[]): Foreign {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())])
@@ -20,14 +20,14 @@ export function createForeign(names: readonly string[]): Foreign {
     if (hasPassed(headers)) return PROXIED
     const { host, origin, 'sec-fetch-site': site = 'none' } = headers
     if (/^[a-z][a-z\d+.-]*:/i.test(url)) return new ApiError('INVALID_ARGUMENT', 'the request target must be a path')
-    // HTTP/1.0 has none, and no browser speaks that.
+    // Only HTTP/1.0 has no Host header, and no browser speaks it.
     if (host !== undefined && !isKnown(nameIn(host), known)) return unknownName(host)
     if (origin !== undefined && authorityOf(origin) !== host?.toLowerCase()) return OTHER_ORIGIN
     return OWN_SITES.has(String(site)) ? undefined : OTHER_ORIGIN
   }
 }
 
-/** An `upstream.v2` that leads here would let whoever reaches the proxy change its modes. */
+/** If `upstream.v2` led here, every client of the proxy could change its modes. */
 const PROXIED = new ApiError('PERMISSION_DENIED', 'the admin port is not for what has come through a Crosswalk')
 
 const OTHER_ORIGIN = new ApiError(
@@ -44,13 +44,13 @@ function isKnown(name: string, known: ReadonlySet<string>): boolean {
   return isIP(name) !== 0 || known.has(name)
 }
 
-/** The name in a Host header, without a port and the brackets of an IPv6 address; empty when it is none. */
+/** Returns the name in a Host header without port and IPv6 brackets; empty if there is none. */
 function nameIn(host: string): string {
   const [, address, name = ''] = /^(?:\[([\da-f:.]+)\]|([^:@/\\[\]]+))(?::\d{1,5})?$/i.exec(host) ?? []
   return (address ?? name).toLowerCase()
 }
 
-/** Host and port of an origin; undefined for `null` and what is no web page. */
+/** Returns host and port of an origin; undefined for `null` and for anything that is no web page. */
 function authorityOf(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1]
 }

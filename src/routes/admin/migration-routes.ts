@@ -15,7 +15,7 @@ const comparisonsQuery = z.object({
   limit: z.coerce.number({ error: 'must be a whole number from 1 to 10000' }).int().min(1).max(10_000).default(100),
 })
 
-/** The admin endpoints of a migration: which side answers, and what is known by now. `operations` are the ids that rules may fit. */
+/** Adds the admin endpoints of a migration: its modes and its report. Rules may name the ids in `operations`. */
 export function addMigration(app: FastifyInstance, { modes, report }: MigrationSources, operations: readonly string[]): void {
   app.get('/modes', async () => modes.rules())
   app.put('/modes', async ({ body }) => {

@@ -1,17 +1,17 @@
 import type { Health } from '../../upstream/health.ts'
 
-/** Whether this process can serve, and how the services behind it are. */
+/** Whether this process can serve, and the state of the services behind it. */
 export interface Readiness {
-  /** Undefined when it can, else the reason why not. */
+  /** The reason why the process cannot serve; undefined if it can. */
   readonly notReady: string | undefined
-  /** `ok`, or what is wrong, by service. */
+  /** `ok` or the problem of each service. */
   readonly services: Readonly<Record<string, string>>
 }
 
 /**
- * Ready is a process that listens, is not leaving, and has found v2 or v1 well since its start: until then its settings may be wrong, and a
- * rollout must stop. Later the services make no difference. What they fail they fail for every replica, and a balancer that has none left
- * refuses connections, where a replica gives answers of v1, those of the fallback, or a 503 that a v1 client can read.
+ * A process is ready when it listens, is not leaving, and has found v2 or v1 well since its start. Before that its settings may be wrong,
+ * and a rollout must stop. Afterwards the services do not matter: they fail for every replica. A balancer without replicas refuses
+ * connections. A replica still gives answers of v1, those of the fallback, or a 503 that v1 clients can read.
  */
 export function createReady(health: () => Promise<Health>, isLeaving: () => boolean): () => Promise<Readiness> {
   return async () => {

@@ -4,18 +4,18 @@ import { pageOf } from '../../report/html-page.ts'
 import type { Report } from '../../report/report.ts'
 
 export interface ReportSources {
-  /** The report as of now. */
+  /** Returns the current report. */
   readonly reportNow: () => Report
 }
 
 export const PAGE = '/report'
 
-/** Where the page gets the report anew. */
+/** The page fetches new data here. */
 const DATA = '/report.json'
 
 /**
- * The report for people to look at, and what it shows as data. Nobody may embed the page or learn from where it was left. Where the report
- * `isOpen` the page holds it; else the page is empty, asks for a token and with that for the data.
+ * Adds the report page and its data. Other sites may not embed the page and do not learn its address from a link.
+ * If the report `isOpen`, the page holds the data. Otherwise it is empty, asks for a token and fetches the data with it.
  */
 export function addReport(app: FastifyInstance, { reportNow }: ReportSources, isOpen: boolean): void {
   let assets: PageAssets | undefined

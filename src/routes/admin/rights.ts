@@ -1,19 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** The tokens of the admin port; without any, everybody may do everything there. */
+/** The tokens of the admin port. Without any, every caller may do everything. */
 export interface AdminTokens {
   readonly token: string | undefined
-  /** Reads only. */
+  /** Permits reads only. */
   readonly readToken: string | undefined
 }
 
 export type Right = 'change' | 'read' | 'none'
 
-/** What the `Authorization` header of a request gives right to. */
+/** Returns the right that an `Authorization` header gives. */
 export type Rights = (authorization: string | undefined) => Right
 
-/** Every given token is held against both, by hashes of one length: how long it takes says nothing about either. */
+/** Compares the given token with both tokens by hashes of equal length, so that the time reveals nothing. */
 export function createRights({ token, readToken }: AdminTokens): Rights {
   if (token === undefined && readToken === undefined) return () => 'change'
   const [changing, reading] = [token, readToken].map((one) => (one === undefined ? undefined : hash(one)))
@@ -25,7 +25,7 @@ export function createRights({ token, readToken }: AdminTokens): Rights {
   }
 }
 
-/** Why somebody with this right may not use this method; undefined when they may. */
+/** Returns why a caller with this right may not use the method; undefined if it may. */
 export function whyNot(right: Right, method: string): ApiError | undefined {
   if (right === 'none') return NO_TOKEN
   return right === 'change' || method === 'GET' || method === 'HEAD' ? undefined : READS_ONLY

@@ -30,8 +30,8 @@ interface GrpcParts {
 }
 
 /**
- * Hands gRPC calls over to v2. They are let in, counted and logged as every other request is, and their forwarding headers are made true;
- * the name of the method is the path.
+ * Passes gRPC calls to v2. They are admitted, counted and logged like other requests, and their forwarding headers are corrected.
+ * The path is the name of the method.
  */
 export function createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, limits }: GrpcParts): OnGrpc {
   return (stream, headers, raw) => {
@@ -75,12 +75,12 @@ export function createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, li
   }
 }
 
-/** What no path of REST looks like. */
+/** The form of a gRPC method, which no REST path has. */
 const METHOD = /^\/(?:\w+\.)+\w+\/\w+$/
 
 /**
- * A gateway reads a body whatever its content type says (facts §12.5). With one of gRPC, a path of v1 would go round the mode rules, and any
- * other past the path of `upstream.v2`, which methods of gRPC do not have.
+ * A gateway reads a body whatever its content type says (facts §12.5). With a gRPC type, a v1 path would bypass the mode rules.
+ * Any other path would bypass the path of `upstream.v2`, which gRPC methods do not have.
  */
 function wrongPath(path: string, { classify, isBelow }: Gate): ApiError | undefined {
   const target = classify(path)
@@ -93,7 +93,7 @@ function methodOf(headers: IncomingHttpHeaders) {
   return { method: headers[':method'], path: pathForLog({ url: headers[':path'], httpVersionMajor: 2 }) }
 }
 
-/** Node gives it as something that may be TLS, or nothing once the connection is over. */
+/** Node types it as possibly TLS, and it is absent once the connection is closed. */
 function socketOf({ session }: ServerHttp2Stream): Socket {
   return session?.socket as Socket
 }

@@ -11,33 +11,33 @@ import { abortSignalOf } from '../../upstream/signal.ts'
 import { sendError } from '../answer.ts'
 import { answerSignal } from '../lifetime/client-signal.ts'
 
-/** Passes one v1 request on to the v1 upstream as it is. */
+/** Passes one v1 request unchanged to the v1 upstream. */
 export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange) => FastifyReply
 
 interface LegacySettings {
-  /** Origin of the v1 service, with an optional path prefix. */
+  /** The origin of the v1 service, with an optional path prefix. */
   readonly base: string
-  /** Milliseconds until the v1 service must begin to answer; its body may take as long as it likes. */
+  /** Milliseconds until the v1 service must begin to answer; its body has no limit. */
   readonly answerMs: number
-  /** Told of an answer that could not be passed on. */
+  /** Counts an answer that cannot be relayed. */
   readonly unrelayable: () => void
 }
 
 type Answered = (error: Error | null, answer: Dispatcher.ResponseData) => void
 
-/** What reply-from has no place for. */
+/** Values that reply-from does not carry. */
 interface Passing {
   readonly signal: AbortSignal
-  /** The target as it goes out. */
+  /** The target that is sent. */
   readonly path: string
-  /** The major version of HTTP that the client speaks. */
+  /** The client's major version of HTTP. */
   readonly version: number
 }
 
 /**
- * Bytes to the v1 service by reply-from, with its measured traps closed (design §6.2): the shared pool verifies TLS, nothing is retried,
- * bodies are streams that nobody re-encodes, a client that goes away ends the upstream call, errors have our shape. The target is the
- * client's: reply-from would make a URL of it, which turns `\` into `/` and cuts off what stands behind a `#`.
+ * Sends requests to the v1 service with reply-from and closes its measured traps (design §6.2). The shared pool verifies TLS, nothing is
+ * retried, and bodies are streams without re-encoding. A client that goes away ends the upstream call, and errors have our form. The
+ * target is the client's text. reply-from would parse it as a URL, turn `\` into `/` and cut off a `#` with what follows.
  */
 export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: LegacySettings): Legacy {
   const { origin, pathname } = new URL(base)
@@ -72,7 +72,9 @@ export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs
   }
 }
 
-/** Gives reply-from an answer that the client can be given; it writes the head in an event handler, where nobody could refuse it. */
+/**
+ * Passes reply-from an answer that a client can be given. reply-from writes the head in an event handler, where a refusal is impossible.
+ */
 function passOn(version: number, answer: Dispatcher.ResponseData, answered: Answered): void {
   const head = relayable(version, { status: answer.statusCode, reason: '', headers: flat(answer.headers) })
   if ('problem' in head) {
@@ -86,7 +88,7 @@ function hasBody({ method, headers }: FastifyRequest): boolean {
   return framed && method !== 'GET' && method !== 'HEAD'
 }
 
-/** `Expect` was answered by our own server, and undici refuses to send it. */
+/** Drops `Expect`: our server has answered it, and undici refuses to send it. */
 function requestHeaders<T>(headers: Readonly<Record<string, T>>, id: string, withBody: boolean) {
   const { expect: _, ...kept } = { ...endToEnd(headers), 'x-request-id': id } as Record<string, T | string>
   return withBody ? kept : { ...kept, 'content-length': undefined }

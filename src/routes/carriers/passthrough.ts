@@ -17,9 +17,9 @@ import { createWebSockets, type WebSocketLimits } from './web-sockets.ts'
 
 const LENGTH_REQUIRED = 411
 
-/** Everything that is not v1: native v2 calls, uploads, WebSockets. */
+/** Carries everything that is not v1: native v2 calls, uploads, WebSockets. */
 export interface Passthrough {
-  /** Hands a request over to v2: from here on it is nobody's business what it says. */
+  /** Passes a request to v2 without looking at its content. */
   serve(request: FastifyRequest, reply: FastifyReply, exchange: Exchange): void
   /** Ends all WebSockets. */
   endWebSockets(): void
@@ -33,7 +33,7 @@ export interface PassthroughParts {
 }
 
 export interface PassthroughSettings extends NativeSettings, WebSocketLimits {
-  /** Milliseconds for a connection to v2 to be there; what v2 does then takes as long as it likes. */
+  /** Milliseconds to connect to v2; after that v2 has no limit. */
   readonly connectionMs: number
 }
 

@@ -8,30 +8,30 @@ import { relayableHeaders } from '../../relay/head.ts'
 import { endToEndRaw } from '../../upstream/hop-by-hop.ts'
 import type { Native } from '../../upstream/native/native.ts'
 
-/** Bounds of WebSockets; the names are those of the configuration. */
+/** Limits of WebSockets, named as in the configuration. */
 export interface WebSocketLimits {
-  /** Open at the same time, handshakes among them; 0: no bound. */
+  /** The maximum number that is open, including handshakes; 0 = unlimited. */
   readonly webSockets: number
-  /** Milliseconds without a byte in either direction; also for v2 to answer a handshake. */
+  /** Milliseconds without a byte in either direction, and for v2 to answer a handshake. */
   readonly webSocketIdleMs: number
 }
 
-/** What became of a WebSocket. */
+/** How a WebSocket ended. */
 export interface WebSocketEnd {
   readonly seconds: number
-  /** Bytes from the client, and to it. */
+  /** Bytes from the client, and bytes to it. */
   readonly received: number
   readonly sent: number
 }
 
-/** Told when a handshake came to nothing. */
+/** Answers a failed handshake. */
 export type Refuse = (response: ServerResponse, error: ApiError, status?: number) => void
 
 /** The WebSockets between clients and v2. */
 export interface WebSockets {
-  /** Carries a handshake to v2, and what follows it when v2 agrees; `ended` is told at the end of that. */
+  /** Carries a handshake to v2 and, if v2 agrees, the bytes after it. Calls `ended` at the end of the WebSocket. */
   open(request: IncomingMessage, response: ServerResponse, handshake: Handshake, ended: (end: WebSocketEnd) => void): void
-  /** Ends all of them: they have no end of their own that a shutdown could wait for. */
+  /** Ends all of them: a shutdown cannot wait for them, because they have no end of their own. */
   end(): void
   count(): number
 }
@@ -70,7 +70,7 @@ function tooMany(webSockets: number): ApiError {
   return askAgain('UNAVAILABLE', `more than limits.webSockets (${webSockets}) WebSockets are open`)
 }
 
-/** Answers the handshake. The answer is over then for everybody who waits for that; its connection goes on. */
+/** Answers the handshake. The answer counts as complete then, but its connection goes on. */
 function switchOver(response: ServerResponse, headers: readonly string[], socket: Socket, done: () => void): void {
   response.sendDate = false
   response.writeHead(SWITCHED, 'Switching Protocols', ['connection', 'Upgrade', 'upgrade', 'websocket', ...headers])
@@ -82,15 +82,15 @@ function switchOver(response: ServerResponse, headers: readonly string[], socket
 }
 
 /**
- * Each connection ends with the other, from the moment on at which nobody else listens to that of v2: the client may be slow to take the
- * answer, v2 may break off meanwhile, and an error that nobody hears ends the process.
+ * Ends each connection with the other, from the moment when nothing else listens to v2's connection.
+ * The client may read the answer slowly while v2 breaks off, and an error without a listener ends the process.
  */
 function endTogether(client: Socket, upstream: Socket): void {
   client.once('close', () => upstream.destroy())
   upstream.on('error', () => {}).once('close', () => client.destroySoon())
 }
 
-/** Carries bytes both ways until both ends are closed, or one of them breaks. */
+/** Carries bytes both ways until both ends are closed or one breaks. */
 function join(client: Socket, upstream: Socket, ended: (end: WebSocketEnd) => void): void {
   const began = performance.now()
   const [readBefore, writtenBefore] = [client.bytesRead, client.bytesWritten]

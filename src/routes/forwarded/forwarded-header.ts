@@ -1,10 +1,10 @@
-/** One proxy's entry in a `Forwarded` header: lower-case parameter names, values without quotes. */
+/** One proxy's entry in a `Forwarded` header: names in lower case, values without quotes. */
 export type Element = ReadonlyMap<string, string>
 
-/** One parameter and what ends it: `;` another one of this element, `,` the next element. */
+/** One parameter and its end: `;` before another parameter of the element, `,` before the next element. */
 const PARAMETER = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))[ \t]*([;,]|$)/y
 
-/** The elements of a `Forwarded` header (RFC 7239 §4); none when it is malformed, because half of it could say anything. */
+/** Parses the elements of a `Forwarded` header (RFC 7239 §4). A malformed one has none, because half of it could say anything. */
 export function parseForwarded(text: string): readonly Element[] {
   const elements: Map<string, string>[] = []
   let element = new Map<string, string>()
@@ -21,7 +21,7 @@ export function parseForwarded(text: string): readonly Element[] {
   return elements
 }
 
-/** Parameters as one element; values that are no tokens are quoted. */
+/** Writes parameters as one element; values that are no tokens are quoted. */
 export function elementText(parameters: Readonly<Record<string, string>>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${/^[\w!#$%&'*+.^`|~-]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`)

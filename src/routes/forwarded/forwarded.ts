@@ -7,21 +7,21 @@ import { elementText, parseForwarded } from './forwarded-header.ts'
 import { createTrust, type IsTrusted } from './trust.ts'
 
 export interface ForwardedSettings {
-  /** Addresses and networks of the proxies in front of us that are believed. */
+  /** Addresses and networks of trusted proxies in front of us. */
   readonly trusted: readonly string[]
-  /** Which headers those proxies write. They pass the other ones on as the client wrote them, so only these are read. */
+  /** The headers that those proxies write. Only these are read: the proxies pass the others on as the client wrote them. */
   readonly header: 'x-forwarded' | 'forwarded'
 }
 
 type Arrived = Pick<IncomingMessage, 'headers' | 'socket'>
 
 export interface Forwarded {
-  /** The address of the client. */
+  /** Returns the address of the client. */
   clientOf(request: Arrived): string
   /**
-   * Makes the forwarding headers of a request true, in place; every carrier that copies them asks for it first. What an untrusted peer
-   * claims is replaced by what we see, what a trusted one says is kept and added to. What the client's own `Connection` header names is
-   * dropped before, because it could name what is written here.
+   * Corrects the forwarding headers of a request in place. Every carrier that copies them calls this first.
+   * What an untrusted peer claims is replaced by what we see; what a trusted peer says is kept and extended.
+   * Headers that the client's `Connection` names are dropped first, because it could name the ones written here.
    */
   rewrite(request: Arrived): void
 }
@@ -53,7 +53,7 @@ export function createForwarded({ trusted, header }: ForwardedSettings): Forward
   }
 }
 
-/** The other end of a connection, and whether it is a proxy that is believed. */
+/** The peer of a connection, and whether it is a trusted proxy. */
 interface Connection {
   readonly peer: string
   readonly isProxy: boolean
@@ -61,7 +61,7 @@ interface Connection {
 
 const CONNECTION = Symbol('connection')
 
-/** Looks at a connection once, not at every request: where it comes from does not change. */
+/** Examines a connection once, not at every request: its peer does not change. */
 function createConnections(isTrusted: IsTrusted): (socket: Socket) => Connection {
   return (socket) => {
     const known = socket as Socket & { [CONNECTION]?: Connection }
@@ -76,7 +76,7 @@ function createConnections(isTrusted: IsTrusted): (socket: Socket) => Connection
 const PROTO = /^(https?|wss?)$/i
 const HOST = /^[\w.~:[\]-]{1,255}$/
 
-/** What the proxies in front say, in the order they said it. */
+/** The claims of the proxies in front, in their order. */
 interface Claim {
   readonly hops: readonly string[]
   readonly protos: readonly string[]
@@ -85,7 +85,9 @@ interface Claim {
 
 const NO_CLAIM: Claim = { hops: [], protos: [], hosts: [] }
 
-/** The value said by the proxy that talked to the client: as far from the right as the client is, or the only one there is. */
+/**
+ * Returns the value from the proxy that talked to the client. Its position from the right is that of the client, or it is the only value.
+ */
 function vouchedValue(values: readonly string[], depth: number, valid: RegExp): string | undefined {
   const value = depth > 0 ? values.at(-Math.min(depth, values.length)) : undefined
   return value !== undefined && valid.test(value) ? value : undefined
@@ -123,7 +125,7 @@ const FAMILIES: Readonly<Record<ForwardedSettings['header'], Family>> = {
   },
 }
 
-/** Node joins repeated headers with commas; types allow arrays. */
+/** Node joins repeated headers with commas, but its types allow arrays. */
 function list(value: string | readonly string[] | undefined): readonly string[] {
   const text = typeof value === 'string' ? value : (value ?? []).join(',')
   return text === '' ? [] : text.split(',').map((part) => part.trim())
@@ -133,7 +135,7 @@ function nodeOf(address: string): string {
   return address.includes(':') ? `[${address}]` : address
 }
 
-/** What a client's `Connection` names is for us alone (RFC 9110 §7.6.1); after that nothing is left for it to name. */
+/** The headers that a client's `Connection` names are for us alone (RFC 9110 §7.6.1). Afterwards it has nothing left to name. */
 function dropNamed(headers: IncomingHttpHeaders): void {
   if (headers.connection === undefined) return
   const isNamed = namedBy(headers.connection)

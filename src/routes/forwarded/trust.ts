@@ -4,7 +4,7 @@ export type IsTrusted = (address: string) => boolean
 
 const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
 
-/** Tells whether an address is one of these addresses and networks. Without any, nobody is trusted. */
+/** Returns a test whether an address is in one of these networks. Without any, no address is trusted. */
 export function createTrust(networks: readonly string[]): IsTrusted {
   const list = new BlockList()
   for (const network of networks) {
@@ -19,7 +19,7 @@ export function createTrust(networks: readonly string[]): IsTrusted {
   }
 }
 
-/** Whether only this machine reaches an address. */
+/** True if only this machine can reach the address. */
 export const isLoopback: IsTrusted = createTrust(['127.0.0.0/8', '::1'])
 
 function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {

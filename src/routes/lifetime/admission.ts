@@ -11,20 +11,20 @@ import { credentialHash } from '../../upstream/credential.ts'
 import { refusing } from '../refusal.ts'
 import type { TimedRequest } from './timed.ts'
 
-/** Bounds of what is let in; 0 = none. The names are those of the configuration. */
+/** Limits of admission, named as in the configuration; 0 = unlimited. */
 export interface AdmissionLimits {
-  /** Requests under way, of all callers together. */
+  /** Requests in flight from all callers together. */
   readonly requestsInFlight: number
-  /** Requests under way of one caller. */
+  /** Requests in flight from one caller. */
   readonly callerInFlight: number
   /** Requests that one caller may begin in a second, and at once after a pause. */
   readonly callerPerSecond: number
 }
 
-/** Why a request, or its body or connection, was not let in, for counting. */
+/** The reason why a request, its body or its connection was refused, for counting. */
 export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate' | 'bodies' | 'connections'
 
-/** Lets a request in until its answer is over, or gives the error to answer with. */
+/** Admits a request until its answer is complete, or returns the error to answer with. */
 export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Ending) => ApiError | undefined
 
 interface Caller {
@@ -32,13 +32,13 @@ interface Caller {
   readonly pace: Bucket | undefined
 }
 
-/** Callers whose pace is remembered; one that was forgotten begins with a full bucket. */
+/** The number of callers whose rate is remembered. A forgotten caller begins with a full bucket. */
 const REMEMBERED = 10_000
 
 /**
- * Refuses at once what would only wait: beyond a bound on the requests under way, more of them make every answer later and none of them
- * sooner. It is a count and not a measured delay of the event loop, because a measurement is a sample: it lets everything or nothing in
- * until the next one. `now` is a monotonic clock in milliseconds; jumps of the time of day change nothing.
+ * Refuses requests at once that would only wait. Beyond a certain number in flight, more requests make every answer later and none sooner.
+ * The limit is a count, not a measured delay of the event loop: a measurement is a sample and admits everything or nothing until the next
+ * one. `now` is a monotonic clock in milliseconds, so changes of the system time have no effect.
  */
 export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
   const { requestsInFlight, callerInFlight, callerPerSecond } = limits
@@ -64,12 +64,12 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
   }
 }
 
-/** Refusals over HTTP/2 that wait to be read. A client that lets nothing be written keeps its streams; the next ones are reset instead. */
+/** Unread refusals over HTTP/2. A client that reads nothing keeps its streams; the next ones are reset instead. */
 const MOST_UNREAD = 1000
 
 /**
- * What is let in; the rest is answered before it costs anything, be it a route or a log line. The connection of what came too much rests then:
- * under twice the load that can be borne, a refusal that takes a fifth of an answer's time takes a quarter of the answers away.
+ * Admits requests and answers the rest before a route or a log line costs anything. The connection of a refused request rests then.
+ * A refusal costs a fifth of an answer: under twice the bearable load, refusals would displace a quarter of the answers.
  */
 export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handler: RequestListener): RequestListener {
   const unread = createRoom(MOST_UNREAD)
@@ -81,7 +81,7 @@ export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handl
     const { stream } = request as TimedRequest
     if (stream && !unread.take(1)) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
     if (stream) whenOver(response, { over: () => unread.give(1), next: undefined })
-    // The error of an overload is always the same one.
+    // The error of an overload is always the same object.
     if (refused !== known) {
       known = refused
       answer = refusing(refused)
@@ -100,7 +100,7 @@ function both(first: () => void, second: () => void): () => void {
 
 type Admitted = { readonly leave: () => void } | { readonly why: Refused; readonly message: string; readonly seconds: number }
 
-/** The bounds of single callers; a caller is known by the hash of its credential, and all without one are the same. */
+/** The limits of single callers. The hash of a credential identifies a caller; all callers without one are the same. */
 function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now: () => number): (hash: string) => Admitted {
   const callers = new LRUCache<string, Caller>({ max: REMEMBERED })
   const newcomer = (): Caller => ({

@@ -5,8 +5,8 @@ import { type Over, whenOver } from '../../listen/on-close.ts'
 import { Firing, type Signal } from '../../upstream/signal.ts'
 
 /**
- * Fires when the client goes away before its answer is complete. Fastify's own `request.signal` fires as soon as a body has been read
- * and cannot be used (design §6.5).
+ * Fires when the client goes away before its answer is complete.
+ * Fastify's `request.signal` is unusable: it fires as soon as a body has been read (design §6.5).
  */
 class ClientSignal extends Firing implements Over {
   next: Over | undefined
@@ -29,8 +29,8 @@ export function clientSignal(response: ServerResponse): Signal {
 }
 
 /**
- * Fires when an answer is over, however it ended: who has answered for the service, because the client's body did not come, must not leave
- * the service waiting for that body.
+ * Fires when an answer ends, however it ends.
+ * If we answer because the client's body did not arrive, the service must not wait for that body.
  */
 class AnswerSignal extends Firing implements Over {
   next: Over | undefined
@@ -50,7 +50,7 @@ export function answerSignal(response: ServerResponse): Signal {
   return new AnswerSignal(response)
 }
 
-/** Fires for a request that takes too long as well. A class, because every request has one. */
+/** Also fires for a request that takes too long. It is a class because every request has one. */
 class RequestSignal extends ClientSignal implements Watched {
   due: number
   older: Watched | undefined
@@ -78,7 +78,7 @@ class RequestSignal extends ClientSignal implements Watched {
   }
 }
 
-/** Makes signals that fire when the client goes away, or when the request has taken longer than `deadlineMs` milliseconds. */
+/** Creates signals that fire when the client goes away, or when the request exceeds `deadlineMs` milliseconds. */
 export function createRequestSignals(deadlineMs: number): (response: ServerResponse) => Signal {
   const deadlines = createDeadlines(deadlineMs)
   const tooLong = () => new ApiError('DEADLINE_EXCEEDED', `the request took longer than limits.deadlineMs (${deadlineMs}) allows`)

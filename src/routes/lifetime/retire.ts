@@ -3,27 +3,27 @@ import net from 'node:net'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/** How a server leaves the balancer in front of it; all in milliseconds. */
+/** The times in which a server leaves the balancer, in milliseconds. */
 export interface Retirement {
-  /** Everything is still accepted: for a balancer that asks `/readyz` and needs time to notice. */
+  /** Everything is still accepted: for a balancer that polls `/readyz` and needs time to notice. */
   readonly drainMs: number
-  /** New connections are refused, open ones are served: for a balancer that learns from a refused connection, as nginx does. */
+  /** New connections are refused and open ones are served: for balancers such as nginx that detect shutdown by a refused connection. */
   readonly lingerMs: number
-  /** What is under way may finish. */
+  /** Requests in flight may finish. */
   readonly shutdownMs: number
 }
 
-/** Connections that the HTTP/1.1 server knows nothing of. */
+/** The connections that the HTTP/1.1 server does not know. */
 export interface Others {
-  /** Ends WebSockets, which have no end of their own, and tells HTTP/2 clients to go: they know what was not served. */
+  /** Ends WebSockets, which have no end of their own, and tells HTTP/2 clients to leave. They know which requests were not served. */
   leave(): void
-  /** Ends whatever is left. */
+  /** Ends all remaining connections. */
   cut(): void
 }
 
 /**
- * Takes a server out of service without losing a request. A connection must never be closed while the balancer may be about to use it:
- * so every answer says `connection: close` from the start, and idle connections are closed only when both times are over.
+ * Takes a server out of service without losing a request. A connection must not close while the balancer may be about to use it.
+ * So every answer says `connection: close` from the start, and idle connections close only after both times.
  * `others` are the connections that are not HTTP/1.1.
  */
 export async function retire(app: FastifyInstance, others: Others, { drainMs, lingerMs, shutdownMs }: Retirement): Promise<void> {
@@ -38,7 +38,7 @@ function lastOfItsConnection(_: IncomingMessage, response: ServerResponse): void
   response.setHeader('connection', 'close')
 }
 
-/** An HTTP server's own `close` would end idle connections too; the one below it only stops listening. */
+/** Stops listening only: the HTTP server's own `close` would also end idle connections. */
 async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
   const over = new AbortController()
   await quiet()
@@ -46,13 +46,13 @@ async function linger({ server }: FastifyInstance, ms: number): Promise<void> {
   await delay(ms, undefined, { signal: over.signal }).catch(() => {})
 }
 
-/** Turns of the event loop that are waited for, and what one may take in milliseconds. */
+/** The number of turns of the event loop to wait for, and the milliseconds of a quiet one. */
 const TURNS = 100
 const QUIET_MS = 1
 
 /**
- * Waits for a turn of the event loop that has little to do. A connection that came in while this one was busy is not accepted yet, and the
- * system resets it when nobody listens any more; the balancer may have sent a write on it.
+ * Waits for a quiet turn of the event loop. A connection that arrived during a busy turn is not accepted yet.
+ * The system resets it when the process stops listening, and the balancer may have sent a write on it.
  */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -62,7 +62,7 @@ async function quiet(): Promise<void> {
   }
 }
 
-/** Closes the app when its last request is over, or after `ms` milliseconds whatever is still under way. */
+/** Closes the app when its last request ends, or after `ms` milliseconds with requests still in flight. */
 async function finish(app: FastifyInstance, others: Others, ms: number): Promise<void> {
   const tidy = setInterval(() => app.server.closeIdleConnections(), 50)
   const force = setTimeout(() => {

@@ -6,7 +6,7 @@ import { refuse } from '../refusal.ts'
 
 const REQUEST_TIMEOUT = 408
 
-/** The time limits of clients, in the words of HTTP. `cut` counts those that met one. */
+/** The time limits of clients, applied to HTTP. `cut` counts clients that exceeded one. */
 export function createClientLimits(times: ClientTimes, cut: (why: Cut) => void): TimeLimits<TimedRequest, ServerResponse> {
   const late = () => {
     const message = `the request body did not come within limits.bodyTimeoutMs (${times.bodyMs})`
@@ -16,7 +16,7 @@ export function createClientLimits(times: ClientTimes, cut: (why: Cut) => void):
   return createTimeLimits(times, ends, () => performance.now())
 }
 
-/** Every request has to keep them, also one that is refused. */
+/** Applies the limits to every request, even a refused one. */
 export function createTimed({ watch }: TimeLimits<TimedRequest, ServerResponse>, handler: RequestListener): RequestListener {
   return (request, response) => {
     watch(response, hasNoBody(request) ? undefined : request)
@@ -24,10 +24,10 @@ export function createTimed({ watch }: TimeLimits<TimedRequest, ServerResponse>,
   }
 }
 
-/** What is asked of a request; `stream` is there over HTTP/2. */
+/** The parts of a request that the limits use; `stream` exists over HTTP/2. */
 export interface TimedRequest {
   readonly complete: boolean
-  /** Node forgets it when the connection is gone. */
+  /** Node sets it to null when the connection is gone. */
   readonly socket: { destroy(): unknown } | null
   readonly stream?: ServerHttp2Stream
 }
@@ -43,7 +43,7 @@ export function timedStream(stream: ServerHttp2Stream): TimedRequest {
   }
 }
 
-/** Over HTTP/2 a request that nobody reads is never complete; that it has no body is known from its head. */
+/** True if the head says that there is no body. An unread HTTP/2 request never completes by itself. */
 function hasNoBody({ stream }: TimedRequest): boolean {
   return stream?.endAfterHeaders ?? false
 }

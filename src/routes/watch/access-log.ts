@@ -9,15 +9,15 @@ import type { Forwarded } from '../forwarded/forwarded.ts'
 import type { Metrics } from './metrics.ts'
 import { pathForLog } from './path-for-log.ts'
 
-/** Opens the record of one request; closes, counts and logs it when its answer is over, however that came about. */
+/** Opens the record of a request. When the answer ends, however it ends, closes, counts and logs it. */
 export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
 
-/** Unknown parameters that a log line names; a request may bring ten thousand. */
+/** The maximum number of unknown parameters in a log line; a request may have ten thousand. */
 const NAMED = 20
 
 /**
- * One log line a request. It never holds a header, a body or a query, because those carry tokens; the caller is named by the hash of the
- * credential. The response's `close` is watched because it comes for finished, broken and passed-through answers alike.
+ * Writes one log line a request. It never holds a header, a body or a query, because those carry tokens. The hash of the credential names
+ * the caller. The response's `close` event is used because finished, broken and passed-through answers all have it.
  */
 export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): Begin {
   return (request, response, id) => {
@@ -57,19 +57,19 @@ function lineOf(exchange: Exchange, request: IncomingMessage, status: number, ms
   }
 }
 
-/** The id under which traces know the request: ours, or the one that the client gave. */
+/** Returns the trace id of the request: ours, or the client's. */
 function traceOf({ span }: Exchange, { headers }: IncomingMessage): { readonly trace?: string } {
   const trace = span?.traceId ?? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers.traceparent))?.[1]
   return trace === undefined ? {} : { trace }
 }
 
-/** The status that the client saw whole; 499 when it went away before that, the error's when we had to break off. */
+/** The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off. */
 function statusOf(response: ServerResponse, { error }: Exchange): number {
   if (response.writableFinished) return response.statusCode
   return error?.http ?? 499
 }
 
-/** Refusals that quote the request, which may hold a secret: their messages stay out of the log. */
+/** Codes whose messages quote the request, which may hold a secret. These messages stay out of the log. */
 const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
   'INVALID_ARGUMENT',
   'NOT_FOUND',
@@ -78,7 +78,7 @@ const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
   'OUT_OF_RANGE',
 ])
 
-/** An error for the log, with its cause. */
+/** An error in the form of the log, with its cause. */
 export function described({ code, message, cause }: NonNullable<Exchange['error']>) {
   if (QUOTING.has(code)) return { code }
   return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }

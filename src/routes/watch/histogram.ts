@@ -1,12 +1,12 @@
 import type { Metric, Registry } from 'prom-client'
 
-/** How long things of one kind took. */
+/** The durations of one kind of thing. */
 export interface Durations {
   observe(label: string, seconds: number): void
 }
 
 interface Spread {
-  /** Durations of each bucket by itself; the last is for those beyond every bound. */
+  /** The count of each bucket by itself; the last is for durations beyond every bound. */
   readonly counts: number[]
   sum: number
 }
@@ -14,15 +14,15 @@ interface Spread {
 export interface DurationsOptions {
   readonly name: string
   readonly help: string
-  /** The one label. */
+  /** The name of the only label. */
   readonly label: string
   /** Upper bounds of the buckets in seconds, ascending. */
   readonly buckets: readonly number[]
 }
 
 /**
- * A Prometheus histogram that is counted by hand and written down when somebody asks: every request and every call goes through one, and
- * prom-client's own would build a key from its labels each time.
+ * A Prometheus histogram that counts by hand and is formatted on demand.
+ * Every request and every call uses one; prom-client's own would build a key from its labels each time.
  */
 export function createDurations(registry: Registry, { name, help, label, buckets }: DurationsOptions): Durations {
   const spreads = new Map<string, Spread>()
@@ -33,7 +33,7 @@ export function createDurations(registry: Registry, { name, help, label, buckets
     type: 'histogram',
     get: async () => ({ name, help, type: 'histogram', values: values(), aggregator: 'sum' }),
   }
-  // A registry asks a metric for its values and nothing else.
+  // A registry only asks a metric for its values.
   registry.registerMetric(metric as unknown as Metric)
   return {
     observe(value, seconds) {

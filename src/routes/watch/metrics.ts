@@ -14,35 +14,35 @@ import { watchProcess } from './process-metrics.ts'
 export interface Metrics {
   begin(): void
   end(exchange: Exchange, status: number, seconds: number): void
-  /** A v2 call is over; `status` is undefined when no answer came. */
+  /** Counts a finished v2 call; `status` is undefined if no answer arrived. */
   endCall(status: number | undefined, seconds: number): void
-  /** Counts the status of a gRPC call, beside `end`. */
+  /** Counts the status of a gRPC call, in addition to `end`. */
   endGrpc(code: CodeName): void
-  /** A request that was not let in. */
+  /** Counts a refused request. */
   refused(why: Refused): void
-  /** A client that was cut off because it took too long. */
+  /** Counts a client that was cut off because it took too long. */
   cut(why: Cut): void
-  /** An answer of a service whose head no client could be given. */
+  /** Counts an answer of a service whose head cannot be relayed. */
   unrelayable(carrier: Carrier): void
-  /** From now on the WebSockets that are open are told. */
+  /** Adds the number of open WebSockets to the metrics. */
   watchWebSockets(count: () => number): void
   /** The Prometheus text format. */
   text(): Promise<string>
 }
 
-/** How a request gets to a service. */
+/** The kind of path from a request to a service. */
 export type Carrier = 'native' | 'v1' | 'grpc'
 
-/** What is asked when somebody reads the metrics. */
+/** The sources that are read when the metrics are. */
 export interface MetricsSources {
   readonly pool: Agent
   readonly report: Pick<Report, 'evidence'>
   readonly health: () => Promise<Health>
-  /** End of the certificate in seconds since 1970, with TLS. */
+  /** The certificate's expiry in seconds since 1970, with TLS. */
   readonly expiry: number | undefined
 }
 
-/** One registry for each server, so that two servers in one process do not count together. Labels are operation ids: a bounded set. */
+/** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
 export function createMetrics({ pool, report, health, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -78,7 +78,7 @@ export function createMetrics({ pool, report, health, expiry }: MetricsSources):
   }
 }
 
-/** Seconds; from a call within one machine to a list that takes its whole deadline. */
+/** Seconds: from a call within one machine to a list that takes its whole deadline. */
 const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
 
 function createClocks(registry: Registry) {
@@ -98,7 +98,7 @@ function createClocks(registry: Registry) {
   }
 }
 
-/** What is summed up of one operation. */
+/** The sums of one operation. */
 interface Tally {
   /** Requests by mode and outcome. */
   readonly requests: Map<string, Record<Outcome, number>>
@@ -107,7 +107,7 @@ interface Tally {
   dropped: number
 }
 
-/** Counts requests by hand, and tells the counters when somebody asks: see `createDurations`. */
+/** Counts requests by hand and updates the counters on demand: see `createDurations`. */
 function createTallies(registry: Registry) {
   const tallies = new Map<string, Tally>()
   const registers = [registry]
@@ -198,7 +198,7 @@ function watchHealth(health: () => Promise<Health>, registers: Registry[]): void
   })
 }
 
-/** Counted by hand and told when asked: under overload a labelled counter would be a good part of what a refusal costs. */
+/** Counts by hand and updates on demand: under overload, a labelled counter would be a large part of a refusal's cost. */
 function countRefusals(registers: Registry[]): (why: Refused) => void {
   const counts = new Map<Refused, number>()
   new Counter({

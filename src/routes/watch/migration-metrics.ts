@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { EvidenceReport, OperationReport, Report } from '../../modes/migration-report.ts'
 
-/** What is known of the migration, as series. Operations are a bounded set, and so is everything else that names one. */
+/** Exposes the state of the migration as series. Operations and all other labels are bounded sets. */
 export function watchMigration(report: Pick<Report, 'evidence'>, registers: Registry[]): void {
   type Rows = (evidence: EvidenceReport) => readonly (readonly [labels: Record<string, string>, value: number])[]
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** The state of the process. Everything is read when somebody asks, so that it costs nothing in between. */
+/** Exposes the state of the process. It is read on demand only and costs nothing otherwise. */
 export function watchProcess(registers: Registry[]): void {
   new Counter({
     name: 'process_cpu_seconds_total',
@@ -46,7 +46,7 @@ function maxFiles(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1])
 }
 
-/** `/proc` is Linux's, and cannot be read when no file may be opened any more. */
+/** `/proc` exists on Linux only, and is unreadable when the process can open no more files. */
 function orUnknown(read: () => number): number {
   try {
     return read()

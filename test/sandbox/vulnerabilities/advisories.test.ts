@@ -20,10 +20,9 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
   test('the envelope pages through all of them in uid order', async () => {
     const first = (await get(`${PATH}?page_size=40`)).json
     const second = (await get(`${PATH}?page_size=40&page_token=${first.nextPageToken}`)).json
-    expect([first.totalCount, first.skipped, second.nextPageToken]).toEqual(['60', 0, undefined])
     const uids = [...first.advisories, ...second.advisories].map(({ uid }) => uid)
     expect(uids).toEqual([...new Set(uids)].sort())
-    expect(uids).toHaveLength(60)
+    expect([first.totalCount, first.skipped, second.nextPageToken]).toEqual([String(uids.length), 0, undefined])
   })
 
   test('every kind of event and every state of review is there', async () => {
@@ -111,7 +110,7 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
   test('authors and reviewers, and one author who must not occur', async () => {
     const by = await list('event_authors=alice@example.com')
     const without = await list('exclude_event_authors=alice@example.com')
-    expect(by.length + without.length).toBe(60)
+    expect(by.length + without.length).toBe((await list()).length)
     expect(events(without).some(({ author }) => author === 'alice@example.com')).toBe(false)
     expect((await list('event_reviewers=carol@example.com')).length).toBeGreaterThan(0)
     expect(await list('event_reviewers=nobody@example.com')).toEqual([])

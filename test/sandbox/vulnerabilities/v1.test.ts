@@ -6,22 +6,24 @@ const published = startV1('published')
 
 const PATH = '/vulnerabilities/v1/advisories'
 const get = (path: string, token?: string): Promise<Got> => send(`GET ${path}`, undefined, token === undefined ? {} : { token })
+/** How many advisories the organization has. */
+const all = world.store.advisories.below(organization).length
 const list = async (query = '') => (await get(`${PATH}?page_size=200&${query}`)).body.items
 
 describe('GET /vulnerabilities/v1/advisories (facts §5.1)', () => {
   test('has the pages it always had, 50 rows unless asked, 200 at most', async () => {
     const first = (await get(PATH)).body
-    expect([first.items.length, first.total_count, first.id]).toEqual([50, '60', organization])
+    expect([first.items.length, first.total_count, first.id]).toEqual([50, String(all), organization])
     const second = (await get(`${PATH}?pageToken=${first.next_page_token}`)).body
-    expect([second.items.length, second.next_page_token]).toEqual([10, ''])
-    expect((await get(`${PATH}?page_size=1000`)).body.items).toHaveLength(60)
+    expect([second.items.length, second.next_page_token]).toEqual([all - 50, ''])
+    expect((await get(`${PATH}?page_size=1000`)).body.items).toHaveLength(all)
   })
 
   test('an id is zero or one row; whatever is in no v1 contract is ignored', async () => {
     const [row] = await list()
     expect((await get(`${PATH}?id=${row.id}`)).body).toEqual({ id: organization, items: [row], next_page_token: '', total_count: '1' })
     expect((await get(`${PATH}?id=nothing`)).body).toEqual({ id: '', items: [], next_page_token: '', total_count: '0' })
-    expect(await list('skip=5&query=zlib')).toHaveLength(60)
+    expect(await list('skip=5&query=zlib')).toHaveLength(all)
     expect((await get(`${PATH}?uidp.children_of=${organization}&id=nothing`)).body.id).toBe(organization)
   })
 
@@ -48,7 +50,7 @@ describe('GET /vulnerabilities/v1/advisories (facts §5.1)', () => {
     })
     expect((await list('latest_event_type=EVENT_TYPE_FILTER_PATCHED')).length).toBeGreaterThan(0)
     const by = await list('event_author=alice@example.com')
-    expect(by.length + (await list('exclude_event_author=alice@example.com')).length).toBe(60)
+    expect(by.length + (await list('exclude_event_author=alice@example.com')).length).toBe(all)
     expect(await list('event_reviewer=nobody')).toEqual([])
   })
 

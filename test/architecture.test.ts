@@ -161,7 +161,7 @@ describe('files', () => {
   it('define no class but ApiError and what there is one of for every call', () => {
     expect(sources.filter(({ text }) => /^\s*(export )?(abstract )?class /m.test(text)).map(({ path }) => path)).toEqual([
       'src/errors/api-error.ts',
-      'src/listen/watched-answer.ts',
+      'src/listen/times/watched-answer.ts',
       'src/routes/lifetime/client-signal.ts',
       'src/upstream/signal.ts',
       'src/upstream/v2/exchange.ts',

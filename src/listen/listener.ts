@@ -1,30 +1,17 @@
-import http, { type RequestListener, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
-import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { guarded } from '../relay/guard.ts'
 import type { Certificate } from './certificate.ts'
 import { readFirstBytes } from './first-bytes.ts'
+import { carefully, type Handlers } from './handlers.ts'
+import { connectionEvent, createHttp1 } from './http1.ts'
 import { createHttp2, type OnGrpc } from './http2.ts'
 import type { ConnectionLimits } from './limits.ts'
-import { inTurn } from './turns.ts'
-import { createUpgrades } from './upgrades.ts'
 
 export interface ListenerSettings extends ConnectionLimits {
   /** Without one the port speaks plain text. */
   readonly certificate: Certificate | undefined
-}
-
-/** What the port serves; none of it may throw, and `failed` is told when it does. */
-export interface Handlers {
-  /** HTTP/2 requests come in the shape of HTTP/1.1 ones, and WebSocket handshakes as requests (`handshakeOf`). */
-  readonly request: RequestListener
-  /** A request that expects what nobody here can do (RFC 9110 §10.1.1). */
-  readonly expectation: RequestListener
-  readonly failed: (error: unknown) => void
-  /** A connection was closed at once because there are too many. */
-  readonly dropped: () => void
 }
 
 /** One port for HTTP/1.1, HTTP/2 and gRPC. */
@@ -81,66 +68,6 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       for (const session of sessions) session.destroy()
     },
   }
-}
-
-/** The same handlers; what one throws ends its answer and nothing else. */
-function carefully({ request, expectation, ...told }: Handlers): Handlers {
-  const careful = (handler: RequestListener) =>
-    guarded(handler, (error, _, response) => {
-      told.failed(error)
-      response.destroy()
-    })
-  return { request: careful(request), expectation: careful(expectation), ...told }
-}
-
-/**
- * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
- * a Host in words of its own; the handler does.
- */
-function createHttp1(
-  { request, expectation, failed, dropped }: Handlers,
-  limits: ConnectionLimits,
-  certificate: Certificate | undefined,
-): Server {
-  const { headerBytes, headersTimeoutMs, idleTimeoutMs, maxStreams, connections } = limits
-  const settings = {
-    maxHeaderSize: headerBytes,
-    headersTimeout: headersTimeoutMs,
-    connectionsCheckingInterval: Math.max(10, Math.min(1000, headersTimeoutMs / 4)),
-    requestTimeout: 0,
-    requireHostHeader: false,
-  }
-  const secure = { ...certificate, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs }
-  const handler = inTurn(request, maxStreams)
-  const server = certificate ? https.createServer({ ...settings, ...secure }, handler) : http.createServer(settings, handler)
-  server.maxHeadersCount = 0
-  if (connections > 0) server.maxConnections = connections
-  server.on('drop', dropped)
-  // Node would take it for a client error and let it be answered, but nothing can be written before a handshake is done.
-  server.removeAllListeners('tlsClientError').on('tlsClientError', (_: Error, socket: TLSSocket) => void socket.destroy())
-  server.on('checkExpectation', inTurn(expectation, maxStreams))
-  carryUpgrades(server, server.listeners(connectionEvent(certificate)) as OnConnection[], { request, failed })
-  return server.setTimeout(idleTimeoutMs)
-}
-
-type OnConnection = (socket: Socket) => void
-
-/** `asHttp1` are Node's own listeners for a connection that speaks HTTP/1.1. */
-function carryUpgrades(server: Server, asHttp1: readonly OnConnection[], { request, failed }: Pick<Handlers, 'request' | 'failed'>): void {
-  const upgrade = createUpgrades(request, (socket) => {
-    for (const listener of asHttp1) listener.call(server, socket)
-  })
-  server.on(
-    'upgrade',
-    guarded(upgrade, (error, _, socket) => {
-      failed(error)
-      socket.destroy()
-    }),
-  )
-}
-
-function connectionEvent(certificate: Certificate | undefined): 'connection' | 'secureConnection' {
-  return certificate ? 'secureConnection' : 'connection'
 }
 
 /** Calls `known` as soon as it is clear whether a connection speaks HTTP/2. */

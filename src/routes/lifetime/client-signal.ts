@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../errors/api-error.ts'
-import { createDeadlines, type Deadlines, type Watched } from '../../listen/deadlines.ts'
 import { type Over, whenOver } from '../../listen/on-close.ts'
+import { createDeadlines, type Deadlines, type Watched } from '../../listen/times/deadlines.ts'
 import { Firing, type Signal } from '../../upstream/signal.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../../errors/api-error.ts'
-import { type ClientTimes, type Cut, createTimeLimits, type TimeLimits } from '../../listen/time-limits.ts'
+import { type ClientTimes, type Cut, createTimeLimits, type TimeLimits } from '../../listen/times/time-limits.ts'
 import { refuse } from '../refusal.ts'
 
 const REQUEST_TIMEOUT = 408

@@ -1,7 +1,7 @@
 import { Counter, type CounterConfiguration, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../../errors/codes.ts'
-import type { Cut } from '../../listen/time-limits.ts'
+import type { Cut } from '../../listen/times/time-limits.ts'
 import type { Report } from '../../modes/migration-report.ts'
 import type { Exchange } from '../../serve/request-record.ts'
 import type { Health } from '../../upstream/health.ts'

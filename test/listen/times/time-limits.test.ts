@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Cut, createTimeLimits } from '../../src/listen/time-limits.ts'
-import type { Coming, Going } from '../../src/listen/watched-answer.ts'
+import { type Cut, createTimeLimits } from '../../../src/listen/times/time-limits.ts'
+import type { Coming, Going } from '../../../src/listen/times/watched-answer.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

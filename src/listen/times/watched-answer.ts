@@ -1,5 +1,5 @@
+import { type Over, whenOver } from '../on-close.ts'
 import type { Chain, Link } from './chain.ts'
-import { type Over, whenOver } from './on-close.ts'
 
 /** What a request tells of its body. */
 export interface Coming {

@@ -1,7 +1,7 @@
 import type { Comparison } from '../diff/records/record.ts'
+import type { Difference } from './difference.ts'
 import { type Sighting, sightingsOf } from './difference-of.ts'
 import { createExamples, type Examples } from './examples.ts'
-import type { Difference } from './report.ts'
 import { createSteps, type Steps } from './steps.ts'
 
 /** The differences of every operation, counted as comparisons come in. */

@@ -1,5 +1,5 @@
 import type { Comparison, Total } from '../diff/records/record.ts'
-import type { Difference, DifferenceState, ExampleReport } from './report.ts'
+import type { Difference, DifferenceState, ExampleReport } from './difference.ts'
 
 /** What one comparison adds to one difference. */
 export interface Sighting extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code' | 'findings'> {

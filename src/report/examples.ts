@@ -1,4 +1,4 @@
-import type { ExampleReport } from './report.ts'
+import type { ExampleReport } from './difference.ts'
 
 /** Examples by group, bounded over all groups together: a frequent difference never pushes a rare one out. */
 export interface Examples {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Before, type Difference, FORMAT, type OperationReport, type Report } from './report.ts'
+import type { Difference } from './difference.ts'
+import { type Before, FORMAT, type OperationReport, type Report } from './report.ts'
 
 /** What is read of an older report: enough to tell a trend. */
 const older = z.object({

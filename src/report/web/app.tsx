@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Report } from '../report.ts'
 import { Brand } from './brand.tsx'
-import { count, many, time } from './format.ts'
+import { many, time } from './format.ts'
 import { askLive } from './live.ts'
-import { hashOf, parseRoute, type Route } from './route.ts'
+import { Crumbs, Navigation } from './navigation.tsx'
+import { parseRoute, type Route } from './route.ts'
 import { Clients } from './views/clients.tsx'
 import { Declared } from './views/declared.tsx'
 import { DifferenceView } from './views/difference.tsx'
@@ -96,45 +97,6 @@ function useRoute(): Route {
     return () => removeEventListener('hashchange', follow)
   }, [])
   return parseRoute(hash)
-}
-
-function Navigation({ route, report }: { readonly route: Route; readonly report: Report }) {
-  const here = route.view === 'operation' || route.view === 'difference' ? 'operations' : route.view
-  const items = [
-    { view: 'operations', name: 'Operations', n: report.operations.length },
-    { view: 'clients', name: 'Clients', n: report.clients.length },
-    { view: 'timeline', name: 'Timeline', n: report.timeline.notes.length },
-    { view: 'declared', name: 'Declared', n: report.declarations.length },
-  ] as const
-  return (
-    <nav aria-label="Report">
-      <ul>
-        {items.map(({ view, name, n }) => (
-          <li key={view}>
-            <a href={hashOf({ view })} aria-current={here === view ? 'page' : undefined}>
-              {name} <span class="badge">{count(n)}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  )
-}
-
-function Crumbs({ route }: { readonly route: Route }) {
-  if (route.view !== 'operation' && route.view !== 'difference') return null
-  const { operation } = route
-  return (
-    <nav class="crumbs" aria-label="Back">
-      <a href={hashOf({ view: 'operations' })}>Operations</a>
-      {route.view === 'difference' && (
-        <>
-          <span aria-hidden="true"> › </span>
-          <a href={hashOf({ view: 'operation', operation })}>{operation}</a>
-        </>
-      )}
-    </nav>
-  )
 }
 
 interface RefreshProps extends Props {

@@ -1,5 +1,5 @@
 import type { Standing } from '../../diff/evidence/cutover.ts'
-import type { DifferenceState } from '../report.ts'
+import type { DifferenceState } from '../difference.ts'
 import { STANDINGS, STATES } from './words.ts'
 
 const SHAPES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { Standing } from '../../diff/evidence/cutover.ts'
-import type { Difference, DifferenceState } from '../report.ts'
+import type { Difference, DifferenceState } from '../difference.ts'
 
 /** Each standing in one word, and what it means. */
 export const STANDINGS: Readonly<Record<Standing, { readonly word: string; readonly meaning: string }>> = {
@@ -35,3 +35,5 @@ export function placeOf({ where, kind }: Pick<Difference, 'where' | 'kind'>): st
   if (where !== '') return where
   return kind === 'status' ? 'status' : 'the whole answer'
 }
+
+export const STANDING_ORDER: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Difference, ExampleReport, OperationReport, Report } from '../../report.ts'
+import type { Difference, ExampleReport } from '../../difference.ts'
+import type { OperationReport, Report } from '../../report.ts'
 import { Lanes } from '../charts/lanes.tsx'
 import { notesOf } from '../charts/markers.tsx'
 import { count, many, time } from '../format.ts'

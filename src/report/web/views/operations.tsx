@@ -1,19 +1,14 @@
-import { useState } from 'preact/hooks'
 import type { Standing } from '../../../diff/evidence/cutover.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { Lanes } from '../charts/lanes.tsx'
 import { notesOf } from '../charts/markers.tsx'
 import { outcomeLanes } from '../charts/outcome-lanes.ts'
-import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'
-import { Sparkline } from '../charts/sparkline.tsx'
 import { count, duration, many, time } from '../format.ts'
-import { hashOf } from '../route.ts'
-import { Icon, StandingChip } from '../verdict.tsx'
-import { placeOf, STANDINGS } from '../words.ts'
+import { Icon } from '../verdict.tsx'
+import { placeOf, STANDING_ORDER, STANDINGS } from '../words.ts'
 import { Empty } from './empty.tsx'
-
-const ORDER: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']
+import { OperationTable } from './operation-table.tsx'
 
 interface Props {
   readonly report: Report
@@ -34,7 +29,7 @@ export function Operations({ report, live }: Props) {
   )
 }
 
-function Verdict({ report }: { readonly report: Report }) {
+export function Verdict({ report }: { readonly report: Report }) {
   const { operations, ready, target, reasons, span, against } = report
   const of = (standing: Standing) => operations.filter((one) => one.standing === standing).length
   const sum = (pick: (one: OperationReport) => number) => operations.reduce((total, one) => total + pick(one), 0)
@@ -89,7 +84,9 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
 
 /** How many operations stand where, as one bar whose parts say their names. */
 function Shares({ operations }: { readonly operations: readonly OperationReport[] }) {
-  const parts = [...ORDER].reverse().map((standing) => ({ standing, n: operations.filter((one) => one.standing === standing).length }))
+  const parts = [...STANDING_ORDER]
+    .reverse()
+    .map((standing) => ({ standing, n: operations.filter((one) => one.standing === standing).length }))
   return (
     <ul class="shares" aria-label="Operations by verdict">
       {parts
@@ -100,115 +97,6 @@ function Shares({ operations }: { readonly operations: readonly OperationReport[
           </li>
         ))}
     </ul>
-  )
-}
-
-function OperationTable({ report }: { readonly report: Report }) {
-  const [text, setText] = useState('')
-  const [only, setOnly] = useState<Standing | undefined>(undefined)
-  const shown = report.operations.filter((one) => one.operation.includes(text.trim()) && (only === undefined || one.standing === only))
-  return (
-    <section aria-labelledby="operations">
-      <div class="bar">
-        <h2 id="operations">State of every operation</h2>
-        <Filter report={report} only={only} onOnly={setOnly} text={text} onText={setText} />
-      </div>
-      <div class="table">
-        <table class="operations">
-          <thead>
-            <tr>
-              <th scope="col">Verdict</th>
-              <th scope="col">Operation</th>
-              <th scope="col" class="plot">
-                <span class="visually-hidden">Bound against target</span>
-                <RangeAxis target={report.target} />
-              </th>
-              <th scope="col">Trend</th>
-              <th scope="col" class="number">
-                Observed
-              </th>
-              <th scope="col" class="number">
-                Wrong
-              </th>
-              <th scope="col" class="number">
-                To go
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((one) => (
-              <Row key={one.operation} one={one} target={report.target} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <p role="status" class="quiet">
-        {shown.length < report.operations.length && `${many(shown.length, 'operation')} of ${count(report.operations.length)} shown`}
-      </p>
-    </section>
-  )
-}
-
-function Row({ one, target }: { readonly one: OperationReport; readonly target: number }) {
-  const wrong = one.mismatches + one.errors
-  return (
-    <tr>
-      <td>
-        <StandingChip of={one.standing} />
-      </td>
-      <th scope="row">
-        <a href={hashOf({ view: 'operation', operation: one.operation })}>{one.operation}</a>
-        <span class="quiet below">
-          {many(Math.max(one.calls, one.requests), 'request')}
-          {one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
-        </span>
-      </th>
-      <td class="plot">
-        <RangePlot operation={one} target={target} />
-      </td>
-      <td>
-        <Sparkline trend={one.trend} target={target} />
-      </td>
-      <td class="number">{count(one.n)}</td>
-      <td class={`number ${wrong > 0 ? 'wrong' : ''}`}>{count(wrong)}</td>
-      <td class="number">{one.needed === undefined ? '–' : one.needed === 0 ? 'done' : count(one.needed)}</td>
-    </tr>
-  )
-}
-
-interface FilterProps {
-  readonly report: Report
-  readonly only: Standing | undefined
-  readonly onOnly: (standing: Standing | undefined) => void
-  readonly text: string
-  readonly onText: (text: string) => void
-}
-
-function Filter({ report, only, onOnly, text, onText }: FilterProps) {
-  return (
-    <search class="filter">
-      <fieldset>
-        <legend class="visually-hidden">Verdict</legend>
-        {([undefined, ...ORDER] as const).map((standing) => {
-          const n = report.operations.filter((one) => standing === undefined || one.standing === standing).length
-          return (
-            <label key={standing ?? 'all'}>
-              <input type="radio" name="standing" checked={only === standing} onChange={() => onOnly(standing)} />
-              <span>
-                {standing === undefined ? 'All' : STANDINGS[standing].word} {count(n)}
-              </span>
-            </label>
-          )
-        })}
-      </fieldset>
-      <input
-        type="search"
-        aria-label="Find an operation"
-        placeholder="Find an operation"
-        value={text}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    </search>
   )
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Side } from '../../../diff/records/record.ts'
-import type { ExampleReport } from '../../report.ts'
+import type { ExampleReport } from '../../difference.ts'
 import { milliseconds, time } from '../format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
 

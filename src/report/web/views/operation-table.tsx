@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks'
+import type { Standing } from '../../../diff/evidence/cutover.ts'
+import type { OperationReport, Report } from '../../report.ts'
+import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'
+import { Sparkline } from '../charts/sparkline.tsx'
+import { count, many } from '../format.ts'
+import { hashOf } from '../route.ts'
+import { StandingChip } from '../verdict.tsx'
+import { STANDING_ORDER, STANDINGS } from '../words.ts'
+
+export function OperationTable({ report }: { readonly report: Report }) {
+  const [text, setText] = useState('')
+  const [only, setOnly] = useState<Standing | undefined>(undefined)
+  const shown = report.operations.filter((one) => one.operation.includes(text.trim()) && (only === undefined || one.standing === only))
+  return (
+    <section aria-labelledby="operations">
+      <div class="bar">
+        <h2 id="operations">State of every operation</h2>
+        <Filter report={report} only={only} onOnly={setOnly} text={text} onText={setText} />
+      </div>
+      <div class="table">
+        <table class="operations">
+          <thead>
+            <tr>
+              <th scope="col">Verdict</th>
+              <th scope="col">Operation</th>
+              <th scope="col" class="plot">
+                <span class="visually-hidden">Bound against target</span>
+                <RangeAxis target={report.target} />
+              </th>
+              <th scope="col">Trend</th>
+              <th scope="col" class="number">
+                Observed
+              </th>
+              <th scope="col" class="number">
+                Wrong
+              </th>
+              <th scope="col" class="number">
+                To go
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((one) => (
+              <Row key={one.operation} one={one} target={report.target} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p role="status" class="quiet">
+        {shown.length < report.operations.length && `${many(shown.length, 'operation')} of ${count(report.operations.length)} shown`}
+      </p>
+    </section>
+  )
+}
+
+function Row({ one, target }: { readonly one: OperationReport; readonly target: number }) {
+  const wrong = one.mismatches + one.errors
+  return (
+    <tr>
+      <td>
+        <StandingChip of={one.standing} />
+      </td>
+      <th scope="row">
+        <a href={hashOf({ view: 'operation', operation: one.operation })}>{one.operation}</a>
+        <span class="quiet below">
+          {many(Math.max(one.calls, one.requests), 'request')}
+          {one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
+        </span>
+      </th>
+      <td class="plot">
+        <RangePlot operation={one} target={target} />
+      </td>
+      <td>
+        <Sparkline trend={one.trend} target={target} />
+      </td>
+      <td class="number">{count(one.n)}</td>
+      <td class={`number ${wrong > 0 ? 'wrong' : ''}`}>{count(wrong)}</td>
+      <td class="number">{one.needed === undefined ? '–' : one.needed === 0 ? 'done' : count(one.needed)}</td>
+    </tr>
+  )
+}
+
+interface FilterProps {
+  readonly report: Report
+  readonly only: Standing | undefined
+  readonly onOnly: (standing: Standing | undefined) => void
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+function Filter({ report, only, onOnly, text, onText }: FilterProps) {
+  return (
+    <search class="filter">
+      <fieldset>
+        <legend class="visually-hidden">Verdict</legend>
+        {([undefined, ...STANDING_ORDER] as const).map((standing) => {
+          const n = report.operations.filter((one) => standing === undefined || one.standing === standing).length
+          return (
+            <label key={standing ?? 'all'}>
+              <input type="radio" name="standing" checked={only === standing} onChange={() => onOnly(standing)} />
+              <span>
+                {standing === undefined ? 'All' : STANDINGS[standing].word} {count(n)}
+              </span>
+            </label>
+          )
+        })}
+      </fieldset>
+      <input
+        type="search"
+        aria-label="Find an operation"
+        placeholder="Find an operation"
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </search>
+  )
+}

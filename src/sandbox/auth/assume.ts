@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose'
 import { notFound, permissionDenied } from '../status.ts'
-import type { Identity, StaticKeys } from '../world/model.ts'
+import type { Identity, StaticKeys } from '../world/identity-model.ts'
 import type { World } from '../world/world.ts'
 import { matchesPattern, mismatchedClaim } from './claim-match.ts'
 import { peek, verifyWithIssuerKeys, verifyWithStoredKeys } from './external-token.ts'

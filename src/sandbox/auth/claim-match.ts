@@ -1,5 +1,5 @@
 import type { JWTPayload } from 'jose'
-import type { ClaimMatch } from '../world/model.ts'
+import type { ClaimMatch } from '../world/identity-model.ts'
 
 /** Patterns match the whole value; one that is no regular expression matches nothing (ASSUMPTIONS.md, "Tokens"). */
 export const matchesPattern = (pattern: string, value: string): boolean => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Identity } from '../world/model.ts'
+import type { Identity } from '../world/identity-model.ts'
 import type { World } from '../world/world.ts'
 
 /**

@@ -1,4 +1,5 @@
-import type { Group, Tag } from '../world/model.ts'
+import type { Group } from '../world/iam-model.ts'
+import type { Tag } from '../world/registry-model.ts'
 import { inRoot, parentOf } from '../world/uid.ts'
 import type { Dataset, Rows } from './dataset.ts'
 import { readRows } from './file-rows.ts'

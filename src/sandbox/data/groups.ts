@@ -1,5 +1,5 @@
 import { PUBLIC_CATALOG_UID } from '../public-catalog.ts'
-import type { Group } from '../world/model.ts'
+import type { Group } from '../world/iam-model.ts'
 import { dated, fixtureUid } from './fixture.ts'
 
 /** An organization with the limits of a customer. */

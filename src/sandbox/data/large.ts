@@ -1,4 +1,4 @@
-import type { Repo, Tag } from '../world/model.ts'
+import type { Repo, Tag } from '../world/registry-model.ts'
 import type { Dataset } from './dataset.ts'
 import { demoDataset } from './demo/demo.ts'
 import { dated, dayAfter, fixtureDigest, fixtureUid } from './fixture.ts'

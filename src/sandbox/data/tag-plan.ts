@@ -1,5 +1,5 @@
 import { imageUid } from '../v2/registry/images.ts'
-import type { Image, Tag, TagPoint } from '../world/model.ts'
+import type { Image, Tag, TagPoint } from '../world/registry-model.ts'
 import { dayAfter, fixtureDigest, fixtureUid } from './fixture.ts'
 
 /** One release line of a repo: its name and how many patches it had. An ended line's tags are all deprecated. */

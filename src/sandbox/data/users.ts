@@ -1,6 +1,7 @@
 import { humanUid } from '../auth/lookup.ts'
 import { builtInRoles, builtInRoleUid } from '../auth/rights/built-in-roles.ts'
-import type { Identity, Role, RoleBinding } from '../world/model.ts'
+import type { Role, RoleBinding } from '../world/iam-model.ts'
+import type { Identity } from '../world/identity-model.ts'
 import type { DemoToken } from '../world/world.ts'
 import { dated, fixtureUid } from './fixture.ts'
 

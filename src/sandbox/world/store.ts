@@ -1,21 +1,9 @@
 import type { Advisory, AdvisoryDocument, VulnerabilityMetadata } from './advisory-model.ts'
+import type { AccountAssociation, ExternalGroupRoleMapping, Group, GroupInvite, Role, RoleBinding, TermsAcceptance } from './iam-model.ts'
+import type { Identity, IdentityProvider } from './identity-model.ts'
 import type { Artifact, ArtifactVersion } from './library-model.ts'
-import type {
-  AccountAssociation,
-  ExternalGroupRoleMapping,
-  Group,
-  GroupInvite,
-  Identity,
-  IdentityProvider,
-  Image,
-  Readme,
-  Repo,
-  Role,
-  RoleBinding,
-  Subscription,
-  Tag,
-  TermsAcceptance,
-} from './model.ts'
+import type { Subscription } from './model.ts'
+import type { Image, Readme, Repo, Tag } from './registry-model.ts'
 import { createTable, type Table } from './table.ts'
 
 /** Every collection of the service. One store serves v2 and native v1 alike. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../caller.ts'
-import type { ExternalGroupRoleMapping, RoleBinding } from '../../world/model.ts'
+import type { ExternalGroupRoleMapping, RoleBinding } from '../../world/iam-model.ts'
 import { isAtOrBelow, lineage, parentOf } from '../../world/uid.ts'
 import type { World } from '../../world/world.ts'
 import type { Session, SessionCaller } from '../provider-login.ts'

@@ -1,6 +1,7 @@
 import { builtInRoleUid } from '../../auth/rights/built-in-roles.ts'
 import { PUBLIC_CATALOG_UID } from '../../public-catalog.ts'
-import type { ClaimMatch, Identity, Role, RoleBinding } from '../../world/model.ts'
+import type { Role, RoleBinding } from '../../world/iam-model.ts'
+import type { ClaimMatch, Identity } from '../../world/identity-model.ts'
 import type { Rows } from '../dataset.ts'
 import { dated, dayAfter, fixtureDigest, fixtureUid } from '../fixture.ts'
 import { acmeDev, demoGroups, exampleCom, payments } from '../groups.ts'

@@ -1,5 +1,5 @@
 import type { Advisory, AdvisoryDocument, AdvisoryEvent, DocumentEvent } from '../../world/advisory-model.ts'
-import type { Group } from '../../world/model.ts'
+import type { Group } from '../../world/iam-model.ts'
 import { lifeOf, PACKAGES, type Step } from '../advisory-plan.ts'
 import type { Rows } from '../dataset.ts'
 import { dayAfter, fixtureUid } from '../fixture.ts'

@@ -1,4 +1,5 @@
-import type { CustomOverlay, Group, Repo, SyncConfig } from '../../world/model.ts'
+import type { Group } from '../../world/iam-model.ts'
+import type { CustomOverlay, Repo, SyncConfig } from '../../world/registry-model.ts'
 import type { Rows } from '../dataset.ts'
 import { dated, dayAfter, fixtureUid } from '../fixture.ts'
 import { acmeDev, exampleCom, publicCatalog } from '../groups.ts'

@@ -1,6 +1,6 @@
 import { equals } from '../../lists/filter.ts'
 import { groupInvites } from '../../v2/iam/groups/group-invites.ts'
-import type { GroupInvite } from '../../world/model.ts'
+import type { GroupInvite } from '../../world/iam-model.ts'
 import { parentOf } from '../../world/uid.ts'
 import { listOperation } from '../list.ts'
 import { invite, inviteRequest, storedInvite } from '../messages/access.ts'

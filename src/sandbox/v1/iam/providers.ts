@@ -1,7 +1,7 @@
 import { identityProviders } from '../../v2/iam/identities/identity-providers.ts'
 import { scimNow } from '../../v2/iam/scim/scim.ts'
 import type { Resource } from '../../v2/resource.ts'
-import type { IdentityProvider } from '../../world/model.ts'
+import type { IdentityProvider } from '../../world/identity-model.ts'
 import type { Decoded } from '../decode.ts'
 import { byName, listOperation } from '../list.ts'
 import { identityProvider } from '../messages/providers.ts'

@@ -1,7 +1,7 @@
 import { malformed } from '../../status.ts'
 import { createAll } from '../../v2/iam/roles/role-binding-batch.ts'
 import { roleBindings } from '../../v2/iam/roles/role-bindings.ts'
-import type { RoleBinding } from '../../world/model.ts'
+import type { RoleBinding } from '../../world/iam-model.ts'
 import { parentOf } from '../../world/uid.ts'
 import { decode } from '../decode.ts'
 import { nameIn } from '../encode.ts'

@@ -1,7 +1,7 @@
 import type { Query } from '../../http/query.ts'
 import { equals, type Filter } from '../../lists/filter.ts'
 import { roles } from '../../v2/iam/roles/roles.ts'
-import type { Role } from '../../world/model.ts'
+import type { Role } from '../../world/iam-model.ts'
 import { parentOf } from '../../world/uid.ts'
 import { byName, listOperation } from '../list.ts'
 import { role } from '../messages/access.ts'

@@ -5,7 +5,7 @@ import { type Filter, filterKey, readUidp, selectRows } from '../../lists/filter
 import { SORTABLE } from '../../lists/order.ts'
 import { type Paging, pageOf, readPaging } from '../../lists/paging.ts'
 import { invalidField } from '../../status.ts'
-import type { Tag } from '../../world/model.ts'
+import type { Tag } from '../../world/registry-model.ts'
 import { parentOf } from '../../world/uid.ts'
 import type { World } from '../../world/world.ts'
 import { encode } from '../encode.ts'

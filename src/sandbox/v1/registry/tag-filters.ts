@@ -2,7 +2,7 @@ import { snakeCase } from '../../http/case.ts'
 import { type Query, readQuery } from '../../http/query.ts'
 import type { Filter } from '../../lists/filter.ts'
 import { tags } from '../../v2/registry/tags.ts'
-import type { Tag } from '../../world/model.ts'
+import type { Tag } from '../../world/registry-model.ts'
 
 /** v1 leaves out what it is told to exclude; the service's own filters leave out what they are not told to include (facts §4.2). */
 const inverted = [

@@ -1,7 +1,7 @@
 import { requireCapability } from '../../auth/rights/authorize.ts'
 import { type Ask, callerOf, ok, type Route } from '../../http/route.ts'
 import { notFound } from '../../status.ts'
-import type { Image } from '../../world/model.ts'
+import type { Image } from '../../world/registry-model.ts'
 import type { World } from '../../world/world.ts'
 import { existing, uidParam } from '../reads.ts'
 import { repos } from './repos.ts'

@@ -1,7 +1,7 @@
 import type { Route } from '../../http/route.ts'
 import { equals } from '../../lists/filter.ts'
 import { alreadyExists } from '../../status.ts'
-import type { Repo } from '../../world/model.ts'
+import type { Repo } from '../../world/registry-model.ts'
 import { parentOf } from '../../world/uid.ts'
 import type { World } from '../../world/world.ts'
 import { getRoute, listRoute } from '../reads.ts'

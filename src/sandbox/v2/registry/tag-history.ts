@@ -1,4 +1,4 @@
-import type { Tag, TagPoint } from '../../world/model.ts'
+import type { Tag, TagPoint } from '../../world/registry-model.ts'
 
 /** What a tag points to now. */
 const pointOf = ({ digest, updateTime }: Tag): TagPoint => ({ digest, updateTime })

@@ -1,6 +1,6 @@
 import { callerOf, ok, type Route } from '../../../http/route.ts'
 import { invalidField, notFound, resourceExhausted } from '../../../status.ts'
-import type { Group } from '../../../world/model.ts'
+import type { Group } from '../../../world/iam-model.ts'
 import { inRoot } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 import { present, uidParam } from '../../reads.ts'

@@ -13,7 +13,7 @@ import {
   text,
 } from '../../../messages/message.ts'
 import { formatTimestamp } from '../../../messages/timestamp.ts'
-import type { GroupInvite } from '../../../world/model.ts'
+import type { GroupInvite } from '../../../world/iam-model.ts'
 import { parentOf } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 import { getRoute, listRoute } from '../../reads.ts'

@@ -1,6 +1,6 @@
 import { isStaff } from '../../../auth/rights/authorize.ts'
 import { alreadyExists, type FieldViolation, type PreconditionViolation, permissionDenied } from '../../../status.ts'
-import type { Group } from '../../../world/model.ts'
+import type { Group } from '../../../world/iam-model.ts'
 import type { Store } from '../../../world/store.ts'
 import { inRoot, rootOf } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'

@@ -7,7 +7,7 @@ import { fill, listOf, type Message, outputText, outputTime, text } from '../../
 import { render } from '../../../messages/render.ts'
 import { invalidArgument, invalidField, notFound } from '../../../status.ts'
 import { timestamp } from '../../../world/clock.ts'
-import type { TermsAcceptance } from '../../../world/model.ts'
+import type { TermsAcceptance } from '../../../world/iam-model.ts'
 import { lineage } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 import { uidParam } from '../../reads.ts'

@@ -5,7 +5,7 @@ import { type Draft, fill, flag, isObject, isZero, type Message, outputText, tex
 import { render } from '../../../messages/render.ts'
 import { malformed, notFound } from '../../../status.ts'
 import { timestamp } from '../../../world/clock.ts'
-import type { Identity, IdentityMetadata } from '../../../world/model.ts'
+import type { Identity, IdentityMetadata } from '../../../world/identity-model.ts'
 
 /** What somebody tells about themselves when signing up (semantics §3.2). */
 export const identityMetadataMessage: Message = {

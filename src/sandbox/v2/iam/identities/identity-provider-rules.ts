@@ -1,5 +1,5 @@
 import type { FieldViolation, PreconditionViolation } from '../../../status.ts'
-import type { IdentityProvider, Oidc } from '../../../world/model.ts'
+import type { IdentityProvider, Oidc } from '../../../world/identity-model.ts'
 import { inRoot, parentOf } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 import type { CreateAct, UpdateAct } from '../../resource.ts'

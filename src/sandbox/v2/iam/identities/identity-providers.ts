@@ -1,7 +1,7 @@
 import type { Route } from '../../../http/route.ts'
 import { equals } from '../../../lists/filter.ts'
 import type { Draft } from '../../../messages/message.ts'
-import type { IdentityProvider } from '../../../world/model.ts'
+import type { IdentityProvider } from '../../../world/identity-model.ts'
 import type { World } from '../../../world/world.ts'
 import { getRoute, listRoute } from '../../reads.ts'
 import type { Resource, View } from '../../resource.ts'

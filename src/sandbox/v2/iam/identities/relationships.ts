@@ -2,7 +2,7 @@ import type { Query } from '../../../http/query.ts'
 import type { Filter } from '../../../lists/filter.ts'
 import { formatTimestamp } from '../../../messages/timestamp.ts'
 import type { FieldViolation } from '../../../status.ts'
-import type { Identity } from '../../../world/model.ts'
+import type { Identity } from '../../../world/identity-model.ts'
 import type { Act, UpdateAct } from '../../resource.ts'
 
 /** Static keys live a year at most, and that long unless told otherwise (semantics §3.2). */

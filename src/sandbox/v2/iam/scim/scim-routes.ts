@@ -5,7 +5,7 @@ import { type Draft, duration, fill, flag, type Message, text, time } from '../.
 import { render } from '../../../messages/render.ts'
 import { notFound } from '../../../status.ts'
 import { timestamp } from '../../../world/clock.ts'
-import type { IdentityProvider, Scim } from '../../../world/model.ts'
+import type { IdentityProvider, Scim } from '../../../world/identity-model.ts'
 import type { World } from '../../../world/world.ts'
 import { uidParam } from '../../reads.ts'
 import { durationMs } from '../groups/group-invites.ts'

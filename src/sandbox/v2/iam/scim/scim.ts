@@ -1,7 +1,7 @@
 import { builtInRoleUid } from '../../../auth/rights/built-in-roles.ts'
 import { formatTimestamp } from '../../../messages/timestamp.ts'
 import { aborted, type FieldViolation, failedPrecondition, invalidArgument, notFound } from '../../../status.ts'
-import type { IdentityProvider, Scim } from '../../../world/model.ts'
+import type { IdentityProvider, Scim } from '../../../world/identity-model.ts'
 import { parentOf } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 

@@ -1,5 +1,5 @@
 import type { Call } from '../tables/plan/plan.ts'
-import { queryText } from '../upstream/v2/call-target.ts'
+import { queryText } from '../upstream/v2/make-call.ts'
 import { type Marker, replaceMarkers } from './marker.ts'
 
 /** How a value of an earlier answer is written: as a shell variable, or as words in a comment. */

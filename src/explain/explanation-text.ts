@@ -1,5 +1,5 @@
 import { CODES } from '../errors/codes.ts'
-import { queryText } from '../upstream/v2/call-target.ts'
+import { queryText } from '../upstream/v2/make-call.ts'
 import type { Explanation } from './explain.ts'
 import type { PlannedCall } from './explore.ts'
 import { replaceMarkers } from './marker.ts'

@@ -1,7 +1,6 @@
 import { type Agent, type Dispatcher, util } from 'undici'
 import { fromTransport } from '../../errors/from-v2.ts'
-import { encodingOf } from './content-encoding.ts'
-import { decode, tooLarge } from './decode.ts'
+import { decode, encodingOf, tooLarge } from './decode.ts'
 import type { Landing, Underway } from './flights/landing.ts'
 
 export interface Exchange {

@@ -3,11 +3,10 @@ import type { JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import { parse, readAs } from './call-answer.ts'
 import type { CallContext } from './call-context.ts'
-import { targetOf } from './call-target.ts'
 import type { RawAnswer } from './exchange.ts'
 import { type Landing, tell } from './flights/landing.ts'
 import { waitFor } from './flights/passenger.ts'
-import { createMake, type MakeSettings } from './make-call.ts'
+import { createMake, type MakeSettings, targetOf } from './make-call.ts'
 
 export interface ReadContext extends CallContext {
   /** Told of every answer as v2 sent it. */

@@ -9,7 +9,7 @@ import { pingRoutes } from './v2/ping.ts'
 import { registryRoutes } from './v2/registry/routes.ts'
 import { vulnerabilityRoutes } from './v2/vulnerabilities/advisories.ts'
 
-/** Every endpoint of the service: v2, native v1 beside it, and the token issuer. */
+/** Every endpoint of the service: v2, genuine v1 and the token issuer. */
 export const serviceRoutes: readonly Route[] = [
   ...iamRoutes,
   ...registryRoutes,

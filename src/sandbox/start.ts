@@ -13,48 +13,48 @@ import { createClock } from './world/clock.ts'
 import { createWorld } from './world/create-world.ts'
 
 export type SandboxOptions = {
-  /** 127.0.0.1 unless given. */
+  /** The default is 127.0.0.1. */
   readonly host?: string | undefined
-  /** 8090 unless given; 0 takes any free port. */
+  /** The default is 8090; 0 takes any free port. */
   readonly port?: number | undefined
-  /** `demo` unless given. */
+  /** The default is `demo`. */
   readonly data?: DataOption | undefined
-  /** How many tags the repo `large` of the data set `large` has; 10,000 unless given. */
+  /** The number of tags in the repo `large` of the data set `large`. The default is 10,000. */
   readonly tags?: number | undefined
-  /** Waited before every answer, in milliseconds; 0 unless given. */
+  /** Milliseconds of delay before every answer. The default is 0. */
   readonly latencyMs?: number | undefined
-  /** Which names native v1 writes; `specification` unless given. */
+  /** The names that genuine v1 writes. The default is `specification`. */
   readonly v1Dialect?: 'specification' | 'published' | undefined
-  /** Settles the uids, codes and page tokens made while the sandbox runs; 1 unless given. */
+  /** Determines the uids, codes and page tokens made while the sandbox runs. The default is 1. */
   readonly seed?: number | undefined
-  /** A fixed time or a source of it, in milliseconds since the epoch; the machine's clock unless given. */
+  /** A fixed time or a source of time, in milliseconds since the epoch. The default is the machine's clock. */
   readonly now?: number | (() => number) | undefined
-  /** The suffix of error domains, `iam.<serviceDomain>`; `chainguard.dev` unless given. */
+  /** The suffix of error domains, `iam.<serviceDomain>`. The default is `chainguard.dev`. */
   readonly serviceDomain?: string | undefined
-  /** v2 takes plain-HTTP sinks on loopback hosts; false unless given. */
+  /** v2 accepts plain-HTTP sinks on loopback hosts. The default is false. */
   readonly allowHttpSinks?: boolean | undefined
-  /** A readme's change in v2 moves the update time of its repo; false unless given. */
+  /** A change of a readme in v2 moves the update time of its repo. The default is false. */
   readonly readmeMovesRepo?: boolean | undefined
-  /** Events are delivered to sinks off this machine too; false unless given. */
+  /** Events are delivered to sinks off this machine too. The default is false. */
   readonly allowAnySink?: boolean | undefined
 }
 
-/** A sandbox that listens. */
+/** A running sandbox. */
 export type Sandbox = {
-  /** `http://127.0.0.1:8090`, without a slash at the end. */
+  /** `http://127.0.0.1:8090`, without a trailing slash. */
   readonly url: string
   readonly port: number
   /** The uid of `example.com`, or of the first organization of a data file. */
   readonly organization: string
-  /** Bearer tokens by what they may do. */
+  /** Bearer tokens by demo user. */
   readonly tokens: Readonly<Record<DemoUser, string>>
-  /** Stops accepting, cuts open connections and running delays short, gives up undelivered events, frees the port. */
+  /** Stops accepting, cuts open connections, ends running delays, drops undelivered events and frees the port. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Starts the sandbox: v2, native v1, the token issuer and the control endpoints over one store on one port. Rejects with a sentence
- * when the data is wrong or the port is taken.
+ * Starts the sandbox: v2, genuine v1, the token issuer and the control endpoints over one store on one port. Rejects with a sentence if the
+ * data is wrong or the port is taken.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { host = '127.0.0.1', port = 8090, data = 'demo', latencyMs = 0, seed = 1 } = options

@@ -1,6 +1,6 @@
 /**
- * The one way to fail: an Error carrying what a google.rpc.Status needs (specification §7, semantics §4). Handlers throw one through
- * the functions below; `http/render-error.ts` writes it, because only there the service's domain is known.
+ * The only way to fail: an Error with the content of a google.rpc.Status (specification §7, semantics §4). Handlers throw one through the
+ * functions below. `http/render-error.ts` renders it, because only there the service's domain is known.
  */
 
 /** google.rpc codes by name, with the HTTP status of the gateway (semantics §4.2) and the start of the message. */
@@ -25,29 +25,29 @@ export const CODES = {
 
 export type CodeName = keyof typeof CODES
 
-/** A failing member: `field` is its proto path relative to the resource (`name`, `claim_match.issuer`). */
+/** An invalid member. `field` is its proto path relative to the resource (`name`, `claim_match.issuer`). */
 export type FieldViolation = { readonly field: string; readonly description: string }
 
-/** Why a request was blocked. */
+/** A reason for which a request is blocked. */
 export type PreconditionViolation = { readonly type: string; readonly description: string; readonly subject?: string }
 
 /** A resource type without its domain: `<service>.<Message>`, e.g. `registry.Repo`. */
 export type ResourceType = `${string}.${string}`
 
-/** The detail beside ErrorInfo, before it is written. */
+/** The detail beside ErrorInfo, before rendering. */
 export type Detail =
   | { readonly kind: 'badRequest'; readonly fieldViolations: readonly FieldViolation[] }
   | { readonly kind: 'resource'; readonly type: ResourceType; readonly name: string }
   | { readonly kind: 'precondition'; readonly violations: readonly PreconditionViolation[] }
 
-/** What the error carries. `reason` false: refused by the gateway before the service, so the details stay empty (semantics §4.1). */
+/** The content of the error. `reason` false: the gateway refused before the service, so the details stay empty (semantics §4.1). */
 export type Status = { readonly code: CodeName; readonly message: string; readonly reason: boolean; readonly details: readonly Detail[] }
 
 export type StatusError = Error & { readonly status: Status }
 
 const statusError = (status: Status): StatusError => Object.assign(new Error(status.message), { status })
 
-/** Whether `error` came from this file. */
+/** True if `error` came from this file. */
 export const isStatusError = (error: unknown): error is StatusError => error instanceof Error && 'status' in error
 
 const raise = (code: CodeName, text: string, details: readonly Detail[] = []): never => {
@@ -87,7 +87,7 @@ export const aborted = (text: string): never => raise('ABORTED', text)
 /** 429 code 8. */
 export const resourceExhausted = (text: string): never => raise('RESOURCE_EXHAUSTED', text)
 
-/** A code with the literal `message` and no details: what the gateway answers before the service is asked. */
+/** A code with the literal `message` and no details: the gateway's answer before it calls the service. */
 export const gatewayError = (code: CodeName, message: string): never => {
   throw statusError({ code, message, reason: false, details: [] })
 }

@@ -4,16 +4,16 @@ import type { World } from '../world/world.ts'
 import { issuerOf, lifetime, type TokenType } from './issuer.ts'
 import type { SessionCaller } from './provider-login.ts'
 
-/** An access token lives an hour, a refresh token 30 days (semantics §2.5; the second is an assumption). */
+/** Seconds: an hour for an access token, 30 days for a refresh token (semantics §2.5; the second is an assumption). */
 const LIFETIME: Readonly<Record<'at+jwt' | 'rt+jwt', number>> = { 'at+jwt': 3600, 'rt+jwt': 30 * 24 * 3600 }
 
-/** A signed token and the instant it stops counting, RFC 3339. */
+/** A signed token and the instant it expires, RFC 3339. */
 export type IssuedToken = { readonly token: string; readonly expiry: string }
 
-/** What a token of ours is made from. `act` is what the external token said, kept for the record (semantics §2.5). */
+/** The content of a token. `act` records claims of the external token (semantics §2.5). */
 type Grantee = { readonly caller: SessionCaller; readonly audience: readonly string[]; readonly act?: JWTPayload | undefined }
 
-/** Aside from the registered claims: what the caller is restricted to, and the groups of a sign-in. */
+/** The registered claims, the restrictions of the caller and the groups of a sign-in. */
 type OurClaims = JWTPayload & Omit<SessionCaller, 'identityUid'>
 
 /** Signs an access token (`at+jwt`) or a refresh token (`rt+jwt`) for a caller. */
@@ -29,8 +29,8 @@ export const issueToken = async (world: World, tokenType: 'at+jwt' | 'rt+jwt', g
 }
 
 /**
- * The caller a token of ours stands for. Rejects when it is not ours, expired or altered, or its identity is gone. The audience is
- * not checked: the sandbox is reached under several addresses, its own and a proxy's (ASSUMPTIONS.md, "Tokens").
+ * Returns the caller of a token of the sandbox. Rejects if the token is foreign, expired or altered, or if its identity is gone. The
+ * audience is not checked: the sandbox has several addresses, its own and a proxy's (ASSUMPTIONS.md, "Tokens").
  */
 export const readToken = async (world: World, token: string, typ: TokenType): Promise<SessionCaller> => {
   const { keys } = await issuerOf(world)

@@ -9,13 +9,13 @@ import { humanUid } from './lookup.ts'
 /** An identity and the verified claims that let a token act as it. */
 type Assumed = { readonly identity: Identity; readonly claims: JWTPayload }
 
-/** Audiences that stand for this service when an identity names none of its own (semantics §2.6). */
+/** The audiences of this service, for an identity that names none of its own (semantics §2.6). */
 const defaultAudiences = (world: World): readonly string[] => {
   const { host, hostname } = new URL(world.baseUrl())
   return [world.baseUrl(), host, hostname]
 }
 
-/** PERMISSION_DENIED naming the claim that does not fit (semantics §2.6). */
+/** Throws PERMISSION_DENIED and names the claim that does not match (semantics §2.6). */
 export const denyClaim = (claim: string): never => permissionDenied(`token does not match the identity: invalid ${JSON.stringify(claim)}`)
 
 const staticMismatch = (keys: StaticKeys, claims: JWTPayload, audiences: readonly string[]): string | undefined => {
@@ -36,9 +36,9 @@ const assumeStatic = async (world: World, token: string, identity: Identity, key
 }
 
 /**
- * Acts as the identity of that uid with a third-party token. Exactly one relationship decides: claim match or static keys. AWS and
- * service-principal identities cannot be assumed here, since nobody outside their own services can vouch for them.
- * NOT_FOUND for an unknown uid, PERMISSION_DENIED naming the claim that does not fit (semantics §2.6).
+ * Assumes the identity of that uid with a third-party token. Exactly one relationship decides: claim match or static keys. AWS and
+ * service-principal identities cannot be assumed here: only their own services can vouch for them. NOT_FOUND for an unknown uid,
+ * PERMISSION_DENIED with the claim that does not match (semantics §2.6).
  */
 export const assumeIdentity = async (world: World, token: string, uid: string): Promise<Assumed> => {
   const identity = world.store.identities.get(uid) ?? notFound('iam.Identity', uid)
@@ -49,14 +49,14 @@ export const assumeIdentity = async (world: World, token: string, uid: string): 
   return mismatch === undefined ? { identity, claims } : denyClaim(mismatch)
 }
 
-/** Acts as the user who owns the token; PERMISSION_DENIED "identity not registered" when that user is unknown. */
+/** Assumes the identity of the user who owns the token. PERMISSION_DENIED "identity not registered" if that user is unknown. */
 export const assumeOwnIdentity = async (world: World, token: string): Promise<Assumed> => {
   const claims = await verifyWithIssuerKeys(world, token)
   const identity = world.store.identities.get(humanUid(claims.iss ?? '', claims.sub ?? ''))
   return identity ? { identity, claims } : permissionDenied('identity not registered')
 }
 
-/** Identities that anybody's issuer can vouch for are left out: these have to be asked for by name, at an exchange. */
+/** Excludes identities that any issuer can vouch for: an exchange must ask for them by name. */
 const isFor = (identity: Identity, { iss = '', sub = '' }: JWTPayload): boolean => {
   const { staticKeys, claimMatch } = identity
   if (staticKeys) return staticKeys.issuer === iss && staticKeys.subject === sub
@@ -67,8 +67,8 @@ const isFor = (identity: Identity, { iss = '', sub = '' }: JWTPayload): boolean 
 const namesSubject = ({ staticKeys, claimMatch }: Identity): boolean => staticKeys !== undefined || Boolean(claimMatch?.subject)
 
 /**
- * The identity a bearer token matches by itself, without an exchange (specification §5): the registered user, else the one identity
- * whose relationship it fits, where one that names the subject goes before patterns. PERMISSION_DENIED when there is no such one.
+ * Finds the identity that a bearer token matches without an exchange (specification §5). The registered user comes first, then the one
+ * identity whose relationship matches; an exact subject beats a pattern. PERMISSION_DENIED if no identity matches, or several.
  */
 export const assumeMatchingIdentity = async (world: World, token: string): Promise<Assumed> => {
   const claims = peek(token)

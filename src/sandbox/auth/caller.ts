@@ -18,13 +18,13 @@ const typeOf = (token: string): string | undefined => {
   }
 }
 
-/** Whether the sandbox signed this token as a credential of its own, not as an identity token to be matched. */
+/** True if the sandbox signed this token as a credential, not as an identity token to be matched. */
 const isOwnCredential = (world: World, token: string): boolean =>
   typeOf(token)?.endsWith('+jwt') === true && isOwnIssuer(world, peek(token).iss ?? '')
 
 /**
- * The caller of a credential the sandbox itself gave out: a demo token or an access token. Undefined for a third party's token;
- * UNAUTHENTICATED for an access token that is expired or altered, and for a refresh token.
+ * The caller of a credential that the sandbox issued: a demo token or an access token. Undefined for a third-party token. UNAUTHENTICATED
+ * for a refresh token and for an expired or altered access token.
  */
 export const ownCaller = async (world: World, token: string): Promise<Caller | undefined> => {
   const demo = world.tokens.get(token)
@@ -38,13 +38,13 @@ const callerOfToken = async (world: World, token: string): Promise<Caller> => {
 }
 
 /**
- * Who sends a request: a demo token, an access token of the sandbox's own STS, or a third-party JWT that matches exactly one identity
- * (specification §5). Asynchronous because verifying a signature may ask the issuer for its keys. Undefined without a token and for
- * one that is unknown, expired, altered, or stands for an identity that is gone: the router answers these with UNAUTHENTICATED.
+ * The caller of a request. Its token is a demo token, an access token of the sandbox's STS, or a third-party JWT that matches exactly one
+ * identity (specification §5). Asynchronous, because verification may fetch the issuer's keys. Undefined without a token, and for a token
+ * that is unknown, expired or altered or whose identity is gone. The router answers these with UNAUTHENTICATED.
  */
 export const authenticate = async (world: World, authorization: string | undefined): Promise<Caller | undefined> => {
   const token = bearerOf(authorization)
-  // Every way a token can fail to convince looks the same to the one who sent it: no caller.
+  // Every invalid token has the same result for its sender: no caller.
   const caller = token === undefined ? undefined : await callerOfToken(world, token).catch(() => undefined)
   return caller && world.store.identities.get(caller.identityUid) ? caller : undefined
 }

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import type { ClaimMatch } from '../world/identity-model.ts'
 
-/** Patterns match the whole value; one that is no regular expression matches nothing (ASSUMPTIONS.md, "Tokens"). */
+/** A pattern must match the whole value. An invalid regular expression matches nothing (ASSUMPTIONS.md, "Tokens"). */
 export const matchesPattern = (pattern: string, value: string): boolean => {
   try {
     return new RegExp(`^(?:${pattern})$`).test(value)
@@ -12,7 +12,7 @@ export const matchesPattern = (pattern: string, value: string): boolean => {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'object' || value === undefined ? undefined : String(value))
 
-/** One check of a claim: its name, the values the token has for it, and what is wanted of one of them. */
+/** The check of one claim: its name, its values in the token, and the test that one of them must pass. */
 type Check = { readonly claim: string; readonly values: readonly string[]; readonly passes: (value: string) => boolean }
 
 const exactOrPattern = (exact: string | undefined, pattern: string | undefined): ((value: string) => boolean) | undefined => {
@@ -50,8 +50,8 @@ const checksOf = (match: ClaimMatch, payload: JWTPayload, defaultAudiences: read
 ]
 
 /**
- * The first claim of a verified token that does not fit `match`, or undefined when all do (semantics §2.6). Without an audience of its
- * own a match wants one of `defaultAudiences`.
+ * The first claim of a verified token that does not match, or undefined if all match (semantics §2.6). A match without an audience requires
+ * one of `defaultAudiences`.
  */
 export const mismatchedClaim = (match: ClaimMatch, payload: JWTPayload, defaultAudiences: readonly string[]): string | undefined =>
   checksOf(match, payload, defaultAudiences).find(({ values, passes }) => !values.some(passes))?.claim

@@ -3,7 +3,7 @@ import { permissionDenied } from '../status.ts'
 
 const LOOPBACK = /^https?:\/\/(127(?:\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/
 
-/** Discovery must not turn the sandbox into a way to reach other hosts, so it asks this machine only. */
+/** Discovery contacts this machine only: the sandbox must not become a way to reach other hosts. */
 const isLoopback = (url: string): boolean => LOOPBACK.test(url)
 
 const DISCOVERY_TIMEOUT_MS = 5_000
@@ -15,8 +15,8 @@ const readConfiguration = async (issuer: string): Promise<unknown> => {
 }
 
 /**
- * The keys of a third-party issuer, by OIDC discovery on its own URL. PERMISSION_DENIED when the issuer or its key set is not on a
- * loopback address, or does not answer.
+ * Discovers the keys of a third-party issuer by OIDC from its URL. PERMISSION_DENIED if the issuer or its key set does not answer or is not
+ * on a loopback address.
  */
 export const discoverKeys = async (issuer: string): Promise<JWTVerifyGetKey> => {
   if (!isLoopback(issuer))

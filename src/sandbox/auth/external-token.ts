@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 import { discoverKeys } from './discovery.ts'
 import { isOwnIssuer, issuerOf } from './issuer.ts'
 
-/** A token's claims before anything was verified: only for choosing what to verify with. UNAUTHENTICATED when it is no JWT. */
+/** Reads the claims without verification, only to choose how to verify. UNAUTHENTICATED if the token is not a JWT. */
 export const peek = (token: string): JWTPayload => {
   try {
     return decodeJwt(token)
@@ -13,7 +13,7 @@ export const peek = (token: string): JWTPayload => {
   }
 }
 
-/** `2026-01-02 03:04:05 +0000 UTC`: how the service prints a time inside this message (semantics §2.6). */
+/** `2026-01-02 03:04:05 +0000 UTC`: the time format of the service in this message (semantics §2.6). */
 const expiryText = (seconds: number | undefined): string =>
   new Date((seconds ?? 0) * 1000).toISOString().replace('T', ' ').replace('.000Z', ' +0000 UTC')
 
@@ -32,8 +32,8 @@ const verify = async (world: World, token: string, keys: JWTVerifyGetKey): Promi
 }
 
 /**
- * The claims of a third-party token, verified with the issuer's own keys: the sandbox's, or those discovered on a loopback address.
- * PERMISSION_DENIED with a text that begins "verifying token:" when they cannot be trusted (semantics §2.6).
+ * Verifies a third-party token with its issuer's keys (the sandbox's, or those found by discovery on a loopback address). Returns its
+ * claims. PERMISSION_DENIED with a text that begins "verifying token:" if verification fails (semantics §2.6).
  */
 export const verifyWithIssuerKeys = async (world: World, token: string): Promise<JWTPayload> => {
   const { iss = '' } = peek(token)
@@ -41,7 +41,7 @@ export const verifyWithIssuerKeys = async (world: World, token: string): Promise
   return verify(world, token, keys)
 }
 
-/** The same with a stored key set (static_keys): the issuer is never asked. */
+/** The same with a stored key set (static_keys); the issuer is not contacted. */
 export const verifyWithStoredKeys = (world: World, token: string, issuerKeys: string): Promise<JWTPayload> => {
   const keys = JSON.parse(issuerKeys) as JSONWebKeySet
   return verify(world, token, createLocalJWKSet(keys))

@@ -1,14 +1,14 @@
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose'
 import type { World } from '../world/world.ts'
 
-/** The sandbox's own OIDC issuer: it signs access tokens (its STS) and stands in for a third-party issuer in demos and tests. */
+/** The sandbox's own OIDC issuer. It signs the access tokens of the STS and acts as a third-party issuer in demos and tests. */
 export type Issuer = {
-  /** The public half, as `/.well-known/jwks.json` shows it. */
+  /** The public keys, as `/.well-known/jwks.json` shows them. */
   readonly keys: JSONWebKeySet
   readonly sign: (claims: JWTPayload, tokenType: TokenType) => Promise<string>
 }
 
-/** The JWT header's `typ`: it tells an access token of ours from an identity token that merely has our issuer (RFC 9068). */
+/** The `typ` of the JWT header. It separates access tokens of the sandbox from identity tokens of the same issuer (RFC 9068). */
 export type TokenType = 'JWT' | 'at+jwt' | 'rt+jwt'
 
 const KEY_ID = 'sandbox-1'
@@ -24,7 +24,7 @@ const createIssuer = async (): Promise<Issuer> => {
 
 const issuers = new WeakMap<World, Promise<Issuer>>()
 
-/** The issuer of a world. Its key is made on first use and lives as long as the world: a restart invalidates every token. */
+/** The issuer of a world. Its key is made on first use and lives as long as the world, so a restart invalidates every token. */
 export const issuerOf = (world: World): Promise<Issuer> => {
   const known = issuers.get(world)
   if (known !== undefined) return known
@@ -33,10 +33,10 @@ export const issuerOf = (world: World): Promise<Issuer> => {
   return made
 }
 
-/** Whether `issuer` names the sandbox: its base URL or a path below it, so that several issuers can be played. */
+/** True if `issuer` is the sandbox's base URL or a path below it. Paths let one sandbox act as several issuers. */
 export const isOwnIssuer = (world: World, issuer: string): boolean => issuer === world.baseUrl() || issuer.startsWith(`${world.baseUrl()}/`)
 
-/** `iat` and `exp` claims of a token that lives `seconds` from now. */
+/** The `iat` and `exp` claims of a token that expires in `seconds`. */
 export const lifetime = (world: World, seconds: number): { readonly iat: number; readonly exp: number } => {
   const iat = Math.floor(world.clock.now().getTime() / 1000)
   return { iat, exp: iat + seconds }

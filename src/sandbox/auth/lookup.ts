@@ -3,8 +3,8 @@ import type { Identity } from '../world/identity-model.ts'
 import type { World } from '../world/world.ts'
 
 /**
- * The root uid of the user known as `subject` at `issuer`. It is worked out, not drawn, because `lookupIdentity` answers it before the
- * user has ever signed in; the real algorithm is unknown (ASSUMPTIONS.md, "Identities").
+ * The root uid of the user known as `subject` at `issuer`. It is computed, not random, because `lookupIdentity` returns it even before the
+ * user's first sign-in. The real algorithm is unknown (ASSUMPTIONS.md, "Identities").
  */
 export const humanUid = (issuer: string, subject: string): string => createHash('sha1').update(`${issuer}\n${subject}`).digest('hex')
 
@@ -14,8 +14,8 @@ const isFor = (identity: Identity, issuer: string, subject: string): boolean => 
 }
 
 /**
- * The uid by which `subject` of `issuer` is known: the registered user's, else that of an identity made for exactly this pair, else
- * the uid the user will get (semantics §3.2).
+ * The uid of `subject` at `issuer` (semantics §3.2): that of the registered user, else of an identity for exactly this pair, else the
+ * future uid of the user.
  */
 export const lookupIdentityUid = (world: World, issuer: string, subject: string): string => {
   const { identities } = world.store

@@ -3,18 +3,18 @@ import type { World } from '../world/world.ts'
 import { type IssuedToken, issueToken } from './access-token.ts'
 import { isOwnIssuer, issuerOf, lifetime } from './issuer.ts'
 
-/** What to mint: an access token of an existing identity, or an identity token of `subject` to be matched or exchanged. */
+/** The token to mint: an access token of an existing identity, or an identity token of `subject` to match or exchange. */
 export type MintOptions =
   | { readonly identity: string }
   | {
       readonly subject: string
-      /** The sandbox's base URL, or any URL below it, so that several issuers can be played. The base URL unless given. */
+      /** The sandbox's base URL (the default) or any URL below it, so that one sandbox can act as several issuers. */
       readonly issuer?: string | undefined
-      /** The base URL unless given. */
+      /** The default is the base URL. */
       readonly audience?: string | readonly string[] | undefined
-      /** Further claims, for `claims` and `claimPatterns`; they cannot replace the registered ones. */
+      /** More claims, for `claims` and `claimPatterns`. They cannot replace the registered ones. */
       readonly claims?: Readonly<Record<string, unknown>> | undefined
-      /** An hour unless given. Negative makes a token that has expired already. */
+      /** One hour by default. A negative number makes an expired token. */
       readonly lifetimeSeconds?: number | undefined
     }
 
@@ -29,8 +29,8 @@ const mintIdentityToken = async (world: World, options: Exclude<MintOptions, { r
 }
 
 /**
- * Signs a token with the sandbox's own key: nobody has to run an identity provider to try the sandbox. NOT_FOUND for an unknown
- * identity, INVALID_ARGUMENT for an issuer that is not the sandbox's.
+ * Signs a token with the sandbox's own key, so that users need no identity provider to try the sandbox. NOT_FOUND for an unknown identity,
+ * INVALID_ARGUMENT for a foreign issuer.
  */
 export const mintToken = async (world: World, options: MintOptions): Promise<IssuedToken> => {
   if (!('identity' in options)) return mintIdentityToken(world, options)

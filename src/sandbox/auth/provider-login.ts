@@ -10,8 +10,8 @@ import { verifyWithIssuerKeys } from './external-token.ts'
 import { humanUid } from './lookup.ts'
 
 /**
- * The groups a directory says somebody is in. Their roles count for the life of the token, through the mappings of the provider as they
- * are then; no binding is made (semantics §2.6).
+ * The groups of a user in the directory. Their roles count for the life of the token, through the current mappings of the provider; no
+ * binding is made (semantics §2.6).
  */
 export type Session = { readonly provider: string; readonly groups: readonly string[] }
 
@@ -20,7 +20,7 @@ export type SessionCaller = Caller & { readonly session?: Session | undefined }
 
 const textOf = (claim: unknown): string => (typeof claim === 'string' ? claim : '')
 
-/** Which claim says who it is (semantics §3.3). */
+/** The claim that identifies the user (semantics §3.3). */
 const subjectOf = ({ correlationRule }: Oidc, claims: JWTPayload): string =>
   textOf(correlationRule === 'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID' ? claims['oid'] : claims.sub)
 
@@ -41,7 +41,7 @@ const newUser = (world: World, uid: string, claims: JWTPayload): Identity => {
   }
 }
 
-/** The first sign-in makes the user and gives the provider's default role at its organization. */
+/** The first sign-in creates the user and grants the provider's default role at its organization. */
 const register = (world: World, provider: IdentityProvider, uid: string, claims: JWTPayload): void => {
   if (world.store.identities.get(uid)) return
   world.store.identities.put(newUser(world, uid, claims))
@@ -62,8 +62,8 @@ const checkClaims = (oidc: Oidc, claims: JWTPayload): void => {
 }
 
 /**
- * Signs somebody in with a token of the issuer an identity provider names; whoever comes for the first time is registered.
- * NOT_FOUND for an unknown provider, PERMISSION_DENIED naming the claim when the token is of another issuer or for another client.
+ * Signs a user in with a token of the issuer that an identity provider names. The first sign-in registers the user. NOT_FOUND for an
+ * unknown provider, PERMISSION_DENIED with the claim if the token is from another issuer or for another client.
  */
 export const signIn = async (
   world: World,

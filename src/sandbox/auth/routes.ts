@@ -7,14 +7,14 @@ import { exchange, exchangeRefreshToken } from './sts.ts'
 
 const KEYS_PATH = '/.well-known/jwks.json'
 
-/** Both methods take the parameters from the query; a POST may bring them as a form (semantics §2.6). */
+/** Both methods read parameters from the query; a POST may send them as a form (semantics §2.6). */
 const exchangeRoutes: readonly Route[] = [
   { method: 'GET', template: '/sts/exchange', auth: 'none', handle: exchange },
   { method: 'POST', template: '/sts/exchange', auth: 'none', form: true, handle: exchange },
   { method: 'POST', template: '/sts/exchange_refresh_token', auth: 'none', form: true, handle: exchangeRefreshToken },
 ]
 
-/** What OIDC libraries read before they verify a token of the sandbox. */
+/** The documents that OIDC libraries read before they verify a token of the sandbox. */
 const discoveryRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -43,7 +43,7 @@ const mintBody = z.union([
   }),
 ])
 
-/** `POST /-/token` with `{"identity": <uid>}` or `{"subject": …}`: a token for tests and for `crosswalk sandbox token`. */
+/** `POST /-/token` with `{"identity": <uid>}` or `{"subject": …}` mints a token for tests and for `crosswalk sandbox token`. */
 const mintRoute: Route = {
   method: 'POST',
   template: '/-/token',
@@ -57,5 +57,5 @@ const mintRoute: Route = {
   },
 }
 
-/** The token service, the sandbox's issuer, and the control endpoint that mints tokens. */
+/** The endpoints of the token service, of the sandbox's issuer, and of the control endpoint that mints tokens. */
 export const stsRoutes: readonly Route[] = [...exchangeRoutes, ...discoveryRoutes, mintRoute]

@@ -9,7 +9,7 @@ import { bearerOf, ownCaller } from './caller.ts'
 import { type SessionCaller, signIn } from './provider-login.ts'
 import { capabilityByV1, capabilityByV2 } from './rights/capabilities.ts'
 
-/** What an exchange asks for, besides the token it brings (semantics §2.6). */
+/** The parameters of an exchange beside its token (semantics §2.6). */
 type Wish = {
   readonly audience: readonly string[]
   readonly identity: string
@@ -25,7 +25,7 @@ const readCapability = (text: string): string => {
   return row ? row.v1 : invalidField('cap', `unknown capability ${JSON.stringify(text)}`)
 }
 
-/** `scope` is the deprecated spelling of one more of `scopes`. */
+/** The deprecated `scope` adds one more to `scopes`. */
 const readWish = ({ query }: Ask): Wish => {
   const audience = query.texts('aud').filter((text) => text !== '')
   if (audience.length === 0) invalidField('aud', 'Audience must be specified')
@@ -48,17 +48,17 @@ const narrowedScopes = (held: readonly string[] | undefined, wished: readonly st
 const narrowedCapabilities = (held: readonly string[] | undefined, wished: readonly string[]): readonly string[] | undefined =>
   wished.length === 0 ? held : wished.filter((name) => held?.includes(name) ?? true)
 
-/** A token can be exchanged for a narrower one, never for a wider one. */
+/** An exchange can narrow a token, never widen it. */
 const narrow = (caller: SessionCaller, { scopes, capabilities }: Wish): SessionCaller => ({
   ...caller,
   scopes: narrowedScopes(caller.scopes, scopes),
   capabilities: narrowedCapabilities(caller.capabilities, capabilities),
 })
 
-/** Who gets the token, what their own token said, and whether they may come back with a refresh token. */
+/** The caller of the new token, the claims of the old one, and whether a refresh token is issued as well. */
 type Assumer = { readonly caller: SessionCaller; readonly claims?: JWTPayload; readonly refreshable: boolean }
 
-/** A user signs in, a credential of ours is exchanged for itself, or a third party's token assumes an identity. */
+/** A user signs in, a credential of the sandbox is exchanged for itself, or a third-party token assumes an identity. */
 const assume = async (world: World, token: string, { provider, identity: wanted }: Wish): Promise<Assumer> => {
   const own = await ownCaller(world, token)
   if (provider !== '') {
@@ -68,24 +68,24 @@ const assume = async (world: World, token: string, { provider, identity: wanted 
   }
   if (own && (wanted === '' || wanted === own.identityUid)) return { caller: own, refreshable: false }
   const { identity, claims } = wanted === '' ? await assumeOwnIdentity(world, token) : await assumeIdentity(world, token, wanted)
-  // A restricted token of ours stays restricted when an identity takes it for a third party's.
+  // A restricted token of the sandbox stays restricted even if an identity accepts it as a third-party token.
   const { scopes, capabilities } = own ?? {}
   return { caller: { identityUid: identity.uid, scopes, capabilities }, claims, refreshable: wanted === '' }
 }
 
-/** What the new token repeats of the one it was exchanged for. */
+/** The claims that the new token repeats from the old one. */
 const actOf = ({ iss, sub, aud }: JWTPayload): JWTPayload => ({ ...(iss && { iss }), ...(sub && { sub }), ...(aud && { aud }) })
 
-/** An exchange is when an identity is seen; a request with a token is not (ASSUMPTIONS.md, "Identities"). */
+/** An exchange updates the last-seen time of an identity; a request with a token does not (ASSUMPTIONS.md, "Identities"). */
 const markSeen = (world: World, uid: string): void => {
   const identity = world.store.identities.get(uid)
   if (identity) world.store.identities.put({ ...identity, lastSeenTime: world.clock.now().toISOString() })
 }
 
 /**
- * `/sts/exchange`: a third-party token, or one of ours, for an access token (semantics §2.6). Parameters come from the query or a form:
- * `aud` (required), `identity` to assume or `identity_provider` to sign in with, `scopes` and `cap` to narrow. A user's own exchange
- * yields a refresh token as well.
+ * `/sts/exchange` exchanges a third-party token, or one of the sandbox, for an access token (semantics §2.6). Parameters come from the
+ * query or a form: `aud` (required), `identity` to assume or `identity_provider` to sign in with, `scopes` and `cap` to narrow. A user's
+ * own exchange returns a refresh token as well.
  */
 export const exchange = async (ask: Ask, world: World): Promise<Answer> => {
   const bearer = bearerOf(ask.authorization) ?? unauthenticated()
@@ -98,7 +98,7 @@ export const exchange = async (ask: Ask, world: World): Promise<Answer> => {
   return { body: { token, refreshToken: refresh, expiry } }
 }
 
-/** `/sts/exchange_refresh_token`: a refresh token for a new access token and the next refresh token. */
+/** `/sts/exchange_refresh_token` exchanges a refresh token for a new access token and the next refresh token. */
 export const exchangeRefreshToken = async (ask: Ask, world: World): Promise<Answer> => {
   const bearer = bearerOf(ask.authorization) ?? unauthenticated()
   const wish = readWish(ask)

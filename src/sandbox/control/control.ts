@@ -55,7 +55,7 @@ const clockRoute: Route = {
   },
 }
 
-/** The endpoints for tests: what was received, what shall go wrong, what time it is. They are never journaled and never fail on purpose. */
+/** The endpoints for tests: the journal, the faults, the clock. They are never journaled and never fail on purpose. */
 export const controlRoutes = (journal: Journal, faults: Faults): readonly Route[] => [
   ...journalRoutes(journal),
   ...faultRoutes(faults),

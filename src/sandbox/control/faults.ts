@@ -10,20 +10,20 @@ const shape = z.strictObject({
   reset: z.literal(true).optional(),
   body: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),
-  /** Takes a member, or a row, out of the answer. */
+  /** Removes a member or a row from the answer. */
   drop: pointer.optional(),
-  /** Puts another value there. */
+  /** Replaces a value. */
   change: z.strictObject({ at: pointer, to: z.unknown() }).optional(),
-  /** A list begins so many rows late, as with pages that are off by one. */
+  /** Makes a list begin this many rows late, like pages that are off by one. */
   shift: z.int().positive().optional(),
 })
 
-/** What goes wrong, for the next `times` requests whose `METHOD path` starts with `match` (every one when `times` is not given). */
+/** A fault. It hits the next `times` requests (by default every request) whose `METHOD path` starts with `match`. */
 export type Fault = z.infer<typeof shape>
 
 const EFFECTS = ['status', 'delayMs', 'reset', 'body', 'drop', 'change', 'shift'] as const
 
-/** Reads the body of `POST /-/faults`; the sentence says what is wrong with it. */
+/** Reads the body of `POST /-/faults`. Returns a sentence if the body is wrong. */
 export const readFault = (body: unknown): Fault | { readonly problem: string } => {
   const result = shape.safeParse(body)
   if (!result.success) return { problem: result.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') }
@@ -34,11 +34,11 @@ export const readFault = (body: unknown): Fault | { readonly problem: string } =
 export type Faults = {
   readonly add: (fault: Fault) => void
   readonly clear: () => void
-  /** The first fault for this request, counted down; undefined when nothing shall go wrong. */
+  /** Takes the first fault for this request and counts it down. Undefined if there is none. */
   readonly take: (method: string, path: string) => Fault | undefined
 }
 
-/** No faults yet. Faults are tried in the order they were added. */
+/** Creates an empty list of faults, which are tried in the order of their addition. */
 export const createFaults = (): Faults => {
   let pending: { readonly fault: Fault; left: number }[] = []
   return {

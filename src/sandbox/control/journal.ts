@@ -1,17 +1,17 @@
-/** A request the sandbox received, as `GET /-/journal` shows it. Credentials are not kept. */
+/** A received request, as shown by `GET /-/journal`. Credentials are not kept. */
 export type JournalEntry = {
   readonly method: string
   /** Decoded, without the query. */
   readonly path: string
-  /** A parameter given several times is an array. */
+  /** A repeated parameter is an array. */
   readonly query: Readonly<Record<string, string | readonly string[]>>
-  /** The JSON body, the text of a body that is no JSON, or null without a body. */
+  /** The JSON body, the text of a body that is not JSON, or null. */
   readonly body: unknown
   /** The sandbox's time, RFC 3339. */
   readonly at: string
 }
 
-/** Enough for any test; a sandbox left running for weeks must not fill the memory. */
+/** Enough for any test. Without a limit, a sandbox that runs for weeks would fill the memory. */
 const LIMIT = 100_000
 
 export type Journal = {
@@ -20,7 +20,7 @@ export type Journal = {
   readonly clear: () => void
 }
 
-/** An empty journal; the oldest of more than 100,000 entries are dropped. */
+/** Creates an empty journal. It drops the oldest entries above 100,000. */
 export const createJournal = (): Journal => {
   let entries: JournalEntry[] = []
   return {
@@ -42,7 +42,7 @@ export const queryObject = (pairs: readonly (readonly [string, string])[]): Jour
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0]! : all]))
 }
 
-/** What the journal shows of a body. */
+/** The journal's form of a body. */
 export const bodyEntry = (text: string): unknown => {
   if (text === '') return null
   try {

@@ -2,7 +2,7 @@ import type { Fault } from './faults.ts'
 
 type Node = Record<string, unknown> | unknown[]
 
-/** The body with a fault's `drop` and `change` done to it; the answer of the service itself is left alone, for it may share rows with the store. */
+/** Applies a fault's `drop` and `change` to a copy of the body. The original may share rows with the store. */
 export const spoiled = (body: unknown, { drop, change }: Fault): unknown => {
   if (body === undefined || (drop === undefined && change === undefined)) return body
   const copy: unknown = structuredClone(body)
@@ -11,7 +11,7 @@ export const spoiled = (body: unknown, { drop, change }: Fault): unknown => {
   return copy
 }
 
-/** The request of a list that a fault's `shift` makes begin late. A page token already knows where it goes on. */
+/** Makes a list begin late, as a fault's `shift` asks. A page token already determines where its page begins. */
 export const shifted = (url: string, { shift }: Fault): string => {
   const [path = '', search = ''] = url.split('?', 2)
   const query = new URLSearchParams(search)
@@ -26,7 +26,7 @@ const segmentsOf = (pointer: string): readonly string[] =>
     .split('/')
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** Does something at every place that the segments lead to; `*` leads to all rows, and what is not there is passed over. */
+/** Visits every position that the segments lead to. `*` leads to all rows; missing members are skipped. */
 const eachParent = (value: unknown, [first = '', ...rest]: readonly string[], visit: (parent: Node, name: string) => void): void => {
   if (typeof value !== 'object' || value === null) return
   const node = value as Node

@@ -1,7 +1,7 @@
 import { FALSE_POSITIVE_TYPES } from '../v2/advisory/enums.ts'
 import type { AdvisoryEvent } from '../world/advisory-model.ts'
 
-/** The packages the demo has advisories for: artifact name, type, version that has the flaw, version without it, origin of the package. */
+/** The packages with advisories in the demo: artifact name, type, affected version, fixed version, origin of the package. */
 export const PACKAGES = [
   { name: 'openssl', type: 'apk', version: '3.5.0-r0', fixedVersion: '3.5.0-r2', namespace: 'wolfi' },
   { name: 'glibc', type: 'apk', version: '2.41-r1', fixedVersion: '2.41-r4', namespace: 'wolfi' },
@@ -24,7 +24,7 @@ const REVIEW = {
   rejected: 'REVIEW_STATE_REJECTED',
 } as const
 
-/** What an event says, and what its reviewer made of it. */
+/** The content of an event and the reviewer's decision. */
 export type Step = { readonly says: Partial<AdvisoryEvent>; readonly review: string }
 
 type Says = (from: Package, number: number) => Partial<AdvisoryEvent>
@@ -66,7 +66,7 @@ const moved: Says = ({ name }) => ({
 
 const { approved, pending, changes, rejected } = REVIEW
 
-/** The lives of advisories, by turns: every kind of event and every state of review is among them. */
+/** The histories that advisories take in turn. They contain every kind of event and every review state. */
 const LIVES: readonly (readonly (readonly [Says, string])[])[] = [
   [[scanned, approved]],
   [
@@ -115,6 +115,6 @@ const LIVES: readonly (readonly (readonly [Says, string])[])[] = [
   ],
 ]
 
-/** What happened to advisory `number`, about `from`; oldest first. */
+/** The history of advisory `number` about `from`, oldest first. */
 export const lifeOf = (from: Package, number: number): readonly Step[] =>
   (LIVES[number % LIVES.length] ?? []).map(([says, review]) => ({ says: says(from, number), review }))

@@ -23,13 +23,13 @@ const termsMessage: Message = {
   fields: { uid: outputText, docId: text(), acceptedBy: text(), orgUid: text({ required: true }), createTime: outputTime },
 }
 
-/** The API shows images by repo and digest only, so a file names both. */
+/** The API shows images only by repo and digest, so a file names both. */
 const imageMessage: Message = {
   name: 'sandbox.Image',
   fields: { uid: outputText, repoUid: text({ required: true }), digest: text({ required: true }), sizes: mapOf(text()) },
 }
 
-/** Rows the API calls by an id instead of a uid. */
+/** The message of rows that have an id instead of a uid in the API. */
 const keyed = (message: Message): Message => ({ ...message, fields: { uid: outputText, ...message.fields } })
 
 const fileArtifactMessage: Message = {
@@ -37,7 +37,7 @@ const fileArtifactMessage: Message = {
   fields: { ...artifactMessage.fields, cudaVersions: listOf(text()) },
 }
 
-/** What v1 alone shows of a version, and the artifact it belongs to. */
+/** A version as v1 alone shows it, with the artifact it belongs to. */
 const fileVersionMessage: Message = {
   ...artifactVersionMessage,
   fields: {
@@ -50,7 +50,7 @@ const fileVersionMessage: Message = {
   },
 }
 
-/** What a data file may hold, in the order it is checked: parents come first. */
+/** The collections of a data file in the order of their checks: parents come first. */
 export const COLLECTIONS: Readonly<Record<keyof Store, Message>> = {
   groups: groupMessage,
   identities: identityMessage,

@@ -14,7 +14,7 @@ type Name = keyof Store
 const names = Object.keys(COLLECTIONS) as readonly Name[]
 const shape = z.strictObject(Object.fromEntries(names.map((name) => [name, z.array(z.record(z.string(), z.unknown())).optional()])))
 
-/** A wrong file stops the start with a sentence that says where. */
+/** Stops the start with a sentence that names the position in the file. */
 const fail = (where: string, what: string): never => {
   throw new Error(`data: ${where}: ${what}`)
 }
@@ -26,7 +26,7 @@ const parse = (content: unknown): Readonly<Record<string, readonly Draft[] | und
   return fail(issue?.path.join('.') || 'top level', `${issue?.message} (collections are ${names.join(', ')})`)
 }
 
-/** Members an API answer hydrates, taken back to what the row holds; keys the API does not show. */
+/** Restores the row of members that an API answer hydrates, and its key if the API does not show it. */
 const OWN_UIDS: Partial<Record<Name, (draft: Draft) => Draft>> = {
   roleBindings: ({ identity, role, group: _group, ...draft }) => ({
     ...draft,
@@ -51,7 +51,7 @@ const decodeAt = (where: string, message: Message, draft: Draft): Draft => {
   }
 }
 
-/** Collections whose rows have no uid of their own, or an id in its place. */
+/** Collections whose rows have no uid, or an id in its place. */
 const KEYED: ReadonlySet<Name> = new Set<Name>([
   'termsAcceptances',
   'images',
@@ -82,7 +82,7 @@ const rowsOf = (name: Name, drafts: readonly Draft[], now: string): readonly Row
   })
 }
 
-/** Where the parents of a collection's rows must be found. Groups, identities and roles may also be root rows. */
+/** The collection that must hold the parents of a collection's rows. Groups, identities and roles may also be root rows. */
 const PARENTS: Partial<Record<Name, Name>> = {
   groups: 'groups',
   identities: 'groups',
@@ -109,8 +109,8 @@ const checkParents = (rows: Readonly<Record<Name, readonly Row[]>>): void => {
 }
 
 /**
- * The rows of a data file: v2-shaped resources with their uids, by collection. Members left out get their zero value, times the start
- * of the sandbox (`now`, RFC 3339). Throws a sentence that names the place for anything else.
+ * Reads the rows of a data file: v2-shaped resources with their uids, by collection. A missing member gets its zero value, a missing time
+ * the start of the sandbox (`now`, RFC 3339). For a wrong file it throws a sentence that names the position.
  */
 export const readRows = (content: unknown, now: string): Rows => {
   const given = parse(content)

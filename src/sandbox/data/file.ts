@@ -9,15 +9,15 @@ import { bindUsers, builtInRoleRows, type DemoUser, tokensOf, userRows, userUid 
 const MEMBERS = ['owner', 'editor', 'viewer'] as const
 const EVERYBODY = [...MEMBERS, 'outsider', 'admin'] as const
 
-/** Demo users the file binds itself get no binding besides. */
+/** The demo users that the file does not bind. Only they get bindings here. */
 const unbound = (rows: Rows, users: readonly DemoUser[]): readonly DemoUser[] =>
   users.filter((user) => !rows.roleBindings?.some(({ identityUid }) => identityUid === userUid(user)))
 
-/** With several organizations, `acme.dev` is the stranger's, so that the outsider's token proves isolation on a file's data too. */
+/** Among several organizations, `acme.dev` belongs to the outsider, so that the outsider's token proves isolation with a file too. */
 const usersOf = (group: Group, organizations: readonly Group[]): readonly DemoUser[] =>
   group.name === 'acme.dev' && organizations.length > 1 ? ['outsider'] : MEMBERS
 
-/** Images have no v2 form a file could be expected to hold, so those behind its tags are made up unless it lists some. */
+/** A file is not expected to list images, which have no v2 form. If it lists none, images are made up for its tags. */
 const imagesBehind = (rows: Rows): Rows => {
   const byRepo = new Map<string, Tag[]>()
   for (const tag of rows.tags ?? []) {
@@ -30,7 +30,7 @@ const imagesBehind = (rows: Rows): Rows => {
 }
 
 /**
- * The dataset of a file's content. The built-in roles and the demo users are always there; the demo tokens are bound at every
+ * The dataset of a file's content. It always contains the built-in roles and the demo users. The demo tokens are bound at every
  * organization of the file.
  */
 export const fileDataset = (content: unknown, now: number): Dataset => {

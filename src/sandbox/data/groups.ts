@@ -15,7 +15,7 @@ export const organization = (name: string, members: Partial<Group> = {}): Group 
   ...members,
 })
 
-/** A folder; kind and status are its organization's (semantics §3.1). */
+/** A folder. Kind and status are those of its organization (semantics §3.1). */
 export const folder = (parent: Group, name: string, description = ''): Group => ({
   ...parent,
   uid: fixtureUid(parent.uid, `folder ${name}`),
@@ -32,7 +32,7 @@ export const payments = folder(exampleCom, 'payments')
 export const paymentsStaging = folder(payments, 'payments-staging')
 export const acmeDev = organization('acme.dev', { kind: 'ORG_KIND_STARTER' })
 
-/** Its description holds a line break, as public samples do: stored data may break a rule that input must keep (semantics §3.0). */
+/** The description holds a line break, as public samples do: stored data may break a rule for input (semantics §3.0). */
 export const publicCatalog = organization('chainguard', {
   uid: PUBLIC_CATALOG_UID,
   description: 'The public catalog.\nEverybody may sync from it.',

@@ -17,7 +17,7 @@ const repo: Repo = {
   ...dated(dayAfter(CREATED, 0)),
 }
 
-/** Plain version tags, so that no filter hides one; every tenth is deprecated and ten share a time. */
+/** Plain version tags, which no filter hides. Every tenth is deprecated; each time is shared by ten. */
 const tag = (index: number): Tag => {
   const name = `${Math.floor(index / 10_000)}.${Math.floor(index / 100) % 100}.${index % 100}`
   return {
@@ -30,7 +30,7 @@ const tag = (index: number): Tag => {
   }
 }
 
-/** The demo and one repo named `large` with `count` tags. */
+/** The demo with an additional repo named `large` that has `count` tags. */
 export const largeDataset = (now: number, count = 10_000): Dataset => {
   const demo = demoDataset(now)
   return { ...demo, rows: [...demo.rows, { repos: [repo], tags: Array.from({ length: count }, (_, index) => tag(index)) }] }

@@ -4,7 +4,7 @@ import { demoDataset, emptyDataset } from './demo/demo.ts'
 import { fileDataset } from './file.ts'
 import { largeDataset } from './large.ts'
 
-/** What a sandbox holds at the start: a built-in set, a JSON file of v2-shaped resources, or the content of such a file. */
+/** The initial data of a sandbox: a built-in set, a JSON file of v2-shaped resources, or the content of such a file. */
 export type DataOption = 'demo' | 'empty' | 'large' | { readonly file: string } | Readonly<Record<string, readonly unknown[]>>
 
 const readJson = async (file: string): Promise<unknown> => {
@@ -18,7 +18,7 @@ const readJson = async (file: string): Promise<unknown> => {
   }
 }
 
-/** The dataset of an option. `now` is the sandbox's start in milliseconds; `tags` counts the tags of `large`. */
+/** The dataset of an option. `now` is the sandbox's start in milliseconds; `tags` is the number of tags in `large`. */
 export const openData = async (data: DataOption, now: number, tags?: number): Promise<Dataset> => {
   if (data === 'demo') return demoDataset(now)
   if (data === 'empty') return emptyDataset()

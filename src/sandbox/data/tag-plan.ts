@@ -2,13 +2,13 @@ import { imageUid } from '../v2/registry/images.ts'
 import type { Image, Tag, TagPoint } from '../world/registry-model.ts'
 import { dayAfter, fixtureDigest, fixtureUid } from './fixture.ts'
 
-/** One release line of a repo: its name and how many patches it had. An ended line's tags are all deprecated. */
+/** One release line of a repo: its name and its number of patches. All tags of an ended line are deprecated. */
 export type Stream = { readonly name: string; readonly patches: number; readonly ended?: true }
 
-/** How the tags of a repo came to be. `streams` are oldest first; without any, a nightly build is all there is. */
+/** The plan of a repo's tags. `streams` are oldest first. A repo without streams has nightly builds only. */
 export type TagPlan = { readonly from: string; readonly streams: readonly Stream[]; readonly nightlies?: number }
 
-/** A build: everything tagged at one moment from one source. */
+/** One build: the tags made at one moment from one source. */
 type Build = { readonly version: string; readonly variant: '' | '-dev'; readonly day: number; readonly deprecated: boolean }
 
 const VARIANTS = ['', '-dev'] as const
@@ -22,12 +22,12 @@ const tag = (repo: string, name: string, digest: string, updateTime: string, dep
   bundles: [],
 })
 
-/** `tag` as something that pointed elsewhere before. */
+/** `tag` with earlier targets. */
 const moved = (row: Tag, history: readonly TagPoint[]): Tag => ({ ...row, history })
 
 const compactDay = (time: string): string => time.slice(0, 10).replaceAll('-', '')
 
-/** A patch has its plain tag, two epochs, a dated tag, and the referrers (signature, attestation, bill of materials) of its image. */
+/** A patch has its plain tag, two epochs, a dated tag and the referrers of its image (signature, attestation, bill of materials). */
 const buildTags = (repo: string, from: string, { version, variant, day, deprecated }: Build): readonly Tag[] => {
   const time = dayAfter(from, day)
   const digest = fixtureDigest(`${repo} ${version}${variant}`)
@@ -40,7 +40,7 @@ const buildTags = (repo: string, from: string, { version, variant, day, deprecat
   return [plain, ...names.map((name) => tag(repo, name, digest, time, deprecated)), first, ...referrers]
 }
 
-/** The digest and the time of every patch of a line but the newest: where a moving tag has been. */
+/** The digest and time of every patch of a line except the newest: the earlier targets of its moving tag. */
 const passed = (repo: string, from: string, stream: Stream, index: number, variant: string): readonly TagPoint[] =>
   Array.from({ length: stream.patches - 1 }, (_, patch) => ({
     digest: fixtureDigest(`${repo} ${stream.name}.${patch}${variant}`),
@@ -88,13 +88,13 @@ export const planTags = (repo: string, plan: TagPlan): readonly Tag[] => [
   ...nightlyTags(repo, plan),
 ]
 
-/** Between 5 and 85 MB, settled by the digest. */
+/** A size between 5 and 85 MB, derived from the digest. */
 const sizeOf = (digest: string, architecture: string): string => {
   const spread = Number.parseInt(fixtureDigest(`${digest} ${architecture}`).slice(7, 14), 16)
   return String(5_000_000 + (spread % 80_000_000))
 }
 
-/** The images behind `tags`; referrers are no images. */
+/** The images behind `tags`. Referrers are not images. */
 export const planImages = (repo: string, tags: readonly Tag[]): readonly Image[] => {
   const digests = new Set(tags.filter(({ name }) => !name.startsWith('sha256-')).map(({ digest }) => digest))
   return [...digests].map((digest) => ({

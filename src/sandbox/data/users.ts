@@ -5,12 +5,12 @@ import type { Identity } from '../world/identity-model.ts'
 import type { DemoToken } from '../world/world.ts'
 import { dated, fixtureUid } from './fixture.ts'
 
-/** The issuer the demo users signed in with; an email address is also the subject there. */
+/** The issuer of the demo users' sign-ins. It uses the email address as subject. */
 export const DEMO_ISSUER = 'https://accounts.example.com'
 
 const JOINED = '2026-01-05T08:00:00.000Z'
 
-/** The fixed tokens: who presents them and which built-in role they have in the organization they belong to. */
+/** The owners of the fixed tokens, with their built-in roles in their own organizations. */
 const USERS = {
   owner: { token: 'demo-owner', email: 'alice@example.com', role: 'owner' },
   editor: { token: 'demo-editor', email: 'bob@example.com', role: 'editor' },
@@ -47,13 +47,13 @@ const userRow = (user: DemoUser): Identity => ({
 /** The identities of `users`. */
 export const userRows = (users: readonly DemoUser[]): readonly Identity[] => users.map(userRow)
 
-/** Token → identity for `users`; the admin holds every capability everywhere. */
+/** Token → identity for `users`. The admin holds every capability everywhere. */
 export const tokensOf = (users: readonly DemoUser[]): ReadonlyMap<string, DemoToken> =>
   new Map(
     users.map((user) => [USERS[user].token, { identityUid: userUid(user), ...(user === 'admin' ? { everything: true as const } : {}) }]),
   )
 
-/** The bindings that give `users` their roles at `group`; a user without a role gets none. */
+/** The bindings that give `users` their roles at `group`. A user without a role gets no binding. */
 export const bindUsers = (group: string, users: readonly DemoUser[]): readonly RoleBinding[] =>
   users.flatMap((user) => {
     const { role } = USERS[user]

@@ -1,7 +1,7 @@
 import type { Severity, VulnerabilityMetadata } from '../world/advisory-model.ts'
 import { fixtureDigest } from './fixture.ts'
 
-/** Made-up vulnerabilities: numbers no authority has given out, so that nobody takes the demo for news. */
+/** Invented vulnerabilities. Their numbers are unassigned, so that no reader takes the demo for news. */
 
 const WEAKNESSES = [
   'Out-of-bounds read',
@@ -13,10 +13,10 @@ const WEAKNESSES = [
   'Denial of service through crafted input',
 ] as const
 
-/** CVSS scores by turns; an empty one is a vulnerability nobody has scored yet. */
+/** CVSS scores in rotation. The empty text is a vulnerability without a score. */
 const SCORES = ['9.8', '7.5', '5.3', '3.1', '8.1', '6.5', '0.0', ''] as const
 
-/** Every tenth one has a score of the version before, every seventh one of the version after. */
+/** Every tenth one also has a score of the previous CVSS version, every seventh one of the next. */
 const severitiesOf = (number: number): readonly Severity[] => {
   const score = SCORES[number % SCORES.length] ?? ''
   if (score === '') return []
@@ -33,7 +33,7 @@ export const cveId = (number: number): string => `CVE-2026-${90_000 + number}`
 /** The alphabet of GHSA and CGA ids (semantics §3.13). */
 const ALPHABET = '23456789cfghjmpqrvwx'
 
-/** An id of the form `<prefix>-xxxx-xxxx-xxxx`, worked out from a label. */
+/** An id of the form `<prefix>-xxxx-xxxx-xxxx`, derived from a label. */
 export const letteredId = (prefix: string, label: string): string => {
   const letters = [...Buffer.from(fixtureDigest(label).slice(7, 31), 'hex')].map((byte) => ALPHABET[byte % ALPHABET.length])
   return [prefix, ...[0, 4, 8].map((at) => letters.slice(at, at + 4).join(''))].join('-')
@@ -41,7 +41,7 @@ export const letteredId = (prefix: string, label: string): string => {
 
 export const ghsaId = (number: number): string => letteredId('GHSA', cveId(number))
 
-/** What is known of vulnerability `number`. */
+/** The metadata of vulnerability `number`. */
 export const vulnerability = (number: number): VulnerabilityMetadata => {
   const id = cveId(number)
   const weakness = WEAKNESSES[number % WEAKNESSES.length]

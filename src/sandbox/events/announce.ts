@@ -3,17 +3,17 @@ import { revisionOf } from '../world/store.ts'
 import type { Call, Rule } from './rule.ts'
 import { ruleOf } from './rules.ts'
 
-/** Something that happened and that subscribers may hear of. */
+/** An occurrence that subscribers may be notified of. */
 export type Occurrence = {
   /** `dev.chainguard.api.iam.group.created.v1` */
   readonly type: string
   readonly subject: string
   readonly group: string
-  /** The collection it happened in: `/iam/v2/groups`. */
+  /** The path of its collection: `/iam/v2/groups`. */
   readonly sourcePath: string
   readonly bodyType: string
   readonly body: unknown
-  /** The identity that did it. */
+  /** The identity that caused it. */
   readonly actor: string
   readonly extensions: Readonly<Record<string, string>>
 }
@@ -43,7 +43,7 @@ const announced = (route: Route, rule: Rule, publish: (occurrence: Occurrence) =
   handle: async (ask, world): Promise<Answer> => {
     const before = revisionOf(world.store)
     const pending = route.handle(ask, world)
-    // Handlers that write do so before they return, so no other request can have written in between.
+    // Handlers write before they return, so no other request can have written in between.
     const changed = revisionOf(world.store) !== before
     const answer = await pending
     if (changed) publish(occurrenceOf(rule, route.template, { ask, answer }))
@@ -52,8 +52,8 @@ const announced = (route: Route, rule: Rule, publish: (occurrence: Occurrence) =
 })
 
 /**
- * The routes, each that has an event publishing it after a call that succeeded and changed something: an update with an empty mask and a
- * delete of what is not there are no news (semantics §6, ASSUMPTIONS.md).
+ * Wraps the routes. A route with an event publishes it after a successful call that changed something. An update with an empty mask and a
+ * delete of a missing row publish nothing (semantics §6, ASSUMPTIONS.md).
  */
 export const announcing = (routes: readonly Route[], publish: (occurrence: Occurrence) => void): readonly Route[] =>
   routes.map((route) => {

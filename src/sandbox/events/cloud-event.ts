@@ -5,7 +5,7 @@ import type { Random } from '../world/random.ts'
 import type { World } from '../world/world.ts'
 import type { Occurrence } from './announce.ts'
 
-/** An event as it goes over the wire, but for the signature, which each attempt makes anew. */
+/** An event as sent, without the signature: each attempt signs it anew. */
 export type CloudEvent = {
   readonly id: string
   /** CloudEvents 1.0, binary mode: attributes are headers, the body is the data (semantics §7.4). */
@@ -23,7 +23,7 @@ const uuid = (random: Random): string => {
 const prefixed = (extensions: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(extensions).map(([name, value]) => [`ce-${name}`, value]))
 
-/** The event that tells of an occurrence. */
+/** The event of an occurrence. */
 export const cloudEventOf = (occurrence: Occurrence, world: World, random: Random): CloudEvent => {
   const { type, subject, group, sourcePath, bodyType, body, actor, extensions } = occurrence
   const id = uuid(random)
@@ -46,10 +46,10 @@ export const cloudEventOf = (occurrence: Occurrence, world: World, random: Rando
   return { id, headers, content: JSON.stringify({ actor: { subject: actor }, body }) }
 }
 
-/** How long a receiver may take a signature for good, in seconds. */
+/** Seconds for which a signature is valid. */
 const SIGNED_FOR = 300
 
-/** `Bearer` and a token by which the receiver knows who sends, for which group, and that nobody altered the content (semantics §7.4). */
+/** `Bearer` and a token. It proves to the receiver the sender, the group and the integrity of the content (semantics §7.4). */
 export const authorizationOf = async ({ content }: CloudEvent, group: string, world: World): Promise<string> => {
   const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
   const issuer = await issuerOf(world)

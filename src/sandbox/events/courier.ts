@@ -9,36 +9,36 @@ import type { Outcome, Post } from './post.ts'
 import { deliverableUrl } from './sink.ts'
 import { createWaiting } from './waiting.ts'
 
-/** When an attempt is made again, in milliseconds after the one before failed; after the last the event is dropped (semantics §7.4). */
+/** Milliseconds from a failed attempt to the next one. After the last attempt the event is dropped (semantics §7.4). */
 const RETRY_AFTER_MS = [1_000, 5_000, 30_000, 120_000, 600_000] as const
 
-/** How many events may wait for their sinks at a time; a sink that is down must not fill the memory. */
+/** The most events that may wait for their sinks. Without a bound, a sink that is down would fill the memory. */
 const MAX_WAITING = 1_000
 
 export type CourierParts = {
   readonly world: World
   readonly post: Post
   readonly ledger: Ledger
-  /** For ids; its own, so that deliveries do not change what the service makes. */
+  /** Makes ids. It is separate, so that deliveries do not change what the service generates. */
   readonly random: Random
-  /** Deliver off this machine too. */
+  /** Deliver beyond this machine as well. */
   readonly anySink: boolean
 }
 
-/** Brings events to the sinks of the subscriptions they concern. */
+/** Delivers events to the sinks of the subscriptions they concern. */
 export type Courier = {
   /** Starts the deliveries of an occurrence; returns at once and never throws. */
   readonly publish: (occurrence: Occurrence) => void
-  /** Resolves when no attempt is under way; events that wait for another attempt may remain. */
+  /** Resolves when no attempt is in progress. Events may still wait for another attempt. */
   readonly settled: () => Promise<void>
-  /** Gives up everything that waits and cuts short what is under way. */
+  /** Drops everything that waits and aborts the attempts in progress. */
   readonly close: () => Promise<void>
 }
 
 /** One event on its way to one subscription. */
 type Parcel = { readonly subscription: Subscription; readonly event: CloudEvent; readonly delivery: Delivery; readonly failures: number }
 
-/** A subscription hears of its own group and of every group below it. */
+/** A subscription receives the events of its own group and of every group below. */
 const concerns = ({ uid }: Subscription, { group }: Occurrence): boolean => isAtOrBelow(parentOf(uid), group)
 
 const attempt = async ({ world, post, anySink }: CourierParts, { subscription, event }: Parcel, closing: AbortSignal): Promise<Outcome> => {
@@ -46,12 +46,12 @@ const attempt = async ({ world, post, anySink }: CourierParts, { subscription, e
   const url = deliverableUrl(subscription.sink, anySink)
   if (!url) return { verdict: 'refused', detail: 'the sink is not on this machine' }
   const authorization = await authorizationOf(event, parentOf(subscription.uid), world)
-  // Signing takes a moment, in which the sandbox may have closed.
+  // The sandbox may close during the signing.
   if (closing.aborted) return { verdict: 'refused', detail: 'the sandbox closes' }
   return post(url, { ...event.headers, authorization }, event.content, closing)
 }
 
-/** The attempts of one sandbox: those under way, and those to be made again. */
+/** The attempts of one sandbox: those in progress and those to be repeated. */
 const createRounds = (parts: CourierParts) => {
   const closing = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -79,7 +79,7 @@ const createRounds = (parts: CourierParts) => {
 
 const FULL: Outcome = { verdict: 'refused', detail: `${MAX_WAITING} events wait already` }
 
-/** A courier that has delivered nothing yet. At least once, in no order (semantics §7.4). */
+/** Creates a courier. It delivers at least once and in no particular order (semantics §7.4). */
 export const createCourier = (parts: CourierParts): Courier => {
   const { world, ledger, random } = parts
   const { start, settled, close, isClosed, size } = createRounds(parts)

@@ -2,7 +2,7 @@ import type { Subscription } from '../world/model.ts'
 import type { CloudEvent } from './cloud-event.ts'
 import type { Outcome } from './post.ts'
 
-/** One event for one subscription, as `GET /-/deliveries` shows it. */
+/** One event for one subscription, as shown by `GET /-/deliveries`. */
 export type Delivery = {
   /** The event's `ce-id`. */
   readonly id: string
@@ -12,17 +12,17 @@ export type Delivery = {
   readonly sink: string
   readonly attempts: number
   readonly state: 'waiting' | 'delivered' | 'dropped'
-  /** What the last attempt met with. */
+  /** The result of the last attempt. */
   readonly detail: string
 }
 
-/** Enough to see what happened; old entries go first. */
+/** The most entries kept; the oldest are dropped first. */
 const LIMIT = 1_000
 
 /** Remembers deliveries, newest last. */
 export type Ledger = {
   readonly open: (subscription: Subscription, event: CloudEvent) => Delivery
-  /** Writes down an attempt; `again` tells that another one will follow. */
+  /** Records an attempt. `again` tells that another one will follow. */
   readonly note: (delivery: Delivery, outcome: Outcome, again: boolean) => void
   readonly entries: () => readonly Delivery[]
 }

@@ -5,7 +5,7 @@ import { type Courier, createCourier } from './courier.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { createPost } from './post.ts'
 
-/** `GET /-/deliveries`: what became of the last thousand events, one entry for each subscription they concerned. */
+/** `GET /-/deliveries`: the outcome of the last thousand deliveries, one entry for each event and subscription. */
 const deliveriesRoute = (ledger: Ledger): Route => ({
   method: 'GET',
   template: '/-/deliveries',
@@ -13,10 +13,10 @@ const deliveriesRoute = (ledger: Ledger): Route => ({
   handle: () => ok(ledger.entries()),
 })
 
-/** The events of one sandbox: where to publish them, the endpoint that shows their deliveries, and their end. */
+/** The events of one sandbox: publishing, the endpoint that shows the deliveries, and closing. */
 export type Events = Pick<Courier, 'publish' | 'close'> & { readonly routes: readonly Route[] }
 
-/** Delivers over HTTP. `seed` settles the ids of events; `anySink` lets them leave this machine. */
+/** Delivers over HTTP. `seed` determines the ids of events; `anySink` lets events leave this machine. */
 export const openEvents = (world: World, seed: number, anySink: boolean): Events => {
   const ledger = createLedger()
   const { post, close } = createPost()

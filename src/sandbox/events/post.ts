@@ -1,15 +1,15 @@
 import { Agent, request } from 'undici'
 
-/** What became of one attempt: `again` is worth another one. */
+/** The outcome of one attempt. `again` asks for another attempt. */
 export type Outcome = { readonly verdict: 'delivered' | 'again' | 'refused'; readonly detail: string }
 
 /** Sends one event; never rejects. */
 export type Post = (url: URL, headers: Readonly<Record<string, string>>, content: string, closing: AbortSignal) => Promise<Outcome>
 
-/** For the whole exchange, in milliseconds (semantics §7.4). */
+/** Milliseconds for the whole exchange (semantics §7.4). */
 const TIMEOUT_MS = 5_000
 
-/** Answers are read so that the connection can be used again, but not to their end if they have none. */
+/** The most bytes read of a response. Responses are read so that the connection can be reused, but not without limit. */
 const ANSWER_LIMIT = 64 * 1024
 
 const isRetryable = (status: number): boolean => status === 408 || status === 429 || status >= 500
@@ -19,7 +19,7 @@ const verdictOf = (status: number): Outcome['verdict'] => {
   return isRetryable(status) ? 'again' : 'refused'
 }
 
-/** Posts over HTTP. Redirects are not followed: they could lead off this machine. */
+/** Posts over HTTP. It does not follow redirects, which could lead off this machine. */
 export const createPost = (): { readonly post: Post; readonly close: () => Promise<void> } => {
   const agent = new Agent({ connections: 8, keepAliveTimeout: 1_000 })
   const post: Post = async (url, headers, body, closing) => {

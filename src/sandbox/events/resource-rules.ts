@@ -23,11 +23,11 @@ const METHODS: Readonly<Record<Verb, Readonly<Record<Version, string>>>> = {
   deleted: { v2: 'DELETE', v1: 'DELETE' },
 }
 
-/** A resource whose writes are announced alike in both versions. */
+/** A resource whose writes both versions announce alike. */
 type Announced = {
   readonly event: string
   readonly path: Readonly<Record<Version, string>>
-  /** Package and name of its message: `['iam', 'Group']`. v2 puts its version after the package. */
+  /** Package and name of its message: `['iam', 'Group']`. v2 inserts its version after the package. */
   readonly message: readonly [package_: string, v2: string, v1?: string]
   readonly verbs: readonly Verb[]
   readonly group: Rule['group']
@@ -61,7 +61,7 @@ const registry = (name: string) => ({ v2: `/registry/v2/${name}`, v1: `/registry
 
 const groupEvents = { event: 'iam.group', path: iam('groups'), message: ['iam', 'Group'] } as const
 
-/** Types: semantics §2.3; subjects and groups: semantics §7.2; what is kept back: semantics §7.3. */
+/** Types: semantics §2.3; subjects and groups: semantics §7.2; omitted members: semantics §7.3. */
 const RESOURCES: readonly Announced[] = [
   { ...groupEvents, verbs: ['created', 'updated'], group: itself },
   { ...groupEvents, verbs: ['deleted'], group: around },
@@ -105,7 +105,7 @@ const RESOURCES: readonly Announced[] = [
   },
 ]
 
-/** Creates, updates and deletes of every resource, in both versions. */
+/** The rules for create, update and delete of every resource, in both versions. */
 export const resourceEntries: readonly Entry[] = RESOURCES.flatMap((of) =>
   VERSIONS.flatMap((version) => of.verbs.map((verb) => entryOf(of, version, verb))),
 )

@@ -5,6 +5,6 @@ import { singularEntries } from './singular-rules.ts'
 
 const RULES: ReadonlyMap<string, Rule> = new Map([...resourceEntries, ...singularEntries])
 
-/** What a route announces; undefined for one that tells nobody: reads, checks, requests for access, and a caller's own metadata. */
+/** The rule of a route. Undefined for a route that announces nothing: reads, checks, requests for access, and a caller's own metadata. */
 export const ruleOf = ({ method, template }: Pick<Route, 'method' | 'template'>): Rule | undefined =>
   RULES.get(`${method} ${template.replace(/\{[^{}]*\}/g, '{}')}`)

@@ -12,7 +12,7 @@ import {
   VERSIONS,
 } from './rule.ts'
 
-/** The four things done to a SCIM token, each with its own message; the token itself is told to its owner alone. */
+/** The four actions on a SCIM token, each with its own message. Only the owner sees the token itself. */
 const SCIM: readonly (readonly [verb: string, event: string, message: string])[] = [
   ['generateScimToken', 'scim_token.generated', 'GenerateScimTokenResponse'],
   ['regenerateScimToken', 'scim_token.regenerated', 'RegenerateScimTokenResponse'],
@@ -40,7 +40,7 @@ const parentInBody = ({ ask }: Call): string => {
   return String(parent ?? parentId ?? parent_id ?? '')
 }
 
-/** v1 names the bindings it made, v2 the group it made them at (semantics §7.2). */
+/** v1 names the new bindings; v2 names the group that holds them (semantics §7.2). */
 const bindingsMade = ({ answer }: Call): string => {
   const { role_bindings, roleBindings } = jsonOf(answer.body)
   return ((role_bindings ?? roleBindings ?? []) as readonly { readonly id: string }[]).map(({ id }) => id).join(',')
@@ -59,7 +59,7 @@ const terms = { event: 'iam.terms.accepted.v1', subject: addressed, group: itsel
 
 const unmappingRequest = 'BatchDeleteExternalGroupRoleMappingsRequest'
 
-/** Calls of their own kind: batches, SCIM tokens, terms and the readme. */
+/** The rules of calls without a pattern: batches, SCIM tokens, terms and the readme. */
 export const singularEntries: readonly Entry[] = [
   ...scimEntries,
   [

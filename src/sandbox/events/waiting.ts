@@ -1,13 +1,13 @@
 import type { Clock } from '../world/clock.ts'
 
-/** Tasks that wait for their time by the sandbox's clock, and can all be given up at once. */
+/** Tasks that wait for their time on the sandbox's clock. They can all be cancelled at once. */
 export type Waiting = {
   readonly add: (ms: number, task: () => void) => void
   readonly size: () => number
   readonly clear: () => void
 }
 
-/** Nothing waits yet. */
+/** Creates an empty set of tasks. */
 export const createWaiting = (clock: Clock): Waiting => {
   const cancels = new Set<() => void>()
   return {

@@ -1,14 +1,14 @@
 import { malformed } from '../status.ts'
 
-/** A string of JSON, or a number. Everything behind the first quote may be missing, so that no text makes the search begin again. */
+/** A JSON string or a number. Everything after the first quote is optional, so that no text makes the search start over. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.?)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
-/** Integers of so many digits may be beyond 2^53, where `JSON.parse` rounds: as texts they stay what they are (facts §16.5). */
+/** Integers with this many digits may exceed 2^53, where `JSON.parse` rounds. As texts they keep their value (facts §16.5). */
 const LONG = /^-?\d{16,}$/
 
 /**
- * `{}` for an empty body, the JSON otherwise: any content type counts as JSON (facts §12.5). Malformed JSON is 400 code 3. Integers that
- * a number could not hold become texts.
+ * Parses a body: `{}` if it is empty, otherwise JSON with any content type (facts §12.5). Malformed JSON is 400 code 3. Integers too large
+ * for a number become texts.
  */
 export const parseBody = (text: string): unknown => {
   if (text.trim() === '') return {}
@@ -19,10 +19,10 @@ export const parseBody = (text: string): unknown => {
   }
 }
 
-/** Whether a Content-Type names a form. */
+/** True if a Content-Type names a form. */
 export const isForm = (contentType: string | undefined): boolean => /^\s*application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
 
-/** Whether a body labelled as a form is JSON all the same, as curl sends it when no Content-Type is given (facts §12.5). */
+/** True if a body labelled as a form is JSON, as curl sends it without a Content-Type (facts §12.5). */
 export const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text)
 
 /** The pairs of a query string or a form. */

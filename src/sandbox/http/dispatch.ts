@@ -7,7 +7,7 @@ import { renderStatus } from './render-error.ts'
 import type { Answer } from './route.ts'
 import type { Match, Router } from './router.ts'
 
-/** A request as it came off the wire. */
+/** A request as received. */
 export type Received = {
   readonly method: string
   /** Path and query, still encoded. */
@@ -35,7 +35,7 @@ const decodePath = (path: string): string => {
   }
 }
 
-/** A query is refused when it holds a broken escape, as Go's parser refuses it; URLSearchParams would take it as it is. */
+/** Refuses a query with a broken escape, as Go's parser does. URLSearchParams would accept it. */
 const checkQuery = (query: string): string => {
   try {
     decodeURIComponent(query)
@@ -46,8 +46,8 @@ const checkQuery = (query: string): string => {
 }
 
 /**
- * A form-encoded POST is the gateway's way to send a GET whose query is too long, or to override the method (semantics §4.3); for a
- * route that takes forms it is query parameters; otherwise it is JSON that a client did not label.
+ * Resolves a form-encoded POST. The gateway accepts it as a GET with a long query or as a method override (semantics §4.3). On a route that
+ * takes forms it holds query parameters. Otherwise it is unlabelled JSON.
  */
 const resolveForm = (router: Router, path: string, pairs: Pairs, { text, methodOverride }: Received): Call => {
   const method = methodOverride?.toUpperCase() ?? 'POST'
@@ -94,7 +94,7 @@ const statusOf = (error: unknown): Status => {
   return UNEXPECTED
 }
 
-/** `iam`, `v1` of `/iam/v1/groups`. */
+/** Captures `iam` and `v1` of `/iam/v1/groups`. */
 const ADDRESS = /^\/([^/]*)\/?([^/]*)/
 
 const refuse = (error: unknown, path: string, world: World): Answer => {
@@ -109,7 +109,7 @@ const refuse = (error: unknown, path: string, world: World): Answer => {
   }
 }
 
-/** Answers one request; every failure becomes an answer too. */
+/** Answers one request. Failures become answers too. */
 export const dispatch = async (router: Router, world: World, received: Received): Promise<Answer> => {
   const [encoded, query] = splitUrl(received.url)
   try {

@@ -3,8 +3,8 @@ import { malformed } from '../status.ts'
 import { snakeCase } from './case.ts'
 
 /**
- * The query parameters of a request. Every reader takes the snake_case name and accepts the camelCase spelling too, dotted names
- * included (facts §16.2). A malformed value or a singular parameter given twice is 400 code 3 in the gateway's words (semantics §4.1).
+ * The query parameters of a request. Every reader takes the snake_case name and accepts camelCase too, dotted names included (facts §16.2).
+ * A malformed value or a repeated singular parameter is 400 code 3 in the gateway's words (semantics §4.1).
  */
 export type Query = {
   /** Every value of a repeated parameter, in order; `[]` when absent. */
@@ -21,7 +21,7 @@ export type Query = {
   readonly choice: (name: string, values: readonly string[]) => string
   /** Every value of a repeated enum parameter, each by name or by number; `[]` when absent. */
   readonly choices: (name: string, values: readonly string[]) => readonly string[]
-  /** Whether the parameter was given, even empty. */
+  /** True if the parameter is present, even if empty. */
   readonly has: (name: string) => boolean
   /** Every pair as received, in order, for the journal. */
   readonly pairs: readonly (readonly [string, string])[]
@@ -30,7 +30,7 @@ export type Query = {
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
-/** The last part of a dotted name: how the gateway calls a field in an error. */
+/** The last part of a dotted name: the gateway's name of a field in an error. */
 const fieldName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
 const fail = (name: string, reason: string): never => malformed(`parsing field ${JSON.stringify(fieldName(name))}: ${reason}`)

@@ -2,23 +2,23 @@ import type { Caller } from '../caller.ts'
 import type { World } from '../world/world.ts'
 import type { Query } from './query.ts'
 
-/** One request, read. */
+/** One parsed request. */
 export type Ask = {
   readonly method: string
   /** Decoded, without the query. */
   readonly path: string
-  /** The template's variables, decoded: `{uid=**}` → `params.uid`, which may be empty and may hold slashes. */
+  /** The decoded variables of the template: `{uid=**}` → `params.uid`, which may be empty and may contain slashes. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
-  /** The JSON body; `{}` when the request had none. */
+  /** The JSON body; `{}` without a body. */
   readonly body: unknown
   /** Set for every route with `auth: 'required'`. */
   readonly caller: Caller | undefined
-  /** The Authorization header as sent, for the token exchange. */
+  /** The Authorization header as sent. The token exchange reads it. */
   readonly authorization: string | undefined
 }
 
-/** A reply. Without `body` the answer has zero bytes; `status` is 200 unless given. */
+/** A reply. Without `body` it has zero bytes. `status` defaults to 200. */
 export type Answer = {
   readonly status?: number
   readonly body?: unknown
@@ -28,9 +28,9 @@ export type Answer = {
 /** One endpoint. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Literals, `{name}` (one segment), `{name=**}` (any number of segments, none included) and a `:verb` at the end. */
+  /** Literals, `{name}` (one segment), `{name=**}` (zero or more segments) and an optional `:verb` at the end. */
   readonly template: string
-  /** `required`: without a valid token the answer is 401 before `handle` runs. */
+  /** `required`: a request without a valid token gets 401 before `handle` runs. */
   readonly auth: 'required' | 'none'
   /** A form-encoded POST body is read into `query` (the token exchange, semantics §2.6). */
   readonly form?: true

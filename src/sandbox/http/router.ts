@@ -5,12 +5,12 @@ type Part = { readonly kind: 'literal'; readonly text: string } | { readonly kin
 type Compiled = { readonly route: Route; readonly parts: readonly Part[]; readonly verb: string; readonly weight: number }
 type Params = Record<string, string>
 
-/** The route of a request with the template's variables. */
+/** A route and the values of its template's variables. */
 export type Match = { readonly route: Route; readonly params: Readonly<Params> }
 
 /** Finds routes; see `createRouter`. */
 export type Router = {
-  /** The most literal route of the method; 404 `Not Found` or 501 `Method Not Allowed` in the gateway's form when there is none. */
+  /** The most literal route of the method. Without one: 404 `Not Found` or 501 `Method Not Allowed` in the gateway's form. */
   readonly match: (method: string, path: string) => Match
   /** The same without failing. */
   readonly find: (method: string, path: string) => Match | undefined
@@ -26,7 +26,7 @@ const compile = (route: Route): Compiled => {
   const [, stem = '', verb = ''] = /^(.*?)(?::([A-Za-z]+))?$/.exec(route.template) ?? []
   const parts = stem.slice(1).split('/').map(parsePart)
   const literals = parts.filter(({ kind }) => kind === 'literal').length
-  // A verb outweighs any number of variables; between equals, fewer variables are the more literal template.
+  // A verb outweighs any number of variables. Among equals, the template with fewer variables is the more literal one.
   return { route, parts, verb, weight: (literals + (verb ? 1 : 0)) * 100 - parts.length }
 }
 
@@ -50,13 +50,13 @@ const stripVerb = (path: string, verb: string): string | undefined =>
 
 const matchRoute = ({ parts, verb }: Compiled, path: string): Params | undefined => {
   const stem = stripVerb(path, verb)
-  // A slash at the end is an empty variable: `POST /iam/v2/groups/` creates below no parent (semantics §2.1).
+  // A trailing slash is an empty variable: `POST /iam/v2/groups/` creates without a parent (semantics §2.1).
   return stem === undefined ? undefined : matchParts(parts, stem.replace(/^\//, '').replace(/\/$/, '').split('/'), {})
 }
 
 /**
- * A router over decoded paths: `%2F` and `/` are the same, `**` spans slashes and may match nothing, the most literal template wins
- * (semantics §2.3, facts §12).
+ * A router over decoded paths. `%2F` equals `/`, `**` spans slashes and may match nothing, the most literal template wins (semantics §2.3,
+ * facts §12).
  */
 export const createRouter = (routes: readonly Route[]): Router => {
   const compiled = routes.map(compile).sort((left, right) => right.weight - left.weight)

@@ -20,7 +20,7 @@ export type ServerParts = {
   readonly router: Router
   readonly journal: Journal
   readonly faults: Faults
-  /** Waited before every answer, in milliseconds; control endpoints answer at once. */
+  /** Milliseconds of delay before every answer. Control endpoints answer at once. */
   readonly latencyMs: number
 }
 
@@ -35,7 +35,7 @@ const receive = (request: FastifyRequest, contentType: string | undefined): Rece
   text: typeof request.body === 'string' ? request.body : '',
 })
 
-/** For matching and for the journal; a path that cannot be decoded is shown as it came. */
+/** The decoded path, for matching and for the journal. A path that cannot be decoded stays as received. */
 const readablePath = (path: string): string => {
   try {
     return decodeURIComponent(path)
@@ -44,7 +44,7 @@ const readablePath = (path: string): string => {
   }
 }
 
-/** Bytes, because fastify would add a charset to the type of a text; JSON has none (facts §15). */
+/** Sends bytes, because fastify would add a charset to the type of a text. JSON has none (facts §15). */
 const bytes = (text: string): Buffer => Buffer.from(text)
 
 const send = (reply: FastifyReply, { status = 200, body, headers = {} }: Answer): FastifyReply => {
@@ -80,31 +80,31 @@ const serve = async (parts: ServerParts, closing: AbortSignal, request: FastifyR
   return send(reply, { ...answer, body: spoiled(answer.body, fault), headers: { ...answer.headers, ...fault.headers } })
 }
 
-/** False when the sandbox closes meanwhile: a delay must not hold up the shutdown. */
+/** Returns false if the sandbox closes meanwhile: a delay must not hold up the shutdown. */
 const pause = (ms: number, closing: AbortSignal): Promise<boolean> =>
   ms === 0 ? Promise.resolve(true) : delay(ms, true, { signal: closing }).catch(() => false)
 
-/** Takes every body as text, whatever its label says, so that no Content-Type is refused. */
+/** Reads every body as text and ignores its label, so that no Content-Type is refused. */
 const acceptAnyBody = (app: FastifyInstance, labels: WeakMap<FastifyRequest, string | undefined>): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', async (request) => {
     labels.set(request, request.headers['content-type'])
-    // Fastify answers 415 to a label it cannot parse, before any parser is asked.
+    // Fastify answers 415 to a label without a parser before it calls any parser.
     request.headers['content-type'] = 'text/plain'
   })
 }
 
-/** What fastify refuses by itself, such as a body beyond the limit, in the form of the gateway. */
+/** The gateway's form of a refusal by fastify, such as a body above the limit. */
 const refused = ({ message, statusCode = 500 }: { readonly message: string; readonly statusCode?: number }): Answer => {
   const { code, http } = statusCode >= 500 ? CODES.INTERNAL : CODES.INVALID_ARGUMENT
   return { status: http, body: { code, message, details: [] } }
 }
 
-/** The HTTP server; not listening yet. */
+/** Creates the HTTP server. It does not listen yet. */
 export const createServer = (parts: ServerParts): FastifyInstance => {
   const closing = new AbortController()
-  // Every answer that is delayed listens.
+  // Every delayed answer adds a listener.
   setMaxListeners(0, closing.signal)
   const labels = new WeakMap<FastifyRequest, string | undefined>()
   const handler = (request: FastifyRequest, reply: FastifyReply) =>
@@ -113,7 +113,7 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 65_536 },
-    // A path that cannot be decoded never reaches a route of fastify's; it has no body worth reading.
+    // A path that cannot be decoded never reaches a route of fastify. Its body is not read.
     frameworkErrors: (_error, request, reply) => handler(request, reply),
   })
   acceptAnyBody(app, labels)

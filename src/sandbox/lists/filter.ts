@@ -3,10 +3,10 @@ import type { Row } from '../world/model.ts'
 import type { Table } from '../world/table.ts'
 import { inRoot, isAtOrBelow, isBelow, parentOf } from '../world/uid.ts'
 
-/** A condition on the rows of a list. Equal keys mean equal conditions: page tokens and remembered results are bound to the key. */
+/** A condition on the rows of a list. Equal keys mean equal conditions; page tokens and remembered results are bound to the key. */
 export type Filter<R> = { readonly key: string; readonly matches: (row: R) => boolean }
 
-/** The scoping parameters of a list (semantics §1); unset members do not narrow. */
+/** The scoping parameters of a list (semantics §1). Unset members do not narrow it. */
 export type Uidp = {
   readonly ancestorsOf: string
   readonly descendantsOf: string
@@ -25,8 +25,8 @@ export const readUidp = (query: Query): Uidp => ({
 })
 
 /**
- * Whether a uid passes: `descendants_of` means strictly below, `children_of` the direct parent, `ancestors_of` the chain from that uid
- * up to its root, that uid included; several members must all hold.
+ * True if a uid passes. `descendants_of` means strictly below, `children_of` the direct parent, `ancestors_of` the chain from that uid to
+ * its root, both included. Several members must all hold.
  */
 export const matchesUidp = (uidp: Uidp, uid: string): boolean =>
   (uidp.ancestorsOf === '' || isAtOrBelow(uid, uidp.ancestorsOf)) &&
@@ -35,10 +35,10 @@ export const matchesUidp = (uidp: Uidp, uid: string): boolean =>
   (!uidp.inRoot || inRoot(uid)) &&
   (uidp.ids.length === 0 || uidp.ids.includes(uid))
 
-/** The uid at or above every row `uidp` lets through, when there is one: who may see it may see them all. */
+/** The uid at or above every row that passes `uidp`, if there is one. A caller who may see that uid may see all the rows. */
 export const scopeOf = (uidp: Uidp): string => uidp.childrenOf || uidp.descendantsOf
 
-/** The rows of `table` that pass `uidp` and every filter, uid ascending; remembered until the table changes. */
+/** The rows of `table` that pass `uidp` and every filter, uid ascending. The result is remembered until the table changes. */
 export const selectRows = <R extends Row>(table: Table<R>, uidp: Uidp, filters: readonly Filter<R>[]): readonly R[] =>
   table.derived(`rows ${filterKey(uidp, filters)}`, () => {
     const scope = scopeOf(uidp)
@@ -46,11 +46,11 @@ export const selectRows = <R extends Row>(table: Table<R>, uidp: Uidp, filters: 
     return candidates.filter((row) => matchesUidp(uidp, row.uid) && filters.every(({ matches }) => matches(row)))
   })
 
-/** One string for everything that narrows a list, whatever order the parameters came in. */
+/** One string for all conditions of a list, independent of the order of the parameters. */
 export const filterKey = <R>(uidp: Uidp, filters: readonly Filter<R>[]): string =>
   JSON.stringify([uidp.ancestorsOf, uidp.descendantsOf, uidp.childrenOf, uidp.inRoot, uidp.ids, filters.map(({ key }) => key)])
 
-/** Rows whose string member equals the parameter of that snake_case name; absent or empty is no filter. */
+/** A filter for rows whose string member equals the parameter of that snake_case name. An absent or empty parameter is no filter. */
 export const equals = <R>(query: Query, name: string, read: (row: R) => string | undefined): readonly Filter<R>[] => {
   const wanted = query.text(name)
   return wanted === '' ? [] : [{ key: `${name}=${wanted}`, matches: (row) => read(row) === wanted }]

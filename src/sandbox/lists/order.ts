@@ -1,10 +1,10 @@
 import { invalidField } from '../status.ts'
 import type { Row } from '../world/model.ts'
 
-/** The order of a list: by one member, ties by uid ascending. `name` is the member's database-style name. */
+/** The order of a list: by one member, then by uid ascending. `name` is the member's database-style name. */
 export type Order = { readonly name: string; readonly descending: boolean }
 
-/** Database-style name → the value rows are compared by. Unset times are '' and so come first in ascending order. */
+/** Database-style name → the value to compare rows by. Unset times are '' and so come first in ascending order. */
 export type Sortable<R> = Readonly<Record<string, (row: R) => string>>
 
 /** Spellings that mean the same column (semantics §5). */
@@ -16,7 +16,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   updateTime: 'updated_at',
 }
 
-/** Columns every resource can be sorted by. */
+/** The columns that every resource can be sorted by. */
 export const SORTABLE: Sortable<Row> = {
   uid: ({ uid }) => uid,
   created_at: ({ createTime }) => createTime ?? '',
@@ -35,13 +35,13 @@ export const parseOrder = <R>(text: string, sortable: Sortable<R>): Order => {
 /** Bytewise, since every sortable value is ASCII. */
 const compareText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** Where a row stands in an order. */
+/** The position of a row in an order. */
 export type Position = { readonly value: string; readonly uid: string }
 
 export const comparePositions = (order: Order, left: Position, right: Position): number =>
   compareText(left.value, right.value) * (order.descending ? -1 : 1) || compareText(left.uid, right.uid)
 
-/** `rows`, which come in uid order, in `order`. */
+/** Sorts `rows`, which come in uid order, into `order`. */
 export const sortRows = <R extends Row>(rows: readonly R[], order: Order, sortable: Sortable<R>): readonly R[] => {
   if (order.name === 'uid' && !order.descending) return rows
   const read = sortable[order.name]!

@@ -2,12 +2,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { invalidField } from '../status.ts'
 import type { Order, Position } from './order.ts'
 
-/** What a page token carries. */
+/** The content of a page token. */
 export type PageToken = {
   /** Milliseconds since the epoch. */
   readonly issuedAt: number
   readonly order: Order
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after: Position
   /** Rows skipped so far. */
   readonly skipped: number
@@ -22,7 +22,7 @@ export const writeToken = (token: PageToken, key: string): string => {
   return `${payload}.${sign(payload, key).toString('base64url')}`
 }
 
-/** The token's content; INVALID_ARGUMENT on `page_token` when this sandbox did not make it. */
+/** The content of a token. INVALID_ARGUMENT on `page_token` unless this sandbox made it. */
 export const readToken = (text: string, key: string): PageToken => {
   const [payload = '', signature = ''] = text.split('.', 2)
   const expected = sign(payload, key)

@@ -11,16 +11,16 @@ const DEFAULT_PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 200
 const TOKEN_LIFETIME_MS = 3 * 24 * 60 * 60 * 1000
 
-/** What one list request asks for. */
+/** The paging parameters of one list request. */
 export type Paging = {
   readonly size: number
   readonly order: Order
   readonly skip: number
-  /** Where the previous page ended; undefined on the first page. */
+  /** The end of the previous page; undefined on the first page. */
   readonly after: Position | undefined
   /** Rows skipped by the requests before this one. */
   readonly skippedBefore: number
-  /** Binds the token handed out to the filters it was made for. */
+  /** Binds the new token to the filters of the list. */
   readonly filterHash: string
 }
 
@@ -40,8 +40,8 @@ const refuseNegatives = (query: Query): void => {
 }
 
 /**
- * Reads page_size, page_token, order_by and skip. A token older than three days, or made for another order_by, restarts the listing
- * without an error; one that was tampered with or made for other filters is INVALID_ARGUMENT (specification §8, semantics §5).
+ * Reads page_size, page_token, order_by and skip. A token older than three days, or from another order_by, restarts the list without an
+ * error. A forged token, or one from other filters, is INVALID_ARGUMENT (specification §8, semantics §5).
  */
 export const readPaging = <R>(query: Query, world: World, list: { sortable: Sortable<R>; order: Order; filterKey: string }): Paging => {
   refuseNegatives(query)
@@ -63,7 +63,7 @@ export const readPaging = <R>(query: Query, world: World, list: { sortable: Sort
 
 const sameOrder = (left: Order, right: Order): boolean => left.name === right.name && left.descending === right.descending
 
-/** The index of the first row behind `after`: a keyset cursor, so rows that come or go between pages shift nothing. */
+/** The index of the first row behind `after`. It is a keyset cursor: rows added or removed between pages shift nothing. */
 const startOf = <R extends Row>(rows: readonly R[], paging: Paging, read: (row: R) => string): number => {
   const { after } = paging
   if (!after) return 0
@@ -78,14 +78,14 @@ const startOf = <R extends Row>(rows: readonly R[], paging: Paging, read: (row: 
   return low
 }
 
-/** Cuts one page out of `rows`, all rows of the listing already in the order asked for. */
+/** Cuts one page out of `rows`, the whole list in the requested order. */
 export const pageOf = <R extends Row>(world: World, rows: readonly R[], paging: Paging, sortable: Sortable<R>): Page<R> => {
   const read = sortable[paging.order.name]!
   const start = startOf(rows, paging, read) + paging.skip
   const page = rows.slice(start, start + paging.size)
   const last = page.at(-1)
   const skipped = paging.skippedBefore + paging.skip
-  // Looking one row ahead keeps a listing of exactly n pages from ending in an empty one.
+  // Looking one row ahead prevents an empty last page after exactly n full pages.
   const more = last !== undefined && start + paging.size < rows.length
   const nextPageToken = more ? writeNext(world, paging, { value: read(last), uid: last.uid }, skipped) : undefined
   return { rows: page, totalCount: String(rows.length), skipped, ...(nextPageToken === undefined ? {} : { nextPageToken }) }

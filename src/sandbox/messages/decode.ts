@@ -3,7 +3,7 @@ import { malformed } from '../status.ts'
 import { type Draft, type Field, isObject, type Message, zeroOf } from './message.ts'
 import { formatTimestamp, parseTimestamp } from './timestamp.ts'
 
-/** A member of `message` by its JSON name or its proto name (facts §16.2); undefined when there is none. */
+/** The member of `message` with that JSON name or proto name (facts §16.2), or undefined. */
 export const memberOf = (message: Message, key: string): string | undefined => {
   if (Object.hasOwn(message.fields, key)) return key
   return Object.keys(message.fields).find((name) => snakeCase(name) === key)
@@ -37,7 +37,7 @@ const ofType =
   (value: unknown): unknown =>
     typeof value === type ? value : undefined
 
-/** Each reader gives the row's form of a JSON value, or undefined when the value is not of the type. */
+/** Each reader converts a JSON value to the row's form. It returns undefined for a value of another type. */
 const READERS: Readonly<Record<Field['type'], (value: unknown, field: Field) => unknown>> = {
   string: ofType('string'),
   bool: ofType('boolean'),
@@ -60,8 +60,8 @@ const decodeField = (name: string, field: Field, value: unknown): unknown => {
 }
 
 /**
- * Reads a JSON body as `message`: only the members present, under their JSON names. Unknown members are dropped, both spellings are
- * taken, null is unset. A value of the wrong type, an unknown enum name or two members of one oneof is 400 code 3 (semantics §4.1).
+ * Reads a JSON body as `message`. The result has the members present, under their JSON names. Both spellings are accepted, unknown members
+ * are dropped, null is unset. A value of the wrong type, an unknown enum name or two members of one oneof is 400 code 3 (semantics §4.1).
  */
 export const decode = (message: Message, body: unknown): Draft => {
   if (!isObject(body)) return malformed(`proto: syntax error: unexpected ${JSON.stringify(body)} for message ${message.name}`)

@@ -6,13 +6,13 @@ import { type Draft, type Field, fill, isObject, type Message, zeroOf } from './
 /** The members a write touches, as paths of JSON names: `['oidc', 'clientSecret']`. */
 export type Mask = readonly (readonly string[])[]
 
-/** Every member a client can set at all: what `*` stands for. */
+/** Every member that a client can set: the meaning of `*`. */
 const everything = (message: Message): Mask =>
   Object.entries(message.fields)
     .filter(([, { outputOnly }]) => outputOnly !== true)
     .map(([name]) => [name])
 
-/** A path's JSON names; undefined when it leads nowhere. Only single sub-messages have paths below them (lists and maps are leaves). */
+/** The JSON names of a path, or undefined for an unknown path. Only a single sub-message has paths below it: lists and maps are leaves. */
 const resolve = (message: Message, path: string): readonly string[] | undefined => {
   const names: string[] = []
   let at: Message | undefined = message
@@ -27,7 +27,7 @@ const resolve = (message: Message, path: string): readonly string[] | undefined 
 }
 
 /**
- * The mask of an `updateMask` parameter: comma separated, either spelling, or `*` alone. An unknown path, or `*` beside others, is
+ * Parses an `updateMask` parameter: comma separated, either spelling, or `*` alone. An unknown path, or `*` beside others, is
  * INVALID_ARGUMENT on `update_mask` (specification §4 rule 5, semantics §6).
  */
 export const explicitMask = (message: Message, text: string): Mask => {
@@ -42,8 +42,8 @@ export const explicitMask = (message: Message, text: string): Mask => {
 }
 
 /**
- * The mask of a body sent without one: the members present, recursing into sub-messages; null, `[]` and `{}` count as present. A key
- * the message does not have is 400 code 3 in the gateway's words (semantics §6).
+ * Derives the mask of a body sent without one: the members present, also inside sub-messages; null, `[]` and `{}` count as present. An
+ * unknown key is 400 code 3 in the gateway's words (semantics §6).
  */
 export const impliedMask = (message: Message, body: unknown): Mask =>
   !isObject(body)
@@ -56,11 +56,11 @@ export const impliedMask = (message: Message, body: unknown): Mask =>
         return inner.length === 0 ? [[name]] : inner.map((path) => [name, ...path])
       })
 
-/** The explicit mask when `text` is not empty, the implied one otherwise. */
+/** The explicit mask unless `text` is empty, otherwise the implied one. */
 export const maskOf = (message: Message, text: string, body: unknown): Mask =>
   text === '' ? impliedMask(message, body) : explicitMask(message, text)
 
-/** Whether the mask names `path` (either spelling, parts joined with dots), a member of it or a message around it. */
+/** True if the mask names `path` (either spelling, parts joined with dots), a member of it or a message around it. */
 export const touches = (mask: Mask, path: string): boolean => {
   const asked = snakeCase(path)
   return mask.some((names) => {
@@ -91,13 +91,13 @@ const assign = (message: Message, target: Draft, input: Draft, path: readonly st
   return next
 }
 
-/** Replacing a sub-message leaves the members only the service sets as they were. */
+/** When a sub-message is replaced, its output-only members keep their values. */
 const keepOutput = (message: Message | undefined, target: unknown, input: unknown): unknown => {
   if (!message || !isObject(input)) return input
   const outputs = Object.entries(message.fields).filter(([, { outputOnly }]) => outputOnly)
   return { ...input, ...Object.fromEntries(outputs.map(([name]) => [name, isObject(target) ? target[name] : undefined])) }
 }
 
-/** `current` with the members of `mask` taken from `input` (zero where it lacks them); output-only members never change. */
+/** `current` with the members of `mask` from `input` (zero if `input` lacks them). Output-only members never change. */
 export const applyMask = <R extends Draft>(message: Message, current: R, input: Draft, mask: Mask): R =>
   mask.reduce<Draft>((row, path) => assign(message, row, input, path), current) as R

@@ -1,22 +1,22 @@
 /**
- * How a v2 message is described: a table from JSON member name to field. Everything that must know members (reading a body, masks,
- * validation, rendering) walks this table and never the JSON, because the keys of maps are data.
+ * The description of a v2 message: a table from JSON member name to field. Everything that depends on members (decoding, masks, validation,
+ * rendering) walks this table and never the JSON, because the keys of maps are data.
  */
 
-/** Returns why a value is refused, or undefined when it is fine. Never called with an unset value unless the field is required. */
+/** Returns the reason to refuse a value, or undefined. It is not called with an unset value unless the field is required. */
 export type Check = (value: never) => string | undefined
 
 export type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'time' | 'duration'
 
 /** What a field may carry beside its type. */
 export type FieldOptions = {
-  /** Missing or zero is a violation on create and whenever it is written. */
+  /** A missing or zero value is a violation on create and on every write of the field. */
   readonly required?: true
-  /** Set by the service: in a body it is ignored, wherever it stands (semantics §6). */
+  /** Set by the service. In a body it is ignored at any depth (semantics §6). */
   readonly outputOnly?: true
-  /** Taken but never rendered. */
+  /** Accepted but never rendered. */
   readonly inputOnly?: true
-  /** Members of one group exclude each other; the last one written clears the others. */
+  /** Members of one group exclude each other. Writing one clears the others. */
   readonly oneof?: string
   readonly check?: Check
 }
@@ -31,7 +31,7 @@ export type Field = FieldOptions & {
 }
 
 export type Message = {
-  /** The full proto name, which the gateway's errors quote. */
+  /** The full proto name, as the gateway's errors quote it. */
   readonly name: string
   readonly fields: Readonly<Record<string, Field>>
 }
@@ -44,12 +44,12 @@ export const text = scalar('string')
 export const flag = scalar('bool')
 export const int32 = scalar('int32')
 export const int64 = scalar('int64')
-/** A timestamp: RFC 3339 with any offset on input, kept as UTC with milliseconds. */
+/** A timestamp: RFC 3339 with any offset on input, stored as UTC with milliseconds. */
 export const time = scalar('time')
 /** Seconds with an `s`: `"3600s"`. */
 export const duration = scalar('duration')
 
-/** An enum by its value names; the first is the zero value. */
+/** An enum by its value names. The first is the zero value. */
 export const choice = (values: readonly string[], options: FieldOptions = {}): Field => ({
   type: 'enum',
   shape: 'single',
@@ -60,7 +60,7 @@ export const choice = (values: readonly string[], options: FieldOptions = {}): F
 /** A sub-message. */
 export const nested = (message: Message, options: FieldOptions = {}): Field => ({ type: 'message', shape: 'single', message, ...options })
 
-/** Many of `field`; the options of the list stand beside those of its elements. */
+/** A list of `field`. The options of the list are separate from those of its elements. */
 export const listOf = (field: Field, options: FieldOptions = {}): Field => ({ ...field, shape: 'list', ...options })
 
 /** A map from string to `field`. */
@@ -84,7 +84,7 @@ const SCALAR_ZERO: Readonly<Record<Scalar, unknown>> = {
   duration: undefined,
 }
 
-/** What an unset field holds in a row: undefined for messages, times and members of a oneof. */
+/** The value of an unset field in a row: undefined for messages, times and members of a oneof. */
 export const zeroOf = (field: Field): unknown => {
   if (field.shape === 'list') return []
   if (field.shape === 'map') return {}
@@ -92,7 +92,7 @@ export const zeroOf = (field: Field): unknown => {
   return field.type === 'enum' ? field.values?.[0] : SCALAR_ZERO[field.type]
 }
 
-/** Whether `value` is what `zeroOf` gives. */
+/** True if `value` equals `zeroOf(field)`. */
 export const isZero = (field: Field, value: unknown): boolean => {
   if (value === undefined) return true
   if (field.shape === 'list') return (value as readonly unknown[]).length === 0
@@ -100,7 +100,7 @@ export const isZero = (field: Field, value: unknown): boolean => {
   return value === zeroOf(field)
 }
 
-/** `draft` with every member the message has: those it lacks get their zero value. */
+/** `draft` with all members of the message. Missing ones get their zero value. */
 export const fill = (message: Message, draft: Draft): Draft =>
   Object.fromEntries(Object.entries(message.fields).map(([name, field]) => [name, fillField(field, draft[name])]))
 
@@ -114,7 +114,7 @@ const fillField = (field: Field, value: unknown): unknown => {
   return fill(message, value as Draft)
 }
 
-/** `draft` without what a client cannot set. */
+/** `draft` without the members that clients cannot set. */
 export const withoutOutput = (message: Message, draft: Draft): Draft =>
   Object.fromEntries(
     Object.entries(draft)

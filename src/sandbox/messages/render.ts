@@ -1,6 +1,6 @@
 import { type Draft, type Field, isZero, type Message } from './message.ts'
 
-/** Numbers and flags are shown even when zero; every other unset member is left out (ASSUMPTIONS.md, "Answers"). */
+/** Numbers and flags appear even if zero. Every other unset member is omitted (ASSUMPTIONS.md, "Answers"). */
 const ALWAYS: ReadonlySet<string> = new Set(['bool', 'int32', 'int64'])
 
 const renderValue = (field: Field, value: unknown): unknown => {
@@ -17,7 +17,7 @@ const shown = (field: Field, value: unknown): boolean =>
   value !== undefined &&
   (field.oneof !== undefined || (field.shape === 'single' && ALWAYS.has(field.type)) || !isZero(field, value))
 
-/** The v2 JSON of a row: the members of the message and nothing else, in the order of the table. */
+/** The v2 JSON of a row: only the members of the message, in the order of the table. */
 export const render = (message: Message, row: Draft): Draft =>
   Object.fromEntries(
     Object.entries(message.fields)

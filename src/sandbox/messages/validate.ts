@@ -2,7 +2,7 @@ import { snakeCase } from '../http/case.ts'
 import type { FieldViolation } from '../status.ts'
 import { type Check, type Draft, type Field, isZero, type Message } from './message.ts'
 
-/** A check of a string against `pattern`; the text is the service's own: `name must match "^[a-z0-9 ._-]{1,}$"` (semantics §3.0). */
+/** Checks a string against `pattern`. The message is the service's own: `name must match "^[a-z0-9 ._-]{1,}$"` (semantics §3.0). */
 export const matching =
   (label: string, pattern: RegExp): Check =>
   (value: string) =>
@@ -14,13 +14,13 @@ export const nameRule = matching('name', /^[a-z0-9 ._-]{1,}$/)
 /** No line breaks or tabs, at most 512 characters (semantics §3.0). */
 export const descriptionRule = matching('description', /^[\S ]{0,512}$/)
 
-/** A check that each element of a list must pass; the first refusal counts. */
+/** Checks each element of a list. Returns the first refusal. */
 export const each =
   (check: Check): Check =>
   (values: readonly never[]) =>
     values.map(check).find((description) => description !== undefined)
 
-/** A check that the value is one of `allowed`. */
+/** Checks that the value is one of `allowed`. */
 export const among =
   (label: string, allowed: readonly string[]): Check =>
   (value: string) =>
@@ -28,7 +28,7 @@ export const among =
 
 const ownViolation = (field: Field, value: unknown): string | undefined => {
   const zero = isZero(field, value)
-  // A missing name is described by the pattern it fails (specification §7 rule 1), hence the check before the plain sentence.
+  // The error for a missing name quotes its pattern (specification §7 rule 1), so this check precedes the plain message.
   if (zero && !field.required) return undefined
   return field.check?.((value ?? '') as never) ?? (zero ? 'is required' : undefined)
 }
@@ -41,7 +41,7 @@ const innerViolations = (field: Field, value: unknown, path: string): readonly F
   return [...items].flatMap(([key, item]) => violations(message, item, `${path}[${key}].`))
 }
 
-/** Every failing field of `row`, which is filled, in the order of the table; `prefix` is the proto path of the message. */
+/** Every invalid field of `row`, which is filled, in the order of the table. `prefix` is the proto path of the message. */
 export const violations = (message: Message, row: Draft, prefix = ''): readonly FieldViolation[] =>
   Object.entries(message.fields).flatMap(([name, field]) => {
     if (field.outputOnly) return []

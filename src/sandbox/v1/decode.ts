@@ -3,13 +3,13 @@ import { duration, type Field, flag, int32, int64, isObject, text, time } from '
 import { invalidField, malformed } from '../status.ts'
 import type { Member, Message, Scalar, Type, Vocabulary } from './message.ts'
 
-/** A request body as the store spells it: only the members the body carried. */
+/** A request body in the names of the store, with only the members that the body carried. */
 export type Decoded = Readonly<Record<string, unknown>>
 
 const refuse = (type: string, name: string, value: unknown): never =>
   malformed(`proto: invalid value for ${type} field ${name}: ${JSON.stringify(value)}`)
 
-/** Scalars are read as v2 reads them, but for unsigned numbers: the store keeps their bits (ASSUMPTIONS.md, "Native v1"). */
+/** Scalars are read as in v2, except unsigned numbers: the store keeps their bits (ASSUMPTIONS.md, "Genuine v1"). */
 const fields: Readonly<Record<Scalar, Field>> = {
   string: text(),
   bool: flag(),
@@ -27,7 +27,7 @@ function scalarValue(value: unknown, scalar: Scalar, name: string): unknown {
   return number >= 0 && number < 2 ** 32 ? number | 0 : undefined
 }
 
-/** A name or a v1 number; a number nobody knows is the zero value, as open enums have it. */
+/** A name or a v1 number. An unknown number is the zero value, as in open enums. */
 function enumValue(value: unknown, values: Vocabulary, name: string): string | undefined {
   if (values.byNumber.size === 0 && typeof value === 'string' && !values.toStored.has(value)) {
     return invalidField(name, `unknown ${values.name} "${value}"`)
@@ -58,8 +58,8 @@ function given(body: Decoded, { name, json }: Member): unknown {
 }
 
 /**
- * Reads a JSON body: both spellings, unknown and server-written members dropped, values checked by type.
- * `at` names the member that holds the message, for the error text. Throws code 3.
+ * Reads a JSON body. Both spellings are accepted, unknown and server-written members are dropped, values are checked by type. `at` names
+ * the member that holds the message, for the error text. Throws code 3.
  */
 export function decode(body: unknown, message: Message, at = message.name): Decoded {
   if (!isObject(body)) return refuse('message', at, body)

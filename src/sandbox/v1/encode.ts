@@ -1,12 +1,12 @@
 import type { Extra, Member, Message, Scalar, Type, Vocabulary } from './message.ts'
 
-/** How v1 is spelled: proto names with the specification's extra members, or exactly the published JSON names. */
+/** The spelling of v1: proto names with the specification's extra members, or exactly the published JSON names. */
 export type Dialect = 'specification' | 'published'
 
 type Row = Readonly<Record<string, unknown>>
 type Json = Record<string, unknown>
 
-/** What v1 emits for a member that holds nothing (facts §16.3). */
+/** The v1 output of an unset member (facts §16.3). */
 const unsetScalar: Readonly<Record<Scalar, unknown>> = {
   string: '',
   bool: false,
@@ -19,7 +19,7 @@ const unsetScalar: Readonly<Record<Scalar, unknown>> = {
 
 const isUnset = (value: unknown): boolean => value === undefined || value === null
 
-/** The store keeps no presence for scalars: a zero there means the member was never set. */
+/** The store keeps no presence for scalars: a zero means that the member was never set. */
 const isAbsent = (value: unknown): boolean => isUnset(value) || value === '' || value === 0
 
 function unset(member: Member): unknown {
@@ -29,7 +29,7 @@ function unset(member: Member): unknown {
   return member.type.kind === 'enum' ? member.type.values.zero : null
 }
 
-/** A stored name v1 does not know is its zero value (facts §18). */
+/** A stored name that v1 lacks becomes the zero value (facts §18). */
 const enumName = (value: unknown, values: Vocabulary): string => values.toV1.get(String(value)) ?? values.zero
 
 function encodeValue(value: unknown, type: Type, dialect: Dialect): unknown {
@@ -40,7 +40,7 @@ function encodeValue(value: unknown, type: Type, dialect: Dialect): unknown {
 }
 
 function encodeList(values: readonly unknown[], type: Type, dialect: Dialect): unknown[] {
-  // In lists a name v1 does not know is dropped, for a zero there would be one more element (facts §18).
+  // Lists drop a name that v1 lacks: a zero would be an additional element (facts §18).
   const known = type.kind === 'enum' ? values.filter((value) => type.values.toV1.has(String(value))) : values
   return known.map((value) => encodeValue(value, type, dialect))
 }
@@ -59,7 +59,7 @@ function encodeMember(value: unknown, member: Member, dialect: Dialect): unknown
 export const nameIn = (member: Pick<Member, 'name' | 'json'>, dialect: Dialect): string =>
   dialect === 'specification' ? member.name : member.json
 
-/** A stored, v2-shaped row as a v1 message: every member by its type, set or not; keys of user maps untouched. */
+/** Encodes a stored, v2-shaped row as a v1 message: every member by its type, set or not. Keys of user maps stay as they are. */
 export function encode(row: Row, message: Message, dialect: Dialect): Json {
   const out: Json = {}
   for (const member of message.members) {
@@ -82,8 +82,8 @@ const extraValue: Readonly<Record<Extra, (row: Row) => unknown>> = {
 }
 
 /**
- * A row as a resource of its own, a list item or a single answer: in the specification's dialect it also shows the
- * members of specification §9.5; `group_id` only below a group.
+ * Encodes a row as a resource: a list item or a single answer. The specification's dialect also shows the members of specification §9.5;
+ * `group_id` only below a group.
  */
 export function encodeResource(row: Row, message: Message, dialect: Dialect): Json {
   const out = encode(row, message, dialect)

@@ -13,41 +13,41 @@ import type { Operation } from './operation.ts'
 import { readOrder, sortable, UID_ASCENDING } from './order.ts'
 import { readWindow } from './window.ts'
 
-/** How a stored row looks to v1 before it is encoded: what v1 shows inline and v2 does not. */
+/** The members that v1 shows inline and v2 does not, added to a stored row before it is encoded. */
 export type View<R extends Row> = (row: R, world: World) => Readonly<Record<string, unknown>>
 
-/** A full-set list (facts §10). */
+/** A list that returns the full set (facts §10). */
 export type List<R extends Row> = {
   readonly resource: Resource<R>
   readonly path: string
   readonly message: Message
-  /** The parameter that names one row; v1 has no other way to read one (facts §11). */
+  /** The parameter that selects one row: v1's only way to read one (facts §11). */
   readonly idParameter?: string
-  /** Whether the list knows the `uidp.*` filters. */
+  /** Accepts the `uidp.*` filters. */
   readonly scoped: boolean
-  /** The filters beside these. */
+  /** Additional filters. */
   readonly filters?: (query: Query) => readonly Filter<R>[]
-  /** By uid unless given. */
+  /** By uid by default. */
   readonly order?: Order
   readonly view?: View<R>
 }
 
 const noScope: Uidp = readUidp(readQuery([]))
 
-/** The `name` filter most lists know: exact (facts §10.5). */
+/** The exact-match `name` filter of most lists (facts §10.5). */
 export const byName = <R extends Row & { readonly name: string }>(query: Query): readonly Filter<R>[] =>
   equals<R>(query, 'name', ({ name }) => name)
 
 /**
- * Puts the rows of a list, which come in uid order, in the order asked for and cuts them to the window asked for. Throws code 3.
- * `column` reads the column of the default order where that is none of v1's own.
+ * Sorts the rows, which come in uid order, and cuts them to the window of the request. Throws code 3. `column` reads the column of a
+ * default order that v1 cannot request.
  */
 export function arrange<R extends Row>(rows: readonly R[], query: Query, order = UID_ASCENDING, column: Sortable<R> = {}): readonly R[] {
   const { from, to } = readWindow(query)
   return sortRows(rows, readOrder(query, order), { ...column, ...sortable }).slice(from, to)
 }
 
-/** The rows that pass the list's filters and that the caller may see. */
+/** The rows that pass the list's filters and are visible to the caller. */
 function select<R extends Row>({ resource, idParameter, scoped, filters }: List<R>, ask: Ask, world: World): readonly R[] {
   const { query } = ask
   const act = actOf(ask, world)
@@ -57,7 +57,7 @@ function select<R extends Row>({ resource, idParameter, scoped, filters }: List<
   return rows.filter(({ uid }) => inReach(uid))
 }
 
-/** `GET <path>`: every row the caller may see, filtered, in order, cut to the window asked for. */
+/** `GET <path>`: every visible row, filtered, in order, cut to the window. */
 export const listOperation = <R extends Row>(list: List<R>): Operation => ({
   method: 'GET',
   template: list.path,

@@ -1,19 +1,19 @@
 import { camelCase } from '../http/case.ts'
 
 /**
- * The language the v1 messages are written in (facts §3, §4, §16): a message is a list of members, each with its proto
- * name, its JSON name, its type and the member of the stored row it comes from. Rows are v2-shaped.
+ * The language of the v1 messages (facts §3, §4, §16). A message is a list of members. Each has a proto name, a JSON name, a type and its
+ * source member of the stored row. Rows are v2-shaped.
  */
 
 export type Scalar = 'string' | 'bool' | 'int32' | 'uint32' | 'int64' | 'timestamp' | 'duration'
 
-/** An enum or a closed vocabulary of strings: v1 name ↔ stored name; the first pair is the zero value. */
+/** An enum or a closed vocabulary of strings: v1 name ↔ stored name. The first pair is the zero value. */
 export interface Vocabulary {
   readonly name: string
   readonly toStored: ReadonlyMap<string, string>
   readonly toV1: ReadonlyMap<string, string>
   readonly zero: string
-  /** v1 numbers, which JSON accepts too; they differ from v2's (facts §16.7). */
+  /** v1 numbers, which JSON accepts too. They differ from v2's (facts §16.7). */
   readonly byNumber: ReadonlyMap<number, string>
 }
 
@@ -29,9 +29,9 @@ export interface Member {
   readonly from: string
   readonly type: Type
   readonly shape: 'one' | 'list' | 'map'
-  /** Set for oneof members and optional scalars: absent, not zero, when unset. A oneof's name tells its siblings. */
+  /** Set for oneof members and optional scalars, which are absent when unset instead of zero. A oneof's name links its members. */
   readonly presence?: string
-  /** `out` is written by the server alone and read from no body; `in` is never shown again, as a secret (facts §3). */
+  /** `out` is written by the server and read from no body. `in` is never shown again, like a secret (facts §3). */
   readonly flow: 'both' | 'in' | 'out'
 }
 
@@ -69,9 +69,9 @@ export const list = (of: Member): Member => ({ ...of, shape: 'list' })
 export const map = (of: Member): Member => ({ ...of, shape: 'map' })
 export const readOnly = (of: Member): Member => ({ ...of, flow: 'out' })
 export const writeOnly = (of: Member): Member => ({ ...of, flow: 'in' })
-/** Members of which at most one may be set, each absent when unset. */
+/** Members of which at most one may be set. Each is absent when unset. */
 export const oneof = (name: string, ...members: readonly Member[]): readonly Member[] => members.map((of) => ({ ...of, presence: name }))
-/** A proto3-optional scalar: absent when unset, with its zero value when set to it. */
+/** A proto3-optional scalar: absent when unset, shown even if set to zero. */
 export const optional = (of: Member): Member => ({ ...of, presence: of.name })
 
 export const message = (name: string, members: readonly Member[], extras: readonly Extra[] = []): Message => ({ name, members, extras })

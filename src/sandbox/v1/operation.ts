@@ -4,17 +4,17 @@ import { CODES, gatewayError, isStatusError } from '../status.ts'
 import type { World } from '../world/world.ts'
 import type { Message } from './message.ts'
 
-/** One v1 endpoint: answers HTTP 200 with the JSON `answer` gives, creates and deletes included (facts §12.5). */
+/** One v1 endpoint. Answers HTTP 200 with the JSON of `answer`, creates and deletes included (facts §12.5). */
 export type Operation = {
   readonly method: Route['method']
   readonly template: string
   readonly auth?: Route['auth']
-  /** The message whose v1 names an error uses for its fields. */
+  /** The message whose v1 names errors use for fields. */
   readonly message?: Message
   readonly answer: (ask: Ask, world: World) => unknown
 }
 
-/** `static_keys.expiration_time`, as the store names a field, in the names of a v1 message: `static.expiration`. */
+/** Translates a field from the names of the store to those of a v1 message: `static_keys.expiration_time` → `static.expiration`. */
 export function v1FieldName(path: string, message: Message): string {
   const [head = '', ...rest] = path.split('.')
   const [name = '', index = ''] = head.split(/(?=\[)/, 2)
@@ -25,8 +25,8 @@ export function v1FieldName(path: string, message: Message): string {
 }
 
 /**
- * Throws a failure of the service again as v1 words it: the same code and text, fields under their v1 names, no details
- * (facts §15). Anything else is a fault of the sandbox and passes untouched.
+ * Rethrows a failure of the service in v1's words: the same code and text, fields under their v1 names, no details (facts §15). Other
+ * errors are faults of the sandbox and pass unchanged.
  */
 function refuseInV1(error: unknown, { message, template }: Operation): never {
   if (!isStatusError(error)) throw error
@@ -40,7 +40,7 @@ function refuseInV1(error: unknown, { message, template }: Operation): never {
   return gatewayError(code, worded.length > 0 ? CODES[code].prefix + worded.join('; ') : text)
 }
 
-/** What v1 calls the parent of a create: the path names it (facts §12.1). */
+/** v1's name for the parent of a create: the path variable (facts §12.1). */
 const pathVariable = (template: string): string | undefined => /\{([^=}]+)/.exec(template)?.[1]
 
 /** The route of an operation. */

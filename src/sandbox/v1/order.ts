@@ -3,7 +3,7 @@ import { type Order, SORTABLE, type Sortable } from '../lists/order.ts'
 import { invalidField } from '../status.ts'
 import type { Row } from '../world/model.ts'
 
-/** What v1 may call a column (specification §9.5; `last_updated` is a tag's word, facts §4.2). */
+/** v1's names of columns (specification §9.5; `last_updated` belongs to tags, facts §4.2). */
 const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['id', 'uid'],
   ['uid', 'uid'],
@@ -15,12 +15,12 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['last_updated', 'updated_at'],
 ])
 
-/** The same columns for every resource; one without a name is in the order of its ties. */
+/** The same columns for every resource. A resource without a name sorts by uid. */
 export const sortable: Sortable<Row> = { ...SORTABLE, name: (row) => ('name' in row ? String(row.name) : '') }
 
 export const UID_ASCENDING: Order = { name: 'uid', descending: false }
 
-/** Reads `order_by=field [asc|desc]`; `fallback` when nothing is asked for. Anything else is code 3 on `order_by`. */
+/** Reads `order_by=field [asc|desc]`. Returns `fallback` for an absent one and throws code 3 on `order_by` for any other text. */
 export function readOrder(query: Query, fallback: Order): Order {
   const text = query.text('order_by').trim()
   if (text === '') return fallback

@@ -2,15 +2,15 @@ import { camelCase, snakeCase } from '../http/case.ts'
 import { type Query, readQuery } from '../http/query.ts'
 
 /**
- * The paging parameters of a list that had pages in v1 already (facts §10.2): `names` (snake_case) under either spelling and nothing
- * else, so that a parameter v1 does not have there is ignored.
+ * The paging parameters of a list that had pages in v1 already (facts §10.2). It passes `names` (snake_case) in either spelling and nothing
+ * else, so that parameters unknown to v1 are ignored.
  */
 export const ownPaging = (query: Query, ...names: readonly string[]): Query => {
   const known = new Set(names.flatMap((name) => [name, camelCase(name)]))
   return readQuery(query.pairs.filter(([name]) => known.has(name)))
 }
 
-/** Where v1's page_size is a 64-bit number, one that 32 bits do not hold is the largest that they do: no page is that long (facts §5.1). */
+/** Replaces a 64-bit page_size above 32 bits by the largest 32-bit number: no page is that long (facts §5.1). */
 export const longPages = (query: Query): Query =>
   readQuery(query.pairs.map(([name, value]) => [name, snakeCase(name) === 'page_size' ? inInt32(value) : value]))
 

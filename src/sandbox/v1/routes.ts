@@ -11,8 +11,8 @@ import { vulnerabilityOperations } from './vulnerabilities/advisories.ts'
 const ping: Operation = { method: 'GET', template: '/ping/v1/ping', auth: 'none', answer: () => ({ response: 'pong' }) }
 
 /**
- * Native v1 over the same store as v2, written from the facts about v1. Of the operations without a v2 counterpart those are
- * served that clients use most; the paths of the others are unknown here.
+ * Genuine v1 over the same store as v2, written from the facts about v1. Of the operations without a v2 counterpart, it serves those that
+ * clients use most; the paths of the others are unknown.
  */
 export const v1Routes: readonly Route[] = [
   ...iamOperations,

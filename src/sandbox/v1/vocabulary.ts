@@ -12,21 +12,21 @@ function vocabulary(name: string, triples: readonly Triple[]): Vocabulary {
   }
 }
 
-/** Names that are equal on both sides. */
+/** Names that are the same in v1 and in the store. */
 export const sameNames = (name: string, ...values: readonly string[]): Vocabulary =>
   vocabulary(
     name,
     values.map((value, number) => [number, value, value]),
   )
 
-/** v1 names that v2 carries with a prefix; v1's zero is called UNKNOWN, v2's …_UNSPECIFIED. `first` is the v1 number after zero. */
+/** v1 names that v2 prefixes. v1's zero is called UNKNOWN, v2's …_UNSPECIFIED. `first` is the v1 number after zero. */
 export const prefixed = (name: string, prefix: string, first: number, ...values: readonly string[]): Vocabulary =>
   vocabulary(name, [
     [0, 'UNKNOWN', `${prefix}UNSPECIFIED`],
     ...values.map((value, at): Triple => [first + at, value, `${prefix}${value.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()}`]),
   ])
 
-/** Names that carry a prefix where they are `stored`, and another one, or none, where v1 has them `shown`; the first is the zero. */
+/** Names with one prefix where they are `stored` and another one, or none, where v1 has them `shown`. The first is the zero. */
 export const zeroed = (
   name: string,
   values: readonly string[],
@@ -37,7 +37,7 @@ export const zeroed = (
     values.map((value, number): Triple => [number, shown + value, stored + value]),
   )
 
-/** The v1 names of an enum by number, as a query parameter takes them. */
+/** The v1 names of an enum by number, as query parameters accept them. */
 export const v1Names = ({ byNumber }: Vocabulary): readonly string[] => [...byNumber.values()]
 
 /** A vocabulary of plain strings without numbers or a zero value, from pairs [v1 string, stored name]. */

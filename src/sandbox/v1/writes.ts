@@ -18,32 +18,32 @@ export type Written<R extends Row> = {
   readonly resource: Resource<R>
   /** The collection, e.g. `/iam/v1/roles`. */
   readonly path: string
-  /** What a write answers. */
+  /** The answer of a write. */
   readonly message: Message
-  /** What a write takes, where that is another message. */
+  /** The request of a write, if it is another message. */
   readonly request?: Message
   readonly view?: View<R>
-  /** The body to write: refused for what the stored row does not hold, or completed by v1's own defaults. */
+  /** Checks or completes the body: refuses members that the stored row lacks, adds v1's own defaults. */
   readonly accept?: (body: Decoded) => Decoded
-  /** Stores what the body carries beside the row. */
+  /** Stores the members of the body that are not part of the row. */
   readonly beside?: (uid: string, body: Decoded, world: World) => void
 }
 
 const requestOf = <R extends Row>({ request, message }: Written<R>): Message => request ?? message
 
-/** The body of a write, in the names of the store. */
+/** The body of a write in the names of the store. */
 export function readBody<R extends Row>(written: Written<R>, ask: Ask): Decoded {
   const body = decode(ask.body, requestOf(written))
   return written.accept?.(body) ?? body
 }
 
-/** The end of a write: what goes beside the row is stored, and the whole resource answers (facts §13.9). */
+/** Ends a write: stores the members beside the row and answers with the whole resource (facts §13.9). */
 export function answerOf<R extends Row>({ message, view, beside }: Written<R>, row: R, body: Decoded, world: World): unknown {
   beside?.(row.uid, body, world)
   return encodeResource(view?.(row, world) ?? row, message, world.options.v1Dialect)
 }
 
-/** A create below the path's parent: allowed there, and the parent is there. */
+/** Prepares a create below the path's parent: the caller must be allowed there, and the parent must exist. */
 export function createAct<R extends Row>(
   ask: Ask,
   world: World,
@@ -57,7 +57,7 @@ export function createAct<R extends Row>(
   return act
 }
 
-/** `POST <path>/{parent}`; ids in the body are ignored (facts §12.7). `variable` is the proto name of the path's parent. */
+/** `POST <path>/{parent}`. Ids in the body are ignored (facts §12.7). `variable` is the proto name of the path's parent. */
 export const createOperation = <R extends Row>(written: Written<R>, variable: string): Operation => ({
   method: 'POST',
   template: `${written.path}/{${variable}=**}`,
@@ -69,10 +69,10 @@ export const createOperation = <R extends Row>(written: Written<R>, variable: st
   },
 })
 
-/** Which stored members a PUT replaces, given its body; those the body lacks are reset (facts §13). */
+/** The stored members that a PUT replaces, given its body. Members that the body lacks are reset (facts §13). */
 export type Replaced = (body: Decoded, ask: Ask, world: World) => readonly string[]
 
-/** Replaces `members` of the row of `uid` by what `body` holds; all others stay. */
+/** Replaces `members` of the row of `uid` by the values in `body`. All others stay. */
 export const replace = <R extends Row>(
   resource: Resource<R>,
   ask: Ask,
@@ -82,7 +82,7 @@ export const replace = <R extends Row>(
   members: readonly string[],
 ): R => update(resource, { ...actOf(ask, world), query: readQuery([['update_mask', members.join(',')]]) }, uid, body)
 
-/** `PUT <path>/{id}`: the path wins over the body; a missing resource is code 5 with 404. */
+/** `PUT <path>/{id}`: the path wins over the body. A missing resource is code 5 with 404. */
 export const replaceOperation = <R extends Row>(written: Written<R>, replaced: Replaced, variable = 'id'): Operation => ({
   method: 'PUT',
   template: `${written.path}/{${variable}=**}`,
@@ -96,7 +96,7 @@ export const replaceOperation = <R extends Row>(written: Written<R>, replaced: R
   },
 })
 
-/** `DELETE <path>/{id}`: `{}`, also when there was nothing (facts §14). */
+/** `DELETE <path>/{id}`: answers `{}`, even if nothing was there (facts §14). */
 export const deleteOperation = <R extends Row>({ resource, path }: Pick<Written<R>, 'resource' | 'path'>, variable = 'id'): Operation => ({
   method: 'DELETE',
   template: `${path}/{${variable}=**}`,

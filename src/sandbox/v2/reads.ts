@@ -12,10 +12,10 @@ import type { Act, Resource, View } from './resource.ts'
 
 const UID_ASCENDING: Order = { name: 'uid', descending: false }
 
-/** What hooks get to see of a request. */
+/** The part of a request that hooks see. */
 export const actOf = (ask: Ask, world: World): Act => ({ world, caller: callerOf(ask), query: ask.query })
 
-/** The path variable `name`; INVALID_ARGUMENT when it does not have the form of a uid (semantics §1). */
+/** The path variable `name`. INVALID_ARGUMENT unless it has the form of a uid (semantics §1). */
 export const uidParam = (ask: Ask, name = 'uid'): string => {
   const uid = ask.params[name] ?? ''
   return validUid(uid) ? uid : invalidField(name, `${JSON.stringify(uid)} is not a valid uid`)
@@ -25,7 +25,7 @@ export const uidParam = (ask: Ask, name = 'uid'): string => {
 export const existing = <R extends Row>(resource: Resource<R>, world: World, uid: string): R =>
   resource.table(world.store).get(uid) ?? notFound(resource.type, uid)
 
-/** The row of `uid`, for a caller that may read it: PERMISSION_DENIED comes before NOT_FOUND. */
+/** The row of `uid` for a caller who may read it. PERMISSION_DENIED precedes NOT_FOUND. */
 export const readableRow = <R extends Row>(resource: Resource<R>, act: Act, uid: string): R => {
   if (resource.readable) resource.readable(act, uid)
   else requireCapability(act.world, act.caller, resource.capabilities.list, uid)
@@ -57,7 +57,7 @@ export const listRoute = <R extends Row>(resource: Resource<R>): Route => ({
   },
 })
 
-/** What a caller may see at a scope it may see all the way down, so a list below one readable parent is not tested row by row. */
+/** A caller who may see a scope may see everything below it. So a list below one readable parent is not checked row by row. */
 const seenBy = <R extends Row>(resource: Resource<R>, act: Act, rows: readonly R[], scope: string): readonly R[] => {
   if (scope !== '' && hasCapability(act.world, act.caller, resource.capabilities.list, scope)) return rows
   const inReach = resource.visible?.(act) ?? visible(act.world, act.caller, resource.capabilities.list)

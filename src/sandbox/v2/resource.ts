@@ -10,25 +10,25 @@ import type { Store } from '../world/store.ts'
 import type { Table } from '../world/table.ts'
 import type { World } from '../world/world.ts'
 
-/** What a hook may look at beside the row. */
+/** The context of a hook beside the row. */
 export type Act = {
   readonly world: World
   readonly caller: Caller
   readonly query: Query
 }
 
-/** A create: `parent` is the path variable, already checked to exist. */
+/** A create. `parent` is the path variable and exists. */
 export type CreateAct = Act & { readonly parent: string }
 
-/** An update: `previous` is the stored row, `touches` tells whether the mask names a path in either spelling (`oidc.client_secret`). */
+/** An update. `previous` is the stored row; `touches` tells whether the mask names a path in either spelling (`oidc.client_secret`). */
 export type UpdateAct<R extends Row> = Act & { readonly previous: R; readonly touches: (path: string) => boolean }
 
-/** Which answer a row is rendered for; some members appear in one of them only. */
+/** The answer that a row is rendered for. Some members appear in one of them only. */
 export type View = 'get' | 'list' | 'create' | 'update'
 
 /**
- * One v2 resource as data; `reads.ts` and `writes.ts` make its endpoints from it. Everything but the first block is optional: a resource that says
- * nothing gets the plain behaviour.
+ * One v2 resource as data; `reads.ts` and `writes.ts` make its endpoints. Only the first block is required: without hooks a resource has
+ * the plain behaviour.
  */
 export type Resource<R extends Row> = {
   /** `registry.Repo`: names the resource in errors. */
@@ -40,37 +40,37 @@ export type Resource<R extends Row> = {
   readonly plural: string
   readonly table: (store: Store) => Table<R>
   readonly capabilities: { readonly list: Needed; readonly create?: Needed; readonly update?: Needed; readonly delete?: Needed }
-  /** What a resource is created below; a parent that does not exist is NOT_FOUND of this type. */
+  /** The parent of new rows. A missing parent is NOT_FOUND of this type. */
   readonly parent: { readonly type: ResourceType; readonly table: (store: Store) => { readonly get: (uid: string) => Row | undefined } }
 
   /** Columns beside uid, created_at and updated_at. */
   readonly sortable?: Sortable<R>
-  /** `uid asc` unless given. */
+  /** The default is `uid asc`. */
   readonly order?: Order
   /** The filters of List beside `uidp`. */
   readonly filters?: (query: Query) => readonly Filter<R>[]
-  /** Replaces the visibility of a row in List and, with `readable`, in Get: built-in roles, for instance. */
+  /** Replaces the visibility of a row in List and, with `readable`, in Get. Built-in roles use it. */
   readonly visible?: (act: Act) => (uid: string) => boolean
   /** Replaces the capability check of Get. */
   readonly readable?: (act: Act, uid: string) => void
 
-  /** Violations no single field shows; asked only when every field is fine. Throws for anything but INVALID_ARGUMENT. */
+  /** Violations that involve several fields. Called only if every single field is valid. Throws for anything but INVALID_ARGUMENT. */
   readonly checkCreate?: (row: R, act: CreateAct) => readonly FieldViolation[]
   readonly checkUpdate?: (row: R, act: UpdateAct<R>) => readonly FieldViolation[]
-  /** The row to store, from the filled draft, which has uid, createTime and updateTime already. */
+  /** The row to store. The filled draft already has uid, createTime and updateTime. */
   readonly prepare?: (row: R, act: CreateAct) => R
   /** The row to store after an update. */
   readonly revise?: (row: R, act: UpdateAct<R>) => R
   /** Runs after the row is stored. */
   readonly created?: (row: R, act: CreateAct) => void
 
-  /** Why a delete is blocked; not empty is FAILED_PRECONDITION. */
+  /** The reasons that block a delete. If there are any, it is FAILED_PRECONDITION. */
   readonly blockers?: (row: R, world: World) => readonly PreconditionViolation[]
-  /** Removes what goes with the row. */
+  /** Deletes the dependents of the row. */
   readonly cascade?: (row: R, world: World) => void
   /** A delete of a missing row succeeds (role bindings and account associations, facts §14). */
   readonly deleteIsIdempotent?: true
 
-  /** The members the table cannot know: hydration. The result is rendered through `message`. */
+  /** The members that the table does not hold: hydration. The result is rendered through `message`. */
   readonly view?: (row: R, world: World, view: View) => Draft
 }

@@ -4,11 +4,11 @@ import { type Page, pageOf, readPaging } from '../lists/paging.ts'
 import type { Row } from '../world/model.ts'
 import type { World } from '../world/world.ts'
 
-/** A list whose rows belong to no group: it knows no `uidp`, and who may see one row may see them all. */
+/** A list whose rows belong to no group. It has no `uidp`, and a caller who may see one row may see them all. */
 export type UnscopedList<R extends Row> = {
   /** Already filtered, uid ascending. */
   readonly rows: readonly R[]
-  /** One string for everything that narrowed `rows`; page tokens are bound to it. */
+  /** One string for all conditions on `rows`. Page tokens are bound to it. */
   readonly key: string
   readonly sortable?: Sortable<R>
   /** The default order. */

@@ -15,7 +15,7 @@ const refuse = (found: readonly FieldViolation[]): void => {
   if (found.length > 0) invalidArgument(found)
 }
 
-/** Checks and stores a new row below `act.parent`; the capability check is the caller's business. */
+/** Checks and stores a new row below `act.parent`. The caller checks the capability. */
 export const create = <R extends Row>(resource: Resource<R>, act: CreateAct, body: unknown): R => {
   const { world, parent } = act
   const draft = fill(resource.message, withoutOutput(resource.message, decode(resource.message, body)))
@@ -32,7 +32,7 @@ export const create = <R extends Row>(resource: Resource<R>, act: CreateAct, bod
   return stored
 }
 
-/** `POST <path>/{parent}`: the parent stays in the path, the body holds the resource's members (specification §4 rule 1). */
+/** `POST <path>/{parent}`: the path holds the parent, the body the resource's members (specification §4 rule 1). */
 export const createRoute = <R extends Row>(resource: Resource<R>): Route => ({
   method: 'POST',
   template: `${resource.path}/{parent=**}`,
@@ -46,7 +46,7 @@ export const createRoute = <R extends Row>(resource: Resource<R>): Route => ({
   },
 })
 
-/** Applies a PATCH to the row of `uid`; an empty mask changes nothing, not even the update time. */
+/** Applies a PATCH to the row of `uid`. An empty mask changes nothing, not even the update time. */
 export const update = <R extends Row>(resource: Resource<R>, act: Act, uid: string, body: unknown): R => {
   const { world } = act
   const { message } = resource
@@ -56,7 +56,7 @@ export const update = <R extends Row>(resource: Resource<R>, act: Act, uid: stri
   if (mask.length === 0) return previous
   const row = applyMask(message, previous, input, mask)
   const updating: UpdateAct<R> = { ...act, previous, touches: (path) => touches(mask, path) }
-  // What the mask does not name is not judged, even where stored data breaks a rule (semantics §6).
+  // Members outside the mask are not checked, even if stored data breaks a rule (semantics §6).
   refuse(violations(message, row).filter(({ field }) => updating.touches(field)))
   refuse(resource.checkUpdate?.(row, updating) ?? [])
   const dated = 'updateTime' in message.fields ? { ...row, updateTime: timestamp(world.clock) } : row
@@ -65,7 +65,7 @@ export const update = <R extends Row>(resource: Resource<R>, act: Act, uid: stri
   return stored
 }
 
-/** `PATCH <path>/{uid}` with an optional `updateMask` (specification §4 rule 5); answers the whole resource. */
+/** `PATCH <path>/{uid}` with an optional `updateMask` (specification §4 rule 5). Answers the whole resource. */
 export const updateRoute = <R extends Row>(resource: Resource<R>): Route => ({
   method: 'PATCH',
   template: `${resource.path}/{uid=**}`,
@@ -78,7 +78,7 @@ export const updateRoute = <R extends Row>(resource: Resource<R>): Route => ({
   },
 })
 
-/** Removes a row and what goes with it; FAILED_PRECONDITION when something depends on it (specification §7 rule 2). */
+/** Deletes a row and its dependents. FAILED_PRECONDITION if something blocks the delete (specification §7 rule 2). */
 export const remove = <R extends Row>(resource: Resource<R>, act: Act, uid: string): void => {
   const table = resource.table(act.world.store)
   const row = table.get(uid)

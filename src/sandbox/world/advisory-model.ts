@@ -1,6 +1,6 @@
 import type { Dated, Row } from './model.ts'
 
-/** Rows about vulnerabilities; the conventions are those of `model.ts`. Only native v1 shows the members marked "v1 alone". */
+/** Rows about vulnerabilities, with the conventions of `model.ts`. Only genuine v1 shows the members marked "v1 alone". */
 
 export type Severity = { readonly type: string; readonly score: string }
 
@@ -8,7 +8,7 @@ type Note = { readonly note: string }
 type Manual = Readonly<Record<string, never>>
 type Nvd = { readonly cpeSearched: string; readonly cpeFound: string }
 
-/** Which scanner, and which data it had. */
+/** The scanner and the age of its data. */
 type ScannerRun = { readonly scannerVersion: string; readonly grypeDbBuilt: string; readonly grypeDbChecksum: string }
 
 type Scan = ScannerRun & {
@@ -23,7 +23,7 @@ type Scan = ScannerRun & {
 /** At most one member of a detection is set. */
 type Detection<Found> = { readonly nvdapi?: Nvd | undefined; readonly manual?: Manual | undefined; readonly scanv1?: Found | undefined }
 
-/** What an event may say in advisories and in the feed alike; at most one member is set. */
+/** The determination of an event, in advisories and in the feed alike. At most one member is set. */
 type Determination = {
   readonly falsePositiveDetermination?: (Note & { readonly type: string }) | undefined
   readonly analysisNotPlanned?: Note | undefined
@@ -33,7 +33,7 @@ type Determination = {
 }
 
 export type AdvisoryEvent = Determination & {
-  /** Below the uid of its advisory. */
+  /** A uid below that of its advisory. */
   readonly uid: string
   readonly createTime: string
   readonly detection?: Detection<Scan & { readonly subpackage: string; readonly component: string }> | undefined
@@ -49,11 +49,11 @@ export type AdvisoryEvent = Determination & {
   readonly issue: string
 }
 
-/** Its parent is a group. */
+/** An advisory. Its parent is a group. */
 export type Advisory = Row &
   Dated & {
     readonly advisoryId: string
-    /** Set on an advisory that was withdrawn; nobody sees it any more. */
+    /** Set on a withdrawn advisory, which no caller sees any more. */
     readonly deleteTime?: string | undefined
     readonly author: string
     readonly artifactName: string
@@ -63,7 +63,7 @@ export type Advisory = Row &
     readonly componentLocation: string
     readonly componentType: string
     readonly aliases: readonly string[]
-    /** Oldest first. */
+    /** In order of time, oldest first. */
     readonly events: readonly AdvisoryEvent[]
     readonly legacyAdvisoryId: string
     readonly severities: readonly Severity[]
@@ -75,7 +75,7 @@ export type DocumentEvent = Determination & {
   readonly fixed?: (ScannerRun & { readonly fixedVersion: string }) | undefined
 }
 
-/** What is published about one package; `uid` repeats `id`, the name of the package. */
+/** The published advisories of one package. `uid` repeats `id`, the name of the package. */
 export type AdvisoryDocument = Row & {
   readonly id: string
   readonly advisories: readonly {
@@ -86,7 +86,7 @@ export type AdvisoryDocument = Row & {
   }[]
 }
 
-/** What is known of one vulnerability; `uid` repeats `id`, e.g. `CVE-2026-10001`. */
+/** The data of one vulnerability. `uid` repeats `id`, e.g. `CVE-2026-10001`. */
 export type VulnerabilityMetadata = Row & {
   readonly id: string
   readonly summary: string

@@ -5,15 +5,15 @@ export type Clock = {
   /** Moves every later `now()` forward by `ms` milliseconds (the control endpoint `/-/clock`). */
   readonly advance: (ms: number) => void
   /**
-   * Runs `task` once, when the clock has moved on by `ms` milliseconds, be it by itself or by `advance`. The function returned cancels
-   * it. A waiting task does not keep the process alive.
+   * Runs `task` once, after the clock has moved by `ms` milliseconds, on its own or through `advance`. The returned function cancels it. A
+   * waiting task does not keep the process alive.
    */
   readonly after: (ms: number, task: () => void) => () => void
 }
 
 type Alarm = { readonly at: number; readonly task: () => void; timer?: NodeJS.Timeout }
 
-/** A clock over `base`, a fixed epoch in milliseconds or a function such as `Date.now`. A fixed one moves by `advance` alone. */
+/** A clock over `base`: a fixed epoch in milliseconds, or a function such as `Date.now`. Only `advance` moves a fixed one. */
 export const createClock = (base: number | (() => number) = Date.now): Clock => {
   const alarms = new Set<Alarm>()
   let shift = 0
@@ -29,7 +29,7 @@ export const createClock = (base: number | (() => number) = Date.now): Clock => 
       alarm.task()
     }
   }
-  // A timer may fire a little early by this clock, so what it wakes is armed again until it is due.
+  // A timer may fire slightly early by this clock. A task that is not yet due is therefore armed again.
   const arm = (alarm: Alarm): void => {
     if (typeof base === 'number' || !alarms.has(alarm)) return
     alarm.timer = setTimeout(() => {

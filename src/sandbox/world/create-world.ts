@@ -4,7 +4,7 @@ import { createRandom } from './random.ts'
 import { createStore } from './store.ts'
 import type { World, WorldOptions } from './world.ts'
 
-/** A world that holds `dataset`. `seed` settles every uid, code and token made from now on. */
+/** Creates a world that holds `dataset`. `seed` determines every later uid, code and token. */
 export const createWorld = (dataset: Dataset, clock: Clock, seed: number, options: WorldOptions, baseUrl: () => string): World => {
   const store = createStore()
   fillStore(store, dataset.rows)

@@ -13,7 +13,7 @@ export type Group = Row &
 /** `capabilities` are v2 enum names (`CAP_…`). Built-in roles are root rows. */
 export type Role = Row & Dated & { readonly name: string; readonly description: string; readonly capabilities: readonly string[] }
 
-/** The bound group is the parent part of the uid; the hydrated members of the API are looked up when it is rendered. */
+/** The bound group is the parent part of the uid. The hydrated members of the API are looked up at rendering. */
 export type RoleBinding = Row & { readonly createTime: string; readonly identityUid: string; readonly roleUid: string }
 
 export type GroupInvite = Row & {
@@ -23,7 +23,7 @@ export type GroupInvite = Row & {
   readonly expirationTime: string
   readonly singleUse: boolean
   readonly keyId: string
-  /** Rendered in the answer to create only (semantics §3.7). */
+  /** Only the answer to create renders it (semantics §3.7). */
   readonly code: string
 }
 
@@ -52,7 +52,7 @@ export type ExternalGroupRoleMapping = Row & {
   readonly scope: string
 }
 
-/** `uid` is the store's own key (`orgUid/…`): the API shows none for an acceptance. */
+/** `uid` is the store's own key (`orgUid/…`). The API shows no uid of an acceptance. */
 export type TermsAcceptance = Row & {
   readonly createTime: string
   readonly docId: string

@@ -27,7 +27,7 @@ export type AwsIdentity = {
   readonly userIdPattern?: string | undefined
 }
 
-/** What `identities:updateIdentityMetadata` keeps beside an identity (semantics §3.2). */
+/** The data that `identities:updateIdentityMetadata` stores with an identity (semantics §3.2). */
 export type IdentityMetadata = {
   readonly givenName: string
   readonly familyName: string
@@ -90,6 +90,6 @@ export type IdentityProvider = Row &
     readonly defaultRole: string
     readonly oidc?: Oidc | undefined
     readonly scim?: Scim | undefined
-    /** Never rendered: the SCIM token in force and the one it replaced. */
+    /** Never rendered: the current SCIM token and its predecessor. */
     readonly scimSecret?: { readonly token: string; readonly previousToken?: string | undefined } | undefined
   }

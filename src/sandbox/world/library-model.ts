@@ -1,6 +1,6 @@
 import type { Dated, Row } from './model.ts'
 
-/** Rows of the libraries domain; the conventions are those of `model.ts`. Uids are ids of the ecosystem: `python:requests`. */
+/** Rows of the libraries domain, with the conventions of `model.ts`. Uids are ids of the ecosystem: `python:requests`. */
 
 export type Artifact = Row &
   Dated & {
@@ -13,7 +13,7 @@ export type Artifact = Row &
     readonly cudaVersions?: readonly string[] | undefined
   }
 
-/** Where a version came from: built from source, built with backported fixes, or taken over unchanged. By number. */
+/** The origin of a version, by number: built from source, built with backported fixes, or taken over unchanged. */
 export const SOURCE_TYPES = [
   'SOURCE_TYPE_UNSPECIFIED',
   'SOURCE_TYPE_INTERNAL',
@@ -33,7 +33,7 @@ export type ArtifactVersion = Row &
     readonly sizeBytes: string
     /** Never rendered: the uid of its artifact. */
     readonly artifactUid: string
-    /** Native v1 alone shows the members below. v2 and, unless asked, v1 leave out what comes from upstream. */
+    /** Only genuine v1 shows the members below. v2 omits upstream versions; so does v1 unless asked for them. */
     readonly sourceType: SourceType
     readonly malwareScanned: boolean
     readonly malwareMalicious: boolean

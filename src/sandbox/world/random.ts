@@ -4,11 +4,11 @@ export type Random = {
   readonly bytes: (count: number) => Uint8Array
   /** `count` pseudo-random bytes as 2 × `count` lower-case hex digits. */
   readonly hex: (count: number) => string
-  /** An integer from 0 up to, and without, `limit`. */
+  /** An integer from 0 up to, but excluding, `limit`. */
   readonly below: (limit: number) => number
 }
 
-/** The generator is mulberry32: 32 bits of state are plenty for fixtures and it has no dependency. */
+/** A mulberry32 generator: 32 bits of state suffice for fixtures, and it needs no dependency. */
 export const createRandom = (seed: number): Random => {
   let state = seed >>> 0
   const next = (): number => {

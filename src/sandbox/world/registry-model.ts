@@ -1,7 +1,7 @@
 import type { Dated, Row } from './model.ts'
 
 export type SyncConfig = {
-  /** A repo uid, whatever spelling the client used. */
+  /** A repo uid, whichever spelling the client used. */
   readonly source: string
   readonly uniqueTags: boolean
   readonly expirationTime?: string | undefined
@@ -53,7 +53,7 @@ export type Repo = Row &
     readonly customOverlay?: CustomOverlay | undefined
   }
 
-/** Keyed by the repo's uid; no row is an empty readme. */
+/** Keyed by the repo's uid. A repo without a row has an empty readme. */
 export type Readme = Row & { readonly content: string }
 
 /** A tag has no create time (facts §4.2). Its parent is its repo. */
@@ -63,12 +63,12 @@ export type Tag = Row & {
   readonly digest: string
   readonly deprecated: boolean
   readonly bundles: readonly string[]
-  /** Never rendered with the tag: what it pointed to before, oldest first. */
+  /** Never rendered with the tag: its earlier targets, oldest first. */
   readonly history?: readonly TagPoint[] | undefined
 }
 
-/** A digest a tag pointed to, and since when. */
+/** A digest that a tag pointed to, and the time from which it did. */
 export type TagPoint = { readonly digest: string; readonly updateTime: string }
 
-/** One digest of a repo: `uid` is `<repo uid>@<digest>`; bytes by architecture (layers and config). */
+/** One digest of a repo. `uid` is `<repo uid>@<digest>`; `sizes` is bytes by architecture (layers and config). */
 export type Image = Row & { readonly digest: string; readonly sizes: Readonly<Record<string, string>> }

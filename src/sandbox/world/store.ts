@@ -6,7 +6,7 @@ import type { Subscription } from './model.ts'
 import type { Image, Readme, Repo, Tag } from './registry-model.ts'
 import { createTable, type Table } from './table.ts'
 
-/** Every collection of the service. One store serves v2 and native v1 alike. */
+/** Every collection of the service. v2 and genuine v1 share one store. */
 export type Store = {
   readonly groups: Table<Group>
   readonly identities: Table<Identity>
@@ -52,5 +52,5 @@ export const createStore = (): Store => ({
   subscriptions: createTable(),
 })
 
-/** How many writes the whole store has seen. */
+/** The number of writes to the whole store. */
 export const revisionOf = (store: Store): number => Object.values(store).reduce((sum, table) => sum + table.revision(), 0)

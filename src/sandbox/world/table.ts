@@ -1,14 +1,14 @@
 import type { Row } from './model.ts'
 import { parentOf } from './uid.ts'
 
-/** One collection: rows by uid, with the orders and look-ups the API needs kept warm. Rows are never changed in place: `put` a new one. */
+/** One collection: rows by uid, with the sort orders and indexes that the API needs. Rows are never changed in place: `put` a new one. */
 export type Table<R extends Row> = {
   readonly get: (uid: string) => R | undefined
   readonly put: (row: R) => void
   /** Removes a row; false when there was none. */
   readonly delete: (uid: string) => boolean
   readonly size: () => number
-  /** How many writes there were: equal numbers mean that nothing changed in between. */
+  /** The number of writes. Equal numbers mean that nothing changed in between. */
   readonly revision: () => number
   /** Every row, uid ascending (bytewise). */
   readonly values: () => readonly R[]
@@ -16,13 +16,13 @@ export type Table<R extends Row> = {
   readonly below: (ancestor: string) => readonly R[]
   /** The rows whose parent is `parent`, uid ascending; `''` gives the root rows. */
   readonly children: (parent: string) => readonly R[]
-  /** The children of `parent` called `name` (an index, so cheap with 100,000 siblings). */
+  /** The children of `parent` called `name`. An index makes this cheap with 100,000 siblings. */
   readonly named: (parent: string, name: string) => readonly R[]
-  /** `make()`, remembered under `key` until the next `put` or `delete`: how a page of a long list avoids filtering the list again. */
+  /** `make()`, remembered under `key` until the next `put` or `delete`. So a page of a long list need not filter the list again. */
   readonly derived: <T>(key: string, make: () => T) => T
 }
 
-/** A walk of several lists at once keeps a few results alive; more would only hold memory. */
+/** Walking several lists at once needs a few results. More would only hold memory. */
 const DERIVED_LIMIT = 32
 
 const lowerBound = (uids: readonly string[], wanted: string): number => {
@@ -36,7 +36,7 @@ const lowerBound = (uids: readonly string[], wanted: string): number => {
   return low
 }
 
-/** The order of uids: built on the first read, then kept by insertion, so that loading many rows does not sort many times. */
+/** The order of uids. It is built on the first read and then kept by insertion, so that loading many rows does not sort repeatedly. */
 const createOrder = (rows: ReadonlyMap<string, unknown>) => {
   let uids: string[] | undefined
   const read = (): readonly string[] => {
@@ -50,7 +50,7 @@ const createOrder = (rows: ReadonlyMap<string, unknown>) => {
   }
 }
 
-/** The index behind `named`: uids by parent and name. A line break cannot be part of a uid. */
+/** The index behind `named`: uids by parent and name. A uid cannot contain a line break, so it can separate the two. */
 const createNames = <R extends Row>() => {
   const uids = new Map<string, Set<string>>()
   const keyOf = (row: R): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`
@@ -88,7 +88,7 @@ const createMemo = () => {
   }
 }
 
-/** What every part of a table works on. */
+/** The state that the parts of a table share. */
 const createParts = <R extends Row>() => {
   const rows = new Map<string, R>()
   return { rows, order: createOrder(rows), names: createNames<R>(), memo: createMemo() }

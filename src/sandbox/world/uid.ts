@@ -3,7 +3,7 @@ import type { Random } from './random.ts'
 /** A root segment is 20 bytes of lower-case hex; every further segment is 8 bytes (semantics §1). */
 const SHAPE = /^[0-9a-f]{40}(?:\/[0-9a-f]{16})*$/
 
-/** Whether `text` has the form of a uid; says nothing about existence. */
+/** True if `text` has the form of a uid. It need not exist. */
 export const validUid = (text: string): boolean => SHAPE.test(text)
 
 /** A new uid below `parent`; an empty parent makes a root uid. */
@@ -15,13 +15,13 @@ export const parentOf = (uid: string): string => uid.slice(0, Math.max(0, uid.la
 /** The first segment: the organization, user identity or built-in role at the top. */
 export const rootOf = (uid: string): string => uid.split('/', 1)[0] ?? ''
 
-/** Whether `uid` is a root uid. */
+/** True if `uid` is a root uid. */
 export const inRoot = (uid: string): boolean => !uid.includes('/')
 
-/** Whether `uid` lies strictly below `ancestor`. */
+/** True if `uid` lies strictly below `ancestor`. */
 export const isBelow = (ancestor: string, uid: string): boolean => uid.startsWith(`${ancestor}/`)
 
-/** Whether `ancestor` is `uid` itself or lies above it. */
+/** True if `ancestor` is `uid` itself or lies above it. */
 export const isAtOrBelow = (ancestor: string, uid: string): boolean => uid === ancestor || isBelow(ancestor, uid)
 
 /** `uid` and everything above it, nearest first: `a/b/c` → `a/b/c`, `a/b`, `a`. */

@@ -2,35 +2,35 @@ import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 import type { Store } from './store.ts'
 
-/** How one sandbox was started; nothing here changes while it runs. */
+/** The options of one sandbox. They do not change while it runs. */
 export type WorldOptions = {
-  /** Which member names native v1 writes. */
+  /** The member names that genuine v1 writes. */
   readonly v1Dialect: 'specification' | 'published'
   /** The suffix of error domains and resource types: `iam.<serviceDomain>` (specification §7). */
   readonly serviceDomain: string
-  /** Subscriptions on this machine may have plain-HTTP sinks; without, v2 takes https alone (semantics §3.16). */
+  /** Subscriptions on this machine may have plain-HTTP sinks. By default v2 accepts only https (semantics §3.16). */
   readonly allowHttpSinks?: boolean | undefined
-  /** A readme's change in v2 moves the update time of its repo, which no source promises. */
+  /** A change of a readme in v2 moves the update time of its repo. No source promises this. */
   readonly readmeMovesRepo?: boolean | undefined
 }
 
-/** What a fixed bearer token stands for. */
+/** The identity and the rights of a fixed bearer token. */
 export type DemoToken = {
-  /** The identity that presents it. */
+  /** The identity of the token. */
   readonly identityUid: string
-  /** Every capability, the internal ones included, at every group: the token of the service's own staff. */
+  /** Every capability at every group, internal ones included: the token of the service's own staff. */
   readonly everything?: true
 }
 
-/** Everything a handler may touch. Handlers keep no state of their own. */
+/** Everything a handler may use. Handlers keep no state of their own. */
 export type World = {
   readonly store: Store
   readonly clock: Clock
   readonly random: Random
   readonly options: WorldOptions
-  /** Bearer token → what it stands for. */
+  /** Bearer token → its identity and rights. */
   readonly tokens: ReadonlyMap<string, DemoToken>
-  /** The server's own address without a slash at the end, e.g. `http://127.0.0.1:8090`. Known once it listens. */
+  /** The server's own address without a trailing slash, e.g. `http://127.0.0.1:8090`. It is known once the server listens. */
   readonly baseUrl: () => string
   /** Signs page tokens. */
   readonly pageKey: string

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Capability } from './capabilities.ts'
 import { v2Name } from './capabilities.ts'
 
-/** A role every organization can bind and nobody can edit; `capabilities` holds v2 enum names. */
+/** A role that every organization can bind and none can edit. `capabilities` holds v2 enum names. */
 type BuiltInRole = {
   readonly name: string
   readonly uid: string
@@ -10,7 +10,7 @@ type BuiltInRole = {
   readonly capabilities: readonly string[]
 }
 
-/** `each('repo', 'create', 'list')` → `repo.create`, `repo.list`: keeps the sets below as short as the sources print them. */
+/** `each('repo', 'create', 'list')` → `repo.create`, `repo.list`. It keeps the sets below as short as in the sources. */
 const each = (prefix: string, ...verbs: readonly string[]): Capability[] => verbs.map((verb) => `${prefix}.${verb}` as Capability)
 
 const consoleViewer: readonly Capability[] = [
@@ -122,7 +122,7 @@ function librarySets(ecosystem: string): Record<string, Capability[]> {
   }
 }
 
-/** The one uid the public documentation prints; the others are derived from the name (semantics §1). */
+/** The only uid in the public documentation. The others are derived from the name (semantics §1). */
 const knownUids: Readonly<Record<string, string>> = { viewer: '63921b2c44617e3f2603851537be0123af4a57d7' }
 
 const uidOf = (name: string): string => knownUids[name] ?? createHash('sha1').update(`role:${name}`).digest('hex')
@@ -141,7 +141,7 @@ export const builtInRoles: readonly BuiltInRole[] = Object.entries(sets).map(([n
   capabilities: capabilities.map(v2Name),
 }))
 
-/** The uid of the built-in role of that name; throws on a name that is not built in. */
+/** The uid of the built-in role of that name. Throws on any other name. */
 export const builtInRoleUid = (name: string): string => {
   const role = builtInRoles.find((one) => one.name === name)
   if (role === undefined) throw new Error(`no built-in role is named ${name}`)

@@ -1,6 +1,6 @@
 /**
- * Every capability the service knows: the dotted name that v1 writes and the enum name that v2 writes
- * (facts §18, semantics §2.4). No rule derives one from the other, so this is a table.
+ * Every capability of the service: its dotted name in v1 and its enum name in v2 (facts §18, semantics §2.4). No rule derives one from the
+ * other, hence the table.
  */
 const table = [
   ['internal', 'CAP_INTERNAL'],
@@ -221,13 +221,13 @@ const table = [
   ['actions.list', 'CAP_ACTIONS_LIST'],
 ] as const
 
-/** A capability under its dotted name, as v1 writes it: `groups.list`. */
+/** A capability by its dotted v1 name: `groups.list`. */
 export type Capability = (typeof table)[number][0]
 
-/** One row: both names, and whether only a role that also holds `internal` may carry it. */
+/** Both names, and whether only a role with `internal` may carry the capability. */
 type CapabilityRow = { readonly v1: Capability; readonly v2: string; readonly internalOnly: boolean }
 
-/** The names the sources call internal; `internal` itself is what these need beside them (semantics §2.4). */
+/** The names that the sources call internal. A role that carries one also needs `internal` itself (semantics §2.4). */
 const internalOnly = /^(repo\.internal\.admin|registry\.deployments\.update|libraries\.rebuilder\..+)$/
 
 export const capabilities: readonly CapabilityRow[] = table.map(([v1, v2]) => ({ v1, v2, internalOnly: internalOnly.test(v1) }))
@@ -235,10 +235,10 @@ export const capabilities: readonly CapabilityRow[] = table.map(([v1, v2]) => ({
 const byV1 = new Map<string, CapabilityRow>(capabilities.map((row) => [row.v1, row]))
 const byV2 = new Map<string, CapabilityRow>(capabilities.map((row) => [row.v2, row]))
 
-/** The row of a dotted name, or undefined for a name the service does not know. */
+/** The row of a dotted name, or undefined for an unknown name. */
 export const capabilityByV1 = (name: string): CapabilityRow | undefined => byV1.get(name)
 
-/** The row of an enum name, or undefined for a name the service does not know. */
+/** The row of an enum name, or undefined for an unknown name. */
 export const capabilityByV2 = (name: string): CapabilityRow | undefined => byV2.get(name)
 
 /** The enum name of a capability: `CAP_IAM_GROUPS_LIST` for `groups.list`. */

@@ -5,15 +5,15 @@ import type { World } from '../../world/world.ts'
 import type { Session, SessionCaller } from '../provider-login.ts'
 import { capabilities, capabilityByV1 } from './capabilities.ts'
 
-/** Group uid → v2 names of the capabilities that count there and below. The key `EVERYWHERE` stands above every root. */
+/** Group uid → v2 names of the capabilities granted there and below. The key `EVERYWHERE` is above every root. */
 export type Grants = ReadonlyMap<string, ReadonlySet<string>>
 
 const EVERYWHERE = ''
 
-/** What a binding gives: the capabilities of a role at a group. */
+/** The effect of one binding: the capabilities of a role at a group. */
 type Grant = { readonly group: string; readonly capabilities: readonly string[] }
 
-/** Rebuilt only after a binding was written: a list of 100,000 rows asks once. */
+/** Rebuilt only after a write of a binding, so a list of 100,000 rows builds it once. */
 const bindingsByIdentity = (world: World): ReadonlyMap<string, readonly RoleBinding[]> =>
   world.store.roleBindings.derived('by identity', () => {
     const found = new Map<string, RoleBinding[]>()
@@ -25,13 +25,13 @@ const bindingsByIdentity = (world: World): ReadonlyMap<string, readonly RoleBind
     return found
   })
 
-/** An identity made below a group reaches no further than that group, wherever it is bound (specification §2, semantics §2.1). */
+/** An identity below a group has no access outside that group, whatever its bindings (specification §2, semantics §2.1). */
 const withinHome = (home: string, group: string): string | undefined => {
   if (home === '' || group === EVERYWHERE || isAtOrBelow(home, group)) return group
   return isAtOrBelow(group, home) ? home : undefined
 }
 
-/** A token asked for with scopes holds what is granted at these scopes or inherited by them (semantics §2.6). */
+/** A token with scopes carries only grants made at these scopes or inherited by them (semantics §2.6). */
 const withinScopes = (scopes: readonly string[] | undefined, group: string): readonly string[] =>
   scopes === undefined ? [group] : scopes.filter((scope) => group === EVERYWHERE || isAtOrBelow(group, scope))
 
@@ -54,8 +54,8 @@ const grantedTo = (world: World, caller: SessionCaller): readonly Grant[] => {
 }
 
 /**
- * What `caller` may do and where, read from the bindings as they are now; restrictions of its token only narrow it. A role that
- * changes, or a binding that goes, counts from the next request on.
+ * Computes the grants of `caller` from the current bindings; restrictions of its token only narrow them. A changed role or a deleted
+ * binding takes effect with the next request.
  */
 export const grantsOf = (world: World, caller: SessionCaller): Grants => {
   const allowed = caller.capabilities && new Set(caller.capabilities.map((name) => capabilityByV1(name)?.v2))
@@ -67,7 +67,7 @@ export const grantsOf = (world: World, caller: SessionCaller): Grants => {
   return grants
 }
 
-/** Whether all of `needed` (v2 names) count at `uid`, whichever groups above it they come from. */
+/** True if all of `needed` (v2 names) are granted at `uid`, each at `uid` or at any group above. */
 export const holds = (grants: Grants, needed: readonly string[], uid: string): boolean => {
   const above = [EVERYWHERE, ...lineage(uid)].flatMap((at) => grants.get(at) ?? [])
   return needed.every((name) => above.some((held) => held.has(name)))

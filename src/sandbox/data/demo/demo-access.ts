@@ -24,7 +24,7 @@ const identity = (parent: string, name: string, relationship: Partial<Identity>)
 
 const claims = (members: Partial<ClaimMatch>): Partial<Identity> => ({ claimMatch: { claims: {}, claimPatterns: {}, ...members } })
 
-/** A key nobody holds the private half of: the pull token is there to be listed, not to be used. */
+/** A key without a known private half: the pull token can be listed but not used. */
 const PULL_TOKEN_KEYS = JSON.stringify({
   keys: [
     {
@@ -73,7 +73,7 @@ const deployer = identity(
   claims({ issuer: 'https://token.actions.githubusercontent.com', subjectPattern: 'repo:payments/.*' }),
 )
 
-/** Anybody: what the public catalog is read as (semantics §1). */
+/** All users: the identity under which the public catalog is read (semantics §1). */
 const allUsers: Identity = {
   ...identity(PUBLIC_CATALOG_UID, 'all-users', claims({ issuerPattern: '.*', subjectPattern: '.*' })),
   uid: `${PUBLIC_CATALOG_UID}/a033a6fabe0bfa0d`,
@@ -168,7 +168,7 @@ const agreements = (now: number): Rows => ({
   ],
 })
 
-/** Groups and access of the demo; times that must not be past are counted from `now` (milliseconds). */
+/** The groups and bindings of the demo. Times that must not be past are relative to `now` (milliseconds). */
 export const demoAccess = (now: number): readonly Rows[] => {
   const pull = pullToken(now)
   return [

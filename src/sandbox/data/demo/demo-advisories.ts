@@ -8,9 +8,9 @@ import { cveId, ghsaId, letteredId, vulnerability } from '../vulnerabilities.ts'
 
 const FIRST_DAY = '2026-01-10'
 
-/** Numbers from 1; 8 packages and 11 lives meet in every pairing before one repeats. */
+/** The number of advisories. 8 packages and 11 histories meet in every pairing before one repeats. */
 const ADVISORIES = 60
-/** Vulnerabilities without an advisory are known as well. */
+/** More than the advisories: vulnerabilities without an advisory have metadata as well. */
 const VULNERABILITIES = 80
 
 const AUTHORS = ['scanner@example.com', 'alice@example.com', 'bob@example.com'] as const
@@ -64,7 +64,7 @@ const publishedScan = ({ subpackage, component, ...scan }: NonNullable<Detected[
 
 const publishedFix = ({ note: _note, ...fix }: NonNullable<AdvisoryEvent['fixed']>) => fix
 
-/** What the feed says of an event; it knows neither patches nor moved components, and no notes on a fix (facts §7). */
+/** The feed's form of an event. It has no patches, no moved components and no notes on a fix (facts §7). */
 const published = (from: AdvisoryEvent): DocumentEvent => ({
   timestamp: from.createTime,
   falsePositiveDetermination: from.falsePositiveDetermination,
@@ -92,7 +92,7 @@ const document = (name: string, namespace: string, rows: readonly Advisory[]): A
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1)
 
-/** Advisories of `example.com`, three of `acme.dev` to prove isolation, and the public feed about the same packages. */
+/** Advisories of `example.com`, three of `acme.dev` to prove isolation, and the public feed on the same packages. */
 export const demoAdvisories = (): Rows => {
   const own = numbers(ADVISORIES).map((number) => advisory(exampleCom, number))
   return {

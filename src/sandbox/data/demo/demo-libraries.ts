@@ -16,7 +16,7 @@ const JAVA = `ch.qos.logback:logback-classic com.fasterxml.jackson.core:jackson-
 
 const FIRST_DAY = '2026-01-05'
 
-/** Artifacts with a version that carries backported fixes, with versions only upstream has, and with builds for CUDA. */
+/** Artifacts that have a version with backported fixes, upstream-only versions and CUDA builds. */
 const REMEDIATED: ReadonlySet<string> = new Set(['django', 'pillow', 'requests', 'urllib3', 'org.yaml:snakeyaml', 'com.h2database:h2'])
 const FROM_UPSTREAM: ReadonlySet<string> = new Set(['numpy', 'requests', 'org.apache.commons:commons-lang3'])
 const CUDA: Readonly<Record<string, readonly string[]>> = { torch: ['12.6', '12.8'] }
@@ -25,11 +25,11 @@ type Release = { readonly version: string; readonly source: SourceType }
 
 const [, BUILT, BACKPORTED, UPSTREAM] = SOURCE_TYPES
 
-/** Twelve minor versions to a major one: 2.9 and 2.10 stand in one order as texts and in the other as numbers. */
+/** Twelve minor versions for each major one, so that 2.9 and 2.10 sort differently as texts and as numbers. */
 const plainVersions = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${1 + Math.floor(index / 12)}.${index % 12}`)
 
-/** Between 3 and 60, settled by the name; the best known library has enough to fill pages. */
+/** Between 3 and 60, derived from the name. The best known library has enough to fill pages. */
 const countOf = (name: string): number => (name === 'requests' ? 60 : 3 + (Number.parseInt(fixtureDigest(name).slice(7, 11), 16) % 58))
 
 const releasesOf = (name: string): readonly Release[] => {
@@ -89,7 +89,7 @@ const artifactRows = (
   return { artifact, versions }
 }
 
-/** 40 artifacts of Python and 30 of Java with 3 to 60 versions each. */
+/** 40 Python artifacts and 30 Java artifacts, with 3 to 60 versions each. */
 export const demoLibraries = (): Rows => {
   const all = [...PYTHON.map((name) => artifactRows('python', name)), ...JAVA.map((name) => artifactRows('java', name))]
   return { artifacts: all.map(({ artifact }) => artifact), artifactVersions: all.flatMap(({ versions }) => versions) }

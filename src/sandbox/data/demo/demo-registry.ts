@@ -5,7 +5,7 @@ import { dated, dayAfter, fixtureUid } from '../fixture.ts'
 import { acmeDev, exampleCom, publicCatalog } from '../groups.ts'
 import { planImages, planTags, type Stream, type TagPlan } from '../tag-plan.ts'
 
-/** One repo of the demo. `from` is the day it was created and its first tag pushed. */
+/** One repo of the demo. `from` is the day of its creation and of its first tag. */
 type RepoPlan = TagPlan & {
   readonly name: string
   readonly tier: 'APPLICATION' | 'BASE' | 'FIPS' | 'DEVTOOLS'
@@ -17,7 +17,7 @@ type RepoPlan = TagPlan & {
 const lines = (patches: number, ...names: readonly string[]): readonly Stream[] => names.map((name) => ({ name, patches }))
 const ended = (patches: number, ...names: readonly string[]): readonly Stream[] => names.map((name) => ({ name, patches, ended: true }))
 
-/** Certificates and a proxy: what most organizations add to an image first. */
+/** Certificates and a proxy: the usual first additions to an image. */
 const CORPORATE: CustomOverlay = {
   contents: { packages: ['curl', 'tzdata'], runtimeRepositories: [], runtimeKeyring: [] },
   environment: { HTTPS_PROXY: 'http://proxy.example.com:3128' },
@@ -33,7 +33,7 @@ const CORPORATE: CustomOverlay = {
   },
 }
 
-/** Twelve repos in the order of their names; create dates differ from that order on purpose. */
+/** Twelve repos in order of name. Their create times deliberately differ from that order. */
 const REPOS: readonly RepoPlan[] = [
   { name: 'apko', tier: 'DEVTOOLS', from: '2026-01-19', streams: lines(8, '0.30', '1.0') },
   { name: 'busybox', tier: 'BASE', from: '2026-01-16', streams: lines(8, '1.36', '1.37') },
@@ -68,7 +68,7 @@ const REPOS: readonly RepoPlan[] = [
   { name: 'static', tier: 'BASE', from: '2026-01-23', readme: true, streams: [], nightlies: 28 },
 ]
 
-/** The public catalog has every one of them, each line with its first patch only: it is there to be synced from. */
+/** The public catalog holds every repo, each line with its first patch only. It serves as a source of syncs. */
 const publicPlan = ({ name, tier, from, streams, nightlies = 0 }: RepoPlan): RepoPlan => ({
   name,
   tier,
@@ -122,7 +122,7 @@ const repoRows = (parent: Group, plan: RepoPlan): Rows => {
   }
 }
 
-/** What a synced repo inherits is its source's, so the public repo is described by the same plan. */
+/** A synced repo inherits from its source, so the same plan describes the public repo. */
 export const demoRegistry = (): readonly Rows[] => [
   ...REPOS.map((plan) => repoRows(publicCatalog, publicPlan(plan))),
   ...REPOS.map((plan) => repoRows(exampleCom, plan)),

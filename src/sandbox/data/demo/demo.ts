@@ -16,7 +16,7 @@ export const demoDataset = (now: number): Dataset => ({
   organization: exampleCom.uid,
 })
 
-/** One organization and its users, nothing in it. */
+/** One organization and its users, otherwise empty. */
 export const emptyDataset = (): Dataset => {
   const only = organization('example.com')
   return {

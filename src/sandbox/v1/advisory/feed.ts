@@ -5,7 +5,7 @@ import { arrange } from '../list.ts'
 import { document, vulnerabilityMetadataList } from '../messages/feed.ts'
 import type { Operation } from '../operation.ts'
 
-/** The advisory feed (facts §7). Documents and metadata take no token; metadata had pages in v1 already (facts §10.2). */
+/** The advisory feed (facts §7). Documents and metadata need no token. Metadata had pages in v1 already (facts §10.2). */
 export const feedOperations: readonly Operation[] = [
   {
     method: 'GET',

@@ -7,7 +7,7 @@ import { subscription } from '../messages/subscriptions.ts'
 import type { Operation } from '../operation.ts'
 import { createOperation, deleteOperation, type Written } from '../writes.ts'
 
-/** The service's subscriptions, whose sinks v1 takes with plain HTTP as well (facts §24.13). */
+/** The service's subscriptions. v1 also accepts sinks with plain HTTP (facts §24.13). */
 const v1Subscriptions: Resource<Subscription> = { ...subscriptions, checkCreate: sinkCheck(() => anyHttp) }
 
 const written: Written<Subscription> = { resource: v1Subscriptions, path: '/events/v1/subscriptions', message: subscription }

@@ -39,7 +39,7 @@ const check: Operation = {
   },
 }
 
-/** Account associations (facts §3.7): one a group, and the group is its id. */
+/** Account associations (facts §3.7): one for each group, whose id is the group's. */
 export const associationOperations: readonly Operation[] = [
   listOperation({ ...written, idParameter: 'group', scoped: false, filters: byName }),
   createOperation(written, 'group'),

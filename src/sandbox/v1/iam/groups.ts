@@ -16,10 +16,12 @@ import { answerOf, deleteOperation, type Replaced, readBody, replaceOperation, t
 
 const written: Written<Group> = { resource: groups, path: '/iam/v1/groups', message: group }
 
-/** Whether `text` begins the last part of `uid`, or all of it: several groups begin with an organization's uid, one is meant. */
+/** True if `text` is the whole of `uid` or the beginning of its last part. Otherwise an organization's uid would match all its folders. */
 const begins = (uid: string, text: string): boolean => uid.startsWith(text) && !uid.slice(text.length).includes('/')
 
-/** v1 takes a uid, the beginning of one, or a name, of a group the caller can create below; nothing means root (facts §3.1). */
+/**
+ * Resolves a parent: a uid, the beginning of one, or a name, of a group that the caller can create below. Empty means root (facts §3.1).
+ */
 function parentNamed(text: string, { world, caller }: Act): string {
   if (text === '') return ''
   if (validUid(text)) requireCapability(world, caller, 'groups.create', text)
@@ -42,8 +44,8 @@ const createGroup: Operation = {
 }
 
 /**
- * A PUT resets the description; the kind is only written when the body names one, and `verified` is staff's: leaving it out says
- * nothing about it for anybody else (facts §13).
+ * A PUT resets the description. It writes the kind only if the body names one. Only staff can write `verified`; others leave it unchanged
+ * (facts §13).
  */
 const replaced: Replaced = (body, ask, world) => [
   'name',
@@ -52,7 +54,7 @@ const replaced: Replaced = (body, ask, world) => [
   ...(['ORG_KIND_UNSPECIFIED', undefined].includes(body['kind'] as string | undefined) ? [] : ['kind']),
 ]
 
-/** Three operations the token alone decides (facts §3.1). */
+/** Three operations that depend on the token alone (facts §3.1). */
 const tokenDriven: readonly Operation[] = [
   {
     method: 'GET',

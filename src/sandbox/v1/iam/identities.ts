@@ -17,10 +17,10 @@ const written: Written<Identity> = { resource: identities, path: '/iam/v1/identi
 
 const RELATIONSHIPS = ['claimMatch', 'staticKeys', 'awsIdentity', 'servicePrincipal']
 
-/** A PUT without a relationship leaves the stored one alone: an identity cannot be without (facts §13). */
+/** A PUT without a relationship keeps the stored one, because every identity needs one (facts §13). */
 const replaced = (body: Decoded): readonly string[] => ['name', 'description', ...RELATIONSHIPS.filter((member) => member in body)]
 
-/** The whole identity of an issuer and subject, for any caller; one nobody registered is NOT_FOUND (facts §3.2). */
+/** The whole identity of an issuer and subject, for any caller. An unregistered pair is NOT_FOUND (facts §3.2). */
 const lookup: Operation = {
   method: 'GET',
   template: `${written.path}/lookup`,
@@ -32,13 +32,13 @@ const lookup: Operation = {
   },
 }
 
-/** The members of a metadata body in one level, as they are stored; `providers` has no place there (facts §3.3). */
+/** Flattens a metadata body to its stored form, which has no `providers` (facts §3.3). */
 function flatten({ onboardingQuestions = {}, name: _name, givenName: _given, familyName: _family, ...own }: Decoded): Decoded {
   const { providers: _providers, ...questions } = onboardingQuestions as Decoded
   return { ...questions, ...own }
 }
 
-/** The caller's own metadata: a PATCH without a mask, so the members the body names are the ones that change (facts §13.8). */
+/** The caller's own metadata: a PATCH without a mask, which changes the members that the body names (facts §13.8). */
 const patchMetadata: Operation = {
   method: 'PATCH',
   template: `${written.path}/metadata`,

@@ -7,7 +7,7 @@ import { invite, inviteRequest, storedInvite } from '../messages/access.ts'
 import type { Operation } from '../operation.ts'
 import { createOperation, deleteOperation, type Written } from '../writes.ts'
 
-/** How long an invite lives when its request does not say: v1 does not ask for it as v2 does (facts §24.13). */
+/** The default lifetime of an invite. Unlike v2, v1 does not require one (facts §24.13). */
 const DEFAULT_TTL = '604800s'
 
 const written: Written<GroupInvite> = {

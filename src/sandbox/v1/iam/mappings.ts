@@ -28,7 +28,7 @@ function readBatch(body: unknown): { readonly parent: string; readonly names: re
   return { parent: String(parent), names: wanted }
 }
 
-/** What is already gone is skipped; the answer holds what was removed (facts §14). */
+/** Skips missing mappings. The answer holds the removed ones (facts §14). */
 const batchDelete: Operation = {
   method: 'POST',
   template: `${written.path}:batchDelete`,
@@ -49,7 +49,7 @@ export const mappingOperations: readonly Operation[] = [
     scoped: true,
     filters: (query) => equals(query, 'identity_provider_uidp', ({ identityProviderUid }) => identityProviderUid),
   }),
-  // The only read of one resource that v1 has in IAM, and one of the few that know NOT_FOUND (facts §11).
+  // v1's only read of one resource in IAM, and one of its few reads with NOT_FOUND (facts §11).
   getOperation(written, 'uid'),
   createOperation(written, 'parent_id'),
   batchDelete,

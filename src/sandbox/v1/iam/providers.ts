@@ -11,7 +11,7 @@ import { createOperation, deleteOperation, replaceOperation, type Written } from
 
 const withoutRole = relaxed(identityProviders, 'defaultRole')
 
-/** v1 takes a provider without a default role (facts §3.6); one that is named is judged as ever. */
+/** v1 accepts a provider without a default role (facts §3.6). A given role is checked as in v2. */
 const v1Providers: Resource<IdentityProvider> = {
   ...withoutRole,
   checkCreate: (row, act) =>
@@ -20,7 +20,7 @@ const v1Providers: Resource<IdentityProvider> = {
     (withoutRole.checkUpdate?.(row, act) ?? []).filter(({ field }) => field !== 'default_role' || row.defaultRole !== ''),
 }
 
-/** v1 tells the SCIM state on every read, lists included (facts §10.9). */
+/** v1 shows the SCIM state in every read, lists included (facts §10.9). */
 const written: Written<IdentityProvider> = {
   resource: v1Providers,
   path: '/iam/v1/identityProviders',
@@ -39,7 +39,7 @@ const ALWAYS = [
   'oidc.pkceEnabled',
 ]
 
-/** A secret that is not sent again is kept, and the correlation rule may be restated (facts §13). */
+/** A PUT without a secret keeps the stored one. It may repeat the correlation rule (facts §13). */
 function replaced({ oidc = {} }: Decoded): readonly string[] {
   const given = oidc as Decoded
   return [

@@ -17,7 +17,7 @@ const written: Written<RoleBinding> = {
   view: (row) => ({ ...row, group: parentOf(row.uid) }),
 }
 
-/** A list shows whole groups and roles, and what an identity is known by (facts §3.5). A part that is gone stays unset. */
+/** A list shows whole groups and roles and a summary of the identity (facts §3.5). A deleted part stays unset. */
 const hydrated: View<RoleBinding> = (row, { store }) => {
   const identity = store.identities.get(row.identityUid)
   return {
@@ -31,7 +31,7 @@ const hydrated: View<RoleBinding> = (row, { store }) => {
   }
 }
 
-/** An empty body is an empty list; anything else is the list itself, without an object around it (facts §3.5). */
+/** An empty body is an empty list. Any other body is the list itself, without an enclosing object (facts §3.5). */
 function readBatch(body: unknown): readonly unknown[] {
   if (Array.isArray(body)) return body
   const empty = typeof body === 'object' && body !== null && Object.keys(body).length === 0
@@ -40,7 +40,7 @@ function readBatch(body: unknown): readonly unknown[] {
 
 const answerName = { name: 'role_bindings', json: 'roleBindings' }
 
-/** All or nothing, answered in the order asked; v1 knows no largest batch. */
+/** Creates all or none and answers in the order of the request. v1 has no maximum batch size. */
 const createBatch: Operation = {
   method: 'POST',
   template: `${written.path}/batch/{parent=**}`,

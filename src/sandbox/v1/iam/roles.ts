@@ -11,7 +11,7 @@ import { createOperation, deleteOperation, replaceOperation, type Written } from
 
 const written: Written<Role> = { resource: relaxed(roles, 'capabilities'), path: '/iam/v1/roles', message: role }
 
-/** v1's own way to ask for the roles right below a group; `/` asks for the built-in ones (semantics §1). */
+/** v1's own filter for the roles directly below a group; `/` selects the built-in ones (semantics §1). */
 const byParent = (query: Query): readonly Filter<Role>[] => equals<Role>(query, 'parent', ({ uid }) => parentOf(uid) || '/')
 
 /** Roles (facts §3.4). */

@@ -7,7 +7,7 @@ import type { Operation } from '../operation.ts'
 
 const isVerb = (verb: string): verb is keyof typeof scimMessages => Object.hasOwn(scimMessages, verb)
 
-/** The two versions differ in one name, the provider's (facts §3.6), so the service's own action is run with it translated. */
+/** Runs the service's own action with one name translated, the provider's: the versions differ in that alone (facts §3.6). */
 function operationOf({ template, handle }: Route): Operation {
   const verb = template.slice(template.lastIndexOf(':') + 1)
   if (!isVerb(verb)) throw new Error(`v1 has no message for ${template}`)

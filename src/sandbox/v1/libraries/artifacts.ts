@@ -11,16 +11,16 @@ import { v1Names } from '../vocabulary.ts'
 
 const path = '/libraries/v1/artifacts'
 
-/** What v1 counts when no ecosystem is named: those the catalog has (facts §6.1, ASSUMPTIONS.md). */
+/** The ecosystems that v1 counts if none is named: those of the catalog (facts §6.1, ASSUMPTIONS.md). */
 const SERVED = ['ECOSYSTEM_JAVA', 'ECOSYSTEM_PYTHON']
 
-/** The ecosystems asked for, as they are stored; v1 does not insist on one. */
+/** The requested ecosystems by their stored names. v1 does not require one. */
 const readEcosystems = (query: Query): readonly string[] => {
   const asked = query.choices('ecosystems', v1Names(ecosystem)).filter((name) => name !== ecosystem.zero)
   return asked.length === 0 ? SERVED : asked.map((name) => ecosystem.toStored.get(name) ?? name)
 }
 
-/** One page, as this list had it in v1 already (facts §10.2). Its order cannot be chosen. */
+/** One page: this list had pages in v1 already (facts §10.2). Its order is fixed. */
 const listArtifacts: Operation = {
   method: 'GET',
   template: path,
@@ -41,7 +41,7 @@ const listArtifacts: Operation = {
   },
 }
 
-/** Every version of an artifact, newest text first; those of upstream when asked for. An unknown artifact has none. */
+/** Every version of an artifact, sorted as text in descending order, upstream ones only on request. An unknown artifact has none. */
 const listVersions: Operation = {
   method: 'GET',
   template: `${path}/{id}/versions`,
@@ -63,5 +63,5 @@ const count: Operation = {
   },
 }
 
-/** What v1 serves below `/libraries/v1` of the operations that have a v2 counterpart (facts §6). */
+/** The operations below `/libraries/v1` that have a v2 counterpart (facts §6). */
 export const libraryOperations: readonly Operation[] = [listArtifacts, listVersions, count]

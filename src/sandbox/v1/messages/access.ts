@@ -15,7 +15,7 @@ export const role = message(
   ['created_at', 'updated_at', 'group_id'],
 )
 
-/** RoleBinding: what create, update and batch answer (facts §3.5). The group is the parent part of the id. */
+/** RoleBinding: the answer of create, update and batch (facts §3.5). The group is the parent part of the id. */
 export const roleBinding = message(
   'RoleBinding',
   [
@@ -59,7 +59,7 @@ export const storedInvite = message(
   ['group_id'],
 )
 
-/** GroupInvite: the create answer, the only place that shows the code. */
+/** GroupInvite: the answer of create, which alone shows the code. */
 export const invite = message(
   'GroupInvite',
   [text('id', { from: 'uid' }), time('expiration', { from: 'expirationTime' }), text('key_id'), object(role)('role'), text('code')],
@@ -100,5 +100,5 @@ export const termsStatus = message('TermsDocumentStatus', [
   time('accepted_at', { from: 'createTime' }),
 ])
 
-/** Accepting terms has the same members on the way in and out. */
+/** The request and the answer of accepting terms have the same members. */
 export const acceptedTerms = message('AcceptTermsResponse', [readOnly(text('group')), list(text('document_ids'))])

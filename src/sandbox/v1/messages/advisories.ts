@@ -1,7 +1,7 @@
 import { int64, list, message, object, optional, text, time } from '../message.ts'
 import { advisoryEvent } from './advisory-events.ts'
 
-/** Advisory (facts §5.1). Its times bear the specification's names already, and one id is spelled as the contract has it. */
+/** Advisory (facts §5.1). Its times already have the specification's names. One id keeps the contract's spelling. */
 export const advisory = message('Advisory', [
   text('id', { from: 'uid' }),
   text('artifact_type'),

@@ -1,7 +1,7 @@
 import { choice, list, type Member, message, object, oneof, optional, text, time } from '../message.ts'
 import { prefixed, zeroed } from '../vocabulary.ts'
 
-/** The seven kinds of false positive, without the prefixes either version puts before them (facts §18). */
+/** The seven kinds of false positive without the prefixes of either version (facts §18). */
 export const FALSE_POSITIVES = [
   'VULNERABILITY_RECORD_ANALYSIS_CONTESTED',
   'COMPONENT_VULNERABILITY_MISMATCH',
@@ -17,7 +17,7 @@ const falsePositive = zeroed('FalsePositiveDetermination.Type', ['UNSPECIFIED', 
 
 const nvd = message('Detection.NVDAPI', [text('cpe_searched'), text('cpe_found')])
 
-/** A run of a scanner and what it came upon; the feed and advisories store two of the names differently. */
+/** A run of a scanner and its finding. The feed and advisories store two of the members under different names. */
 export const scanMessage = (subpackage: string, component: string) =>
   message('Detection.ScanV1', [
     text('scanner'),

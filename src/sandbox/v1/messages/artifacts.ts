@@ -1,7 +1,7 @@
 import { choice, flag, int32, int64, list, message, object, text, time } from '../message.ts'
 import { prefixed, sameNames } from '../vocabulary.ts'
 
-/** v2 knows the first two alone (facts §18). */
+/** v2 has only the first two (facts §18). */
 export const ecosystem = prefixed(
   'Ecosystem',
   'ECOSYSTEM_',

@@ -9,7 +9,7 @@ const installation = message('AccountAssociations.GitHubInstallation', [int64('i
 const installations = message('AccountAssociations.GitHubAppInstallations', [list(object(installation)('installations'))])
 const github = message('AccountAssociations.GitHub', [map(object(installations)('app_installations'))])
 
-/** AccountAssociations (facts §3.7): one a group, named by the group; the stored uid is the group's. */
+/** AccountAssociations (facts §3.7): one for each group. The stored uid is the group's. */
 export const accountAssociation = message(
   'AccountAssociations',
   [

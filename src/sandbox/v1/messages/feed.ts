@@ -13,7 +13,7 @@ const referenceType = zeroed(
   { stored: 'TYPE_' },
 )
 
-/** v1 knows UBUNTU besides, which nothing in the store has (facts §18). */
+/** v1 has UBUNTU besides, which no stored row uses (facts §18). */
 const severityType = zeroed('Severity.Type', ['UNSPECIFIED', 'CVSS_V2', 'CVSS_V3', 'CVSS_V4', 'UBUNTU'], { stored: 'TYPE_' })
 
 const event = message('Event', [

@@ -3,7 +3,7 @@ import { list, map, message, object, text } from '../message.ts'
 const exposedPort = message('ImageConfig.ExposedPort', [])
 const volume = message('ImageConfig.Volume', [])
 
-/** ImageConfig (facts §22): what a container of the image starts with. */
+/** ImageConfig (facts §22): the start configuration of a container of the image. */
 export const imageConfig = message('ImageConfig', [
   text('user'),
   map(object(exposedPort)('exposed_ports')),

@@ -53,7 +53,7 @@ export const identityProvider = message(
 const providerId = text('identity_provider_id', { from: 'identityProviderUid' })
 const revealedToken = [text('token'), text('endpoint_url'), time('expire_time'), providerId, text('etag')]
 
-/** The SCIM verbs (facts §3.6): request and answer of each; the provider is named by the path. */
+/** The SCIM verbs (facts §3.6), each with its request and answer. The path names the provider. */
 export const scimMessages = {
   generateScimToken: {
     request: message('GenerateScimTokenRequest', [time('expire_time'), flag('never_expires')]),

@@ -34,7 +34,7 @@ export const rawVulnReport = message('RawVulnReport', [
   text('raw_report_url'),
 ])
 
-/** The older report knows no NEGLIGIBLE. */
+/** The older report has no NEGLIGIBLE. */
 const recordSeverity = sameNames('VulnerabilityRecord.Severity', 'UNKNOWN', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL')
 const fixState = sameNames('Fix.State', 'UNKNOWN', 'FIXED', 'NOT_FIXED', 'WONT_FIX')
 

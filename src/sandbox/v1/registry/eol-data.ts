@@ -1,9 +1,9 @@
 /**
- * What the end-of-life listing knows about packages: nothing in the store holds it, and v2 has no such data (semantics §8).
- * Dates are the ones upstream projects publish; ASSUMPTIONS.md says what is made up.
+ * The data of the end-of-life listing. The store does not hold it and v2 has no such data (semantics §8). Upstream projects publish these
+ * dates; ASSUMPTIONS.md names the invented ones.
  */
 
-/** One release line of a package. Dates are `YYYY-MM-DD`, or empty when upstream has announced none. */
+/** One release line of a package. Dates are `YYYY-MM-DD`, or empty if upstream has announced none. */
 export type Stream = {
   readonly version: string
   readonly latestVersion: string
@@ -11,7 +11,7 @@ export type Stream = {
   readonly eolDate: string
   readonly lts: boolean
   readonly fips: boolean
-  /** Cannot be built any more, which ends its grace period at once. */
+  /** The stream cannot be built any more, which ends its grace period at once. */
   readonly eolBroken: boolean
 }
 
@@ -35,7 +35,7 @@ const streams = (...rows: readonly StreamRow[]): readonly Stream[] =>
     eolBroken: marks.includes('broken'),
   }))
 
-/** Repo name → main package. A repo is often called differently from its package: `node` ships `nodejs`. */
+/** Repo name → main package. The two often differ: `node` ships `nodejs`. */
 export const packageOfRepo: ReadonlyMap<string, Package> = new Map([
   [
     'go',

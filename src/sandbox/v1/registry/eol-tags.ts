@@ -15,7 +15,7 @@ import { longPages, ownPaging } from '../own-paging.ts'
 import { eolTagOf } from './eol.ts'
 import { tagFilters } from './tag-filters.ts'
 
-/** v1's own paging of this list: no size is everything at once, and no size is too large (semantics §8). */
+/** v1's own paging of this list. Without a size it returns everything; no size is too large (semantics §8). */
 function pagingOf(query: Query, world: World, key: string): Paging {
   const own = longPages(ownPaging(query, 'page_size', 'page_token'))
   if (own.integer('page_size') < 0) invalidField('page_size', 'must not be negative')
@@ -23,7 +23,7 @@ function pagingOf(query: Query, world: World, key: string): Paging {
   return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }
 }
 
-/** Signatures and the like are tags by form only: this list never shows them, not even by name. */
+/** Signatures and the like are stored as tags, but this list never shows them, not even by name. */
 const noReferrers: Filter<Tag> = { key: 'no referrers', matches: ({ name }) => !name.startsWith('sha256-') }
 
 const rowOf = (tag: Tag, { store, clock }: World) => {
@@ -31,7 +31,7 @@ const rowOf = (tag: Tag, { store, clock }: World) => {
   return eolTagOf(repo ?? { name: '', activeTags: [] }, tag, clock.now())
 }
 
-/** Every tag with what is known of its end of life, not only the ended ones (semantics §8). */
+/** Every tag with its end-of-life data, not only the ended ones (semantics §8). */
 export const eolTagOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/eoltags',

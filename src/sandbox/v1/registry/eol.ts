@@ -1,6 +1,6 @@
 import { packageOfRepo, type Stream } from './eol-data.ts'
 
-/** How long an eligible stream is still built after upstream ended it (semantics §8). */
+/** Months for which an eligible stream is still built after upstream ended it (semantics §8). */
 const GRACE_MONTHS = 6
 
 type GraceStatus = 'GRACE_NOT_ELIGIBLE' | 'GRACE_ELIGIBLE' | 'GRACE_ACTIVE' | 'GRACE_BROKEN' | 'GRACE_EXPIRED'
@@ -8,7 +8,7 @@ type GraceStatus = 'GRACE_NOT_ELIGIBLE' | 'GRACE_ELIGIBLE' | 'GRACE_ACTIVE' | 'G
 type EolRepo = { readonly name: string; readonly activeTags: readonly string[] }
 type EolTag = { readonly uid: string; readonly name: string; readonly deprecated: boolean }
 
-/** The last day of grace. Months are added as the service does it: a day the month lacks runs into the next (2026-10-31 → 2027-05-01). */
+/** The last day of grace. Months are added as in the service: a missing day overflows into the next month (2026-10-31 → 2027-05-01). */
 function expiryOf(eolDate: string): Date {
   const date = new Date(`${eolDate}T00:00:00Z`)
   date.setUTCMonth(date.getUTCMonth() + GRACE_MONTHS)
@@ -23,13 +23,13 @@ function graceOf(stream: Stream | undefined, now: Date): GraceStatus {
   return now <= expiryOf(stream.eolDate) ? 'GRACE_ACTIVE' : 'GRACE_EXPIRED'
 }
 
-/** The stream a tag belongs to: `18.20.4-r1-dev` is of 18, `3.13` of 3.13; `latest` and a bare `3` are of none. */
+/** The stream of a tag: `18.20.4-r1-dev` belongs to 18, `3.13` to 3.13. `latest` and a bare `3` belong to none. */
 const streamOf = (streams: readonly Stream[], tagName: string): Stream | undefined =>
   streams.find(({ version }) => tagName === version || (tagName.startsWith(version) && /^[.-]/.test(tagName.slice(version.length))))
 
 const superseded = /-r\d+(-|$)/
 
-/** Whether the tag is still built: the repo names its active tags, or, when it names none, what its own flags say. */
+/** True if the tag is still built: the repo lists it as active, or, if the repo lists none, the tag's own flags say so. */
 function isBuilt(repo: EolRepo, tag: EolTag, grace: GraceStatus): boolean {
   if (repo.activeTags.length > 0) return repo.activeTags.includes(tag.name)
   if (grace === 'GRACE_BROKEN' || grace === 'GRACE_EXPIRED' || superseded.test(tag.name)) return false
@@ -43,7 +43,7 @@ const packageVersion = (stream: Stream | undefined) =>
 
 const wholeSeconds = (date: Date): string => date.toISOString().replace('.000Z', 'Z')
 
-/** One row of the end-of-life listing at the instant `now`. The version is null for a package the data does not know. */
+/** One row of the end-of-life listing at the instant `now`. The version is null for an unknown package. */
 export function eolTagOf(repo: EolRepo, tag: EolTag, now: Date) {
   const known = packageOfRepo.get(repo.name)
   const stream = streamOf(known?.streams ?? [], tag.name)

@@ -11,13 +11,13 @@ import { START_CONFIGS } from './image-configs.ts'
 const NON_ROOT = '65532'
 const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Keys without values, as the contract writes sets. */
+/** Keys without values: the contract's form of a set. */
 const keys = (names: readonly string[] = []) => Object.fromEntries(names.map((name) => [name, {}]))
 
 const pairs = (values: Readonly<Record<string, string>> = {}): readonly string[] =>
   Object.entries(values).map(([name, value]) => `${name}=${value}`)
 
-/** The configuration of an image: what its repo's images start with, and what the organization put on top (`custom_overlay`). */
+/** The configuration of an image: that of its repo's images, with the additions of the organization (`custom_overlay`). */
 const configOf = ({ name, customOverlay }: Repo, { digest }: Image) => {
   const start = START_CONFIGS[name] ?? { entrypoint: [] }
   return {
@@ -37,7 +37,7 @@ const configOf = ({ name, customOverlay }: Repo, { digest }: Image) => {
   }
 }
 
-/** What a container of an image starts with. An image or an architecture that is not there has an empty configuration. */
+/** The start configuration of a container. A missing image or architecture has an empty one. */
 export const imageConfigOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/repos/{repo_id=**}/digests/{digest}/imageconfig',

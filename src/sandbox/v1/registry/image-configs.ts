@@ -1,4 +1,4 @@
-/** What the images of a repo start with, by the repo's name: nothing in the store holds it, and v2 has no such data (facts §22). */
+/** The start configuration of the images of a repo, by repo name. The store does not hold it and v2 has no such data (facts §22). */
 
 export type StartConfig = {
   readonly entrypoint: readonly string[]

@@ -7,7 +7,7 @@ import { encode } from '../encode.ts'
 import { archs, size } from '../messages/tags.ts'
 import type { Operation } from '../operation.ts'
 
-/** Bytes by architecture of the image the path names; empty when there is none, which v1 answers like an image without any. */
+/** Bytes by architecture of the image in the path. A missing image is empty: v1 answers it like an image without any. */
 function sizesOf(ask: Ask, world: World): Readonly<Record<string, string>> {
   const repo = uidParam(ask, 'repo_id')
   requireCapability(world, callerOf(ask), ['repo.list', 'manifest.metadata.list'], repo)
@@ -16,7 +16,7 @@ function sizesOf(ask: Ask, world: World): Readonly<Record<string, string>> {
 
 const template = (what: string): string => `/registry/v1/repos/{repo_id=**}/digests/{digest}/${what}`
 
-/** What is known of an image by its digest (facts §4.3). */
+/** The data of an image by its digest (facts §4.3). */
 export const imageOperations: readonly Operation[] = [
   {
     method: 'GET',

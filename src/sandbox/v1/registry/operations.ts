@@ -10,7 +10,7 @@ import { vulnCountsOperation } from './vuln-reports/counts.ts'
 import { rawVulnReportOperation } from './vuln-reports/raw.ts'
 import { vulnReportOperation } from './vuln-reports/report.ts'
 
-/** What v1 serves below `/registry/v1` of the operations that have a v2 counterpart (facts §4). */
+/** The operations below `/registry/v1` that have a v2 counterpart (facts §4). */
 export const registryOperations: readonly Operation[] = [
   ...repoOperations,
   ...tagOperations,
@@ -19,7 +19,7 @@ export const registryOperations: readonly Operation[] = [
   eolTagOperation,
 ]
 
-/** What v1 alone serves there and real clients ask for; passing through to a v1 service can be tried on these (facts §22). */
+/** The operations there that v1 alone serves and real clients use. They serve to try out passing through to a v1 service (facts §22). */
 export const v1OnlyOperations: readonly Operation[] = [
   vulnCountsOperation,
   rawVulnReportOperation,

@@ -10,7 +10,7 @@ import { repo } from '../messages/repos.ts'
 import type { Operation } from '../operation.ts'
 import { answerOf, createAct, deleteOperation, readBody, replace, replaceOperation, type Written } from '../writes.ts'
 
-/** v1's readme is a member of its repo: whoever may write the repo writes it, and leaving it out wipes it (facts §13.6). */
+/** v1's readme is a member of its repo. A writer of the repo writes it too, and a body without it clears it (facts §13.6). */
 const readmeOf = (body: Decoded): string => String(body['readme'] ?? '')
 
 const written: Written<Repo> = {
@@ -26,10 +26,10 @@ const written: Written<Repo> = {
   beside: (uid, body, { store }) => store.readmes.put({ uid, content: readmeOf(body) }),
 }
 
-/** Every member a v1 client writes; a PUT resets those it leaves out (facts §13). */
+/** Every member that a v1 client writes. A PUT resets the missing ones (facts §13). */
 const REPLACED = ['name', 'description', 'catalogTier', 'bundles', 'aliases', 'activeTags', 'sync_config', 'customOverlay']
 
-/** Creating a repo that is there replaces it, unless the client says it must be new (facts §4.1). */
+/** A create replaces an existing repo unless the client requires a new one (facts §4.1). */
 const createRepo: Operation = {
   method: 'POST',
   template: `${written.path}/{parent_id=**}`,

@@ -10,17 +10,17 @@ import { tagsSummary } from '../messages/tags.ts'
 import type { Operation } from '../operation.ts'
 import { tagFilters } from './tag-filters.ts'
 
-/** The row that ranks highest; the first of equals, which in uid order is the one with the smallest uid. */
+/** The row with the highest rank. Among equals, which are in uid order, the one with the smallest uid. */
 const highest = <R>(rows: readonly R[], rank: (row: R) => number): R | undefined =>
   rows.reduce<R | undefined>((best, row) => (best === undefined || rank(row) > rank(best) ? row : best), undefined)
 
-/** The tag called latest, else the newest. */
+/** The tag named latest, otherwise the newest tag. */
 const latestOf = (rows: readonly Tag[]): Tag | undefined =>
   rows.find(({ name }) => name === 'latest') ?? highest(rows, ({ updateTime }) => Date.parse(updateTime))
 
 const MOVING = new Set(['latest', 'latest-dev'])
 
-/** The longest other name of the image `latest` points to: its most precise version (facts §4.4). */
+/** The longest other name of the image behind `latest`: its most precise version (facts §4.4). */
 function versionOf(latest: Tag | undefined, rows: readonly Tag[]): string {
   const others = rows.filter(({ uid, name, digest }) => uid !== latest?.uid && digest === latest?.digest && !MOVING.has(name))
   return highest(others, ({ name }) => name.length)?.name ?? ''
@@ -37,7 +37,7 @@ function summaryOf(uid: string, rows: readonly Tag[]) {
   }
 }
 
-/** Two numbers a console shows about repos (facts §4.4). */
+/** Two summaries of repos for a console (facts §4.4). */
 export const summaryOperations: readonly Operation[] = [
   {
     method: 'GET',
@@ -56,7 +56,7 @@ export const summaryOperations: readonly Operation[] = [
     answer: (ask, world) => {
       const uid = uidParam(ask, 'id')
       requireCapability(world, callerOf(ask), 'repo.list', uid)
-      // Every repo of every organization counts, not only those the caller may see.
+      // Counts every repo of every organization, not only visible ones.
       const count = world.store.repos.values().filter(({ sync_config }) => sync_config?.source === uid).length
       return encode({ count }, repoCount, world.options.v1Dialect)
     },

@@ -8,17 +8,17 @@ import { encode } from '../encode.ts'
 import { tagHistoryList } from '../messages/tag-history.ts'
 import type { Operation } from '../operation.ts'
 
-/** At most so many rows, the newest ones (semantics §9.2). */
+/** The most rows returned; the newest ones are kept (semantics §9.2). */
 const MAX_ROWS = 1_000
 
-/** Whether a time lies between the query's `start` and `end`, both included; one that is not given does not bound. */
+/** True if a time lies between the query's `start` and `end`, both inclusive. A missing one does not bound. */
 const between = (query: Query): ((point: TagPoint) => boolean) => {
   const start = query.time('start') ?? Number.NEGATIVE_INFINITY
   const end = query.time('end') ?? Number.POSITIVE_INFINITY
   return ({ updateTime }) => Date.parse(updateTime) >= start && Date.parse(updateTime) <= end
 }
 
-/** What a tag pointed to and since when, oldest first; a tag that is not there pointed to nothing. Nothing in v2 tells (facts §22). */
+/** The targets of a tag and their times, oldest first. A missing tag has none. v2 does not offer this (facts §22). */
 export const tagHistoryOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/tags/{parent_id=**}/history',

@@ -18,7 +18,7 @@ function refuseTakenName(row: Tag, { store }: World): void {
   if (siblings.some(({ uid }) => uid !== row.uid)) alreadyExists('registry.Tag', row.name)
 }
 
-/** The service's tags with what only v1 can do: update one, rename it, and leave its digest out (facts §26). */
+/** The service's tags with the abilities of v1 alone: update a tag, rename it, omit its digest (facts §26). */
 const v1Tags: Resource<Tag> = {
   ...relaxed(tags, 'digest'),
   capabilities: { ...tags.capabilities, update: 'tag.update' },
@@ -31,7 +31,7 @@ const v1Tags: Resource<Tag> = {
 
 const written: Written<Tag> = { resource: v1Tags, path: '/registry/v1/tags', message: tag }
 
-/** Creating a tag that is there moves it; without a digest it stays where it points (facts §4.2, semantics §9.4). */
+/** Creating an existing tag moves it. Without a digest its target stays (facts §4.2, semantics §9.4). */
 const createTag: Operation = {
   method: 'POST',
   template: `${written.path}/{repo_id=**}`,
@@ -45,7 +45,7 @@ const createTag: Operation = {
   },
 }
 
-/** A PUT replaces flags and bundles; name and digest are kept when the body leaves them out. */
+/** A PUT replaces flags and bundles. Name and digest keep their values if the body omits them. */
 const replaced = (body: Readonly<Record<string, unknown>>): readonly string[] => [
   'deprecated',
   'bundles',

@@ -22,14 +22,14 @@ const path = '/vulnerabilities/v1/advisories'
 
 const sortable = { ...SORTABLE, ...advisories.sortable }
 
-/** This list cannot skip, and its order is an enum. */
+/** The query without `skip`, which this list lacks, and with its order, which is an enum. */
 const pagedQuery = (query: Query): Query => {
   const order = orderOf(query)
   const paged = longPages(ownPaging(query, 'page_size', 'page_token'))
   return order === '' ? paged : readQuery([...paged.pairs, ['order_by', order]])
 }
 
-/** The advisories the caller may see, one page of them. */
+/** One page of the visible advisories. */
 const listAdvisories: Operation = {
   method: 'GET',
   template: path,
@@ -42,13 +42,13 @@ const listAdvisories: Operation = {
     const rows = selectRows(world.store.advisories, uidp, filters).filter(({ uid }) => inReach(uid))
     const { rows: page, ...envelope } = pageOf(world, sortRows(rows, paging.order, sortable), paging, sortable)
     const [first] = page
-    // The group the list is about: that of its first row, or the one asked for (facts §5.1).
+    // The group of the list: that of its first row, or the requested one (facts §5.1).
     const id = first ? parentOf(first.uid) : scopeOf(uidp)
     return encode({ ...envelope, id, items: page }, advisoriesList, world.options.v1Dialect)
   },
 }
 
-/** The advisory of `uid` with its events, or with the one event `uid` names. */
+/** The advisory of `uid` with its events, or with the one event that `uid` names. */
 const eventsAt = ({ advisories: table }: Store, uid: string): { readonly of: string; readonly items: readonly AdvisoryEvent[] } => {
   const named = table.get(uid)
   const found = named ?? table.get(parentOf(uid))
@@ -56,7 +56,7 @@ const eventsAt = ({ advisories: table }: Store, uid: string): { readonly of: str
   return { of: found?.uid ?? uid, items: named ? items : items.filter((event) => event.uid === uid) }
 }
 
-/** The events of an advisory, all or a window of them; one that is not there has none (facts §5.2, specification §9.5). */
+/** The events of an advisory, all or a window of them. A missing advisory has none (facts §5.2, specification §9.5). */
 const listEvents: Operation = {
   method: 'GET',
   template: `${path}/{parent_id=**}/events`,
@@ -70,5 +70,5 @@ const listEvents: Operation = {
   },
 }
 
-/** What v1 serves below `/vulnerabilities/v1` of the operations that have a v2 counterpart (facts §5). */
+/** The operations below `/vulnerabilities/v1` that have a v2 counterpart (facts §5). */
 export const vulnerabilityOperations: readonly Operation[] = [listAdvisories, listEvents]

@@ -4,7 +4,7 @@ import { eventTypeNames } from '../../v2/vulnerabilities/event-kinds.ts'
 import { reviewStatus } from '../messages/advisory-events.ts'
 import { v1Names } from '../vocabulary.ts'
 
-/** v1's values of `order_by`, by number, and the order each means (facts §18). */
+/** v1's values of `order_by`, by number, and the order of each (facts §18). */
 const ORDERS: Readonly<Record<string, string>> = {
   ORDER_BY_UNSPECIFIED: '',
   ID_ASC: 'uid',
@@ -19,10 +19,10 @@ const ORDERS: Readonly<Record<string, string>> = {
   DELETED_AT_DESC: 'deleted_at desc',
 }
 
-/** The order asked for, as the service writes it; empty for the default. */
+/** The requested order in the service's form; empty for the default. */
 export const orderOf = (query: Query): string => ORDERS[query.choice('order_by', Object.keys(ORDERS))] ?? ''
 
-/** All nine kinds: v1 alone knows moved components. */
+/** All nine kinds: only v1 has moved components. */
 const EVENT_TYPES = eventTypeNames(9)
 
 /** Reads the filters of `GET /vulnerabilities/v1/advisories`: most have v2's names in the singular (facts §5.1). */

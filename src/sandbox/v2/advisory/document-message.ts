@@ -50,5 +50,5 @@ const ADVISORY = message('DocumentAdvisory', {
   packageNamespace: text(),
 })
 
-/** What is published about one package (semantics §3.15). */
+/** The published advisories of one package (semantics §3.15). */
 export const documentMessage = message('Document', { id: text(), advisories: listOf(nested(ADVISORY)) })

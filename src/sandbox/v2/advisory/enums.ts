@@ -29,7 +29,7 @@ export const REFERENCE_TYPES: readonly string[] = [
   'TYPE_WEB',
 ]
 
-/** A score by one system; `package_` is the proto package that declares its own copy. */
+/** A score in one system. `package_` is the proto package, which declares its own copy. */
 export const severityMessage = (package_: string): Message => ({
   name: `${package_}.Severity`,
   fields: { type: choice(SEVERITY_TYPES), score: text() },

@@ -3,11 +3,11 @@ import { type FieldViolation, invalidArgument, invalidField, malformed } from '.
 import type { AdvisoryDocument, VulnerabilityMetadata } from '../../world/advisory-model.ts'
 import type { Store } from '../../world/store.ts'
 
-/** The public feed, for both versions of the API: they differ in names alone (facts §7). */
+/** The public feed for both versions of the API, which differ only in names (facts §7). */
 
 const given = (query: Query, name: string): readonly string[] => query.texts(name).filter((value) => value !== '')
 
-/** The documents of the package `id`, or of all; with `cves` those that speak of one of them. */
+/** The documents of the package `id`, or all. With `cves`, those that mention one of them. */
 export const selectDocuments = (store: Store, query: Query): readonly AdvisoryDocument[] => {
   const id = query.text('id')
   const cves = new Set(given(query, 'cves'))
@@ -15,10 +15,10 @@ export const selectDocuments = (store: Store, query: Query): readonly AdvisoryDo
   return store.documents.values().filter((row) => (id === '' || row.id === id) && (cves.size === 0 || speaksOf(row)))
 }
 
-/** At most so many different ids in one request (semantics §3.15). */
+/** The most different ids in one request (semantics §3.15). */
 const MAX_IDS = 1000
 
-/** The metadata of `id`, of `ids`, or of every vulnerability; `key` tells one choice from another. */
+/** The metadata of `id`, of `ids`, or of every vulnerability. `key` identifies the choice. */
 export const selectMetadata = (store: Store, query: Query): { readonly rows: readonly VulnerabilityMetadata[]; readonly key: string } => {
   const id = query.text('id')
   const ids = new Set(given(query, 'ids'))
@@ -28,8 +28,8 @@ export const selectMetadata = (store: Store, query: Query): { readonly rows: rea
 }
 
 /**
- * Why a request for resolved vulnerabilities is refused. It always is: the image references it must name are a list of messages, which
- * no query can carry, so over HTTP they are missing (semantics §3.15). `names` are the version's names of the two ends.
+ * The reason to refuse a request for resolved vulnerabilities. It is always refused: the required image references are a list of messages,
+ * which no query can carry over HTTP (semantics §3.15). `names` are the version's names of the two ends.
  */
 export const refuseResolvedVulns = (query: Query, names: readonly [start: string, end: string]): never => {
   const carried = query.pairs.find(([name]) => /^image_?refs\b/i.test(name))

@@ -5,7 +5,7 @@ const PACKAGE = 'chainguard.platform.advisory.v2'
 
 const REFERENCE: Message = { name: `${PACKAGE}.Reference`, fields: { type: choice(REFERENCE_TYPES), url: text() } }
 
-/** What is known of one vulnerability (semantics §3.15). */
+/** The data of one vulnerability (semantics §3.15). */
 export const metadataMessage: Message = {
   name: `${PACKAGE}.VulnerabilityMetadata`,
   fields: {

@@ -5,7 +5,7 @@ import { documentMessage } from './document-message.ts'
 import { refuseResolvedVulns, selectDocuments, selectMetadata } from './feed.ts'
 import { metadataMessage } from './metadata-message.ts'
 
-/** Everything below `/advisory/v2` (semantics §3.15). Documents and metadata are public and take no token. */
+/** Everything below `/advisory/v2` (semantics §3.15). Documents and metadata are public and need no token. */
 export const advisoryFeedRoutes: readonly Route[] = [
   {
     method: 'GET',

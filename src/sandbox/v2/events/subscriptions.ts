@@ -13,7 +13,7 @@ export const subscriptionMessage: Message = {
   fields: { uid: outputText, sink: text({ required: true }) },
 }
 
-/** A check of the sink against the schemes the rule allows in this sandbox. */
+/** Checks the sink against the schemes that the rule allows in this sandbox. */
 export const sinkCheck =
   (rule: (world: World) => SchemeRule) =>
   ({ sink }: Subscription, { world }: CreateAct) => {
@@ -21,7 +21,7 @@ export const sinkCheck =
     return description === undefined ? [] : [{ field: 'sink', description }]
   }
 
-/** Subscriptions of a group to the events at it and below (specification §6). They never change. */
+/** Subscriptions of a group to the events at it and below (specification §6). They cannot be updated. */
 export const subscriptions: Resource<Subscription> = {
   type: 'events.Subscription',
   message: subscriptionMessage,

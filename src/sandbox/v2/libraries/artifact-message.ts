@@ -33,7 +33,7 @@ export const artifactVersionMessage: Message = {
   },
 }
 
-/** How many artifacts one ecosystem has. */
+/** The number of artifacts of one ecosystem. */
 export const countMessage: Message = {
   name: `${PACKAGE}.GetArtifactCountResponse.EcosystemCount`,
   fields: { ecosystem: choice(ECOSYSTEMS), totalCount: int64() },

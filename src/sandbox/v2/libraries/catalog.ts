@@ -5,10 +5,10 @@ import type { Artifact, ArtifactVersion } from '../../world/library-model.ts'
 import type { Store } from '../../world/store.ts'
 import type { World } from '../../world/world.ts'
 
-/** The catalog belongs to no group: who may read artifacts anywhere reads all of it, everybody else finds it empty. */
+/** The catalog belongs to no group. A caller who may read artifacts anywhere reads all of it; for others it is empty. */
 const mayRead = (world: World, caller: Caller): boolean => hasCapabilitySomewhere(world, caller, 'libraries.artifacts.list')
 
-/** The artifacts of `ecosystems` that `caller` may see. */
+/** The artifacts of `ecosystems` that are visible to `caller`. */
 export const artifactsIn = (world: World, caller: Caller, ecosystems: readonly string[]): readonly Artifact[] =>
   mayRead(world, caller) ? world.store.artifacts.values().filter(({ ecosystem }) => ecosystems.includes(ecosystem)) : []
 
@@ -19,24 +19,24 @@ const versionsByArtifact = ({ artifactVersions }: Store): ReadonlyMap<string, re
     return found
   })
 
-/** Every version of an artifact, those from upstream included, that `caller` may see; uid ascending. */
+/** Every version of an artifact visible to `caller`, upstream ones included, uid ascending. */
 export const versionsOf = (world: World, caller: Caller, artifact: string): readonly ArtifactVersion[] =>
   mayRead(world, caller) ? (versionsByArtifact(world.store).get(artifact) ?? []) : []
 
-/** Whether a version was built here; v2 shows no other (facts §6.1). */
+/** True if the version was built here. v2 shows no other (facts §6.1). */
 export const isBuilt = ({ sourceType }: ArtifactVersion): boolean => sourceType !== 'SOURCE_TYPE_UPSTREAM_REGISTRY'
 
 const isRemediated = (store: Store, uid: string): boolean =>
   (versionsByArtifact(store).get(uid) ?? []).some(({ sourceType }) => sourceType === 'SOURCE_TYPE_INTERNAL_REMEDIATED')
 
-/** What a list of artifacts asks for beside its ecosystems, the same in both versions of the API (facts §6). */
+/** The parameters of a list of artifacts beside its ecosystems, the same in both versions of the API (facts §6). */
 export const searchOf = (query: Query) => ({
   query: query.text('query').toLowerCase(),
   cudaVersion: query.text('cuda_version'),
   remediated: query.flag('remediated'),
 })
 
-/** The artifacts a search finds; an unset part does not narrow. */
+/** The artifacts that a search finds. Unset parts do not narrow it. */
 export const searchArtifacts = (rows: readonly Artifact[], search: ReturnType<typeof searchOf>, store: Store): readonly Artifact[] =>
   rows.filter(
     ({ uid, name, cudaVersions = [] }) =>
@@ -45,6 +45,6 @@ export const searchArtifacts = (rows: readonly Artifact[], search: ReturnType<ty
       (!search.remediated || isRemediated(store, uid)),
   )
 
-/** How many artifacts each of `ecosystems` has, each once, in the order asked. */
+/** The number of artifacts in each of `ecosystems`, without duplicates, in the order of the request. */
 export const countArtifacts = (world: World, caller: Caller, ecosystems: readonly string[]) =>
   [...new Set(ecosystems)].map((ecosystem) => ({ ecosystem, totalCount: String(artifactsIn(world, caller, [ecosystem]).length) }))

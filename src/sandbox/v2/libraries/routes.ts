@@ -12,7 +12,7 @@ import { artifactsIn, countArtifacts, isBuilt, searchArtifacts, searchOf, versio
 const byName: Sortable<Artifact> = { name: ({ name }) => name }
 const byVersion: Sortable<ArtifactVersion> = { name: ({ name }) => name, version: ({ version }) => version }
 
-/** The ecosystems asked for; v2 wants at least one (semantics §3.14). */
+/** The requested ecosystems. v2 requires at least one (semantics §3.14). */
 const readEcosystems = (query: Query): readonly string[] => {
   const asked = query.choices('ecosystems', ECOSYSTEMS).filter((ecosystem) => ecosystem !== ECOSYSTEMS[0])
   return asked.length > 0 ? asked : invalidField('ecosystems', 'is required')

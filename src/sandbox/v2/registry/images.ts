@@ -28,7 +28,7 @@ const size = (ask: Ask, world: World) => {
 
 const template = (what: string): string => `/registry/v2/repos/{repo_uid=**}/digests/{digest}/${what}`
 
-/** What is known of an image by its digest (semantics §3.12). */
+/** The data of an image by its digest (semantics §3.12). */
 export const imageRoutes: readonly Route[] = [
   { method: 'GET', template: template('architectures'), auth: 'required', handle: architectures },
   { method: 'GET', template: template('size'), auth: 'required', handle: size },

@@ -4,7 +4,7 @@ const PACKAGE = 'chainguard.platform.registry.v2.CustomOverlay'
 
 const NAMED_CONTENT = { name: text({ required: true }), content: text({ required: true }) }
 
-/** Keys the platform sets itself (semantics §3.10). */
+/** Refuses keys that the platform sets itself (semantics §3.10). */
 const withoutPrefixes =
   (label: string, prefixes: readonly string[]) =>
   (value: Readonly<Record<string, string>>): string | undefined => {
@@ -48,7 +48,7 @@ const CERTIFICATES: Message = {
   },
 }
 
-/** What a customer adds to an image (semantics §3.10). */
+/** A customer's additions to an image (semantics §3.10). */
 export const customOverlayMessage: Message = {
   name: PACKAGE,
   fields: {

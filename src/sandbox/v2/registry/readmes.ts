@@ -12,7 +12,7 @@ import type { World } from '../../world/world.ts'
 import { existing, uidParam } from '../reads.ts'
 import { repos } from './repos.ts'
 
-/** Elements that run code, handlers of events, and script links: what a sanitizer would take out of the text. */
+/** Elements that run code, event handlers and script links: the parts of a text that a sanitizer would remove. */
 const UNSAFE_HTML = /<\s*(?:\/\s*)?(?:script|iframe|object|embed|style|form)\b|<[^<>]*\son[a-z]+\s*=|javascript:/i
 
 export const readmeMessage: Message = {
@@ -49,7 +49,7 @@ const patch = (ask: Ask, world: World) => {
 
 const template = '/registry/v2/repos/{uid=**}/readme'
 
-/** The readme, a sub-resource of a repo; writing it needs a capability no customer role has (semantics §3.10). */
+/** The readme, a sub-resource of a repo. Writing it requires a capability that no customer role has (semantics §3.10). */
 export const readmeRoutes: readonly Route[] = [
   { method: 'GET', template, auth: 'required', handle: get },
   { method: 'PATCH', template, auth: 'required', handle: patch },

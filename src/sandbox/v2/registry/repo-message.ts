@@ -20,7 +20,7 @@ export const bundles = listOf(text(), { check: each(among('bundle', BUNDLES)) })
 /** An alias names a repo path and a tag: `python:latest`, `chainguard/python:3.12`. */
 const ALIAS = /^[a-zA-Z0-9_.\-/]*[a-zA-Z0-9_.-]:[a-zA-Z0-9_.-]+$/
 
-/** The members only the service and its staff set are no plain output: a different value is refused, not ignored (see `sync.ts`). */
+/** The members that only the service and its staff set are not output-only: a different value is refused, not ignored (see `sync.ts`). */
 const syncConfigMessage: Message = {
   name: 'chainguard.platform.registry.v2.SyncConfig',
   fields: {

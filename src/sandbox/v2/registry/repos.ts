@@ -15,7 +15,7 @@ const refuseTakenName = (row: Repo, world: World): void => {
   if (siblings.some(({ uid }) => uid !== row.uid)) alreadyExists('registry.Repo', row.name)
 }
 
-/** Everything kept for a repo goes with it (semantics §3.10). */
+/** Deletes everything stored for a repo with it (semantics §3.10). */
 const removeContents = ({ uid }: Repo, { store }: World): void => {
   for (const tag of store.tags.below(uid)) store.tags.delete(tag.uid)
   for (const image of imagesOf(store, uid)) store.images.delete(image.uid)

@@ -10,13 +10,13 @@ import { isBelow, validUid } from '../../world/uid.ts'
 import type { World } from '../../world/world.ts'
 import type { Act } from '../resource.ts'
 
-/** A new synced repo expires after two weeks unless staff say otherwise (semantics §3.10). */
+/** A new synced repo expires after two weeks unless staff set another time (semantics §3.10). */
 const EXPIRES_AFTER_MS = 14 * 24 * 60 * 60 * 1000
 
 const INHERITED = ['catalogTier', 'bundles', 'aliases', 'activeTags'] as const
 const SERVICE_SET = ['uniqueTags', 'expirationTime', 'apkoOverlay', 'gracePeriod'] as const
 
-/** The uid a source means: a repo uid, `organization/repo` or `cgr.dev/organization/repo`; undefined when there is no such repo. */
+/** The uid of a source: a repo uid, `organization/repo` or `cgr.dev/organization/repo`. Undefined for a missing repo. */
 export const resolveSource = (store: Store, source: string): string | undefined => {
   if (validUid(source)) return store.repos.get(source)?.uid
   const [organization = '', name = ''] = source.replace(/^cgr\.dev\//, '').split('/', 2)
@@ -26,7 +26,9 @@ export const resolveSource = (store: Store, source: string): string | undefined 
 const mayPull = ({ world, caller }: Act, source: string): boolean =>
   isBelow(PUBLIC_CATALOG_UID, source) || hasCapability(world, caller, 'repo.list', source)
 
-/** A source must name a repo the caller may pull; saying which of the two failed would tell strangers what exists. */
+/**
+ * A source must be a repo that the caller may pull. The error does not tell which of the two failed: that would reveal which repos exist.
+ */
 export const sourceViolations = (row: Repo, previous: Repo | undefined, act: Act): readonly FieldViolation[] => {
   if (!row.sync_config || row.sync_config.source === previous?.sync_config?.source) return []
   const source = resolveSource(act.world.store, row.sync_config.source)
@@ -41,18 +43,18 @@ const isUnset = (value: unknown): boolean =>
   value === 'CATALOG_TIER_UNSPECIFIED' ||
   (Array.isArray(value) && value.length === 0)
 
-/** `row` with each of `names` it leaves unset taken from `source`. */
+/** `row` with each unset member of `names` taken from `source`. */
 const withDefaults = <T extends object>(row: T, source: T | undefined, names: readonly (keyof T)[]): T => ({
   ...row,
   ...Object.fromEntries(names.filter((name) => isUnset(row[name])).map((name) => [name, source?.[name] ?? row[name]])),
 })
 
-/** `row` without what it would inherit. */
+/** `row` without the members that a synced repo inherits. */
 const uninherited = (row: Repo): Repo => ({ ...row, catalogTier: 'CATALOG_TIER_UNSPECIFIED', bundles: [], aliases: [], activeTags: [] })
 
 const sourceUid = ({ source }: SyncConfig, { store }: World): string => resolveSource(store, source) ?? source
 
-/** A repo that starts to be synced: source as a uid, inherited members and description from the source, an expiry. */
+/** A repo that begins to sync: its source becomes a uid, it inherits members and the description, and it gets an expiry. */
 const startSync = (row: Repo, sync: SyncConfig, world: World, now: Date): Repo => {
   const source = sourceUid(sync, world)
   const expirationTime = sync.expirationTime ?? formatTimestamp(now.getTime() + EXPIRES_AFTER_MS)
@@ -60,18 +62,18 @@ const startSync = (row: Repo, sync: SyncConfig, world: World, now: Date): Repo =
   return withDefaults(synced, world.store.repos.get(source), [...INHERITED, 'description'])
 }
 
-/** A repo that stays synced: the members the service sets keep their values where the request left them out. */
+/** A repo that stays synced: members set by the service keep their values if the request omits them. */
 const keepSync = (row: Repo, sync: SyncConfig, previous: SyncConfig, world: World): Repo => {
   const source = sourceUid(sync, world)
   const kept = { ...row, sync_config: { ...withDefaults(sync, previous, SERVICE_SET), source } }
   return source === previous.source ? kept : withDefaults(uninherited(kept), world.store.repos.get(source), INHERITED)
 }
 
-/** The repo to store for what a request asks at a moment; `previous` is undefined for a create. */
+/** The repo to store for a request at a moment. `previous` is undefined for a create. */
 export const settleSync = (row: Repo, previous: Repo | undefined, world: World, now = world.clock.now()): Repo => {
   if (!row.sync_config) return row
   if (previous?.sync_config) return keepSync(row, row.sync_config, previous.sync_config, world)
-  // A repo that had a tier of its own takes over the source's; only a create can ask for another one, and is refused below.
+  // A repo with its own tier takes over the source's. Only a create can ask for another one, which is refused below.
   return startSync(previous ? uninherited(row) : row, row.sync_config, world, now)
 }
 
@@ -85,7 +87,7 @@ const changed = <T extends object>(
     .filter((name) => !isDeepStrictEqual(before?.[name], after[name]))
     .map((name) => ({ field: prefix + snakeCase(name), description: 'may only be changed by Chainguard' }))
 
-/** What the repo would be if the request had left everything to the service. */
+/** The repo as it would be if the request had left everything to the service. */
 const baseline = (row: Repo, previous: Repo | undefined, world: World, now: Date): Repo => {
   if (previous?.sync_config || !row.sync_config) return previous ?? row
   const { source, google, amazon, azure } = row.sync_config
@@ -94,16 +96,16 @@ const baseline = (row: Repo, previous: Repo | undefined, world: World, now: Date
 }
 
 /**
- * What a synced repo inherits, and the sync members the service sets, change only with repo.internal.admin at `scope`; values sent back
- * as they were pass (semantics §3.10).
+ * Inherited members, and sync members set by the service, change only with repo.internal.admin at `scope`. Values repeated unchanged pass
+ * (semantics §3.10).
  */
 export const inheritedViolations = (row: Repo, previous: Repo | undefined, act: Act, scope: string): readonly FieldViolation[] => {
-  // One moment for both, or an expiry would seem to be asked for whenever the clock ticks between them.
+  // Both use one moment: if the clock ticked in between, the request would seem to ask for an expiry.
   const now = act.world.clock.now()
   const before = baseline(row, previous, act.world, now)
   if (!before.sync_config || hasCapability(act.world, act.caller, 'repo.internal.admin', scope)) return []
   const after = settleSync(row, previous, act.world, now)
-  // Another source brings its own tier, bundles, aliases and active tags along.
+  // Another source has its own tier, bundles, aliases and active tags.
   const moves = after.sync_config && previous?.sync_config && after.sync_config.source !== previous.sync_config.source
   return [
     ...(moves ? [] : changed(INHERITED, before, after, '')),

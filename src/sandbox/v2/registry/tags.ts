@@ -22,14 +22,14 @@ export const tagMessage: Message = {
   },
 }
 
-/** Tags a listing leaves out unless asked for (semantics §3.11). */
+/** Tags that a list omits by default (semantics §3.11). */
 const HIDDEN: readonly (readonly [parameter: string, pattern: RegExp])[] = [
   ['include_referrers', /^sha256-/],
   ['include_dates', /-20[0-9]{6}$/],
   ['include_epochs', /-r[0-9]+$/],
 ]
 
-/** Asking for one tag by its exact name finds it whatever its form (ASSUMPTIONS.md, "Registry"). */
+/** A filter by exact name finds a tag of any form (ASSUMPTIONS.md, "Registry"). */
 const hiddenFilter = (query: Query): readonly Filter<Tag>[] => {
   const hidden = HIDDEN.filter(([parameter]) => !query.flag(parameter))
   if (query.text('name') !== '' || hidden.length === 0) return []
@@ -47,7 +47,7 @@ const updatedSinceFilter = (query: Query): readonly Filter<Tag>[] => {
   return since === undefined ? [] : [{ key: `updated_since=${since}`, matches: ({ updateTime }) => Date.parse(updateTime) > since }]
 }
 
-/** Tags (specification §2, §4; semantics §3.11). There is no update: creating a tag that exists replaces it and keeps its uid. */
+/** Tags (specification §2, §4; semantics §3.11). They have no update: creating an existing tag replaces it and keeps its uid. */
 export const tags: Resource<Tag> = {
   type: 'registry.Tag',
   message: tagMessage,

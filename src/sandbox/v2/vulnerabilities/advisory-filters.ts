@@ -18,11 +18,11 @@ const member =
   (row: Advisory): boolean =>
     values.has(row[name] as string)
 
-/** The text every search term is looked for in (semantics §3.13). */
+/** The text that search terms are matched against (semantics §3.13). */
 const searched = ({ artifactName, componentName, aliases }: Advisory): string =>
   [artifactName, componentName, ...aliases].join('\n').toLowerCase()
 
-/** What each condition means; the values of one condition are alternatives. */
+/** The meaning of each condition. The values of one condition are alternatives. */
 const CONDITIONS = {
   advisoryIds: member('advisoryId'),
   legacyAdvisoryIds: member('legacyAdvisoryId'),
@@ -45,28 +45,28 @@ const CONDITIONS = {
   query: (values: Values) => (row: Advisory) => [...values].some((value) => searched(row).includes(String(value).toLowerCase())),
 } as const
 
-/** What a list of advisories asks for: values by condition, none for a condition that does not narrow. */
+/** The conditions of a list of advisories, with their values. A condition without values does not narrow. */
 export type AdvisoryWish = Readonly<Record<keyof typeof CONDITIONS, readonly string[]>>
 
 const withdrawn: Filter<Advisory> = { key: 'not deleted', matches: ({ deleteTime }) => deleteTime === undefined }
 
-/** The filters of a list of advisories: every condition must hold, and withdrawn advisories are never shown. */
+/** The filters of a list of advisories. Every condition must hold. Withdrawn advisories are never shown. */
 export const advisoryFilters = (wish: AdvisoryWish): readonly Filter<Advisory>[] => {
   const asked = (Object.keys(CONDITIONS) as (keyof AdvisoryWish)[]).filter((name) => wish[name].length > 0)
   const made = asked.map((name) => ({ key: `${name}=${JSON.stringify(wish[name])}`, matches: CONDITIONS[name](new Set(wish[name])) }))
   return [withdrawn, ...made]
 }
 
-/** Everything v2 knows but `componentLocationChanged` (facts §18). */
+/** All kinds of v2, which lacks `componentLocationChanged` (facts §18). */
 const EVENT_TYPES = eventTypeNames(8)
 
 const given = (value: string): readonly string[] => (value === '' ? [] : [value])
 
-/** How the parameters of a version of the API spell a wish. */
+/** How one version of the API spells the conditions. */
 type Reader = {
-  /** Every text of a repeated parameter; empty ones ask for nothing. */
+  /** Every text of a repeated parameter. Empty ones count as absent. */
   readonly texts: (name: string) => readonly string[]
-  /** Every value of a repeated enum parameter; its zero asks for nothing. */
+  /** Every value of a repeated enum parameter. The zero counts as absent. */
   readonly enums: (name: string, values: readonly string[]) => readonly string[]
 }
 
@@ -75,11 +75,11 @@ export const wishReader = (query: Query): Reader => ({
   enums: (name, values) => query.choices(name, values).filter((value) => value !== values[0]),
 })
 
-/** `origin` takes the place of the names of artifacts (semantics §3.13). */
+/** `origin` replaces the names of artifacts (semantics §3.13). */
 export const namesOrOrigin = (query: Query, names: readonly string[]): readonly string[] =>
   query.text('origin') === '' ? names : [query.text('origin')]
 
-/** The kind `latest_event_type` names; its zero asks for nothing. */
+/** The kind in `latest_event_type`. The zero counts as absent. */
 export const latestKind = (query: Query, values: readonly string[]): readonly string[] => {
   const kind = query.choice('latest_event_type', values)
   return kind === values[0] ? [] : [kind]

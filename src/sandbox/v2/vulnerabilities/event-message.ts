@@ -49,7 +49,7 @@ const DETECTION: Message = {
 
 const FIXED = noted('Fixed', { fixedVersion: text(), scannerVersion: text(), grypeDbBuilt: text(), grypeDbChecksum: text() })
 
-/** What happened to an advisory; at most one member of `type` is set (semantics §3.13). */
+/** An event of an advisory. At most one member of `type` is set (semantics §3.13). */
 export const advisoryEventMessage: Message = {
   name: PACKAGE,
   fields: {

@@ -15,7 +15,7 @@ import { daysBetween, scanOf, scanTime } from './scans.ts'
 
 const DEFAULT_SPAN_MS = 30 * 24 * 60 * 60 * 1000
 
-/** Level → the member that lists its ids, in the order counts are shown. */
+/** Level → the member that lists its ids, in the order of the counts. */
 const ID_LISTS: Readonly<Record<Level, string>> = {
   CRITICAL: 'critCveIds',
   HIGH: 'highCveIds',
@@ -25,7 +25,7 @@ const ID_LISTS: Readonly<Record<Level, string>> = {
   UNKNOWN: 'unknownCveIds',
 }
 
-/** The repo a client means by a uid, `name`, `organization/name` or `cgr.dev/organization/name`, among those it may read reports of. */
+/** Finds a repo by uid, `name`, `organization/name` or `cgr.dev/organization/name` among those whose reports the caller may read. */
 const repoNamed = (ask: Ask, world: World, text: string): Repo | undefined => {
   const inReach = visible(world, callerOf(ask), 'vuln_report.list')
   const parts = text.replace(/^cgr\.dev\//, '').split('/')
@@ -35,7 +35,7 @@ const repoNamed = (ask: Ask, world: World, text: string): Repo | undefined => {
   return rows.find((row) => inReach(row.uid) && (row.uid === text || (row.name === name && isIn(row.uid))))
 }
 
-/** The days asked for, in milliseconds: up to now and 30 days back unless told otherwise. */
+/** The requested days in milliseconds. The default is the last 30 days. */
 const spanOf = (query: Query, now: number): readonly [from: number, to: number] => {
   const to = Math.min(query.time('to') ?? now, now)
   return [query.time('from') ?? to - DEFAULT_SPAN_MS, to]
@@ -46,7 +46,7 @@ const idsAt = (findings: readonly Finding[], level: Level): readonly string[] =>
 
 const levels = Object.keys(ID_LISTS) as readonly Level[]
 
-/** The members of a report that come from its findings. */
+/** The members of a report that derive from its findings. */
 const counted = (findings: readonly Finding[]) => {
   const ids = levels.map((level) => ({ level, ids: idsAt(findings, level) }))
   return {
@@ -56,7 +56,7 @@ const counted = (findings: readonly Finding[]) => {
   }
 }
 
-/** The report of one day about what the tag pointed to at its end; none before the tag was there. */
+/** The report of one day about the tag's target at its end. None before the tag existed. */
 const reportOf = (world: World, repo: Repo, tag: Tag, day: number) => {
   const at = scanTime(day, world.clock.now().getTime())
   const digest = pointsOf(tag).findLast(({ updateTime }) => Date.parse(updateTime) <= at)?.digest
@@ -66,14 +66,14 @@ const reportOf = (world: World, repo: Repo, tag: Tag, day: number) => {
   return [{ tag: tag.name, date, sizeBytes, ...counted(findings) }]
 }
 
-/** The reports of a tag for each of the days from `from` to `to` on which it was there. */
+/** The reports of a tag for each day from `from` to `to` on which it existed. */
 const reportsOf = (world: World, repo: Repo, tag: Tag, [from, to]: readonly [number, number]) => {
   const [first] = pointsOf(tag)
   const born = first ? Date.parse(first.updateTime) : to
   return daysBetween(Math.max(from, born), to).flatMap((day) => reportOf(world, repo, tag, day))
 }
 
-/** Vulnerabilities of a tag by day (semantics §9.3). Scripts post the parameters as a form as well. */
+/** Vulnerabilities of a tag by day (semantics §9.3). Scripts also post the parameters as a form. */
 export const vulnCountsOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/vuln_reports/counts',

@@ -4,7 +4,7 @@ import type { Advisory } from '../../../world/advisory-model.ts'
 import { rootOf } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 
-/** How bad a vulnerability is, in the words of reports. */
+/** The severity of a vulnerability, in the words of reports. */
 export type Level = 'UNKNOWN' | 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL' | 'NEGLIGIBLE'
 
 /** A vulnerability in a package of an image. */
@@ -12,14 +12,14 @@ export type Finding = {
   readonly id: string
   readonly aliases: readonly string[]
   readonly level: Level
-  /** The base score as a text; empty when nobody scored it. */
+  /** The base score as a text; empty without a score. */
   readonly score: string
   readonly packageName: string
   readonly advisoryId: string
   readonly fix: { readonly state: 'FIXED' | 'NOT_FIXED' | 'WONT_FIX'; readonly versions: readonly string[] }
 }
 
-/** The lowest base score of each level of CVSS; worst first. */
+/** The lowest base score of each CVSS level, worst first. */
 const LEVELS: readonly (readonly [from: number, level: Level])[] = [
   [9, 'CRITICAL'],
   [7, 'HIGH'],
@@ -37,11 +37,14 @@ const fixOf = (advisory: Advisory, at: number): Finding['fix'] => {
   return { state: latest?.fixNotPlanned ? 'WONT_FIX' : 'NOT_FIXED', versions: [] }
 }
 
-/** Whether the image of `digest` has the package of an advisory: no source tells what is in an image, so its digest decides, for one in four. */
+/**
+ * True if the image of `digest` contains the package of an advisory. No source tells the content of an image, so the digest decides: one in
+ * four.
+ */
 const isIn = (digest: string, { advisoryId }: Advisory): boolean =>
   (createHash('sha256').update(`${digest} ${advisoryId}`).digest()[0] ?? 0) < 64
 
-/** What is published, still stands, and is not judged a false alarm at `at`. */
+/** True if the advisory is published, not withdrawn, and not judged a false positive at `at`. */
 const isKnown = (advisory: Advisory, at: number): boolean =>
   Date.parse(advisory.createTime) <= at &&
   advisory.deleteTime === undefined &&
@@ -54,7 +57,7 @@ const findingOf = (advisory: Advisory, at: number): Finding => {
   return { id, aliases, level: levelOf(score), score, packageName, advisoryId, fix: fixOf(advisory, at) }
 }
 
-/** What a scan of an image finds at `at` (milliseconds): drawn from the advisories of the image's organization (ASSUMPTIONS.md). */
+/** The findings of a scan of an image at `at` (milliseconds), drawn from the advisories of the image's organization (ASSUMPTIONS.md). */
 export const findingsOf = (world: World, repo: string, digest: string, at: number): readonly Finding[] =>
   world.store.advisories
     .children(rootOf(repo))

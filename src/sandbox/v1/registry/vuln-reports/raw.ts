@@ -10,7 +10,7 @@ import { rawReportOf, SCANNER, scanAt } from './scans.ts'
 /** The repo part of an image's key. */
 const repoOf = (imageKey: string): string => imageKey.slice(0, imageKey.indexOf('@'))
 
-/** The report of one image as the scanner wrote it; NOT_FOUND when there is none, which clients take for "not scanned" (semantics §9.3). */
+/** The report of one image in the scanner's own format. NOT_FOUND without one, which clients read as "not scanned" (semantics §9.3). */
 export const rawVulnReportOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/vuln_reports/raw',

@@ -32,7 +32,7 @@ const reportOf = (uid: string, scan: Scan) => ({
   lastSeen: scan.date,
 })
 
-/** The newest report about an image (semantics §9.3); an image that was never scanned has an empty one. */
+/** The newest report about an image (semantics §9.3). An image that was never scanned has an empty one. */
 export const vulnReportOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/repos/{repo_id=**}/digests/{digest}/vulnreport',

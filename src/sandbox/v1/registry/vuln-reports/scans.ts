@@ -6,12 +6,12 @@ import { type Finding, findingsOf } from './findings.ts'
 const DAY_MS = 24 * 60 * 60 * 1000
 const DATABASE_BUILT_MS = 2 * 60 * 60 * 1000
 
-/** The scanner of the sandbox, which knows no other. */
+/** The only scanner of the sandbox. */
 export const SCANNER = { name: 'GRYPE', version: '0.92.0' } as const
 
-/** A scan of an image; images are scanned at the end of every day from the one they were pushed on. */
+/** A scan of an image. Images are scanned at the end of every day, beginning with the day of their push. */
 export type Scan = {
-  /** Milliseconds; the instant whose knowledge the scan has. */
+  /** Milliseconds: the instant of the scanner's data. */
   readonly at: number
   /** RFC 3339, midnight at the start of the scan's day. */
   readonly date: string
@@ -22,10 +22,10 @@ export type Scan = {
 
 export const startOfDay = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS
 
-/** The instant the scan of a day looks at: the day's end, or now while the day lasts. */
+/** The instant of a day's scan: the end of the day, or now if the day has not ended. */
 export const scanTime = (day: number, now: number): number => Math.min(day + DAY_MS - 1, now)
 
-/** The starts of the days from the one of `from` to the one of `to`, both included. */
+/** The starts of the days from that of `from` to that of `to`, both inclusive. */
 export const daysBetween = (from: number, to: number): readonly number[] => {
   const first = startOfDay(from)
   return to < first ? [] : Array.from({ length: Math.floor((to - first) / DAY_MS) + 1 }, (_, index) => first + index * DAY_MS)
@@ -43,7 +43,7 @@ export const scanOf = (world: World, repo: string, digest: string, ms: number): 
   }
 }
 
-/** When a tag of the repo first pointed to the digest, in milliseconds; undefined when none ever did. */
+/** The time in milliseconds at which a tag of the repo first pointed to the digest, or undefined. */
 const pushed = (world: World, repo: string, digest: string): number | undefined => {
   const times = world.store.tags
     .children(repo)
@@ -53,14 +53,14 @@ const pushed = (world: World, repo: string, digest: string): number | undefined 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** The newest scan of an image that was there at `ms`; undefined when it had not been pushed by then. */
+/** The newest scan of an image at `ms`; undefined if it had not been pushed by then. */
 export const scanAt = (world: World, repo: string, digest: string, ms: number): Scan | undefined => {
   const at = Math.min(ms, world.clock.now().getTime())
   const since = pushed(world, repo, digest)
   return since === undefined || since > at ? undefined : scanOf(world, repo, digest, at)
 }
 
-/** The report as the scanner itself writes it, a JSON text. */
+/** The report in the scanner's own format, a JSON text. */
 export const rawReportOf = ({ findings, databaseBuilt }: Scan): string =>
   JSON.stringify({
     matches: findings.map(({ id, level, fix, packageName }) => ({

@@ -13,7 +13,10 @@ import { accountAssociationMessage } from './account-association-message.ts'
 
 const PREFIX = 'SERVICE_PRINCIPAL_'
 
-/** A binding of a service wants a service-principal identity right below the group, of the service the key names (semantics §3.8). */
+/**
+ * A binding of a service requires a service-principal identity directly below the group, of the service that the key names (semantics
+ * §3.8).
+ */
 const bindingViolations = (row: AccountAssociation, group: string, { world }: Act): readonly FieldViolation[] =>
   Object.entries(row.chainguard?.serviceBindings ?? {})
     .filter(([service, uid]) => {
@@ -46,7 +49,7 @@ export const accountAssociations: Resource<AccountAssociation> = {
     return bindingViolations(row, act.parent, act)
   },
   checkUpdate: (row, act) => (act.touches('chainguard') ? bindingViolations(row, row.uid, act) : []),
-  // One association a group, under the group's own uid (semantics §1).
+  // One association for each group, under the group's own uid (semantics §1).
   prepare: (row, { parent }) => ({ ...row, uid: parent }),
   deleteIsIdempotent: true,
 }
@@ -64,7 +67,7 @@ const checkMessage: Message = {
   fields: { providerType: choice(Object.keys(PROVIDERS)) },
 }
 
-/** Whether a provider of an association is ready. Nothing is exchanged with the cloud: what is configured is ready (ASSUMPTIONS.md). */
+/** True if a provider of an association is ready. The sandbox contacts no cloud: every configured provider is ready (ASSUMPTIONS.md). */
 export const checkProvider = (row: AccountAssociation, provider: 'google' | 'amazon' | 'azure') =>
   row[provider] === undefined
     ? { status: 'CHECK_STATUS_NOT_READY', reason: 'not configured', message: `the association has no ${provider} account` }

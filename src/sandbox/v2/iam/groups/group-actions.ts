@@ -6,28 +6,30 @@ import type { World } from '../../../world/world.ts'
 import { present, uidParam } from '../../reads.ts'
 import { groups } from './groups.ts'
 
-/** How long a caller waits before asking for access to the same group again (ASSUMPTIONS.md, "Groups"). */
+/** Milliseconds between two requests of one caller for access to the same group (ASSUMPTIONS.md, "Groups"). */
 const REQUEST_INTERVAL_MS = 60 * 60 * 1000
 
-/** When each caller last asked for access to a group. The API shows these requests nowhere, so the store has no table for them. */
+/**
+ * The time of each caller's last request for access to a group. The API shows these requests nowhere, so the store has no table for them.
+ */
 const requests = new WeakMap<World, Map<string, number>>()
 
 /** The domain of the caller's verified email address; undefined without one. */
 const domainOf = (world: World, identityUid: string): string | undefined =>
   world.store.identities.get(identityUid)?.email.split('@')[1] || undefined
 
-/** The verified organization named like the domain of a caller's verified email address (semantics §3.1). */
+/** The verified organization whose name is the domain of the caller's verified email address (semantics §3.1). */
 export const groupOfCaller = (world: World, identityUid: string): Group | undefined => {
   const domain = domainOf(world, identityUid)
   return domain === undefined ? undefined : world.store.groups.named('', domain).find(({ verified }) => verified)
 }
 
-/** Whether a caller may ask for access at all: only somebody with a verified email address. */
+/** True if a caller may ask for access: this takes a verified email address. */
 export const isEligible = (world: World, identityUid: string): boolean => domainOf(world, identityUid) !== undefined
 
 /**
- * Notes that a caller asks to be let into an organization. NOT_FOUND for a group that is none, RESOURCE_EXHAUSTED when the caller
- * asked within the last hour (semantics §3.1).
+ * Records a caller's request for access to an organization. NOT_FOUND for any other group, RESOURCE_EXHAUSTED after another request within
+ * the last hour (semantics §3.1).
  */
 export const requestAccess = (world: World, identityUid: string, groupUid: string): void => {
   const group = world.store.groups.get(groupUid)
@@ -46,7 +48,7 @@ export const groupActionRoutes: readonly Route[] = [
     auth: 'required',
     handle: (ask, world) => {
       const { identityUid } = callerOf(ask)
-      // Every cause is the same answer, or it would tell which domains are customers.
+      // Every cause has the same answer: a difference would reveal which domains are customers.
       const group = groupOfCaller(world, identityUid) ?? notFound('iam.Group', '')
       return ok({ group: present(groups, world, group, 'get') })
     },

@@ -48,7 +48,7 @@ export const groupInviteMessage: Message = {
   },
 }
 
-/** The code is a secret of the sandbox's own making; its form, base64 text, is all that is known (semantics §3.7). */
+/** The code is a secret of the sandbox's own. Only its form, base64 text, is known (semantics §3.7). */
 const prepare = (row: GroupInvite, { world }: CreateAct): GroupInvite => {
   const { ttl, role: _role, ...stored } = row as GroupInvite & { readonly ttl: string; readonly role?: unknown }
   return {
@@ -71,7 +71,7 @@ export const groupInvites: Resource<GroupInvite> = {
   path: '/iam/v2/groupInvites',
   plural: 'groupInvites',
   table: (store) => store.groupInvites,
-  // An invite is a promise of a binding, so making one takes the right to bind as well (semantics §2.2).
+  // An invite promises a binding, so creating one also requires the right to bind (semantics §2.2).
   capabilities: { list: 'group_invites.list', create: ['group_invites.create', 'role_bindings.create'], delete: 'group_invites.delete' },
   parent: { type: 'iam.Group', table: (store) => store.groups },
   sortable: { expiration_time: ({ expirationTime }) => expirationTime },

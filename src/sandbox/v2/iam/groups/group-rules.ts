@@ -13,7 +13,7 @@ const refuseVerifying = (before: boolean, after: boolean, { world, caller }: Act
   if (before !== after && !isStaff(world, caller)) permissionDenied('verified may only be changed by staff')
 }
 
-/** Names of verified organizations are their domains, and nobody else's (semantics §3.1). */
+/** The name of a verified organization is its domain. No other organization may take it (semantics §3.1). */
 const refuseTakenName = (row: Group, world: World): void => {
   const taken =
     row.verified && world.store.groups.values().some((other) => other.verified && other.name === row.name && other.uid !== row.uid)
@@ -32,7 +32,7 @@ export const checkNewGroup = (row: Group, act: CreateAct): readonly FieldViolati
   return found
 }
 
-/** `*` would write kind and status too, so the service refuses it where they hold values (semantics §3.1). */
+/** `*` would write kind and status too. The service refuses it if these hold values (semantics §3.1). */
 const wildcardViolations = (previous: Group, act: UpdateAct<Group>): readonly FieldViolation[] => {
   const settled = previous.kind !== NO_KIND || previous.status !== NO_STATUS
   const wildcard = act.query.text('update_mask').trim() === '*'
@@ -48,14 +48,14 @@ export const checkChangedGroup = (row: Group, act: UpdateAct<Group>): readonly F
   return found
 }
 
-/** Folders have the kind and status of their organization; an organization with a kind is ready at once in the sandbox. */
+/** Folders take the kind and status of their organization. In the sandbox an organization with a kind is ready at once. */
 export const settleNewGroup = (row: Group, { world }: CreateAct): Group => {
   const organization = world.store.groups.get(rootOf(row.uid))
   if (organization) return { ...row, kind: organization.kind, status: organization.status }
   return { ...row, status: row.kind === NO_KIND ? NO_STATUS : 'ORG_STATUS_READY' }
 }
 
-/** A new kind of an organization is the new kind of every folder below it. */
+/** A new kind of an organization applies to every folder below it. */
 export const settleChangedGroup = (row: Group, { world, previous }: UpdateAct<Group>): Group => {
   if (row.kind === previous.kind) return row
   const { groups } = world.store
@@ -64,7 +64,7 @@ export const settleChangedGroup = (row: Group, { world, previous }: UpdateAct<Gr
   return settled
 }
 
-/** What keeps a group from being deleted, by the word the message uses for it (specification §7 rule 2, semantics §3.1). */
+/** The dependents that block the delete of a group, by their name in the message (specification §7 rule 2, semantics §3.1). */
 const DEPENDENTS: Readonly<Record<string, (store: Store, uid: string) => boolean>> = {
   repos: (store, uid) => store.repos.children(uid).length > 0,
   groups: (store, uid) => store.groups.children(uid).length > 0,
@@ -80,7 +80,10 @@ export const groupBlockers = ({ uid }: Group, { store }: World): readonly Precon
     .filter(([, found]) => found(store, uid))
     .map(([word]) => ({ type: 'RESOURCE_NOT_EMPTY', description: `cannot delete group with child ${word}` }))
 
-/** Bindings and invites are about the group, not below it: an organization always has its owner's binding. Nobody can delete advisories. */
+/**
+ * Deletes the rows that do not block a delete: bindings (every organization has its owner's), invites and terms concern the group itself,
+ * and no caller can delete advisories.
+ */
 export const removeWithGroup = ({ uid }: Group, { store }: World): void => {
   for (const table of [store.roleBindings, store.groupInvites, store.termsAcceptances, store.advisories]) {
     for (const row of table.children(uid)) table.delete(row.uid)

@@ -11,7 +11,7 @@ import { create, deleteRoute, updateRoute } from '../../writes.ts'
 import { groupMessage } from './group-message.ts'
 import { checkChangedGroup, checkNewGroup, groupBlockers, removeWithGroup, settleChangedGroup, settleNewGroup } from './group-rules.ts'
 
-/** Who makes an organization owns it (semantics §2.1). */
+/** The creator of an organization becomes its owner (semantics §2.1). */
 const bindOwner = ({ uid, createTime }: Group, { world, caller, parent }: CreateAct): void => {
   if (parent !== '') return
   const binding = { uid: newUid(world.random, uid), createTime, identityUid: caller.identityUid, roleUid: builtInRoleUid('owner') }
@@ -37,7 +37,7 @@ export const groups: Resource<Group> = {
   cascade: removeWithGroup,
 }
 
-/** A parent may be written as a uid, as the last part of one, or as a name, of a group the caller can create below (semantics §2.1). */
+/** Resolves a parent: a uid, the last part of one, or a name, of a group that the caller can create below (semantics §2.1). */
 const resolveParent = (text: string, { world, caller }: Act): string => {
   if (text === '') return ''
   if (validUid(text)) {
@@ -50,7 +50,7 @@ const resolveParent = (text: string, { world, caller }: Act): string => {
   return meant[0]?.uid ?? notFound('iam.Group', text)
 }
 
-/** `POST /iam/v2/groups/{parent}`; with an empty parent any caller makes an organization of its own (semantics §2.2). */
+/** `POST /iam/v2/groups/{parent}`. With an empty parent any caller creates an organization (semantics §2.2). */
 const createGroupRoute: Route = {
   method: 'POST',
   template: '/iam/v2/groups/{parent=**}',

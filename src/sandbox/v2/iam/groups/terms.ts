@@ -22,10 +22,10 @@ const acceptanceMessage: Message = {
 
 const acceptMessage: Message = { name: 'chainguard.platform.iam.v2.AcceptTermsRequest', fields: { documentIds: listOf(text()) } }
 
-/** One acceptance a document and group, so accepting again keeps the first. */
+/** One acceptance for each document and group, so a second one keeps the first. */
 const keyOf = (group: string, docId: string): string => `${group}/${docId}`
 
-/** Notes that `acceptedBy` accepts `documentIds` for `group`; INVALID_ARGUMENT for none or an unknown one. */
+/** Records that `acceptedBy` accepts `documentIds` for `group`. INVALID_ARGUMENT for an empty list or an unknown id. */
 export const acceptTerms = (world: World, group: string, documentIds: readonly string[], acceptedBy: string): void => {
   if (documentIds.length === 0) invalidField('document_ids', 'is required')
   const unknown = documentIds.flatMap((docId, index) =>
@@ -39,7 +39,7 @@ export const acceptTerms = (world: World, group: string, documentIds: readonly s
   }
 }
 
-/** What was accepted for a group or for any group above it, which holds for the group too (semantics §3.9). */
+/** The acceptances for a group and for the groups above it, which hold for the group too (semantics §3.9). */
 export const acceptancesFor = (world: World, group: string): readonly TermsAcceptance[] =>
   world.store.termsAcceptances.values().filter(({ orgUid }) => lineage(group).includes(orgUid))
 

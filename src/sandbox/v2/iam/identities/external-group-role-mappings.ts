@@ -26,7 +26,7 @@ export const externalGroupRoleMappingMessage: Message = {
   },
 }
 
-/** Nobody can promise a role that can do more than they can (semantics §2.2). */
+/** A caller cannot grant a role with more capabilities than their own (semantics §2.2). */
 const refuseEscalation = ({ capabilities }: Role, scope: string, { world, caller }: CreateAct): void => {
   if (!holds(grantsOf(world, caller), capabilities, scope)) permissionDenied('the mapped role has capabilities the caller lacks')
 }
@@ -86,7 +86,7 @@ const readBatch = (body: unknown): { readonly parent: string; readonly names: re
   return { parent, names }
 }
 
-/** `POST …:batchDelete`: what is already gone is skipped; answers what was removed. */
+/** `POST …:batchDelete`: skips missing mappings and answers with the removed ones. */
 const batchDeleteRoute: Route = {
   method: 'POST',
   template: '/iam/v2/externalGroupRoleMappings:batchDelete',

@@ -10,7 +10,7 @@ import { createRoute, deleteRoute, updateRoute } from '../../writes.ts'
 import { identityMessage } from './identity-message.ts'
 import { changedRelationshipViolations, relationshipFilter, relationshipViolations, withExpiry } from './relationships.ts'
 
-/** An identity's bindings mean nothing without it; one that came back under another uid must not inherit them. */
+/** Deletes the bindings of a deleted identity. An identity that is later created under the same uid must not inherit them. */
 const removeBindings = ({ uid }: Identity, { store }: World): void => {
   for (const binding of store.roleBindings.values()) if (binding.identityUid === uid) store.roleBindings.delete(binding.uid)
 }
@@ -32,7 +32,7 @@ export const identities: Resource<Identity> = {
   cascade: removeBindings,
 }
 
-/** `GET /iam/v2/identities:lookupIdentity?issuer=…&subject=…`, for any caller; answers a uid even for a pair nobody registered. */
+/** `GET /iam/v2/identities:lookupIdentity?issuer=…&subject=…`, for any caller. Answers a uid even for an unregistered pair. */
 const lookupRoute: Route = {
   method: 'GET',
   template: '/iam/v2/identities:lookupIdentity',

@@ -1,7 +1,7 @@
 import { type Check, choice, listOf, type Message, mapOf, nested, outputText, outputTime, text, time } from '../../../messages/message.ts'
 import { descriptionRule, matching, nameRule } from '../../../messages/validate.ts'
 
-/** By number (facts §18); the first is no principal at all. */
+/** By number (facts §18). The first means no principal. */
 const SERVICE_PRINCIPALS: readonly string[] = [
   'UNSPECIFIED',
   'COSIGNED',
@@ -43,7 +43,7 @@ const keySetRule: Check = (json: string) => {
   try {
     if (isKeySet(JSON.parse(json))) return undefined
   } catch {
-    // Text that is not JSON gets the same sentence as JSON that is no key set.
+    // Text that is not JSON gets the same message as JSON that is not a key set.
   }
   return 'must be a JSON Web Key Set with at least one key'
 }

@@ -7,7 +7,7 @@ import { malformed, notFound } from '../../../status.ts'
 import { timestamp } from '../../../world/clock.ts'
 import type { Identity, IdentityMetadata } from '../../../world/identity-model.ts'
 
-/** What somebody tells about themselves when signing up (semantics §3.2). */
+/** The answers of a user at sign-up (semantics §3.2). */
 export const identityMetadataMessage: Message = {
   name: 'chainguard.platform.iam.v2.IdentityMetadata',
   fields: {
@@ -31,17 +31,17 @@ export const identityMetadataMessage: Message = {
   },
 }
 
-/** The metadata of an identity; the company is the identity's own. */
+/** The metadata of an identity. The company is a member of the identity itself. */
 export const metadataOf = (identity: Identity): Draft =>
   fill(identityMetadataMessage, { ...identity.metadata, uid: identity.uid, name: identity.name, company: identity.company })
 
-/** Inside a JSON body a mask is one string of camelCase paths; `*` and snake_case are no such paths (facts §13.3). */
+/** In a JSON body a mask is one string of camelCase paths. `*` and snake_case are invalid there (facts §13.3). */
 const bodyMask = (mask: string): Mask => {
   if (!/^[a-z][A-Za-z0-9]*(,[a-z][A-Za-z0-9]*)*$/.test(mask)) malformed(`proto: invalid FieldMask ${JSON.stringify(mask)}`)
   return explicitMask(identityMetadataMessage, mask)
 }
 
-/** Without a mask: the members with a value, since no gateway sees which members the body named (semantics §6). */
+/** Without a mask: the members with a value, because no gateway sees which members the body named (semantics §6). */
 const populatedMask = (input: Draft): Mask =>
   Object.entries(identityMetadataMessage.fields)
     .filter(([name, field]) => !isZero(field, input[name]))
@@ -55,14 +55,14 @@ const readRequest = (body: unknown): { readonly input: Draft; readonly mask: Mas
   return { input, mask: mask === '' ? populatedMask(input) : bodyMask(mask) }
 }
 
-/** The identity with `input`'s members of `mask` in its metadata. */
+/** Writes the members of `mask` from `input` to the metadata of an identity. */
 export const withMetadata = (identity: Identity, input: Draft, mask: Mask, now: string): Identity => {
   const { uid: _uid, name: _name, ...metadata } = applyMask(identityMetadataMessage, metadataOf(identity), input, mask)
   const { company } = metadata as IdentityMetadata
   return { ...identity, company, metadata: metadata as IdentityMetadata, updateTime: now }
 }
 
-/** `PATCH /iam/v2/identities:updateIdentityMetadata`: always the caller's own identity. */
+/** `PATCH /iam/v2/identities:updateIdentityMetadata` always updates the caller's own identity. */
 export const identityMetadataRoute: Route = {
   method: 'PATCH',
   template: '/iam/v2/identities:updateIdentityMetadata',

@@ -1,7 +1,7 @@
 import { choice, flag, listOf, type Message, nested, outputText, outputTime, text, time } from '../../../messages/message.ts'
 import { descriptionRule, nameRule } from '../../../messages/validate.ts'
 
-/** Unset means the second one (semantics §3.3). */
+/** An unset rule means the second one (semantics §3.3). */
 const CORRELATION_RULES = [
   'CORRELATION_RULE_UNSPECIFIED',
   'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID',

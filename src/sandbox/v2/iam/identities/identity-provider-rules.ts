@@ -20,8 +20,8 @@ export const newProviderViolations = (row: IdentityProvider, { world, parent }: 
 ]
 
 /**
- * Whether the request means to change the secret: it names the secret, or everything with `*`. A mask of just `oidc` does not, so an
- * update without the secret, which no answer ever shows, does not lose it (semantics §3.3).
+ * True if the request changes the secret: its mask names the secret, or everything with `*`. A mask of just `oidc` does not: no answer
+ * shows the secret, so such an update would lose it (semantics §3.3).
  */
 const writesSecret = (act: UpdateAct<IdentityProvider>): boolean => {
   const wildcard = act.query.text('update_mask').trim() === '*'
@@ -35,7 +35,7 @@ const keep = (oidc: Oidc, before: Oidc, act: UpdateAct<IdentityProvider>): Oidc 
   correlationRule: oidc.correlationRule === UNSET_RULE ? before.correlationRule : oidc.correlationRule,
 })
 
-/** The row with what an update leaves alone: the secret nobody named, the correlation rule that cannot change. */
+/** The row with the values that an update keeps: the secret unless named, and the correlation rule, which cannot change. */
 export const settleProvider = (row: IdentityProvider, act: UpdateAct<IdentityProvider>): IdentityProvider => {
   const before = act.previous.oidc
   return row.oidc && before ? { ...row, oidc: keep(row.oidc, before, act) } : row

@@ -10,7 +10,7 @@ import { scimNow, unissuedScim } from '../scim/scim.ts'
 import { identityProviderMessage } from './identity-provider-message.ts'
 import { changedProviderViolations, newProviderViolations, providerBlockers, settleProvider } from './identity-provider-rules.ts'
 
-/** SCIM is told for one provider at a time; a list leaves it out (semantics §3.3). */
+/** Only reads of one provider show SCIM; a list omits it (semantics §3.3). */
 const view = (row: IdentityProvider, world: World, kind: View): Draft => ({
   ...row,
   scim: kind === 'list' ? undefined : scimNow(row, world),
@@ -22,7 +22,7 @@ export const identityProviders: Resource<IdentityProvider> = {
   path: '/iam/v2/identityProviders',
   plural: 'identityProviders',
   table: (store) => store.identityProviders,
-  // A provider promises its default role to whoever signs in, hence the right to bind (semantics §2.2).
+  // A provider grants its default role to every user who signs in, hence the right to bind (semantics §2.2).
   capabilities: {
     list: 'identity_providers.list',
     create: ['identity_providers.create', 'role_bindings.create'],

@@ -5,10 +5,10 @@ import type { FieldViolation } from '../../../status.ts'
 import type { Identity } from '../../../world/identity-model.ts'
 import type { Act, UpdateAct } from '../../resource.ts'
 
-/** Static keys live a year at most, and that long unless told otherwise (semantics §3.2). */
+/** The maximum and the default lifetime of static keys: one year (semantics §3.2). */
 const MAX_LIFETIME_MS = 365 * 24 * 60 * 60 * 1000
 
-/** Members of which exactly one must be set: where they are, and how the violation calls them. */
+/** Groups of members of which exactly one must be set: their path, and their names in the violation. */
 const CHOICES: readonly (readonly [path: string, read: (identity: Identity) => readonly (string | undefined)[] | undefined])[] = [
   ['claim_match.issuer', ({ claimMatch }) => claimMatch && [claimMatch.issuer, claimMatch.issuerPattern]],
   ['claim_match.subject', ({ claimMatch }) => claimMatch && [claimMatch.subject, claimMatch.subjectPattern]],
@@ -44,18 +44,18 @@ export const relationshipViolations = (row: Identity, { world }: Act): readonly 
   ]
 }
 
-/** The same for an update. A user who signed in has no relationship and needs none, so only a lost one is refused. */
+/** The same for an update. A user who signed in needs no relationship, so only the removal of one is refused. */
 export const changedRelationshipViolations = (row: Identity, act: UpdateAct<Identity>): readonly FieldViolation[] =>
   hasRelationship(row) || hasRelationship(act.previous) ? relationshipViolations(row, act) : []
 
-/** The row with the expiry its static keys get when the request names none. */
+/** The row with the default expiry of its static keys if the request names none. */
 export const withExpiry = (row: Identity, { world }: Act): Identity => {
   const { staticKeys } = row
   if (!staticKeys || staticKeys.expirationTime !== undefined) return row
   return { ...row, staticKeys: { ...staticKeys, expirationTime: formatTimestamp(world.clock.now().getTime() + MAX_LIFETIME_MS) } }
 }
 
-/** Values of `relationship_type`, in their order, with the member of an identity each stands for. */
+/** Values of `relationship_type` in order, each with its member of an identity. */
 const TYPES: Readonly<Record<string, keyof Identity | undefined>> = {
   RELATIONSHIP_TYPE_UNSPECIFIED: undefined,
   RELATIONSHIP_TYPE_CLAIM_MATCH: 'claimMatch',

@@ -10,7 +10,7 @@ import type { CreateAct } from '../../resource.ts'
 import { create } from '../../writes.ts'
 import { roleBindingMessage, roleBindings } from './role-bindings.ts'
 
-/** At most so many bindings at once (semantics §3.6). */
+/** The most bindings in one batch (semantics §3.6). */
 const MAX_REQUESTS = 25
 
 const createMessage: Message = {
@@ -26,7 +26,7 @@ const batchMessage: Message = {
 type Request = { readonly parent: string; readonly roleBinding?: RoleBinding }
 type Batch = { readonly parent: string; readonly requests: readonly Request[]; readonly roleUid: string }
 
-/** `parent` and `roleUid` of the batch hold for each request; one that says otherwise is a mistake. */
+/** `parent` and `roleUid` of the batch apply to each request. A request with another value is a violation. */
 const conflicts = ({ parent, roleUid, requests }: Batch): readonly FieldViolation[] =>
   requests.flatMap((request, index) => {
     const own = request.roleBinding?.roleUid ?? ''
@@ -55,7 +55,7 @@ const bodyOf = ({ roleBinding }: Request, roleUid: string): Draft => ({
   roleUid: roleBinding?.roleUid || roleUid,
 })
 
-/** Creates a binding for each body, in order, all or none: what was stored before a refusal is taken back (facts §3.5). */
+/** Creates a binding for each body, in order, all or none: a refusal removes those already stored (facts §3.5). */
 export const createAll = (act: CreateAct, bodies: readonly Draft[]): readonly RoleBinding[] => {
   const made: RoleBinding[] = []
   try {
@@ -67,7 +67,7 @@ export const createAll = (act: CreateAct, bodies: readonly Draft[]): readonly Ro
   return made
 }
 
-/** `POST /iam/v2/roleBindings:batchCreate`; answers in the order of the requests. */
+/** `POST /iam/v2/roleBindings:batchCreate` answers in the order of the requests. */
 export const roleBindingBatchRoute: Route = {
   method: 'POST',
   template: '/iam/v2/roleBindings:batchCreate',

@@ -17,7 +17,7 @@ const hydrated = (name: string, ...members: readonly string[]): Message => ({
   fields: Object.fromEntries(['uid', 'name', 'description', ...members].map((member) => [member, outputText])),
 })
 
-/** The two uids are taken and never shown: the answer has the hydrated objects instead (semantics §3.6). */
+/** The two uids are accepted and never shown: the answer has the hydrated objects instead (semantics §3.6). */
 export const roleBindingMessage: Message = {
   name: 'chainguard.platform.iam.v2.RoleBinding',
   fields: {
@@ -31,13 +31,13 @@ export const roleBindingMessage: Message = {
   },
 }
 
-/** Issuer and subject are those of a claim match; identities of another kind show none. */
+/** Issuer and subject are those of a claim match. Other kinds of identities show none. */
 const identityView = (identity: Identity): Draft => {
   const { issuer = '', subject = '' } = identity.claimMatch ?? {}
   return { ...identity, issuer, subject }
 }
 
-/** The row with what it refers to; a part that is gone, or that never was, is left out. */
+/** The row with the objects it refers to. A missing object is omitted. */
 export const hydrate = (row: RoleBinding, { store }: World): Draft => {
   const identity = store.identities.get(row.identityUid)
   return {

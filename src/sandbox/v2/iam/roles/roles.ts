@@ -24,7 +24,7 @@ export const roleMessage: Message = {
     uid: outputText,
     name: text({ required: true, check: nameRule }),
     description: text({ check: descriptionRule }),
-    // Text, not an enum: the numbers of the enum are not those of our table, and text refuses numbers.
+    // Text instead of an enum: the real enum has other numbers than this table, and text refuses numbers.
     capabilities: listOf(text(), { required: true, check: knownCapabilities }),
     createTime: outputTime,
     updateTime: outputTime,
@@ -33,7 +33,7 @@ export const roleMessage: Message = {
 
 const INTERNAL = v2Name('internal')
 
-/** Internal capabilities go only into roles that hold `internal`, and only staff can make such a role (semantics §2.4). */
+/** Only a role with `internal` may hold internal capabilities, and only staff can create such a role (semantics §2.4). */
 const capabilityViolations = (row: Role, { world, caller }: Act): readonly FieldViolation[] => {
   if (row.capabilities.includes(INTERNAL)) return isStaff(world, caller) ? [] : permissionDenied('only staff can give out internal')
   const internal = row.capabilities.find((name) => capabilityByV2(name)?.internalOnly)
@@ -50,14 +50,14 @@ const blockers = (row: Role, { store }: World): readonly PreconditionViolation[]
   return bound ? [{ type: 'RESOURCE_NOT_EMPTY', description: 'cannot delete role with role bindings' }] : []
 }
 
-/** Built-in roles are for everybody who may list roles anywhere (semantics §2.2). */
+/** Built-in roles are visible to every caller who may list roles anywhere (semantics §2.2). */
 const inReach = ({ world, caller }: Act): ((uid: string) => boolean) => {
   const below = visible(world, caller, 'roles.list')
   const anywhere = hasCapabilitySomewhere(world, caller, 'roles.list')
   return (uid) => (inRoot(uid) ? anywhere : below(uid))
 }
 
-/** Without access a custom role is as good as absent; built-in ones are no secret (semantics §3.17). */
+/** Without access a custom role counts as missing. Built-in ones are no secret (semantics §3.17). */
 const readable = (act: Act, uid: string): void => {
   if (inReach(act)(uid)) return
   if (inRoot(uid)) requireCapability(act.world, act.caller, 'roles.list', uid)

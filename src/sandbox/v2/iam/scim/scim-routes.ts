@@ -11,7 +11,7 @@ import { uidParam } from '../../reads.ts'
 import { durationMs } from '../groups/group-invites.ts'
 import { generateScimToken, regenerateScimToken, revokeScimToken, scimNow, setScimEnabled } from './scim.ts'
 
-/** Every member any of the four requests has; the path gives the provider. */
+/** The members of all four requests. The path names the provider. */
 type Request = {
   readonly expireTime?: string
   readonly neverExpires: boolean
@@ -20,7 +20,7 @@ type Request = {
   readonly enabled: boolean
 }
 
-/** Every member any of the four answers has. */
+/** The members of all four answers. */
 const answerFields: Message['fields'] = {
   token: text(),
   endpointUrl: text(),
@@ -33,7 +33,7 @@ const answerFields: Message['fields'] = {
   revokeTime: time(),
 }
 
-/** One action: the members it takes, what it does, and which members it answers with. */
+/** One action: the members it accepts, its effect, and the members of its answer. */
 type Action = {
   readonly verb: string
   readonly request: Message

@@ -8,19 +8,21 @@ import type { World } from '../../../world/world.ts'
 const HOUR_MS = 60 * 60 * 1000
 const YEAR_MS = 365 * 24 * HOUR_MS
 
-/** A token lives a year unless told otherwise, two at most; its predecessor an hour more, a day at most (semantics §3.3). */
+/**
+ * A token lives one year by default, two at most. Its predecessor stays valid for one hour by default, one day at most (semantics §3.3).
+ */
 const DEFAULT_LIFETIME_MS = YEAR_MS
 const MAX_LIFETIME_MS = 2 * YEAR_MS
 const DEFAULT_OVERLAP_MS = HOUR_MS
 const MAX_OVERLAP_MS = 24 * HOUR_MS
 
-/** Enabling needs people who could still get in if the directory failed. */
+/** Enabling requires people who could still sign in if the directory failed. */
 const OWNERS_NEEDED = 2
 
 const NOT_ISSUED = 'CREDENTIAL_STATE_NOT_ISSUED'
 const REVOKED = 'CREDENTIAL_STATE_REVOKED'
 
-/** The SCIM side of a provider before any token was made. */
+/** The SCIM state of a provider before its first token. */
 export const unissuedScim = (uid: string, world: World): Scim => ({
   enabled: false,
   endpointUrl: `${world.baseUrl()}/scim/v2/${uid}`,
@@ -37,13 +39,13 @@ const stateNow = (scim: Scim, world: World): string => {
   return rotating ? 'CREDENTIAL_STATE_ROTATING' : 'CREDENTIAL_STATE_LIVE'
 }
 
-/** The SCIM side of a provider as it is this moment: a token expires without anybody writing it down. */
+/** The SCIM state of a provider now: expiry needs no write. */
 export const scimNow = ({ uid, scim }: IdentityProvider, world: World): Scim => {
   const known = scim ?? unissuedScim(uid, world)
   return { ...known, credentialState: stateNow(known, world) }
 }
 
-/** What a caller says about the new token's end: an instant in RFC 3339, never, or nothing. */
+/** The caller's expiry for the new token: an instant in RFC 3339, never, or nothing. */
 export type Expiry = { readonly expireTime?: string | undefined; readonly neverExpires: boolean }
 
 const expiryViolations = ({ expireTime, neverExpires }: Expiry, now: number): readonly FieldViolation[] => {
@@ -76,7 +78,7 @@ const refuseStale = (scim: Scim, etag: string): void => {
 const issued = (row: IdentityProvider): Scim =>
   row.scim && row.scim.credentialState !== NOT_ISSUED ? row.scim : notFound('iam.ScimToken', row.uid)
 
-/** The first token, or the next after a revocation; FAILED_PRECONDITION while there is one. Provisioning starts switched off. */
+/** Makes the first token, or the next one after a revocation. FAILED_PRECONDITION if there is one. Provisioning starts disabled. */
 export const generateScimToken = (row: IdentityProvider, world: World, expiry: Expiry): IdentityProvider => {
   const scim = row.scim ?? unissuedScim(row.uid, world)
   if (scim.credentialState !== NOT_ISSUED && scim.credentialState !== REVOKED) {
@@ -87,7 +89,7 @@ export const generateScimToken = (row: IdentityProvider, world: World, expiry: E
 }
 
 /**
- * A new token; the old one counts for `overlapMs` more (an hour unless given, a day at most). NOT_FOUND before the first, ABORTED for a
+ * Makes a new token. The old one stays valid for `overlapMs` (an hour by default, a day at most). NOT_FOUND before the first, ABORTED for a
  * stale etag.
  */
 export const regenerateScimToken = (
@@ -106,7 +108,7 @@ export const regenerateScimToken = (
   return save(row, world, rotated, { token: newToken(world), previousToken: previous })
 }
 
-/** Both tokens stop counting at once; the switch stays as it is. */
+/** Invalidates both tokens at once. The switch stays as it is. */
 export const revokeScimToken = (row: IdentityProvider, world: World): IdentityProvider => {
   const scim = { ...issued(row), credentialState: REVOKED, tokenExpireTime: undefined, previousTokenExpireTime: undefined }
   return save(row, world, scim, undefined)

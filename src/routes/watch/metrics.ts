@@ -1,4 +1,4 @@
-import { Counter, type CounterConfiguration, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../../errors/codes.ts'
 import type { Cut } from '../../listen/times/time-limits.ts'
@@ -8,8 +8,10 @@ import type { Health } from '../../upstream/health.ts'
 import type { Refused } from '../lifetime/admission.ts'
 import { createDurations } from './histogram.ts'
 import { watchMigration } from './migration-metrics.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
+import { outcomeOf } from './outcome.ts'
 import { watchProcess } from './process-metrics.ts'
+import { createRequestCounters } from './request-counters.ts'
+import { watchHealth, watchPool } from './upstream-metrics.ts'
 
 export interface Metrics {
   begin(): void
@@ -46,7 +48,7 @@ export interface MetricsSources {
 export function createMetrics({ pool, report, health, expiry }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  const tallies = createTallies(registry)
+  const requests = createRequestCounters(registry)
   const { duration, callDuration } = createClocks(registry)
   const grpc = new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers })
   const refused = countRefusals(registers)
@@ -65,7 +67,7 @@ export function createMetrics({ pool, report, health, expiry }: MetricsSources):
     },
     end(exchange, status, seconds) {
       inFlight -= 1
-      tallies.add(exchange, outcomeOf(status))
+      requests.add(exchange, outcomeOf(status))
       duration.observe(exchange.operation, seconds)
     },
     endCall: (status, seconds) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds),
@@ -98,62 +100,10 @@ function createClocks(registry: Registry) {
   }
 }
 
-/** The sums of one operation. */
-interface Tally {
-  /** Requests by mode and outcome. */
-  readonly requests: Map<string, Record<Outcome, number>>
-  calls: number
-  parsedPages: number
-  dropped: number
-}
-
-/** Counts requests by hand and updates the counters on demand: see `createDurations`. */
-function createTallies(registry: Registry) {
-  const tallies = new Map<string, Tally>()
-  const registers = [registry]
-  const labelNames = ['operation'] as const
-  new Counter({
-    name: 'crosswalk_requests_total',
-    help: 'Requests by operation, mode and outcome',
-    labelNames: ['operation', 'mode', 'outcome'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [operation, { requests }] of tallies) {
-        for (const [mode, outcomes] of requests) {
-          for (const [outcome, count] of Object.entries(outcomes)) if (count > 0) this.inc({ operation, mode, outcome }, count)
-        }
-      }
-    },
-  })
-  const sum = (name: string, help: string, of: (tally: Tally) => number) => {
-    const collect: CounterConfiguration<'operation'>['collect'] = function () {
-      this.reset()
-      for (const [operation, tally] of tallies) if (of(tally) > 0) this.inc({ operation }, of(tally))
-    }
-    new Counter({ name, help, labelNames, registers, collect })
-  }
-  sum('crosswalk_v2_calls_total', 'Calls made to v2', ({ calls }) => calls)
-  sum('crosswalk_parsed_pages_total', PARSED, ({ parsedPages }) => parsedPages)
-  sum('crosswalk_unknown_parameters_total', DROPPED, ({ dropped }) => dropped)
-  return {
-    add({ operation, mode, calls, parsedPages, dropped }: Exchange, outcome: Outcome) {
-      const tally = tallies.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
-      tallies.set(operation, tally)
-      const outcomes = tally.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }
-      tally.requests.set(mode, outcomes)
-      outcomes[outcome] += 1
-      tally.calls += calls
-      tally.parsedPages += parsedPages
-      tally.dropped += dropped.length
-    },
-  }
-}
-
 const CUT = 'Clients that were cut off, by what they took too long for (body, write)'
+
 const UNRELAYABLE = 'Answers of v2 or v1 whose head no client could be given, by carrier (native, v1, grpc)'
-const PARSED = 'Answers of v2 (pages of lists, single rows) that were not as the fast path expects them and were parsed instead'
-const DROPPED = 'Query parameters that were dropped because the operation does not know them'
+
 const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'
 
 function gauge(name: string, help: string, read: () => number, registers: Registry[]): void {
@@ -163,37 +113,6 @@ function gauge(name: string, help: string, read: () => number, registers: Regist
     registers,
     collect() {
       this.set(read())
-    },
-  })
-}
-
-const POOL_STATES = ['connected', 'free', 'pending', 'queued', 'running'] as const
-
-function watchPool(pool: Agent, registers: Registry[]): void {
-  new Gauge({
-    name: 'crosswalk_pool',
-    help: 'Connections (connected, free) and requests (pending, queued, running) of the pool, by origin',
-    labelNames: ['origin', 'state'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [origin, stats] of Object.entries(pool.stats)) {
-        const known = stats as Partial<Record<(typeof POOL_STATES)[number], number | boolean>>
-        for (const state of POOL_STATES) this.set({ origin, state }, Number(known[state] ?? 0))
-      }
-    },
-  })
-}
-
-function watchHealth(health: () => Promise<Health>, registers: Registry[]): void {
-  new Gauge({
-    name: 'crosswalk_upstream_up',
-    help: '1 where the service answers its ping as it should',
-    labelNames: ['service'],
-    registers,
-    async collect() {
-      const { pulses } = await health()
-      for (const { service, problem } of pulses) this.set({ service }, problem === undefined ? 1 : 0)
     },
   })
 }

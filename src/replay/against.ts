@@ -8,8 +8,8 @@ import { compareRead } from '../modes/observe/compare-read.ts'
 import { isRead } from '../modes/serve/backend.ts'
 import { identify } from '../request/caller.ts'
 import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
-import type { Traffic } from './recorded-traffic.ts'
 import { createPlaces } from './route-recorded.ts'
+import type { Traffic } from './traffic/recorded-traffic.ts'
 
 export interface AgainstSettings {
   readonly mappings: readonly Mapping[]

@@ -1,9 +1,9 @@
 import type { Mapping, Operation } from '../tables/operations/operation.ts'
 import { withV1Values } from '../tables/operations/v1-values.ts'
 import type { CostOf } from './cost.ts'
-import type { Counted } from './recorded-traffic.ts'
 import { sampleOf } from './sample.ts'
-import type { Tally } from './summary.ts'
+import type { Tally } from './summary/summary.ts'
+import type { Counted } from './traffic/recorded-traffic.ts'
 
 /** Gathers what records and logs of the proxy tell, until all of it is known. */
 export interface CountedItems {

@@ -8,10 +8,10 @@ import { PAGE_SIZE } from '../tables/plan/page.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import { type Cost, type CostOf, costOf } from './cost.ts'
 import { createCounted } from './counted.ts'
-import type { Item, Sent, Traffic } from './recorded-traffic.ts'
-import type { Replayed } from './replayed.ts'
 import { createPlaces } from './route-recorded.ts'
-import { createTally, type Tally, type TallySettings } from './summary.ts'
+import type { Replayed } from './summary/replayed.ts'
+import { createTally, type Tally, type TallySettings } from './summary/summary.ts'
+import type { Item, Sent, Traffic } from './traffic/recorded-traffic.ts'
 
 export interface ReplaySettings extends TallySettings {
   readonly mappings: readonly Mapping[]

@@ -7,7 +7,7 @@ import { type Found, isFound, routeRequest } from '../request/route-request.ts'
 import { createRouter } from '../request/router.ts'
 import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
 import { createOnlyV1 } from '../tables/operations/v1-values.ts'
-import type { Sent } from './recorded-traffic.ts'
+import type { Sent } from './traffic/recorded-traffic.ts'
 
 /** Where a request leads. */
 export type Place =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Replayed } from '../../src/replay/replayed.ts'
+import type { Replayed } from '../../src/replay/summary/replayed.ts'
 import { identify } from '../../src/request/caller.ts'
 import { runCommand } from '../cli/support.ts'
 import { comparison, lines, traffic } from '../report/entries.ts'

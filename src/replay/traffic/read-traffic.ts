@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises'
-import { linesOf } from '../diff/records/lines.ts'
+import { linesOf } from '../../diff/records/lines.ts'
 import { readHar } from './har.ts'
 import { readLogLine } from './log-line.ts'
 import { readRecordLine } from './record-lines.ts'

@@ -1,4 +1,4 @@
-import { many } from '../diff/many.ts'
+import { many } from '../../diff/many.ts'
 import type { ClientRow, OperationRow, Replayed } from './replayed.ts'
 
 /** What recorded traffic would meet, as lines for a terminal. */

@@ -1,5 +1,5 @@
-import type { Kind } from '../tables/operations/operation.ts'
-import type { Format } from './recorded-traffic.ts'
+import type { Kind } from '../../tables/operations/operation.ts'
+import type { Format } from '../traffic/recorded-traffic.ts'
 
 /** What recorded traffic would meet; requests are counted, times are milliseconds since 1970. */
 export interface Replayed {

@@ -1,6 +1,6 @@
-import type { DroppedMember } from '../explain/dropped.ts'
-import type { Operation } from '../tables/operations/operation.ts'
-import type { Cost } from './cost.ts'
+import type { DroppedMember } from '../../explain/dropped.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
+import type { Cost } from '../cost.ts'
 import type { ClientRow, Coverage, DifferenceRow, OperationRow, Replayed, UnknownRow } from './replayed.ts'
 
 /** One request, or several that are alike. */

@@ -1,4 +1,4 @@
-import { FORM } from '../request/route-request.ts'
+import { FORM } from '../../request/route-request.ts'
 import type { Sent } from './recorded-traffic.ts'
 
 /** Apache's and nginx's `combined`, and `common`, which only lacks its end. A quote within quotes is written `\"`. */

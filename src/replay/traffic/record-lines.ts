@@ -1,4 +1,4 @@
-import { isObject } from '../tables/json.ts'
+import { isObject } from '../../tables/json.ts'
 import type { Counted } from './recorded-traffic.ts'
 
 /**

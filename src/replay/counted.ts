@@ -2,13 +2,13 @@ import type { Mapping, Operation } from '../tables/operations/operation.ts'
 import { withV1Values } from '../tables/operations/v1-values.ts'
 import type { CostOf } from './cost.ts'
 import { sampleOf } from './sample.ts'
-import type { Tally } from './summary/summary.ts'
+import type { Summary } from './summary/summary.ts'
 import type { Counted } from './traffic/recorded-traffic.ts'
 
 /** Gathers what records and logs of the proxy tell, until all of it is known. */
 export interface CountedItems {
   add(item: Counted): void
-  /** Hands everything over to the tally. */
+  /** Hands everything over to the summary. */
   finish(): void
 }
 
@@ -20,12 +20,12 @@ interface Uses {
   readonly shapes: Map<string, number>
 }
 
-export function createCounted(mappings: readonly Mapping[], cost: CostOf, tally: Tally): CountedItems {
+export function createCounted(mappings: readonly Mapping[], cost: CostOf, summary: Summary): CountedItems {
   const known = new Map(withV1Values(mappings.flatMap(({ operations }) => operations)).map((operation) => [operation.id, operation]))
   const uses = new Map<string, Uses>()
   return {
     add({ operation, shape, times, client = '', at }) {
-      tally.seenAt(at)
+      summary.seenAt(at)
       const own = uses.get(operation) ?? { summed: new Map(), single: new Map(), shapes: new Map() }
       uses.set(operation, own)
       if (times > 0) own.summed.set(client, (own.summed.get(client) ?? 0) + times)
@@ -38,9 +38,9 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, tally:
         const mean = operation && meanCost(operation, shapes, cost)
         for (const [client, times] of summed.size > 0 ? summed : single) {
           const use = { times, client: client === '' ? undefined : client }
-          if (id === 'native') tally.native(use)
-          else if (operation && mean) tally.operation({ ...use, operation, cost: mean })
-          else tally.unknown(use, ...unknownOf(id), 'no operation')
+          if (id === 'native') summary.native(use)
+          else if (operation && mean) summary.operation({ ...use, operation, cost: mean })
+          else summary.unknown(use, ...unknownOf(id), 'no operation')
         }
       }
     },

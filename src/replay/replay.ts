@@ -10,10 +10,10 @@ import { type Cost, type CostOf, costOf } from './cost.ts'
 import { createCounted } from './counted.ts'
 import { createPlaces } from './route-recorded.ts'
 import type { Replayed } from './summary/replayed.ts'
-import { createTally, type Tally, type TallySettings } from './summary/summary.ts'
+import { createSummary, type Summary, type SummarySettings } from './summary/summary.ts'
 import type { Item, Sent, Traffic } from './traffic/recorded-traffic.ts'
 
-export interface ReplaySettings extends TallySettings {
+export interface ReplaySettings extends SummarySettings {
   readonly mappings: readonly Mapping[]
   readonly env: Env
   /** Rows that every list is supposed to hold. */
@@ -25,29 +25,29 @@ const COSTS = 10_000
 
 /** What recorded traffic would meet if it came today: found out without sending anything. */
 export async function replay(traffic: Traffic, settings: ReplaySettings): Promise<Replayed> {
-  const tally = createTally(settings)
+  const summary = createSummary(settings)
   const cost = createCostOf(settings)
   const placeOf = createPlaces(settings.mappings)
-  const counted = createCounted(settings.mappings, cost, tally)
-  const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, tally))
+  const counted = createCounted(settings.mappings, cost, summary)
+  const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, summary))
   for await (const item of traffic.items) take(item)
   counted.finish()
   return {
     format: traffic.format,
     unreadable: traffic.unreadable(),
     assumptions: assumptionsOf(settings.rows, traffic.format === 'records'),
-    ...tally.result(),
+    ...summary.result(),
   }
 }
 
-function addSent(item: Sent, placeOf: ReturnType<typeof createPlaces>, cost: CostOf, tally: Tally): void {
+function addSent(item: Sent, placeOf: ReturnType<typeof createPlaces>, cost: CostOf, summary: Summary): void {
   const place = placeOf(item)
   const use = { times: 1, client: item.client, at: item.at }
-  if (place.kind === 'native') tally.native(use)
-  else if (place.kind === 'unknown') tally.unknown(use, item.method, place.path, place.why)
+  if (place.kind === 'native') summary.native(use)
+  else if (place.kind === 'unknown') summary.unknown(use, item.method, place.path, place.why)
   else if (place.kind === 'refused')
-    tally.operation({ ...use, operation: place.operation, cost: { calls: 0, kept: 0, refused: place.error } })
-  else tally.operation({ ...use, operation: place.operation, cost: cost(place.operation, place.request), ...dropped(place) })
+    summary.operation({ ...use, operation: place.operation, cost: { calls: 0, kept: 0, refused: place.error } })
+  else summary.operation({ ...use, operation: place.operation, cost: cost(place.operation, place.request), ...dropped(place) })
 }
 
 function dropped({ operation, request }: { readonly operation: Operation; readonly request: V1Request }) {

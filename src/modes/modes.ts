@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { LRUCache } from 'lru-cache'
 import { createUnknownUses } from '../diff/clients/uses.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import type { LegacyAsk } from '../upstream/legacy-ask.ts'
-import { COMPARING, type Mode, SERVED_BY, type Side } from './choose/mode.ts'
-import { isPaged, pageTokenOf } from './choose/page-token.ts'
+import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
+import { createPagingSides } from './choose/paging-sides.ts'
 import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
 import { createSelect, MODE_HEADER } from './choose/select.ts'
 import { callerOf, type Journal } from './journal.ts'
@@ -60,24 +59,15 @@ export interface ModesSettings {
 
 export type Emulated = 'v1-first' | 'v2'
 
-/** Callers for which the side that issued their page token is remembered. */
-const PAGING_CALLERS = 10_000
-
 export function createModes(initial: ModeRules, { journal, v1, subjects, emulated, now }: ModesSettings): Modes {
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), deletions: createDeletions() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
   const unknownUse = createUnknownUses()
-  const pagingSides = new LRUCache<string, Side>({ max: PAGING_CALLERS })
+  const pagingSides = createPagingSides()
   let rules = initial
   let select = createSelect(rules)
 
-  /** Keeps a list that is read page by page on the side that began it, even if the rules change meanwhile. */
-  const staying = (mode: Mode, operation: Operation, url: string, caller: string): Mode => {
-    if (!isPaged(operation)) return mode
-    const side = pageTokenOf(operation, url) === undefined ? undefined : pagingSides.get(pagingKey(caller, operation))
-    return side !== undefined && side !== SERVED_BY[mode] ? side : mode
-  }
   const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
     witnesses.deletions.note(operation, params)
     return witnesses.ownWrites.begin(caller)
@@ -105,14 +95,14 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
       const isOpen = journal.circuit.isOpen(operation.id)
       const mode = select({ caller, subject, operation: operation.id, wish: asked, isV1First, isOpen })
-      return { caller, subject, credential, mode: staying(mode, operation, url, caller) }
+      return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller) }
     },
     heard: accepted.heard,
     used(choice, operation, refused) {
       const { credential, caller, mode } = choice
       if (!accepted.has(credential)) return journal.inventory.stranger(operation.id)
       if (refused) return
-      if (isPaged(operation)) pagingSides.set(pagingKey(caller, operation), SERVED_BY[mode])
+      pagingSides.note(mode, operation, caller)
       traffic.use(callerOf(choice, subjects), operation.id, mode)
     },
     usedUnknown(method, path, { authorization }) {
@@ -145,10 +135,6 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
 const nothingWritten = () => {}
 
 export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'
-
-function pagingKey(caller: string, { id }: Operation): string {
-  return `${caller} ${id}`
-}
 
 /** Reports v2's results to the circuit where nothing is compared. */
 function counted(v2: Backend, accepted: Accepted, journal: Journal): Backend {

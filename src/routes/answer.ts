@@ -3,6 +3,7 @@ import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
+import { SHORT_TEXT } from '../tables/text/row-text.ts'
 import type { Answer } from '../translate/answer.ts'
 import { abortSignalOf, type Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
@@ -28,15 +29,14 @@ export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answ
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
   }
   const body = 'written' in answer ? answer.written : textOf(answer.body)
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : lengthOf(body)
+  const isLatin1 = 'written' in answer
+  const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
   const response = reply.raw.writeHead(answer.status, headers)
-  const version = reply.request.raw.httpVersionMajor
-  if (typeof body === 'string') sendText(response, body, length === body.length ? 'latin1' : 'utf8', version)
-  else if (length <= SHORT_TEXT) sendText(response, latin1Of(body), 'latin1', version)
-  else sendPieces(response, body)
+  if (typeof body !== 'string') sendPieces(response, body)
+  else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
   return undefined
 }
 
@@ -44,16 +44,6 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   let length = 0
   for (const piece of pieces) length += piece.length
   return length
-}
-
-/** In bytes. A longer text stays outside the heap while it waits for its client. */
-const SHORT_TEXT = 16 * 1024
-
-/** Makes each byte one letter. Node joins a text with the head, but writes a buffer as a piece of its own. */
-function latin1Of(pieces: readonly Buffer[]): string {
-  let text = ''
-  for (const piece of pieces) text += piece.toString('latin1')
-  return text
 }
 
 /** Writes head and body at once. */

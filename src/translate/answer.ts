@@ -14,15 +14,23 @@ export interface AnswerLimits extends CallLimits {
   readonly rowsPerRequest: number
 }
 
+/** JSON text: pieces of its bytes, or, if it is short, a text with a letter for each byte (Latin-1). */
+export type Written = readonly Buffer[] | string
+
 type Headers = Readonly<Record<string, string | string[]>>
 
 /**
- * An answer in v1's form: a value, pieces of its JSON text, or a stream of them. A stream's failure must break the connection (design §4).
+ * An answer in v1's form: a value, its JSON text, or a stream of pieces of that. A stream's failure must break the connection (design §4).
  */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
-  | { readonly status: number; readonly headers: Headers; readonly written: readonly Buffer[] }
+  | { readonly status: number; readonly headers: Headers; readonly written: Written }
   | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
+
+/** The bytes of a written text. */
+export function bytesOf(written: Written): readonly Buffer[] {
+  return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
+}
 
 type Rows = RowsTurn['rows']
 
@@ -60,23 +68,37 @@ const NO_HEADERS = {}
 function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readonly Rows[]): Answer {
   if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
-  return { status, headers, written: [...begun(held), endOf(body)] }
+  return { status, headers, written: writtenOf(held, body) }
 }
 
-const BEGIN = Buffer.from(`{${JSON.stringify(ROWS)}:[`)
-const END = Buffer.from(']}')
+function writtenOf(held: readonly Rows[], body: unknown): Written {
+  const [only] = held
+  if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
+    return `${BEGIN_TEXT}${only.bytes.slice(1)}${latin1Of(endOf(body))}`
+  }
+  return [...begun(held), Buffer.from(endOf(body))]
+}
+
+const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
+const BEGIN = Buffer.from(BEGIN_TEXT)
+const END = ']}'
 
 /** The part after the rows: the rest of the envelope. */
-function endOf(body: unknown): Buffer {
+function endOf(body: unknown): string {
   if (isEmpty(body)) return END
   const rest = JSON.stringify(body).slice(1)
-  return rest === '}' ? END : Buffer.from(`],${rest}`)
+  return rest === '}' ? END : `],${rest}`
 }
 
 /** True if the envelope holds only rows, as most do. */
 function isEmpty(body: unknown): boolean {
   for (const _ in body as object) return false
   return true
+}
+
+/** A letter for each byte of the text. */
+function latin1Of(text: string): string {
+  return text === END ? text : Buffer.from(text).toString('latin1')
 }
 
 interface Progress {
@@ -101,7 +123,7 @@ async function* streamed(held: Rows[], from: RowsTurn, make: Make, { count, limi
     await setImmediate()
     turn = await after(turn, make)
   }
-  yield endOf(turn.body)
+  yield Buffer.from(endOf(turn.body))
 }
 
 /** Returns the next rows, or the reply. */
@@ -130,5 +152,6 @@ function begun(held: readonly Rows[]): Buffer[] {
 
 /** Writes the rows, each after a comma. */
 function textOf(rows: Rows): Buffer {
-  return isRowText(rows) ? rows.bytes : Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
+  if (!isRowText(rows)) return Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
+  return typeof rows.bytes === 'string' ? Buffer.from(rows.bytes, 'latin1') : rows.bytes
 }

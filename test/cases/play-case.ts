@@ -5,7 +5,7 @@ import { createCompare } from '../../src/diff/compare/compare.ts'
 import { createExpected } from '../../src/diff/judge/expected.ts'
 import type { Exhibit } from '../../src/diff/records/exhibit.ts'
 import type { Kind } from '../../src/tables/language/sign.ts'
-import type { Answer } from '../../src/translate/answer.ts'
+import { type Answer, bytesOf } from '../../src/translate/answer.ts'
 import { translated } from '../../src/translate/translated.ts'
 import { createPool } from '../../src/upstream/v2/pool.ts'
 import { createSend } from '../../src/upstream/v2/send.ts'
@@ -65,7 +65,7 @@ function settingsOf(dialect: Exhibit['dialect']) {
 /** As it goes over the wire. */
 function sentValue(answer: Answer): unknown {
   if ('body' in answer) return JSON.parse(JSON.stringify(answer.body))
-  return 'written' in answer ? JSON.parse(Buffer.concat(answer.written).toString()) : undefined
+  return 'written' in answer ? JSON.parse(Buffer.concat(bytesOf(answer.written)).toString()) : undefined
 }
 
 function counted(findings: readonly { readonly kind: Kind; readonly where: string }[]): readonly Difference[] {

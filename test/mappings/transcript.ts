@@ -6,7 +6,7 @@ import type { Dialect } from '../../src/tables/language/names.ts'
 import type { Operation, V1Request } from '../../src/tables/operations/operation.ts'
 import type { Call } from '../../src/tables/plan/plan.ts'
 import { ROWS } from '../../src/tables/plan/plan.ts'
-import type { Answer } from '../../src/translate/answer.ts'
+import { type Answer, bytesOf } from '../../src/translate/answer.ts'
 import { type TranslateSettings, translated } from '../../src/translate/translated.ts'
 import { sending } from '../translate/sends.ts'
 import { deepFreeze } from './deep-freeze.ts'
@@ -71,7 +71,7 @@ export async function play(transcript: Transcript, router: Router, dialect: Dial
 
 function replyOf(answer: Answer): unknown {
   if ('body' in answer) return answer.body
-  if ('written' in answer) return JSON.parse(Buffer.concat(answer.written).toString())
+  if ('written' in answer) return JSON.parse(Buffer.concat(bytesOf(answer.written)).toString())
   throw new Error('the answers of transcripts are short: they are never streamed')
 }
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
-import type { Answer } from '../../translate/answer.ts'
+import { type Answer, bytesOf, type Written } from '../../translate/answer.ts'
 import type { Kept } from '../observe/captured.ts'
 
 /**
@@ -21,7 +21,8 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
 
 type Body = Pick<Kept, 'body' | 'size'>
 
-function keptOf(pieces: readonly Buffer[]): Body {
+function keptOf(written: Written): Body {
+  const pieces = bytesOf(written)
   return { body: { pieces, broken: false }, size: pieces.reduce((bytes, { length }) => bytes + length, 0) }
 }
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { ENGINE } from './engine-module.ts'
 import type { Member } from './member.ts'
 import { parseJson } from './parse-json.ts'
+import { SHORT_TEXT } from './row-text.ts'
 import { COLUMN, TABLE, TABLE_ROOM, type Table } from './table.ts'
 
 /** Where things lie in the engine's memory. The output ends where the memory does: writing more than it holds throws. */
@@ -25,7 +26,7 @@ interface Engine {
 export interface Translated {
   readonly head: string
   readonly tail: string
-  readonly rows: Buffer
+  readonly rows: Buffer | string
   readonly count: number
   readonly first: string
   readonly last: string
@@ -84,7 +85,7 @@ export function translatePage(pieces: readonly Uint8Array[], table: Table): Tran
 const [COLON, OPEN_LIST, CLOSE_LIST] = Buffer.from(':[]')
 
 /** The same for a single row: its v1 form, a comma before it. */
-export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | undefined {
+export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | string | undefined {
   const [first] = pieces
   const row = pieces.length === 1 && first ? first : Buffer.concat(pieces)
   const end = INPUT + 2 + row.length
@@ -136,8 +137,9 @@ function found(name: number, behind: number, end: number): Translated | undefine
 }
 
 /** The rows up to there, as `RowText` has them. */
-function written(end: number): Buffer {
-  const rows = Buffer.allocUnsafe(end - OUTPUT)
+function written(end: number): Buffer | string {
+  if (end - OUTPUT <= SHORT_TEXT) return memory.toString('latin1', OUTPUT, end)
+  const rows = Buffer.allocUnsafeSlow(end - OUTPUT)
   memory.copy(rows, 0, OUTPUT, end)
   return rows
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/errors/api-error.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../../src/tables/operations/operation.ts'
 import type { Call } from '../../../src/tables/plan/plan.ts'
-import type { Answer } from '../../../src/translate/answer.ts'
+import { type Answer, bytesOf } from '../../../src/translate/answer.ts'
 import { begin, type TranslateSettings, translate } from '../../../src/translate/translated.ts'
 import { sending } from '../../translate/sends.ts'
 import { errorIn } from '../say.ts'
@@ -89,7 +89,7 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
 /** Reads an answer to its end; throws when it is not one that v1 could give. */
 async function statusOf(answer: Answer): Promise<string> {
   if ('stream' in answer) return readStream(answer.stream)
-  const text = 'written' in answer ? Buffer.concat(answer.written).toString() : jsonOf(answer.body)
+  const text = 'written' in answer ? Buffer.concat(bytesOf(answer.written)).toString() : jsonOf(answer.body)
   if (text === undefined) return 'too deep'
   if (answer.status >= 400 && errorIn(text, 'application/json') === undefined) throw new Error(`not in v1's shape: ${text}`)
   return String(answer.status)

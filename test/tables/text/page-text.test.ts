@@ -46,7 +46,7 @@ function piecesOf(text: string): readonly Buffer[] {
   return [bytes.subarray(0, middle), bytes.subarray(middle)]
 }
 
-const textOf = ({ bytes }: RowText) => bytes.toString()
+const textOf = ({ bytes }: RowText) => (typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes).toString()
 
 /** Throws unless the text reader agrees with the parser, or leaves the page to it; tells which. */
 function compare(text: string, { resource, dialect, read }: (typeof tables)[number]): 'same' | 'left' {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { mappings } from '../../mappings/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { bearer, startProxy } from '../routes/support.ts'
 import { hasCurl, paste, runCommand } from './support.ts'
@@ -46,7 +47,8 @@ describe('explain', () => {
 
   it('states what cannot be known in advance', async () => {
     const { out } = await explain('GET /registry/v1/eoltags')
-    expect(out).toContain('# cannot be known: v2 says only whether a tag is deprecated')
+    const operation = mappings.flatMap(({ operations }) => operations).find(({ id }) => id === 'registry.eol_tags.list')
+    expect(out).toContain(`# cannot be known: ${operation?.because}`)
     expect(out).toContain('# cannot be known: main_package_name: ')
   })
 

@@ -1,6 +1,6 @@
 import type { Call } from '../tables/plan/plan.ts'
 
-/** A call as text: two calls are the same when their texts are. */
+/** Returns a call as text. Two calls are the same if their texts are. */
 export function textOf({ method, path, query, body }: Call): string {
   return JSON.stringify([method, path, query, body])
 }

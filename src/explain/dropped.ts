@@ -3,13 +3,13 @@ import type { Field, Fields } from '../tables/language/field.ts'
 import { camelCase } from '../tables/language/names.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 
-/** A member of a v1 body that v2 never sees, and why. */
+/** A member of a v1 body that is not sent to v2, and why. */
 export interface DroppedMember {
   readonly member: string
   readonly because: string
 }
 
-/** The members of a v1 body that the operation's table does not send on. */
+/** Returns the members of a v1 body that the operation's table does not send to v2. */
 export function droppedMembers({ request }: Operation, body: unknown): readonly DroppedMember[] {
   if (!isObject(body)) return []
   if (!request) return Object.keys(body).map((member) => ({ member, because: 'this operation reads no body' }))
@@ -38,7 +38,7 @@ function below({ type }: Field, value: unknown, member: string): readonly Droppe
   return value.flatMap((item, at) => (isObject(item) ? dropped(fields, item, `${member}[${at}].`) : []))
 }
 
-/** The members of a v1 answer that v2 cannot know, and what is lost on the way. */
+/** Returns the members of a v1 answer that v2 cannot know, and what the translation loses. */
 export function unknowable({ answer, kind, because }: Operation): readonly string[] {
   const general = kind === 'emulated' && because !== undefined ? [because] : []
   return [...general, ...(answer ? lossy(answer.fields, '') : [])]

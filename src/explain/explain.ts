@@ -7,7 +7,7 @@ import { type Course, explore } from './explore.ts'
 import type { DifferencesOf } from './operation-rows.ts'
 import { createShapes } from './placeholder.ts'
 
-/** What a v1 request becomes, found out without sending anything. */
+/** What a v1 request becomes, without sending anything. */
 export interface Explanation {
   readonly operation: string
   readonly kind: Kind
@@ -16,15 +16,15 @@ export interface Explanation {
   readonly masks: readonly string[]
   readonly droppedParameters: readonly string[]
   readonly droppedMembers: readonly DroppedMember[]
-  /** What the answer cannot hold as v1 had it. */
+  /** What the answer cannot contain, although v1's did. */
   readonly unknowable: readonly string[]
-  /** Codes of what the client can see differently. */
+  /** Codes of the differences that the client can see. */
   readonly differences: readonly string[]
-  /** v1 answers it, where there is one and neither modes nor `emulated` say otherwise. */
+  /** v1 answers it, if there is a v1 service and neither modes nor `emulated` decide otherwise. */
   readonly v1First?: true
   /** Why only a v1 service can answer it. */
   readonly v1Only?: string
-  /** The error that the request itself deserves. */
+  /** The error for the request itself. */
   readonly refusal?: ApiError
 }
 

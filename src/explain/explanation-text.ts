@@ -5,7 +5,7 @@ import type { PlannedCall } from './explore.ts'
 import { replaceMarkers } from './marker.ts'
 import { shellLines } from './shell.ts'
 
-/** An explanation as lines that can be pasted into a shell: what is not a command is a comment. */
+/** Writes an explanation as lines for a shell. All lines but commands are comments. */
 export function textReport(base: string, explanation: Explanation): readonly string[] {
   const { operation, kind, v1Only, refusal, course } = explanation
   const head = [`# ${operation} (${kind})`]
@@ -39,7 +39,7 @@ function remark(title: string, items: readonly string[]): readonly string[] {
   return items.length === 0 ? [] : [`# ${title}: ${items.join(', ')}`.replaceAll('\n', ' ')]
 }
 
-/** The same as data. Values that only an answer of v2 will tell stand as `<member of call n>`. */
+/** Returns the same as data. Values that only an answer of v2 contains are written `<member of call n>`. */
 export function jsonReport(base: string, explanation: Explanation) {
   const { operation, kind, masks, v1Only, v1First, refusal, course } = explanation
   const { droppedParameters, droppedMembers, unknowable, differences } = explanation

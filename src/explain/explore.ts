@@ -5,39 +5,39 @@ import { textOf, textsOf } from './call-text.ts'
 import { type Guard, guardsOf, ordinary, type Refusal } from './guards.ts'
 import { type Scenario, type Subject, type Trace, trace } from './trace.ts'
 
-/** Calls that are made only when something happens to the call they belong to. */
+/** Calls that are made only on a certain result of another call. */
 export interface Branch {
   /** Completes "when it …". */
   readonly when: string
   readonly calls: readonly Call[]
 }
 
-/** One call of the ordinary course of a request. */
+/** One call in the ordinary course of a request. */
 export interface PlannedCall {
   readonly number: number
   readonly call: Call
   /** Made for every row of an earlier list; its markers stand for one row. */
   readonly each: boolean
   readonly guard: Guard | undefined
-  /** The calls after it are made only when it succeeds. */
+  /** The calls after it are made only if it succeeds. */
   readonly decisive: boolean
   readonly branches: readonly Branch[]
 }
 
-/** What a request does to v2; `error`: what it ends with although v2 refuses nothing. */
+/** The calls that a request makes to v2. `error` is its result although v2 refuses nothing. */
 export interface Course {
   readonly calls: readonly PlannedCall[]
   readonly error: ApiError | undefined
-  /** What the request ends with when an answer does not hold what it must. */
+  /** The result of the request if an answer does not contain a required value. */
   readonly otherwise?: Refusal
 }
 
-/** Failures that plans are known to react to. */
+/** Failures that plans are known to handle. */
 const FAILURES: readonly CodeName[] = ['ALREADY_EXISTS', 'NOT_FOUND', 'PERMISSION_DENIED']
 
 /**
- * Finds out what a plan does by running it against imagined answers: the ordinary course, and what changes when one thing is different.
- * So every plan can be explained, and none has to explain itself.
+ * Finds the calls of a plan by running it against imagined answers: the ordinary course, and what changes if one thing differs.
+ * Every plan can thus be explained without describing itself.
  */
 export function explore(subject: Subject): Course {
   const { base, assumed } = ordinary(subject)
@@ -48,14 +48,14 @@ export function explore(subject: Subject): Course {
     const number = at + 1
     const secondRow = textOf(call).replace(/(CROSSWALK-\d+)-1-/g, '$1-2-')
     const each = secondRow !== textOf(call) && twice.has(secondRow)
-    // A loop over the rows needs no guard: it finds nothing where there is nothing.
+    // A loop over the rows needs no guard, because it makes no call without rows.
     const guard = each ? undefined : (guards.get(number) ?? (assumed && number > assumed.member.call ? assumed : undefined))
     return { number, call, each, guard, ...reactions(subject, base, course, number) }
   })
   return { calls, error: course.error, ...(assumed && { otherwise: assumed }) }
 }
 
-/** What the plan does when one call goes otherwise. */
+/** Returns how the plan reacts if one call ends differently. */
 function reactions(subject: Subject, base: Scenario, course: Trace, number: number): Pick<PlannedCall, 'decisive' | 'branches'> {
   const usual = textsOf(course.calls)
   const further = (scenario: Scenario) => trace(subject, { ...base, ...scenario }).calls.slice(number)
@@ -76,7 +76,7 @@ function isList({ operation, shapeOf }: Subject, { calls }: Trace, number: numbe
   return call !== undefined && shapeOf(operation, call).plural !== undefined
 }
 
-/** Branches with the same calls are one. */
+/** Merges branches with the same calls. */
 function merged(branches: readonly Branch[]): readonly Branch[] {
   const byCalls = new Map<string, Branch>()
   for (const branch of branches) {

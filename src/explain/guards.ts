@@ -4,19 +4,19 @@ import { textOf, textsOf } from './call-text.ts'
 import { type Marker, markersIn, markerText } from './marker.ts'
 import { type Scenario, type Subject, type Trace, trace } from './trace.ts'
 
-/** A call is made only when a member of an earlier answer is (or is not) this text. */
+/** The condition of a call: a member of an earlier answer is (or is not) this text. */
 export interface Guard {
   readonly member: Marker
   readonly value: string
   readonly equal: boolean
 }
 
-/** What a request ends with when a guard does not hold. */
+/** The result of a request if a guard does not hold. */
 export interface Refusal extends Guard {
   readonly error: ApiError
 }
 
-/** The ordinary scenario; a plan that refuses what it reads is shown the value that it wants to see. */
+/** Returns the ordinary scenario. If the plan refuses what it reads, the scenario contains the value that the plan requires. */
 export function ordinary(subject: Subject): { readonly base: Scenario; readonly assumed?: Refusal } {
   const first = trace(subject)
   if (!first.error || first.calls.length === 0) return { base: {} }
@@ -27,7 +27,7 @@ export function ordinary(subject: Subject): { readonly base: Scenario; readonly 
   return { base: {} }
 }
 
-/** Calls that are left out, and nothing else changes, when an answer already holds what the request brings. */
+/** Returns the calls that are omitted, with no other change, if an answer already contains a text of the request. */
 export function guardsOf(subject: Subject, base: Scenario, course: Trace): ReadonlyMap<number, Guard> {
   const guards = new Map<number, Guard>()
   for (const [member, value] of candidates(subject, course)) {
@@ -43,10 +43,10 @@ export function guardsOf(subject: Subject, base: Scenario, course: Trace): Reado
   return guards
 }
 
-/** Each of them costs a run; bodies that a plan compares with anything are short. */
+/** Each text costs a run. Bodies that a plan compares with an answer are short. */
 const MOST_TEXTS = 50
 
-/** Every text of an answer, paired with every text of the request's body and with the empty one. */
+/** Pairs every text of an answer with every text of the request's body and with the empty text. */
 function candidates(subject: Subject, { calls }: Trace): readonly (readonly [Marker, string])[] {
   const values = new Set(['', ...textsIn(subject.request.body).slice(0, MOST_TEXTS)])
   const members = calls.flatMap((call, at) => {

@@ -1,11 +1,11 @@
 /**
- * A value that only an answer of v2 will tell. It stands in a placeholder answer as text that survives percent-encoding, so that it can
- * be found again in the calls that a plan builds from it.
+ * A value that only an answer of v2 contains. In a placeholder answer it is a text that percent-encoding does not change.
+ * It can therefore be found in the calls that a plan builds from the answer.
  */
 export interface Marker {
-  /** Number of the call that answers it, from 1. */
+  /** Number of the call whose answer contains it, from 1. */
   readonly call: number
-  /** Which row of a list answer holds it; 0: it stands in the answer itself. */
+  /** The row of a list answer that contains it; 0 for the answer itself. */
   readonly row: number
   /** Dotted path of the member. */
   readonly path: string
@@ -17,12 +17,12 @@ export function markerText({ call, row, path }: Marker): string {
   return `CROSSWALK-${call}-${row}-${path}-END`
 }
 
-/** The markers in a text, in order. */
+/** Returns the markers in a text, in order. */
 export function markersIn(text: string): readonly Marker[] {
   return [...text.matchAll(MARKER)].map(markerOf)
 }
 
-/** The text with every marker written as `write` says. */
+/** Returns the text with every marker replaced by `write`. */
 export function replaceMarkers(text: string, write: (marker: Marker) => string): string {
   return text.replace(MARKER, (...match) => write(markerOf(match)))
 }

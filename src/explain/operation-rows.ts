@@ -6,18 +6,18 @@ export interface OperationRow {
   readonly method: string
   readonly path: string
   readonly kind: Kind
-  /** v2 calls it can make, as `METHOD /path`. */
+  /** The v2 calls that it can make, as `METHOD /path`. */
   readonly calls: readonly string[]
-  /** Codes of what a client can see differently. */
+  /** Codes of the differences that a client can see. */
   readonly differences: readonly string[]
   /** Why it is v1-only, or what its emulation cannot know. */
   readonly because?: string
 }
 
-/** The codes of an operation; the tables know them. */
+/** Returns the codes of an operation from the tables. */
 export type DifferencesOf = (operation: string) => readonly string[]
 
-/** Every operation of every domain, in table order. */
+/** Describes every operation of every domain, in table order. */
 export function describeOperations(mappings: readonly Mapping[], differencesOf: DifferencesOf): readonly OperationRow[] {
   return mappings.flatMap(({ operations }) => operations.map((operation) => describe(operation, differencesOf)))
 }

@@ -5,17 +5,17 @@ import type { Mapping, Operation } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { markerText } from './marker.ts'
 
-/** What v2 may answer to a call; without rows it is no list. */
+/** The form of v2's answer to a call. Without rows it is not a list. */
 export interface Shape {
   readonly plural?: string
   /** The body of a single answer, or the rest of a list's; `row` 0 is the answer itself. */
   readonly body: (call: number, row: number) => JsonObject
 }
 
-/** Tells the shape of v2's answers from the tables. */
+/** Finds the form of v2's answers in the tables. */
 export type ShapeOf = (operation: Operation, call: Call) => Shape
 
-/** The v2 collections that the tables know, and what stands in them. */
+/** Gathers the v2 collections that the tables know, and the form of their rows. */
 export function createShapes(mappings: readonly Mapping[]): ShapeOf {
   const resources = new Map<string, Resource>()
   for (const { answer } of mappings.flatMap(({ operations }) => operations))
@@ -32,7 +32,7 @@ function isResource(message: Message): message is Resource {
   return 'plural' in message
 }
 
-/** A v2 form in which every text is a marker; everything has a uid. */
+/** Returns a v2 form in which every text is a marker. Every object has a uid. */
 function placeholder(fields: Fields, call: number, row: number): JsonObject {
   const form: Record<string, unknown> = { uid: markerText({ call, row, path: 'uid' }) }
   fill(form, fields, '', call, row)

@@ -3,7 +3,7 @@ import type { Branch, Course, PlannedCall } from './explore.ts'
 import { type Marker, markersIn } from './marker.ts'
 import { answerOf, extract, variableOf } from './shell-variable.ts'
 
-/** The calls of a request as lines for a shell; what is made only under a condition that a shell cannot see is a comment. */
+/** Writes the calls of a request as lines for a shell. A call under a condition that a shell cannot check is a comment. */
 export function shellLines(base: string, { calls }: Course): readonly string[] {
   const commands = calls.flatMap((planned, at) => {
     const later = calls.slice(at + 1)
@@ -17,7 +17,7 @@ export function shellLines(base: string, { calls }: Course): readonly string[] {
   return commands.flatMap((command) => command.split('\n'))
 }
 
-/** The values of this call's answer that later calls need. */
+/** Returns the values of this call's answer that later calls need. */
 function wantedFrom(number: number, later: readonly PlannedCall[]): readonly Wanted[] {
   const needed = later.flatMap(({ call, each, guard }) => [
     ...markersIn(JSON.stringify(call)).map((marker) => ({ marker, each })),
@@ -42,7 +42,7 @@ function guardLines(guard: PlannedCall['guard']): string[] {
   return guard ? [condition(guard)] : []
 }
 
-/** One command. A value that differs from row to row makes it a loop; a guard stands in front. */
+/** Writes one command. A value that differs from row to row makes it a loop; a guard comes first. */
 function plain(base: string, { call, guard, each }: PlannedCall, stopsOnFailure: boolean): string {
   const command = curl(base, call, stopsOnFailure ? '-sS --fail-with-body' : '-sS', asVariable)
   const [first] = markersIn(JSON.stringify(call))

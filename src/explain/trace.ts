@@ -8,7 +8,7 @@ import { type Make, run } from '../tables/plan/turn.ts'
 import { markerText } from './marker.ts'
 import type { ShapeOf } from './placeholder.ts'
 
-/** How v2 is supposed to answer, where it is not the ordinary way: success, one row in a list, no further page. */
+/** Imagined deviations of v2 from the ordinary case: success, one row in a list, no further page. */
 export interface Scenario {
   /** The call with this number fails with this code. */
   readonly failing?: readonly [call: number, code: CodeName]
@@ -16,17 +16,17 @@ export interface Scenario {
   readonly paged?: number
   /** Rows in every list. */
   readonly rows?: number
-  /** Values of members whose marker text is the key. */
+  /** Values of members, by the text of their marker. */
   readonly values?: ReadonlyMap<string, string>
 }
 
-/** The calls that an operation makes in a scenario, in order, and the error that it ends with. */
+/** The calls that an operation makes in a scenario, in order, and its error if it ends with one. */
 export interface Trace {
   readonly calls: readonly Call[]
   readonly error: ApiError | undefined
 }
 
-/** What is explained: one v1 request. */
+/** The v1 request to explain. */
 export interface Subject {
   readonly operation: Operation
   readonly request: V1Request
@@ -34,10 +34,10 @@ export interface Subject {
   readonly shapeOf: ShapeOf
 }
 
-/** Where an operation that never ends is cut off. */
+/** Maximum calls of an operation; one that never ends stops here. */
 const MOST_CALLS = 100
 
-/** Runs a request against imagined answers; nothing is sent. */
+/** Runs a request against imagined answers. Nothing is sent. */
 export function trace(subject: Subject, scenario: Scenario = {}): Trace {
   const calls: Call[] = []
   const answer = (call: Call): Outcome => {
@@ -47,7 +47,9 @@ export function trace(subject: Subject, scenario: Scenario = {}): Trace {
   return { calls, error: follow(subject, answer, () => calls.length < MOST_CALLS) }
 }
 
-/** Runs a request to its end, or until `goOn` says no; each call gets its answer at once. Returns the error that the request ends with. */
+/**
+ * Runs a request to its end, or until `goOn` returns false. Each call is answered at once. Returns the error that the request ends with.
+ */
 export function follow(
   { operation, request, env }: Pick<Subject, 'operation' | 'request' | 'env'>,
   answer: (call: Call) => Outcome,
@@ -77,7 +79,7 @@ function outcomeOf({ operation, shapeOf }: Subject, call: Call, number: number, 
   return { ok: true, body: { [plural]: rows, nextPageToken } }
 }
 
-/** The form with known values in the place of their markers. */
+/** Returns the form with known values in place of their markers. */
 function withValues(form: JsonObject, values: Scenario['values']): JsonObject {
   if (!values || values.size === 0) return form
   return JSON.parse(JSON.stringify(form), (_, value) => (typeof value === 'string' ? (values.get(value) ?? value) : value)) as JsonObject

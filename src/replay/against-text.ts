@@ -13,7 +13,7 @@ const LEFT: Readonly<Record<keyof Against['left'], string>> = {
 
 const ORDER: readonly Outcome[] = ['mismatch', 'error', 'inconclusive', 'race', 'noise', 'expected', 'match']
 
-/** What both sides answered, as lines for a terminal: the sums, and everything that was not equal. */
+/** Writes the answers of both sides as lines for a terminal: the sums, and everything that was not equal. */
 export function againstLines({ rows, left }: Against): readonly string[] {
   const of = (outcome: Outcome) => rows.filter((row) => row.outcome === outcome)
   const sums = ORDER.map((outcome) => `${of(outcome).length} ${outcome}`).join(', ')
@@ -30,7 +30,7 @@ function lineOf({ shape, outcome, reason, differences, v1, v2 }: AgainstRow): st
   return `${outcome}  ${shape}  HTTP ${v1} and ${v2}  ${what}`
 }
 
-/** Whether nothing was wrong, and something was compared. */
+/** True if something was compared and nothing was wrong. */
 export function isClean({ rows }: Against): boolean {
   return (
     rows.some(({ outcome }) => outcome === 'match' || outcome === 'expected' || outcome === 'noise') &&

@@ -13,24 +13,24 @@ import type { Traffic } from './traffic/recorded-traffic.ts'
 
 export interface AgainstSettings {
   readonly mappings: readonly Mapping[]
-  /** Asks either side; both get the same token, and nothing but reads. */
+  /** Asks either side. Both get the same token, and reads only. */
   readonly ask: Ask
   readonly journal: Journal
-  /** Goes out with every request; it is neither printed nor recorded. */
+  /** Sent with every request. It is neither printed nor recorded. */
   readonly token: string
-  /** Reads sent at most, and in each second. Each may be asked again to settle a difference. */
+  /** Maximum reads in all, and per second. Each may be repeated to settle a difference. */
   readonly most: number
   readonly perSecond: number
   readonly signal: AbortSignal
 }
 
-/** One read, as both sides answered it. */
+/** One read and the answers of both sides. */
 export interface AgainstRow {
   readonly operation: string
   readonly shape: string
   readonly outcome: Outcome
   readonly reason?: string
-  /** `kind where`, with the code of what is declared. */
+  /** `kind where`, with the code of a declared difference. */
   readonly differences: readonly string[]
   readonly v1: number
   readonly v2: number
@@ -39,26 +39,26 @@ export interface AgainstRow {
 export interface Against {
   readonly rows: readonly AgainstRow[]
   readonly left: {
-    /** Writes are never sent. */
+    /** Writes, which are never sent. */
     readonly writes: number
     /** Reads that were written as a POST. */
     readonly forms: number
-    /** The same read again. */
+    /** Repetitions of the same read. */
     readonly repeated: number
-    /** Only the side that gave a page token knows where it leads. */
+    /** Reads with a page token, which only the side that issued it can read. */
     readonly pageTokens: number
     readonly v1Only: number
-    /** Not v1, or not known to it. */
+    /** Not v1, or unknown to it. */
     readonly other: number
-    /** More than were to be sent. */
+    /** Reads beyond the maximum. */
     readonly beyond: number
   }
 }
 
-/** One in so many reads asks v1 twice, to learn which members change by themselves. */
+/** Every n-th read asks v1 twice, to learn which members change by themselves. */
 const LEARN_EVERY = 10
 
-/** Sends every different read of recorded traffic to v1 and, translated, to v2, one after the other, and compares what they answer. */
+/** Sends every different read of recorded traffic to v1 and, translated, to v2, one after the other. Compares their answers. */
 export async function replayAgainst(traffic: Traffic, settings: AgainstSettings): Promise<Against> {
   const { reads, left } = await pick(traffic, settings)
   const rows: AgainstRow[] = []

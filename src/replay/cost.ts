@@ -6,24 +6,24 @@ import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import { PAGE_SIZE } from '../tables/plan/page.ts'
 import type { Call, Outcome } from '../tables/plan/plan.ts'
 
-/** What one v1 request costs v2. */
+/** The v2 calls that one v1 request makes. */
 export interface Cost {
   readonly calls: number
-  /** Of them, those whose answers the proxy keeps for a caller, so that they are not made again at once. */
+  /** The calls whose answers the proxy keeps for the caller, so that it does not repeat them at once. */
   readonly kept: number
   /** The request is refused before v2 is asked. */
   readonly refused?: ApiError
 }
 
-/** The cost of one request of an operation. */
+/** Returns the cost of one request of an operation. */
 export type CostOf = (operation: Operation, request: V1Request) => Cost
 
-/** Where an operation that never ends is cut off. */
+/** Maximum calls of an operation; one that never ends stops here. */
 const MOST_CALLS = 100_000
 
 /**
- * Counts the v2 calls of a request by running it against an imagined v2: every call succeeds, every list that the request is about
- * holds `rows` rows and is served page by page, every other list holds one. Nothing is sent.
+ * Counts the v2 calls of a request by running it against an imagined v2. Every call succeeds, and nothing is sent.
+ * Every list that the request asks for holds `rows` rows and is served page by page. Every other list holds one row.
  */
 export function costOf(subject: Subject, rows: number): Cost {
   const { operation } = subject
@@ -58,13 +58,13 @@ function parameter({ query }: Call, name: string): string | undefined {
   return query.find(([given]) => given === name)?.[1]
 }
 
-/** Rows have uids that rise, as a list in the order of its uids has them. */
+/** Gives a row a uid that rises with its position, as in a list sorted by uid. */
 function identified(row: JsonObject, nth: number): JsonObject {
   const uid = `${'0'.repeat(40)}/${nth.toString(16).padStart(16, '0')}`
   return { ...row, uid, id: uid }
 }
 
-/** The form with known texts in the place of their markers. */
+/** Returns the form with known texts in place of their markers. */
 function withValues(form: JsonObject, values: ReadonlyMap<string, string>): JsonObject {
   return JSON.parse(JSON.stringify(form), (_, value) => (typeof value === 'string' ? (values.get(value) ?? value) : value)) as JsonObject
 }

@@ -5,7 +5,7 @@ import { sampleOf } from './sample.ts'
 import type { Summary } from './summary/summary.ts'
 import type { Counted } from './traffic/recorded-traffic.ts'
 
-/** Gathers what records and logs of the proxy tell, until all of it is known. */
+/** Gathers the counts in records and logs of the proxy until all of them are read. */
 export interface CountedItems {
   add(item: Counted): void
   /** Hands everything over to the summary. */
@@ -15,7 +15,7 @@ export interface CountedItems {
 interface Uses {
   /** Requests by client, from sums of traffic or from log lines. */
   readonly summed: Map<string, number>
-  /** Requests by client that were recorded one by one; they are part of the sums, where there are any. */
+  /** Requests by client that were recorded one by one. Sums include them where there are sums. */
   readonly single: Map<string, number>
   readonly shapes: Map<string, number>
 }
@@ -47,13 +47,13 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, summar
   }
 }
 
-/** Method and path of what v1 answered and no table knows, as far as the record has them. */
+/** Returns the method and path of a request that v1 answered and no table has, as far as they are recorded. */
 function unknownOf(id: string): [method: string, path: string] {
   const [, method, path] = /^unknown (\S+) (.*)$/s.exec(id) ?? []
   return method !== undefined && path !== undefined ? [method, path] : ['', `(${id === 'unknown' ? 'not recorded' : id})`]
 }
 
-/** What the recorded shapes cost on average; without any, what the plainest request of the operation costs. */
+/** Returns the mean cost of the recorded shapes, or the cost of the operation's plainest request if there are none. */
 function meanCost(operation: Operation, shapes: ReadonlyMap<string, number>, cost: CostOf) {
   const weighed = shapes.size > 0 ? [...shapes] : [[operation.id, 1] as const]
   const sum = { calls: 0, kept: 0, times: 0 }
@@ -66,7 +66,7 @@ function meanCost(operation: Operation, shapes: ReadonlyMap<string, number>, cos
   return { calls: sum.calls / sum.times, kept: sum.kept / sum.times }
 }
 
-/** A sample of a shape may be refused where the real request was not, because it was put together from classes of values. */
+/** The sample of a shape is made of classes of values, so it may be refused although the real request was not. */
 function costOfShape(operation: Operation, shape: string, cost: CostOf) {
   const own = cost(operation, sampleOf(operation, shape))
   return own.refused ? cost(operation, sampleOf(operation)) : own

@@ -16,14 +16,14 @@ import type { Item, Sent, Traffic } from './traffic/recorded-traffic.ts'
 export interface ReplaySettings extends SummarySettings {
   readonly mappings: readonly Mapping[]
   readonly env: Env
-  /** Rows that every list is supposed to hold. */
+  /** Rows that every list is assumed to hold. */
   readonly rows: number
 }
 
-/** Costs of different requests that are remembered. */
+/** Maximum costs of different requests that are kept. */
 const COSTS = 10_000
 
-/** What recorded traffic would meet if it came today: found out without sending anything. */
+/** Computes what recorded traffic would cost and meet today, without sending anything. */
 export async function replay(traffic: Traffic, settings: ReplaySettings): Promise<Replayed> {
   const summary = createSummary(settings)
   const cost = createCostOf(settings)
@@ -58,7 +58,7 @@ function dropped({ operation, request }: { readonly operation: Operation; readon
   }
 }
 
-/** A name that no table knows may be anything, a pasted token too. */
+/** Hides a name that no table has, because it may be anything, for example a pasted token. */
 function nameToShow(name: string): string {
   return /^[A-Za-z][\w.[\]]{0,39}$/.test(name) && !isSecretName(name) && withoutSecrets(name) === name ? name : '(no name)'
 }
@@ -68,7 +68,7 @@ function shown<T extends { readonly member: string }>(member: T): T {
   return { ...member, member: parts.join('.') }
 }
 
-/** The cost of a request, worked out once for all that are alike: of one shape, and with the same numbers (a limit, a page size). */
+/** Computes the cost of a request once for all requests of the same shape and with the same numbers (a limit, a page size). */
 function createCostOf({ mappings, env, rows }: ReplaySettings): CostOf {
   const shapes = createShapes(mappings)
   const known = new LRUCache<string, Cost>({ max: COSTS })

@@ -9,23 +9,23 @@ import type { Mapping, Operation, V1Request } from '../tables/operations/operati
 import { createOnlyV1 } from '../tables/operations/v1-values.ts'
 import type { Sent } from './traffic/recorded-traffic.ts'
 
-/** Where a request leads. */
+/** The destination of a request. */
 export type Place =
-  /** What only v1 knows is an operation of its own, without a plan. `form`: a POST that stands for a GET. */
+  /** An operation that only v1 knows has no plan. `form`: a POST that stands for a GET. */
   | { readonly kind: 'operation'; readonly operation: Operation; readonly request: V1Request; readonly form: boolean }
-  /** An operation, but its query or body cannot be read: v1 answers 400. */
+  /** An operation whose query or body cannot be read: v1 answers 400. */
   | { readonly kind: 'refused'; readonly operation: Operation; readonly error: ApiError }
-  /** A v1 path that v1 does not know, or not with this method. `error` tells why nobody is asked. */
+  /** A v1 path that v1 does not have, or not with this method. `error` says why neither side is asked. */
   | {
       readonly kind: 'unknown'
       readonly path: string
       readonly why: 'no operation' | 'another method' | 'malformed'
       readonly error?: ApiError
     }
-  /** Not v1 at all: passed on to v2 as it is. */
+  /** Not a v1 path: passed on to v2 unchanged. */
   | { readonly kind: 'native' }
 
-/** Routes as the proxy does, and by the same functions. */
+/** Routes requests with the proxy's own functions. */
 export function createPlaces(mappings: readonly Mapping[]): (sent: Sent) => Place {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const classify = createClassify(mappings)

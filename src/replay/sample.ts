@@ -5,7 +5,7 @@ import type { Operation, V1Request } from '../tables/operations/operation.ts'
 const ROOT = '0'.repeat(40)
 const CHILD = `${ROOT}/${'0'.repeat(16)}`
 
-/** One value of each class that `shapeOf` tells apart. */
+/** One value of each class that `shapeOf` distinguishes. */
 const VALUES: Readonly<Record<string, string>> = {
   empty: '',
   flag: 'true',
@@ -23,7 +23,7 @@ const VALUES: Readonly<Record<string, string>> = {
 
 const BODY_VALUES: Readonly<Record<string, unknown>> = { ...VALUES, boolean: true, number: 1, null: null, none: [], list: [], object: {} }
 
-/** A request of this shape: what records keep of a request is enough to tell its way through the tables. */
+/** Builds a request of this shape. Its way through the tables is that of the recorded request. */
 export function sampleOf(operation: Operation, shape = operation.id): V1Request {
   const parts = shape
     .slice(operation.id.length + 1)

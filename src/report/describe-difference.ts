@@ -1,13 +1,13 @@
 import type { Describe } from './reporter.ts'
 
-/** A declared difference in words, as `mappings/differences.ts` has it. */
+/** The texts of a declared difference in `mappings/differences.ts`. */
 interface Described {
   readonly code: string
   readonly seen: string
   readonly because: string
 }
 
-/** What the tables say about a code; a code of older tables that is gone says nothing. */
+/** Returns the tables' texts about a code. A code that is no longer in the tables has none. */
 export function describeWith(differences: readonly Described[]): Describe {
   const known = new Map(differences.map(({ code, seen, because }) => [code, { seen, because }]))
   return (code) => known.get(code) ?? { seen: '', because: '' }

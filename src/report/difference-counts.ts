@@ -4,16 +4,16 @@ import { type Sighting, sightingsOf } from './difference-of.ts'
 import { createExamples, type Examples } from './examples.ts'
 import { createSteps, type Steps } from './steps.ts'
 
-/** The differences of every operation, counted as comparisons come in. */
+/** The differences of every operation, counted one comparison at a time. */
 export interface Differences {
   add(comparison: Comparison, at: number): void
   of(operation: string): { readonly differences: readonly Difference[]; readonly further: number }
 }
 
-/** Differences of one operation that are kept apart. */
+/** Maximum differences of one operation that are told apart. */
 const MOST = 200
 
-/** Callers of one difference that are told apart. */
+/** Maximum callers of one difference that are told apart. */
 const CALLERS = 1_000
 
 interface Group extends Pick<Difference, 'key' | 'state' | 'kind' | 'where' | 'code'> {

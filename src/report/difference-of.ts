@@ -6,7 +6,7 @@ export interface Sighting extends Pick<Difference, 'key' | 'state' | 'kind' | 'w
   readonly example?: ExampleReport
 }
 
-/** The differences that a comparison shows; a comparison without findings that is no match shows one by its reason. */
+/** Returns the differences that a comparison shows. One without findings that is no match shows one difference, named by its reason. */
 export function sightingsOf(comparison: Comparison): readonly Sighting[] {
   const { outcome, reason = 'no reason was recorded', totals } = comparison
   if (totals.length > 0) return totals.map((total) => sightingOf(comparison, total))

@@ -1,21 +1,21 @@
 import type { ExampleReport } from './difference.ts'
 
-/** Examples by group, bounded over all groups together: a frequent difference never pushes a rare one out. */
+/** Examples by group. The limit applies to all groups together, but a frequent difference never removes a rare one. */
 export interface Examples {
   add(group: string, example: ExampleReport): void
   /** Newest first. */
   of(group: string): readonly ExampleReport[]
 }
 
-/** Examples kept over all. */
+/** Maximum examples of all groups. */
 const MOST = 10_000
 
-/** So many of each group stay, however many others come. */
+/** Examples of each group that are always kept. */
 const SPARED = 3
 
 export function createExamples(most: number = MOST): Examples {
   const groups = new Map<string, ExampleReport[]>()
-  /** The group of each example, oldest first; read from `first` on. */
+  /** The group of each example, oldest first. Reading starts at `first`. */
   let order: string[] = []
   let first = 0
   let held = 0

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { PageAssets } from './assets.ts'
 import type { Report } from './report.ts'
 
-/** The report as a page that needs nothing else, and the policy under which a server should send it. */
+/** The report as a self-contained page, and the content security policy for it. */
 export interface Page {
   readonly html: string
   readonly policy: string
 }
 
 /**
- * Puts the report, the script and the style into one page. Nothing but this script and this style runs, whatever the report holds: both
- * are named by their hashes, and the report is data in which no tag can end. `live` is the address at which a server answers it anew;
- * a page without a report gets its first there.
+ * Puts the report, the script and the style into one page. Nothing but this script and this style runs, whatever the report contains.
+ * The policy names both by their hashes, and the report is data in which no tag can end.
+ * `live` is the address at which a server returns the current report. A page without a report gets its first one there.
  */
 export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string): Page {
   const policy = [
@@ -50,7 +50,7 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** JSON in which no `<` stands, so that neither a tag nor a comment can begin or end. */
+/** Returns JSON without `<`, so that neither a tag nor a comment can begin or end. */
 function asData(report: Report | undefined): string {
   return JSON.stringify(report ?? null).replaceAll('<', '\\u003c')
 }

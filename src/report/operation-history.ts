@@ -13,7 +13,7 @@ export type OperationSeen = Pick<
   'trend' | 'steps' | 'latency' | 'differences' | 'furtherDifferences' | 'wouldSend' | 'writes'
 >
 
-/** Times, examples and notes, gathered as they come. `at` is in milliseconds since 1970. */
+/** Gathers times, examples and notes. `at` is in milliseconds since 1970. */
 export interface Seen {
   comparison(comparison: Comparison, at: number): void
   unsent(entry: WouldSend): void
@@ -22,11 +22,11 @@ export interface Seen {
   timeline(): Timeline
 }
 
-/** The last so many notes, and unsent calls of one operation, are shown. */
+/** Maximum notes, and unsent calls of one operation, that are shown. */
 const NOTES = 500
 const UNSENT = 5
 
-/** The series of all operations together; no operation has this name. */
+/** The series of all operations together. No operation has this name. */
 const ALL = ''
 
 interface Times {
@@ -94,7 +94,7 @@ function timeStep({ at, counts }: Step<Outcome>): TimeStep {
   return { at, outcomes: counts }
 }
 
-/** The bound after each step, over everything up to there: what a person who looked then would have seen. */
+/** Returns the bound after each step, over all steps so far: what a reader would have seen at that time. */
 function trendOf(steps: readonly Step<Outcome>[]): readonly TrendPoint[] {
   let [n, bad] = [0, 0]
   return steps.map(({ at, counts }) => {

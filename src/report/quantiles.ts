@@ -1,9 +1,9 @@
 import type { Quantiles } from './report.ts'
 
-/** Milliseconds seen, the last so many of them. */
+/** The last durations in milliseconds, up to a capacity. */
 export interface Durations {
   add(ms: number): void
-  /** undefined when none was seen. */
+  /** undefined without durations. */
   quantiles(): Quantiles | undefined
 }
 

@@ -18,7 +18,7 @@ export interface ReadSources {
   readonly now: number
 }
 
-/** The report of record files; a folder stands for the record files in it. Rejects when one cannot be read. */
+/** Builds the report of record files. A folder stands for the record files in it. Rejects if one cannot be read. */
 export async function readReport(
   paths: readonly string[],
   { operations, declarations, describe, target, now }: ReadSources,
@@ -36,7 +36,7 @@ export async function readReport(
   return reporter.report({ target, now, skipped: count.skipped })
 }
 
-/** Record files, and those that were set aside when they were full. */
+/** Matches record files, also those that were renamed when they were full. */
 const RECORDS = /\.ndjson(?:\.\d+)?$/
 
 async function filesAt(path: string): Promise<readonly string[]> {
@@ -45,7 +45,7 @@ async function filesAt(path: string): Promise<readonly string[]> {
   return names.filter((name) => RECORDS.test(name)).map((name) => join(path, name))
 }
 
-/** Entries are told in the order of their times; the files of one proxy follow each other. */
+/** Sorts the files so that entries come in the order of their times. The files of one proxy follow each other. */
 async function oldestFirst(paths: readonly string[]): Promise<readonly string[]> {
   const files = [...new Set((await Promise.all(paths.map(filesAt))).flat())]
   const dated = await Promise.all(files.map(async (file) => ({ file, at: await firstTime(file) })))

@@ -1,7 +1,7 @@
 import { percent } from '../diff/percent.ts'
 import type { OperationReport, Report } from './report.ts'
 
-/** The report as lines for a terminal: the verdict, and one line for each operation and difference to mend. */
+/** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
 export function reportLines({ operations, target, ready, read, against }: Report): readonly string[] {
   const inside = operations.filter(({ standing }) => standing === 'inside').length
   const width = Math.max(0, ...operations.map(({ operation }) => operation.length))

@@ -7,30 +7,32 @@ import type { Note, WouldSend } from '../diff/records/record.ts'
 import type { Kind as OperationKind } from '../tables/operations/operation.ts'
 import type { Difference } from './difference.ts'
 
-/** Everything that the page shows and `--json` prints. Times are milliseconds since 1970, shares 0–1; all of it was redacted when recorded. */
+/**
+ * The content of the page and of `--json`. Times are milliseconds since 1970, shares 0–1. All values were redacted when they were recorded.
+ */
 export interface Report {
   readonly format: typeof FORMAT
   readonly generatedAt: number
-  /** Share of wrong answers that is acceptable. */
+  /** Acceptable share of wrong answers. */
   readonly target: number
   readonly ready: boolean
   readonly reasons: readonly string[]
-  /** Times of the first and the last entry; absent when there was none. */
+  /** Times of the first and the last entry; absent if there was none. */
   readonly span?: { readonly from: number; readonly to: number }
   readonly read: ReadSummary
   readonly operations: readonly OperationReport[]
   readonly declarations: readonly DeclarationRow[]
   readonly clients: readonly Client[]
-  /** Calls of clients that came after the ones that are kept apart. */
+  /** Calls of clients beyond those that are told apart. */
   readonly uncounted: number
   readonly timeline: Timeline
-  /** The report that this one is held against. */
+  /** The older report with which this one is compared. */
   readonly against?: Against
 }
 
 export const FORMAT = 'crosswalk-report-1'
 
-/** What the report was made of. */
+/** The input of the report. */
 export interface ReadSummary {
   readonly entries: number
   /** Lines that were no entries. */
@@ -43,22 +45,22 @@ export interface OperationReport extends OperationEvidence {
   readonly calls: number
   readonly standing: Standing
   readonly reason: string
-  /** Clean observations until the bound is the target; absent for what v2 cannot answer. */
+  /** Clean observations until the bound reaches the target; absent for operations that v2 cannot answer. */
   readonly needed?: number
   /** Modes that served it. */
   readonly modes: readonly string[]
-  /** The bound as it stood at the end of each step of time. */
+  /** The bound at the end of each time step. */
   readonly trend: readonly TrendPoint[]
-  /** Outcomes in each step of time. */
+  /** Outcomes in each time step. */
   readonly steps: readonly TimeStep[]
   readonly latency?: { readonly v1: Quantiles; readonly v2: Quantiles }
   readonly differences: readonly Difference[]
-  /** Differences that came after as many others as are kept apart. */
+  /** Differences beyond those that are told apart. */
   readonly furtherDifferences: number
-  /** The last calls of v2 that a write would have made. */
+  /** The last v2 calls that writes would have made. */
   readonly wouldSend: readonly Pick<WouldSend, 'at' | 'mode' | 'shape' | 'call'>[]
   readonly writes: number
-  /** How it stood in the report that this one is held against. */
+  /** The same operation in the older report. */
   readonly before?: Before
 }
 
@@ -69,7 +71,7 @@ export interface TrendPoint {
   readonly bound: number
 }
 
-/** Outcomes from `at` on for as long as a step of the timeline lasts. Those that did not occur are left out. */
+/** Outcomes in one time step, which begins at `at`. Outcomes that did not occur are left out. */
 export interface TimeStep {
   readonly at: number
   readonly outcomes: Partial<Readonly<Record<Outcome, number>>>
@@ -105,6 +107,6 @@ export interface Against {
   readonly generatedAt: number
   readonly target: number
   readonly ready: boolean
-  /** Differences that are not seen any more. */
+  /** Differences that no longer occur. */
   readonly gone: readonly (Pick<Difference, 'state' | 'kind' | 'where' | 'code' | 'findings'> & { readonly operation: string })[]
 }

@@ -8,18 +8,18 @@ import type { Operation } from '../tables/operations/operation.ts'
 import { createSeen, type Seen } from './operation-history.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
 
-/** What the report says about a declared difference beside its counts. */
+/** The texts of a declared difference besides its counts. */
 export type Describe = (code: string) => Pick<DeclarationRow, 'seen' | 'because'>
 
 export interface ReporterSources {
-  /** Told of every entry by whoever owns it; the reporter only reads it. */
+  /** Its owner counts every entry in it. The reporter only reads it. */
   readonly ledger: Ledger
   readonly operations: readonly Operation[]
   readonly describe: Describe
 }
 
 export interface ReportQuestion {
-  /** Share of wrong answers that is acceptable, 0 < target < 1. */
+  /** Acceptable share of wrong answers, 0 < target < 1. */
   readonly target: number
   /** Milliseconds since 1970. */
   readonly now: number
@@ -27,7 +27,7 @@ export interface ReportQuestion {
   readonly skipped?: number
 }
 
-/** Gathers what a report needs beyond the ledger: times, examples, notes. Its memory is bounded, whatever comes. */
+/** Gathers what a report needs beyond the ledger: times, examples, notes. Its memory is bounded. */
 export interface Reporter {
   /** Takes one entry that the ledger counted as new. */
   add(entry: Entry): void
@@ -77,7 +77,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
   }
 }
 
-/** Times of the first and the last entry. */
+/** Keeps the times of the first and the last entry. */
 function createSpan() {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   return {
@@ -111,7 +111,7 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
   return found
 }
 
-/** An operation that had traffic and was never compared. */
+/** Returns the evidence of an operation that had traffic and no comparison. */
 function nothingOf(operation: string): OperationEvidence {
   const counts = { matches: 0, expected: 0, noise: 0, races: 0, mismatches: 0, errors: 0, inconclusive: 0 }
   return { operation, requests: 0, n: 0, ...counts, callers: 0, shapes: 0, bound: 1, firstAt: 0, lastAt: 0 }

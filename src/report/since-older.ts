@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Difference } from './difference.ts'
 import { type Before, FORMAT, type OperationReport, type Report } from './report.ts'
 
-/** What is read of an older report: enough to tell a trend. */
+/** The parts of an older report that a comparison needs. */
 const older = z.object({
   format: z.literal(FORMAT),
   generatedAt: z.number(),
@@ -42,10 +42,10 @@ export function readOlderReport(text: string): OlderReport | { readonly problem:
   }
 }
 
-/** States of differences whose end is news; noise and races come and go. */
+/** States of differences whose end is worth reporting. Noise and races come and go. */
 const LASTING: ReadonlySet<Difference['state']> = new Set<Difference['state']>(['unexplained', 'failed', 'declared'])
 
-/** The report with what changed since an older one. */
+/** Adds to the report what changed since an older one. */
 export function heldAgainst(report: Report, { operations, generatedAt, target, ready }: OlderReport): Report {
   const old = new Map(operations.map((operation) => [operation.operation, operation]))
   const seen = new Set(report.operations.flatMap(({ operation, differences }) => differences.map(({ key }) => `${operation}\n${key}`)))

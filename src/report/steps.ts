@@ -1,22 +1,22 @@
-/** Counts by step of time, all of one length, which doubles whenever there would be too many: so any span fits in a bounded space. */
+/** Counts by time step. All steps have one length, which doubles when there are too many, so that any span fits a bounded space. */
 export interface Steps<K extends string> {
   /** Counts one event of a series at a time in milliseconds since 1970. */
   count(series: string, at: number, key: K): void
-  /** The steps of a series in which something was counted, oldest first. */
+  /** Returns the steps of a series with counts, oldest first. */
   of(series: string): readonly Step<K>[]
   /** Length of one step in milliseconds. */
   stepMs(): number
 }
 
 export interface Step<K extends string> {
-  /** When it begins. */
+  /** When the step begins. */
   readonly at: number
   readonly counts: Partial<Readonly<Record<K, number>>>
 }
 
 const FIRST_STEP_MS = 1_000
 
-/** Steps of the whole span. A chart has no more pixels for them. */
+/** Maximum steps of the whole span; a chart has no more pixels for them. */
 const MOST_STEPS = 96
 
 type Series<K extends string> = Map<number, { [Key in K]?: number }>
@@ -44,7 +44,7 @@ export function createSteps<K extends string>(): Steps<K> {
   }
 }
 
-/** The same counts in steps that are `times` as long. */
+/** Returns the same counts in steps that are `times` as long. */
 function merged<K extends string>(series: Series<K>, times: number): Series<K> {
   const wider: Series<K> = new Map()
   for (const [index, counts] of series) {

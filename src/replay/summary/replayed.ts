@@ -1,7 +1,7 @@
 import type { Kind } from '../../tables/operations/operation.ts'
 import type { Format } from '../traffic/recorded-traffic.ts'
 
-/** What recorded traffic would meet; requests are counted, times are milliseconds since 1970. */
+/** What recorded traffic would meet. Requests are counted; times are milliseconds since 1970. */
 export interface Replayed {
   readonly format: Format
   readonly requests: number
@@ -15,26 +15,26 @@ export interface Replayed {
   readonly differences: readonly DifferenceRow[]
   readonly unknown: readonly UnknownRow[]
   readonly clients: readonly ClientRow[]
-  /** Requests of clients that came after the ones that are kept apart. */
+  /** Requests of clients beyond those that are told apart. */
   readonly uncounted: number
 }
 
 export interface Coverage {
-  /** v2 answers it. */
+  /** Requests that v2 answers. */
   readonly served: number
-  /** It needs a v1 service. */
+  /** Requests that need a v1 service. */
   readonly v1Only: number
-  /** v1 itself knows no such operation. */
+  /** Requests whose operation v1 does not have either. */
   readonly unknown: number
-  /** No v1 request: it goes to v2 as it is. */
+  /** Requests outside v1, which go to v2 unchanged. */
   readonly native: number
 }
 
 export interface V2Cost {
   readonly calls: number
-  /** Of them, those that are spared while an answer is kept. */
+  /** The calls that are saved while an answer is kept. */
   readonly kept: number
-  /** The minute with the most calls; absent when the traffic has no times. */
+  /** The minute with the most calls; absent if the traffic has no times. */
   readonly peak?: { readonly at: number; readonly requests: number; readonly calls: number }
 }
 
@@ -43,11 +43,11 @@ export interface OperationRow {
   readonly kind: Kind
   readonly requests: number
   readonly v2Calls: number
-  /** Refused before v2 is asked: the query or the body is wrong. */
+  /** Requests that are refused before v2 is asked, because the query or the body is wrong. */
   readonly refused: number
   /** Query parameters that v1 ignored too, by name. */
   readonly droppedParameters: Readonly<Record<string, number>>
-  /** Members of bodies that v2 never sees, with the reason. */
+  /** Members of bodies that are not sent to v2, with the reason. */
   readonly droppedMembers: Readonly<Record<string, number>>
   readonly differences: readonly string[]
   readonly because?: string
@@ -72,7 +72,7 @@ export interface ClientRow {
   readonly requests: number
   readonly served: number
   readonly v1Only: number
-  /** Nobody knows whether v2 has what they ask for. */
+  /** It is unknown whether v2 has what they ask for. */
   readonly unknown: number
   readonly v2Calls: number
   /** v1-only operations that it uses. */

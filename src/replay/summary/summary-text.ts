@@ -1,7 +1,7 @@
 import { many } from '../../diff/many.ts'
 import type { ClientRow, OperationRow, Replayed } from './replayed.ts'
 
-/** What recorded traffic would meet, as lines for a terminal. */
+/** Writes what recorded traffic would meet as lines for a terminal. */
 export function replayLines(replayed: Replayed): readonly string[] {
   const { operations, differences, unknown, clients, uncounted, assumptions } = replayed
   return [
@@ -63,7 +63,7 @@ function clientCells({ client, requests, served, v1Only, unknown, v2Calls, block
   return [client, many(requests, 'request'), counts, many(v2Calls, 'v2 call'), move]
 }
 
-/** Columns side by side; the last one is not padded. */
+/** Aligns columns. The last one is not padded. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
   return rows.map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  '))

@@ -4,10 +4,10 @@ import type { Sent } from './recorded-traffic.ts'
 
 const header = z.object({ name: z.string(), value: z.string() })
 
-/** A field of a form, which some archives write in the place of the body's text. */
+/** A field of a form. Some archives write fields instead of the body's text. */
 const field = z.object({ name: z.string(), value: z.string().default('') })
 
-/** What is read of an entry; cookies, other headers and answers are not even looked at. */
+/** The parts of an entry that are read. Cookies, other headers and answers are ignored. */
 const entry = z.object({
   startedDateTime: z.string().optional(),
   request: z.object({
@@ -21,8 +21,8 @@ const entry = z.object({
 const archive = z.object({ log: z.object({ entries: z.array(z.unknown()) }) })
 
 /**
- * The requests of an HTTP archive (HAR 1.2). Their hosts are not looked at: whatever address v1 was called by, its paths are the same. Of
- * credentials only the hash stays, which names the client as records name it.
+ * Reads the requests of an HTTP archive (HAR 1.2). It ignores their hosts, because v1's paths are the same at every address.
+ * It keeps only the hash of a credential, which names the client as records do.
  */
 export function readHar(text: string): { readonly items: readonly Sent[]; readonly unreadable: number } {
   const { log } = archive.parse(JSON.parse(text))

@@ -1,17 +1,17 @@
 import { FORM } from '../../request/route-request.ts'
 import type { Sent } from './recorded-traffic.ts'
 
-/** Apache's and nginx's `combined`, and `common`, which only lacks its end. A quote within quotes is written `\"`. */
+/** The formats `combined` and `common` of Apache and nginx; `common` only lacks the end. A quote within quotes is written `\"`. */
 const LINE = /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) /
 
 const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)$/
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Characters of a line that is read. V8 keeps a note of every character of a quoted request, and has no room for ten million. */
+/** Maximum characters of a line. V8 records every character that a quoted group matches, and runs out of space at ten million. */
 const LONGEST = 1_000_000
 
-/** The request of one line; undefined for a line of another format, and for a connection that never sent one. */
+/** Reads the request of one line. Returns undefined for another format, and for a connection that sent no request. */
 export function readLogLine(line: string): Sent | undefined {
   if (line.length > LONGEST) return undefined
   const [, address = '', user = '', time = '', request = '', status = ''] = LINE.exec(line) ?? []
@@ -20,12 +20,12 @@ export function readLogLine(line: string): Sent | undefined {
   const target = targetOf(url)
   if (target === undefined) return undefined
   const at = timeOf(time)
-  // The log has no headers. A POST that v1 answered well where it has a GET alone can only have been a form.
+  // The log has no headers. If v1 accepted a POST where it only has a GET, the request was a form.
   const headers = method === 'POST' && status.startsWith('2') ? { 'content-type': FORM } : {}
   return { method, url: target, headers, client: user === '-' ? address : user, ...(at !== undefined && { at }) }
 }
 
-/** A path; of an absolute address the path alone. */
+/** Returns the path of a path or of an absolute URL. */
 function targetOf(url: string): string | undefined {
   if (url.startsWith('/')) return url
   if (!URL.canParse(url)) return undefined
@@ -33,7 +33,7 @@ function targetOf(url: string): string | undefined {
   return pathname + search
 }
 
-/** `10/Oct/2026:13:55:36 +0200` in milliseconds since 1970. */
+/** Reads `10/Oct/2026:13:55:36 +0200` as milliseconds since 1970. */
 function timeOf(text: string): number | undefined {
   const [, day, month = '', year, clock, hours, minutes] = TIME.exec(text) ?? []
   const number = String(MONTHS.indexOf(month) + 1).padStart(2, '0')

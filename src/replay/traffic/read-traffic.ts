@@ -5,7 +5,7 @@ import { readLogLine } from './log-line.ts'
 import { readRecordLine } from './record-lines.ts'
 import type { Format, Item, Traffic } from './recorded-traffic.ts'
 
-/** Reads recorded traffic, whichever of the formats it is in. Rejects with a sentence when it is in none, and when it cannot be read. */
+/** Reads recorded traffic in any of the formats. Rejects with a sentence if the format is unknown or the file unreadable. */
 export async function readTraffic(path: string): Promise<Traffic> {
   const format = formatOf(await beginningOf(path))
   if (format === undefined) {
@@ -23,7 +23,7 @@ function harOf(path: string, text: string): ReturnType<typeof readHar> {
   try {
     return readHar(text)
   } catch {
-    // The parser's words would quote the archive, and with it perhaps a token.
+    // The parser's message would quote the archive, and perhaps a token with it.
     throw new Error(`${path} is not a complete HTTP archive (HAR).`)
   }
 }
@@ -37,7 +37,7 @@ const READERS: Readonly<Record<Exclude<Format, 'har'>, (line: string) => Item | 
   records: readRecordLine,
 }
 
-/** A log may be larger than memory: it is read line by line. */
+/** Reads a log line by line, because it may be larger than memory. */
 function readLines(path: string, format: Exclude<Format, 'har'>): Traffic {
   let unreadable = 0
   async function* items(): AsyncGenerator<Item> {
@@ -51,7 +51,7 @@ function readLines(path: string, format: Exclude<Format, 'har'>): Traffic {
   return { format, items: items(), unreadable: () => unreadable }
 }
 
-/** Enough to tell the formats apart. */
+/** Enough to recognize the format. */
 const BEGINNING = 64 * 1024
 
 async function beginningOf(path: string): Promise<string> {
@@ -64,7 +64,7 @@ async function beginningOf(path: string): Promise<string> {
   }
 }
 
-/** The first line may be torn or a stranger's; one of the first few is not. */
+/** The first line may be torn or from another program, but not all of the first lines. */
 const LINES = 20
 
 function formatOf(text: string): Format | undefined {

@@ -2,9 +2,10 @@ import { isObject } from '../../tables/json.ts'
 import type { Counted } from './recorded-traffic.ts'
 
 /**
- * The requests behind one line that Crosswalk wrote: a record, or a line of its log. A sum of traffic stands for requests that are
- * recorded as comparisons and unsent writes as well, so that those only tell which shapes an operation has: `times` is 0.
- * `nothing` for a line that tells of no request, undefined for one that is not ours.
+ * Reads the requests behind one line that Crosswalk wrote: a record, or a line of its log.
+ * A sum of traffic includes requests that are recorded as comparisons and unsent writes too. Those have `times` 0 and only add their
+ * shapes.
+ * Returns `nothing` for a line about no request, and undefined for a line that Crosswalk did not write.
  */
 export function readRecordLine(line: string): Counted | 'nothing' | undefined {
   const value = parsed(line)

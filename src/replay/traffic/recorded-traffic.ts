@@ -1,8 +1,8 @@
-/** What is known of when and by whom a request was made. */
+/** What is known of the time and the client of a request. */
 interface Circumstances {
   /** Milliseconds since 1970. */
   readonly at?: number
-  /** A hash, a user name, or an address: whatever the file tells clients apart by, and never a credential. */
+  /** The file's name for the client: a hash, a user name or an address, never a credential. */
   readonly client?: string
 }
 
@@ -11,7 +11,7 @@ export interface Sent extends Circumstances {
   readonly method: string
   /** Path and query, still encoded. */
   readonly url: string
-  /** Those that v1 routes by; where nothing is known of them, what the answer gives away. */
+  /** The headers by which v1 routes. If they were not recorded, they are inferred from the answer. */
   readonly headers: { readonly 'content-type'?: string; readonly 'x-http-method-override'?: string }
   /** Text of the body. */
   readonly body?: string
@@ -20,12 +20,12 @@ export interface Sent extends Circumstances {
 /** Requests of which only the operation, or their shape, was recorded. */
 export interface Counted extends Circumstances {
   readonly operation: string
-  /** As `shapeOf` writes it; absent where not even that is known. */
+  /** As `shapeOf` writes it; absent if it is unknown. */
   readonly shape?: string
   readonly times: number
 }
 
-/** One request of recorded traffic, or several that are alike. */
+/** One or several like requests of recorded traffic. */
 export type Item = Sent | Counted
 
 export type Format = 'har' | 'access-log' | 'records'
@@ -34,6 +34,6 @@ export type Format = 'har' | 'access-log' | 'records'
 export interface Traffic {
   readonly format: Format
   readonly items: AsyncIterable<Item>
-  /** Lines or entries that could not be read; complete when `items` is at its end. */
+  /** Lines or entries that could not be read; complete once `items` has ended. */
   readonly unreadable: () => number
 }

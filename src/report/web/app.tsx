@@ -15,9 +15,9 @@ import { placeOf } from './words.ts'
 
 interface Props {
   readonly report: Report
-  /** Where a running proxy answers this report anew; a file has no such address. */
+  /** Where a running proxy returns the current report. A file has no such address. */
   readonly live: string | undefined
-  /** Takes a newer report, or null when the proxy asks for a token. */
+  /** Receives a newer report, or null if the proxy asks for a token. */
   readonly onReport: (report: Report | null) => void
 }
 
@@ -88,7 +88,7 @@ function titleOf(route: Route, report: Report): string {
 
 const TITLES = { operations: 'Operations', clients: 'Clients', timeline: 'Timeline', declared: 'Declared differences' }
 
-/** The address may change by a link, by the back button, or by hand. */
+/** Follows the address, which may change by a link, by the back button or by hand. */
 function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Whose page this is. */
+/** The name and the logo. */
 export function Brand() {
   return (
     <p class="brand">
@@ -7,7 +7,7 @@ export function Brand() {
   )
 }
 
-/** Two ways that become one. */
+/** Two paths that become one. */
 function Mark() {
   return (
     <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">

@@ -8,12 +8,12 @@ export function many(n: number, one: string, several = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : several}`
 }
 
-/** `2026-01-05 14:03:09` in UTC; the page says once that all times are. */
+/** `2026-01-05 14:03:09` in UTC. The page says once that all times are UTC. */
 export function time(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** For an axis: the day where a span has several, else the time of day. */
+/** A label for an axis: the day if the span has several, otherwise the time of day. */
 export function tick(at: number, spanMs: number): string {
   const text = time(at)
   if (spanMs > 3 * 86_400_000) return text.slice(5, 10)

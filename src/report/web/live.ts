@@ -1,9 +1,9 @@
 import type { Report } from '../report.ts'
 
-/** The tab forgets it when it is closed, and shows it to no other address. */
+/** Key in the tab's storage, which ends with the tab and is private to this origin. */
 const KEPT = 'crosswalk.admin.token'
 
-/** Keeps the token with which the proxy is asked from now on. */
+/** Keeps the token for further requests to the proxy. */
 export function keepToken(token: string): void {
   sessionStorage.setItem(KEPT, token)
 }
@@ -12,7 +12,10 @@ export function hasToken(): boolean {
   return sessionStorage.getItem(KEPT) !== null
 }
 
-/** Gets the report of a running proxy anew; undefined when that asks for a token, or for another one. Throws what else went wrong. */
+/**
+ * Gets the current report of a running proxy. Returns undefined if the proxy asks for a token or rejects this one. Throws for other
+ * failures.
+ */
 export async function askLive(live: string): Promise<Report | undefined> {
   const token = sessionStorage.getItem(KEPT)
   const answer = await fetch(live, { cache: 'no-store', headers: token === null ? {} : { authorization: `Bearer ${token}` } })

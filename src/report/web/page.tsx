@@ -4,13 +4,13 @@ import { App } from './app.tsx'
 import { Gate } from './views/gate.tsx'
 
 interface Props {
-  /** Null where a running proxy gives the report to nobody without a token. */
+  /** Null if a running proxy gives the report only with a token. */
   readonly first: Report | null
-  /** Where a running proxy answers this report anew; a file has no such address. */
+  /** Where a running proxy returns the current report. A file has no such address. */
   readonly live: string | undefined
 }
 
-/** The report, or what stands before it. */
+/** Shows the report, or asks for the token first. */
 export function Page({ first, live }: Props) {
   const [report, setReport] = useState(first)
   if (report) return <App report={report} live={live} onReport={setReport} />

@@ -1,4 +1,4 @@
-/** Where the reader is; the part of the address behind `#`, so that places can be linked to and the back button works. */
+/** The view that the reader has open. It is the part of the address after `#`, so that links and the back button work. */
 export type Route =
   | { readonly view: 'operations' | 'clients' | 'timeline' | 'declared' }
   | { readonly view: 'operation'; readonly operation: string }

@@ -15,7 +15,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   declared: 'M4 4.5H12M4 8H12M4 11.5H9',
 }
 
-/** A verdict as an icon and a word: neither its colour nor its shape is needed to read it. */
+/** Shows a verdict as an icon and a word, so that neither colour nor shape is needed to read it. */
 export function StandingChip({ of }: { readonly of: Standing }) {
   return <Chip name={of} {...STANDINGS[of]} />
 }

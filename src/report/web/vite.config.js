@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite'
 
-/** One classic script and one style sheet, which `page.ts` puts into the page: it loads nothing. */
+/** Builds one classic script and one style sheet, which `html-page.ts` puts into the page: the page loads nothing. */
 const built = {
   outDir: '../../../dist/web',
   emptyOutDir: true,

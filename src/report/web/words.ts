@@ -1,7 +1,7 @@
 import type { Standing } from '../../diff/evidence/cutover.ts'
 import type { Difference, DifferenceState } from '../difference.ts'
 
-/** Each standing in one word, and what it means. */
+/** Describes each standing in one word, with its meaning. */
 export const STANDINGS: Readonly<Record<Standing, { readonly word: string; readonly meaning: string }>> = {
   inside: { word: 'Inside', meaning: 'At 95 %, fewer answers than the target are wrong.' },
   outside: { word: 'Outside', meaning: 'More answers than the target were wrong.' },
@@ -30,7 +30,7 @@ export const KINDS: Readonly<Record<Difference['kind'], string>> = {
   inconclusive: 'It could not be compared.',
 }
 
-/** Where a difference is, for people: the root of an answer has no name of its own. */
+/** Names the place of a difference. The root of an answer has no name of its own. */
 export function placeOf({ where, kind }: Pick<Difference, 'where' | 'kind'>): string {
   if (where !== '') return where
   return kind === 'status' ? 'status' : 'the whole answer'

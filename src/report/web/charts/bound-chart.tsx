@@ -17,14 +17,14 @@ interface Props {
   readonly notes: readonly Note[]
 }
 
-/** The bound and the share that was wrong, over time, against the target. */
+/** Plots the bound and the share of wrong answers over time, against the target. */
 export function BoundChart({ operation, report, notes }: Props) {
   const { trend, bound } = operation
   const cursor = useCursor(trend.length)
   const span = report.span ?? { from: 0, to: 1 }
   const across = timeScale(span)
   const x = (width: number) => (at: number) => EDGE.left + across(at) * (width - EDGE.left - EDGE.right)
-  // A bound is known at the end of its step.
+  // The bound of a step is known at its end.
   const end = (width: number, { at }: TrendPoint) => x(width)(at + report.timeline.stepMs)
   const point = cursor.at === undefined ? undefined : trend[cursor.at]
   const caption = (
@@ -80,7 +80,7 @@ function Dot({ at, x }: { readonly at: TrendPoint | undefined; readonly x: (one:
   return at ? <circle class="end" cx={x(at)} cy={y(at.bound)} r="4" /> : null
 }
 
-/** The axis of shares, the target, and the zone in which an operation is inside. */
+/** Draws the axis of shares, the target, and the zone in which an operation is inside. */
 function Shares({ width, target }: { readonly width: number; readonly target: number }) {
   const right = width - EDGE.right
   return (

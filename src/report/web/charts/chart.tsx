@@ -4,13 +4,13 @@ import { useWidth } from './measure.ts'
 
 interface Props {
   readonly caption: ComponentChildren
-  /** The whole chart in words. */
+  /** Describes the whole chart in words. */
   readonly label: string
   readonly height: number
   readonly cursor: ReturnType<typeof useCursor>
-  /** Where each step lies, in pixels, for the pointer. */
+  /** The position of each step in pixels, for the pointer. */
   readonly places: (width: number) => readonly number[]
-  /** The chosen step in words; undefined when none is. */
+  /** Describes the chosen step in words; undefined if none is chosen. */
   readonly chosen: string | undefined
   readonly name: string
   readonly children: (width: number) => ComponentChildren
@@ -18,7 +18,7 @@ interface Props {
 
 const HINT = 'Point at the chart, or focus it and use the arrow keys, to read single steps.'
 
-/** The frame of a chart: a figure with its caption, steps that the pointer or the arrow keys choose, and the chosen one in words. */
+/** The frame of a chart: a figure with a caption. The pointer or the arrow keys choose a step, which is described in words. */
 export function Chart({ caption, label, height, cursor, places, chosen, name, children }: Props) {
   const { ref, width } = useWidth<HTMLDivElement>(720)
   const onPointerMove = (event: PointerEvent) => {

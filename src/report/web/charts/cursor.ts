@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-/** A reader's finger on a chart: a step that is pointed at with the pointer or chosen with the arrow keys. */
+/** The position of a reader in a chart: a step chosen with the pointer or with the arrow keys. */
 export function useCursor(length: number) {
   const [at, setAt] = useState<number | undefined>(undefined)
   const held = at === undefined ? undefined : Math.min(at, length - 1)

@@ -6,7 +6,7 @@ import { Markers, type Note } from './markers.tsx'
 import { timeScale } from './scale.ts'
 import { TimeAxis } from './time-axis.tsx'
 
-/** One row of bars with a scale of its own, so that one wrong answer among a million is seen. */
+/** One row of bars with its own scale, so that one wrong answer among a million is visible. */
 export interface Lane {
   readonly name: string
   /** Class of its bars. */
@@ -18,7 +18,7 @@ const LANE = 56
 const EDGE = { left: 16, right: 16, top: 28, bottom: 26 }
 const LABEL = 20
 
-/** A short span has few steps; bars stay bars. */
+/** Maximum width of a bar in pixels: a short span has few steps. */
 const WIDEST = 40
 
 interface Props {
@@ -28,7 +28,7 @@ interface Props {
   readonly notes: readonly Note[]
 }
 
-/** Counts over time, one lane for each kind, with what happened as numbered lines across all of them. */
+/** Plots counts over time, one lane for each kind. Notes are numbered lines across all lanes. */
 export function Lanes({ caption, lanes, report, notes }: Props) {
   const { stepMs } = report.timeline
   const span = wholeSteps(report.span ?? { from: 0, to: 1 }, stepMs)

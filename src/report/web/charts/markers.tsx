@@ -1,9 +1,9 @@
 import type { Report } from '../../report.ts'
 
-/** A note with the number that it has in the list of notes. */
+/** A note with its number in the list of notes. */
 export type Note = Report['timeline']['notes'][number] & { readonly number: number }
 
-/** The notes that concern an operation (all of them without one), numbered as the timeline numbers them. */
+/** Returns the notes about an operation (all notes without one), numbered as in the timeline. */
 export function notesOf(report: Report, operation?: string): readonly Note[] {
   const numbered = report.timeline.notes.map((note, at) => ({ ...note, number: at + 1 }))
   return operation === undefined ? numbered : numbered.filter((note) => note.operation === undefined || note.operation === operation)
@@ -16,7 +16,7 @@ interface Props {
   readonly bottom: number
 }
 
-/** What happened, as numbered lines across a chart; what is too close together shares its label. */
+/** Draws notes as numbered lines across a chart. Lines that are too close share a label. */
 export function Markers({ notes, x, top, bottom }: Props) {
   return (
     <g>
@@ -41,11 +41,11 @@ interface Group {
   /** The middle of its label. */
   readonly at: number
   readonly label: string
-  /** A circuit opened among them. */
+  /** One of them says that a circuit opened. */
   readonly isAlarm: boolean
 }
 
-/** Pixels below which labels would overlap. */
+/** Minimum distance of two labels in pixels. */
 const ROOM = 36
 
 function groupsOf(notes: readonly Note[], x: (at: number) => number): readonly Group[] {

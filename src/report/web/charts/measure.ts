@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** The width of an element in pixels, kept up to date. */
+/** Returns the current width of an element in pixels. */
 export function useWidth<T extends Element>(first: number) {
   const ref = useRef<T>(null)
   const [width, setWidth] = useState(first)

@@ -2,7 +2,7 @@ import type { Outcome } from '../../../diff/judge/judge.ts'
 import type { TimeStep } from '../../report.ts'
 import type { Lane } from './lanes.tsx'
 
-/** How outcomes are shown together: as they weigh (`WEIGHTS` of the evidence). */
+/** Groups outcomes by their weight (`WEIGHTS` of the evidence). */
 const LANES: readonly { readonly name: string; readonly tone: string; readonly of: readonly Outcome[] }[] = [
   { name: 'Equal', tone: 'match', of: ['match'] },
   { name: 'Declared or noise', tone: 'declared', of: ['expected', 'noise'] },

@@ -8,8 +8,8 @@ const WIDTH = 300
 const x = (share: number) => Math.round((6 + shareAt(share) * (WIDTH - 12)) * 10) / 10
 
 /**
- * Where an operation stands: from the share that was wrong to the 95 % bound (the dot), on a logarithmic axis that all rows share; the
- * target is the dashed line, and a hollow dot is where the bound was in the report that this one is held against.
+ * Draws the range from an operation's share of wrong answers to its 95 % bound (the dot), on a logarithmic axis that all rows share.
+ * The dashed line is the target. A hollow dot is the bound in the older report.
  */
 export function RangePlot({ operation, target }: { readonly operation: OperationReport; readonly target: number }) {
   const { n, mismatches, errors, bound, standing, before } = operation

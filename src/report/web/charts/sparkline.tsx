@@ -5,7 +5,7 @@ import { shareAt } from './scale.ts'
 const WIDTH = 96
 const HEIGHT = 28
 
-/** The bound over time, with the target as a dashed line. */
+/** Plots the bound over time, with the target as a dashed line. */
 export function Sparkline({ trend, target }: { readonly trend: readonly TrendPoint[]; readonly target: number }) {
   const [first, last] = [trend[0], trend.at(-1)]
   if (!first || !last || trend.length < 2) return <span class="quiet">–</span>

@@ -10,7 +10,7 @@ interface Props {
 /** Pixels for one label. */
 const ROOM = 150
 
-/** Times along the bottom of a chart, the first and the last at its edges. */
+/** Draws times along the bottom of a chart, the first and the last at its edges. */
 export function TimeAxis({ span, width, x, y }: Props) {
   const parts = Math.max(1, Math.floor(width / ROOM))
   const times = Array.from({ length: parts + 1 }, (_, nth) => span.from + ((span.to - span.from) * nth) / parts)

@@ -6,7 +6,7 @@ import { hashOf } from '../route.ts'
 import { Icon } from '../verdict.tsx'
 import { VirtualList } from './virtual-list.tsx'
 
-/** Who calls, and who could call v2 itself today. */
+/** Lists the clients, and says which of them could call v2 itself today. */
 export function Clients({ report }: { readonly report: Report }) {
   const [selected, select] = useState(0)
   const { clients, uncounted } = report

@@ -7,7 +7,7 @@ const STATES: Readonly<Record<DeclarationRow['state'], { readonly word: string; 
   invisible: { word: 'Invisible', meaning: 'It shows in writes alone, and cannot be found by comparing.' },
 }
 
-/** The differences that were declared beforehand, and which of them really occur. */
+/** Lists the declared differences, and says which of them really occur. */
 export function Declared({ report }: { readonly report: Report }) {
   const order = ['matched', 'stale', 'invisible'] as const
   return (

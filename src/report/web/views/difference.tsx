@@ -15,7 +15,7 @@ interface Props {
   readonly report: Report
 }
 
-/** One difference: where and what it is, when it was seen, and its examples side by side. */
+/** Shows one difference: its place and kind, when it occurred, and its examples side by side. */
 export function DifferenceView({ difference, operation, report }: Props) {
   const { state, kind, code, comparisons, findings, callers, examples, steps } = difference
   const declared = report.declarations.find((one) => one.code === code)

@@ -4,13 +4,13 @@ import { hasToken } from '../live.ts'
 
 interface Props {
   readonly report: Report
-  /** Where a running proxy answers this report anew; a file has no such address. */
+  /** Where a running proxy returns the current report. A file has no such address. */
   readonly live: string | undefined
 }
 
-/** What to do when no operation was called. */
+/** Says what to do if no operation was called. */
 export function Empty({ report, live }: Props) {
-  // A proxy that shows this page is the one to ask; a file does not know its own.
+  // A proxy that serves this page is the one to ask. A file does not know its proxy.
   const admin = live === undefined ? 'http://127.0.0.1:8081' : location.origin
   const token = live !== undefined && hasToken() ? ' -H "Authorization: Bearer $TOKEN"' : ''
   return (

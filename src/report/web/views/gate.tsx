@@ -8,7 +8,7 @@ interface Props {
   readonly onReport: (report: Report) => void
 }
 
-/** Stands before the report of a proxy that asks for a token: tries the one that the tab has, then asks for another. */
+/** Guards the report of a proxy that asks for a token. It tries the token of the tab, then asks for another. */
 export function Gate({ live, onReport }: Props) {
   const [said, say] = useState('')
   const input = useRef<HTMLInputElement>(null)

@@ -4,10 +4,10 @@ export interface Line {
   readonly mark: 'same' | 'differs'
 }
 
-/** Values are cut when they are recorded; longer texts are compared line by line without looking for what moved. */
+/** Maximum lines for finding moved ones; longer texts are compared line by line. Values are cut when they are recorded. */
 const MOST = 400
 
-/** Two values as lines of JSON, with what is not common to both marked. */
+/** Returns two values as lines of JSON, and marks the lines that only one has. */
 export function jsonLines(v1: unknown, v2: unknown): readonly [readonly Line[], readonly Line[]] {
   const [left, right] = [linesOf(v1), linesOf(v2)]
   const common = left.length <= MOST && right.length <= MOST ? longestCommon(left, right) : inPlace(left, right)
@@ -28,7 +28,7 @@ function inPlace(left: readonly string[], right: readonly string[]): Pairs {
   return left.flatMap((text, at) => (bare(text) === bare(right[at] ?? '') ? [[at, at] as const] : []))
 }
 
-/** The longest common subsequence, by the usual table. */
+/** Returns the longest common subsequence by the usual table. */
 function longestCommon(left: readonly string[], right: readonly string[]): Pairs {
   const lengths = Array.from({ length: left.length + 1 }, () => new Uint16Array(right.length + 1))
   const at = (i: number, j: number) => lengths[i]?.[j] ?? 0
@@ -48,7 +48,7 @@ function longestCommon(left: readonly string[], right: readonly string[]): Pairs
   return pairs
 }
 
-/** A comma at the end only says that another member follows. */
+/** Drops a comma at the end, which only says that another member follows. */
 function bare(line: string): string {
   return line.replace(/,$/, '')
 }

@@ -12,11 +12,11 @@ import { OperationTable } from './operation-table.tsx'
 
 interface Props {
   readonly report: Report
-  /** Where a running proxy answers this report anew; a file has no such address. */
+  /** Where a running proxy returns the current report. A file has no such address. */
   readonly live: string | undefined
 }
 
-/** The state of every operation at a glance. */
+/** Shows the state of every operation at a glance. */
 export function Operations({ report, live }: Props) {
   if (report.operations.length === 0) return <Empty report={report} live={live} />
   return (
@@ -82,7 +82,7 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   )
 }
 
-/** How many operations stand where, as one bar whose parts say their names. */
+/** Draws the number of operations in each state as one bar with labelled parts. */
 function Shares({ operations }: { readonly operations: readonly OperationReport[] }) {
   const parts = [...STANDING_ORDER]
     .reverse()

@@ -4,7 +4,7 @@ import type { ExampleReport } from '../../difference.ts'
 import { milliseconds, time } from '../format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
 
-/** One example: what was asked, and what each side had at the place of the difference. Only mismatches can be made into tests. */
+/** Shows one example: the request, and each side's value at the place of the difference. Only mismatches can be made into tests. */
 export function SideBySide({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
   const { pointer, reason, v1Side, v2Side } = example
   const has = (side: 'v1' | 'v2') => Object.hasOwn(example, side)
@@ -64,7 +64,7 @@ interface AnswerProps {
   readonly name: 'v1' | 'v2'
   readonly side: Side
   readonly lines: readonly Line[] | undefined
-  /** What stands before a line that the other side does not have. */
+  /** Marks a line that the other side does not have. */
   readonly sign: string
 }
 

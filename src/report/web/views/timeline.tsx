@@ -7,7 +7,7 @@ import { hashOf } from '../route.ts'
 
 const WHAT: Readonly<Record<string, string>> = { modes: 'Modes', circuit: 'Circuit', restart: 'Restart' }
 
-/** What was compared when, and what was changed meanwhile. */
+/** Shows what was compared over time, and the changes meanwhile. */
 export function TimelineView({ report }: { readonly report: Report }) {
   const notes = notesOf(report)
   return (

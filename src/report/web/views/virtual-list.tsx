@@ -14,13 +14,15 @@ interface Props<T> {
 /** Rows beyond the visible ones that are drawn, so that scrolling shows no gaps. */
 const SPARE = 6
 
-/** Rows that are seen at once. */
+/** Rows that are visible at once. */
 const SHOWN = 9
 
-/** Rows that one key moves over. */
+/** Rows that a page key moves. */
 const PAGE = 8
 
-/** A list that draws only what is seen, of any length: a listbox, moved through with the arrow keys, Home, End and the page keys. */
+/**
+ * A list of any length that draws only its visible rows. It is a listbox: the arrow keys, Home, End and the page keys move the selection.
+ */
 export function VirtualList<T>({ items, label, selected, onSelect, row, rem }: Props<T>) {
   const id = useId()
   const box = useRef<HTMLDivElement>(null)

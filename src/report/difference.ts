@@ -1,6 +1,6 @@
 import type { Example, Side } from '../diff/records/record.ts'
 
-/** `failed` has no place: v2 gave an error where v1 did not. `open`: nothing could be said. */
+/** `failed` has no place: v2 gave an error and v1 did not. `open`: there was no result. */
 export type DifferenceState = 'unexplained' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
 
 /** Findings of one kind at one place of one operation's answers. */
@@ -9,7 +9,7 @@ export interface Difference {
   readonly key: string
   readonly state: DifferenceState
   readonly kind: Example['kind'] | 'error' | 'race' | 'inconclusive'
-  /** JSON Pointer with `*` for indices and map keys; for what has no place, the reason in words. */
+  /** JSON Pointer with `*` for indices and map keys; a sentence with the reason if there is no place. */
   readonly where: string
   readonly code?: string
   readonly findings: number
@@ -17,11 +17,11 @@ export interface Difference {
   readonly callers: number
   readonly firstAt: number
   readonly lastAt: number
-  /** Comparisons in each step of time. */
+  /** Comparisons in each time step. */
   readonly steps: readonly (readonly [at: number, comparisons: number])[]
-  /** Newest first; not more than are kept. */
+  /** Newest first, up to the limit. */
   readonly examples: readonly ExampleReport[]
-  /** It was not in the report that this one is held against. */
+  /** The older report did not have it. */
   readonly isNew?: true
 }
 
@@ -34,9 +34,9 @@ export interface ExampleReport {
   readonly mode: string
   readonly shape: string
   readonly check: 'read' | 'after-write'
-  /** Exact JSON Pointer, where there is one. */
+  /** Exact JSON Pointer, if there is one. */
   readonly pointer?: string
-  /** Absent where that side had nothing there. */
+  /** Absent if that side had no value there. */
   readonly v1?: unknown
   readonly v2?: unknown
   readonly v1Side: Side

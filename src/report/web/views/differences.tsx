@@ -76,7 +76,7 @@ const WIDTH = 160
 
 const HEIGHT = 22
 
-/** When a difference was seen, as small bars over the whole span. */
+/** Draws when a difference occurred, as small bars over the whole span. */
 function Ticks({ one, report }: { readonly one: Difference; readonly report: Report }) {
   const { from, to } = report.span ?? { from: 0, to: 1 }
   const most = Math.max(...one.steps.map(([, comparisons]) => comparisons))

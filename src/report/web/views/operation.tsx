@@ -8,7 +8,7 @@ import { count, many, milliseconds } from '../format.ts'
 import { StandingChip } from '../verdict.tsx'
 import { Differences, type OperationProps } from './differences.tsx'
 
-/** One operation: its verdict, its way there, and its differences. */
+/** Shows one operation: its verdict, its progress and its differences. */
 export function OperationView({ operation, report }: OperationProps) {
   const notes = notesOf(report, operation.operation)
   return (
@@ -60,7 +60,7 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
   )
 }
 
-/** How long the two sides took, on one scale. */
+/** Draws the latencies of both sides on one scale. */
 function Latency({ v1, v2 }: { readonly v1: Quantiles; readonly v2: Quantiles }) {
   const most = Math.max(v1.p95, v2.p95, 1)
   const rows = [

@@ -100,7 +100,7 @@ function Shares({ operations }: { readonly operations: readonly OperationReport[
   )
 }
 
-/** What the older report had, and this one has not. */
+/** Lists what the older report had and this one has not. */
 function Gone({ report }: { readonly report: Report }) {
   const gone = report.against?.gone ?? []
   if (gone.length === 0) return null

@@ -2,11 +2,11 @@ import type { DroppedMember } from '../../explain/dropped.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import type { Cost } from '../cost.ts'
 
-/** One request, or several that are alike. */
+/** One or several requests that are alike. */
 export interface RequestGroup {
   readonly times: number
   readonly client?: string | undefined
-  /** Milliseconds since 1970; a sum over some time has none. */
+  /** Milliseconds since 1970. A sum over a period has none. */
   readonly at?: number | undefined
 }
 

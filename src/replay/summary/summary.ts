@@ -4,12 +4,12 @@ import type { Coverage, Replayed, UnknownRow } from './replayed.ts'
 import { byRequests, type OperationRequests, type RequestGroup } from './request-group.ts'
 import { createTimeSums } from './time-sums.ts'
 
-/** Adds up what traffic meets. */
+/** Adds up the results of replaying. */
 export interface Summary {
   operation(group: OperationRequests): void
   unknown(group: RequestGroup, method: string, path: string, why: string): void
   native(group: RequestGroup): void
-  /** Widens the span. */
+  /** Extends the span of the traffic. */
   seenAt(at: number | undefined): void
   result(): Sums
 }
@@ -18,11 +18,11 @@ type Sums = Pick<Replayed, 'requests' | 'span' | 'coverage' | 'v2' | 'operations
 
 export interface SummarySettings {
   readonly differencesOf: (operation: string) => readonly string[]
-  /** What a client sees of a difference. */
+  /** Returns what a client sees of a difference. */
   readonly seenOf: (code: string) => string
 }
 
-/** Clients and unknown paths that are kept apart. */
+/** Maximum clients, and unknown paths, that are told apart. */
 const MOST = 10_000
 
 export function createSummary({ differencesOf, seenOf }: SummarySettings): Summary {

@@ -3,7 +3,7 @@ import type { RequestGroup } from './request-group.ts'
 
 /** The span of the traffic and its busiest minute. */
 export interface TimeSums {
-  /** Widens the span. */
+  /** Extends the span of the traffic. */
   seenAt(at: number | undefined): void
   /** Counts requests and their v2 calls in their minute, where they have one. */
   add(group: RequestGroup, calls: number): void

@@ -41,7 +41,7 @@ describe('demo', () => {
     expect((await get('/registry/v2/repos?page_size=200')).json).toEqual(theirs)
   })
 
-  test('has twelve repos with readmes, synced ones, overlays and about five thousand tags', async () => {
+  test('has twelve repos with readmes, syncs, overlays and about five thousand tags', async () => {
     const { repos } = (await get('/registry/v2/repos?order_by=name')).json
     expect(repos.map(({ name }: { name: string }) => name).join(' ')).toBe(
       'apko busybox go jdk nginx node php postgres python redis ruby static',
@@ -59,7 +59,7 @@ describe('demo', () => {
     })
   })
 
-  test('the admin sees every organization, the outsider its own', async () => {
+  test('shows the admin every organization, the outsider its own', async () => {
     const names = async (token: string) =>
       (await get('/iam/v2/groups?uidp.in_root=true&order_by=name', token)).json.groups.map(({ name }: { name: string }) => name)
     expect(await names('demo-admin')).toEqual(['acme.dev', 'chainguard', 'example.com'])
@@ -94,7 +94,7 @@ describe('a file', () => {
   })
   const { sandbox, get } = running({ data: FILE })
 
-  test('holds its resources with their uids; what is left out is zero', async () => {
+  test('holds its resources with their uids; missing members are zero', async () => {
     expect(sandbox().organization).toBe(ORG)
     expect((await get(`/iam/v2/groups/${ORG}`)).json).toMatchObject({
       uid: ORG,
@@ -109,7 +109,7 @@ describe('a file', () => {
     expect((await get(`/registry/v2/repos/${REPO}/digests/${DIGEST}/architectures`)).json.architectures).toEqual(['amd64', 'arm64'])
   })
 
-  test('the demo tokens belong to its organizations', async () => {
+  test('binds the demo tokens at its organizations', async () => {
     expect((await get(`/iam/v2/groups/${OTHER_ORG}`)).status).toBe(403)
     expect((await get(`/iam/v2/groups/${OTHER_ORG}`, 'demo-outsider')).status).toBe(200)
     expect((await get(`/iam/v2/groups/${OTHER_ORG}`, 'demo-admin')).status).toBe(200)
@@ -134,11 +134,11 @@ describe('a file', () => {
       /^data: tags\[0\]\.uid: the file has no repos entry for its parent /,
     ],
     ['no organization', { groups: [] }, /^data: groups: the file has no organization/],
-  ])('with %s stops the start', async (_what, content, sentence) => {
+  ])('stops the start because of %s', async (_what, content, sentence) => {
     await expect(startSandbox(await open(content))).rejects.toThrow(sentence)
   })
 
-  test('that is no JSON, or is not there, stops the start', async () => {
+  test('stops the start if it is missing or not JSON', async () => {
     await expect(startSandbox({ port: 0, data: await written('broken.json', '{') })).rejects.toThrow(/^data: .*broken\.json is not JSON: /)
     await expect(startSandbox({ port: 0, data: { file: join(folder, 'absent.json') } })).rejects.toThrow(/^data: .* cannot be read: /)
   })

@@ -8,7 +8,7 @@ const missing = () => `${sandbox().organization}/0123456789abcdef`
 const GOOGLE = 'type.googleapis.com/google.rpc.'
 
 describe('typed details (specification §7)', () => {
-  test('rule 1: a create with an empty body lists the failing field with the pattern it must match', async () => {
+  test('rule 1: a create with an empty body names the failing field and its pattern', async () => {
     const reply = await post(`/iam/v2/identities/${sandbox().organization}`, {})
     expect(reply.status).toBe(400)
     expect(reply.json).toEqual({
@@ -31,7 +31,7 @@ describe('typed details (specification §7)', () => {
     expect(reply.json.details[1].violations[0]).toMatchObject({ type: 'RESOURCE_NOT_EMPTY', description: expect.any(String) })
   })
 
-  test('rule 3: a missing resource is 404 with the type and the name asked for', async () => {
+  test('rule 3: a missing resource is 404 with its type and the requested name', async () => {
     const reply = await get(`/registry/v2/repos/${missing()}`)
     expect(reply.status).toBe(404)
     expect(reply.json).toEqual({
@@ -54,11 +54,11 @@ describe('typed details (specification §7)', () => {
     'vulnerabilities/v2/advisories',
   ]
 
-  test.each([...parts, ...collections.map((path) => `${path}/{uid}`)])('rule 3: whatever is missing is named: %s', async (path) => {
+  test.each([...parts, ...collections.map((path) => `${path}/{uid}`)])('rule 3: a missing resource is named: %s', async (path) => {
     const target = `/${path.replace('{uid}', path.startsWith('libraries') ? 'none' : missing())}`
     const named = { code: 5, details: [{ '@type': `${GOOGLE}ErrorInfo` }, { '@type': `${GOOGLE}ResourceInfo` }] }
     const replies = [await get(target), ...(/readme|size|versions|advisories/.test(path) ? [] : [await remove(target)])]
-    // A delete that is done twice may be a success (ASSUMPTIONS.md, "Deletes").
+    // A repeated delete may succeed (ASSUMPTIONS.md, "Deletes").
     for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject({ status: 404, json: named })
     expect(replies[0]?.status).toBe(404)
   })
@@ -69,7 +69,7 @@ describe('typed details (specification §7)', () => {
     expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([200, '', null])
   })
 
-  test('the domain’s suffix is a setting', async () => {
+  test('uses the configured suffix of the domain', async () => {
     const reply = await other.get(`/registry/v2/repos/${other.sandbox().organization}/0123456789abcdef`)
     expect(reply.json.details.map((detail: object) => Object.values(detail)[2] ?? Object.values(detail)[1])).toEqual([
       'registry.example.test',
@@ -77,37 +77,37 @@ describe('typed details (specification §7)', () => {
     ])
   })
 
-  test('a uid that is none is INVALID_ARGUMENT on uid', async () => {
+  test('answers a malformed uid with INVALID_ARGUMENT on uid', async () => {
     const reply = await get('/registry/v2/repos/not-a-uid')
     expect(reply.json).toMatchObject({ code: 3, message: 'Invalid argument: uid: "not-a-uid" is not a valid uid' })
   })
 
-  test('a delete without a uid is INVALID_ARGUMENT; a Get without one is the list', async () => {
+  test('refuses a delete without a uid and treats such a Get as the list', async () => {
     expect((await remove('/registry/v2/repos/')).json.details[1].fieldViolations[0].field).toBe('uid')
     expect((await get('/registry/v2/repos/')).json.totalCount).toBe('12')
   })
 })
 
 describe('authentication (specification §5)', () => {
-  test.each([null, 'nonsense', 'a.b.c'])('token %s is UNAUTHENTICATED', async (token) => {
+  test.each([null, 'nonsense', 'a.b.c'])('refuses token %s with UNAUTHENTICATED', async (token) => {
     const reply = await call('GET', '/registry/v2/repos', { token })
     expect(reply.status).toBe(401)
     expect(reply.json).toMatchObject({ code: 16, message: 'Unauthenticated: missing or invalid token' })
     expect(reply.headers.get('www-authenticate')).toBe('Unauthenticated: missing or invalid token')
   })
 
-  test('ping needs none', async () => {
+  test('lets ping pass without a token', async () => {
     const reply = await call('GET', '/ping/v2/ping', { token: null })
     expect([reply.status, reply.json]).toEqual([200, { response: 'pong' }])
   })
 
-  test('a viewer may read and not write', async () => {
+  test('lets a viewer read but not write', async () => {
     expect((await get('/registry/v2/repos', 'demo-viewer')).status).toBe(200)
     const reply = await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'x' }, 'demo-viewer')
     expect([reply.status, reply.json.code]).toEqual([403, 7])
   })
 
-  test('without the capability a missing uid and an existing one look the same (semantics §3.17)', async () => {
+  test('hides without the capability whether a uid exists (semantics §3.17)', async () => {
     const { uid } = (await get('/registry/v2/repos?name=python')).json.repos[0]
     const [existing, absent] = [
       await get(`/registry/v2/repos/${uid}`, 'demo-outsider'),
@@ -117,7 +117,7 @@ describe('authentication (specification §5)', () => {
   })
 })
 
-describe('what the gateway answers before the service (semantics §4.1)', () => {
+describe('the gateway refuses before the service (semantics §4.1)', () => {
   test('an unknown path', async () => {
     const reply = await get('/registry/v2/nothing')
     expect([reply.status, reply.json]).toEqual([404, { code: 5, message: 'Not Found', details: [] }])
@@ -146,7 +146,7 @@ describe('what the gateway answers before the service (semantics §4.1)', () => 
   })
 })
 
-describe('bodies are JSON whatever they are labelled (facts §12)', () => {
+describe('bodies are JSON with any label (facts §12)', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'application/merge-patch+json'])('%s', async (label) => {
     const name = `labelled ${label.replaceAll(/[^a-z]/g, '.')}`
     const reply = await call('POST', `/registry/v2/repos/${sandbox().organization}`, {
@@ -156,7 +156,7 @@ describe('bodies are JSON whatever they are labelled (facts §12)', () => {
     expect(reply.json.name).toBe(name)
   })
 
-  test('a form posted to a path that only has GET is its query', async () => {
+  test('except a form posted to a path that only has GET: it is its query', async () => {
     const query = 'issuer=https%3A%2F%2Faccounts.example.com&subject=alice%40example.com'
     const form = { text: query, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
     const posted = await call('POST', '/iam/v2/identities:lookupIdentity', form)
@@ -164,7 +164,7 @@ describe('bodies are JSON whatever they are labelled (facts §12)', () => {
     expect(posted.json.uid).toMatch(/^[0-9a-f]{40}$/)
   })
 
-  test('a DELETE labelled as JSON without a body is fine, and so is a uid longer than 100 characters', async () => {
+  test('and may be missing from a DELETE, even with a uid above 100 characters', async () => {
     const deep = `${sandbox().organization}${'/0123456789abcdef'.repeat(8)}`
     const reply = await call('DELETE', `/registry/v2/repos/${deep}`, { headers: { 'content-type': 'application/json' } })
     expect(reply.json.message).toBe(`Not found: Repo "${deep}"`)

@@ -23,19 +23,19 @@ const walk = async (query: string, member = 'repos', collection = '/registry/v2/
 }
 
 describe('the envelope (specification §2)', () => {
-  test('holds the plural name, totalCount as a string and skipped; no token on the last page', async () => {
+  test('holds the plural name, totalCount as a string, skipped; no token at the end', async () => {
     const { json } = await repos('page_size=200')
     expect(Object.keys(json)).toEqual(['repos', 'totalCount', 'skipped'])
     expect(json).toMatchObject({ totalCount: String(json.repos.length), skipped: 0 })
   })
 
-  test('an empty result keeps its array', async () => {
+  test('keeps the array of an empty result', async () => {
     expect((await repos('name=nothing')).json).toEqual({ repos: [], totalCount: '0', skipped: 0 })
   })
 })
 
 describe('page_size (specification §8)', () => {
-  test('is 50 unless given', async () => {
+  test('is 50 by default', async () => {
     const { json } = await get(`/registry/v2/tags?uidp.children_of=${await repoUid('large')}`)
     expect(json.tags).toHaveLength(50)
     expect(json.totalCount).toBe('1000')
@@ -45,18 +45,18 @@ describe('page_size (specification §8)', () => {
     expect((await get(`/registry/v2/tags?uidp.children_of=${await repoUid('large')}&page_size=500`)).json.tags).toHaveLength(200)
   })
 
-  test('both spellings are read', async () => {
+  test('is read in both spellings', async () => {
     expect((await repos('pageSize=3')).json.repos).toHaveLength(3)
   })
 
-  test('a negative size and a negative skip are reported together', async () => {
+  test('reports a negative size and a negative skip together', async () => {
     const reply = await repos('page_size=-1&skip=-2')
     expect(reply.json.message).toBe('Invalid argument: page_size: must be non-negative; skip: must be non-negative')
   })
 })
 
 describe('cursors (specification §4 rules 3 and 4)', () => {
-  test('pages hold every row once, in the default order by uid; five full pages have no sixth', async () => {
+  test('return every row once, by uid by default; no empty last page', async () => {
     const { rows, pages } = await walk(`uidp.children_of=${await repoUid('large')}&page_size=200`, 'tags', '/registry/v2/tags')
     expect(pages).toHaveLength(5)
     const uids = rows.map(({ uid }) => uid)
@@ -64,7 +64,7 @@ describe('cursors (specification §4 rules 3 and 4)', () => {
     expect(uids).toEqual([...uids].sort())
   })
 
-  test('the order is kept across pages, with and without repeating order_by', async () => {
+  test('keep the order across pages, with and without a repeated order_by', async () => {
     const all = names((await repos('order_by=name%20desc&page_size=200')).json.repos)
     const first = (await repos('order_by=name%20desc&page_size=5')).json
     const second = (await repos(`page_size=5&page_token=${first.nextPageToken}`)).json
@@ -73,7 +73,7 @@ describe('cursors (specification §4 rules 3 and 4)', () => {
     expect(repeated.repos).toEqual(second.repos)
   })
 
-  test('rows that come and go between pages shift nothing', async () => {
+  test('are not shifted by rows added or removed between pages', async () => {
     const first = (await repos('order_by=name&page_size=4')).json
     await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'aaa' })
     await remove(`/registry/v2/repos/${first.repos[0].uid}`)
@@ -82,13 +82,13 @@ describe('cursors (specification §4 rules 3 and 4)', () => {
     expect(names(second.repos)).toEqual(['large', 'nginx', 'node', 'php'])
   })
 
-  test('another order_by restarts the listing', async () => {
+  test('restart the list after another order_by', async () => {
     const first = (await repos('order_by=name&page_size=4')).json
     const { json } = await repos(`order_by=name%20desc&page_size=4&page_token=${first.nextPageToken}`)
     expect(names(json.repos)).toEqual(['static', 'ruby', 'redis', 'python'])
   })
 
-  test('other filters are refused, and so is a token this sandbox did not make', async () => {
+  test('reject other filters and foreign tokens', async () => {
     const first = (await repos('page_size=4')).json
     const other = await get(`/registry/v2/repos?page_size=4&page_token=${first.nextPageToken}`)
     expect(other.json.message).toBe('Invalid argument: page_token: was made for a listing with other filters')
@@ -96,7 +96,7 @@ describe('cursors (specification §4 rules 3 and 4)', () => {
     expect(forged.json.message).toBe('Invalid argument: page_token: is not valid')
   })
 
-  test('a token expires after three days and silently restarts (specification §8)', async () => {
+  test('expire after three days, and the list silently restarts (specification §8)', async () => {
     const first = (await repos('order_by=name&page_size=4')).json
     await call('POST', '/-/clock', { body: { advanceMs: 3 * DAY_MS - 1 } })
     const inTime = (await repos(`order_by=name&page_size=4&page_token=${first.nextPageToken}`)).json
@@ -109,13 +109,13 @@ describe('cursors (specification §4 rules 3 and 4)', () => {
 })
 
 describe('skip and skipped (specification §2, §4)', () => {
-  test('skip drops rows, is echoed, and does not change the total', async () => {
+  test('drop rows, are echoed and keep the total', async () => {
     const { json } = await repos('order_by=name&page_size=2&skip=3')
     expect(names(json.repos)).toEqual(['jdk', 'large'])
     expect(json).toMatchObject({ skipped: 3, totalCount: (await repos('')).json.totalCount })
   })
 
-  test('it combines with a cursor and accumulates; a request without it keeps the sum', async () => {
+  test('combine with a cursor and accumulate; a request without skip keeps the sum', async () => {
     const first = (await repos('order_by=name&page_size=2&skip=3')).json
     const second = (await repos(`order_by=name&page_size=2&skip=2&page_token=${first.nextPageToken}`)).json
     expect([names(second.repos), second.skipped]).toEqual([['php', 'postgres'], 5])
@@ -123,20 +123,20 @@ describe('skip and skipped (specification §2, §4)', () => {
     expect([names(third.repos), third.skipped]).toEqual([['python', 'redis'], 5])
   })
 
-  test('past the end the page is empty', async () => {
+  test('give an empty page past the end', async () => {
     expect((await repos('skip=100')).json).toEqual({ repos: [], totalCount: (await repos('')).json.totalCount, skipped: 100 })
   })
 })
 
 describe('order_by (specification §4 rule 2)', () => {
-  test('created_at desc, ties by uid', async () => {
+  test('sorts by created_at desc, ties by uid', async () => {
     const { json } = await repos('order_by=created_at%20desc')
     expect(names(json.repos).slice(0, 3)).toEqual(['redis', 'postgres', 'node'])
     const tied = json.repos.filter(({ createTime }: { createTime: string }) => createTime === '2026-01-23T09:00:00.000Z')
     expect(tied[0].uid < tied[1].uid).toBe(true)
   })
 
-  test('an unknown field, a wrong direction and a second column are refused', async () => {
+  test('refuses an unknown field, a wrong direction and a second column', async () => {
     for (const order of ['colour', 'name sideways', 'name desc,uid', 'name desc uid']) {
       const reply = await repos(`order_by=${encodeURIComponent(order)}`)
       expect(reply.status).toBe(400)
@@ -146,7 +146,7 @@ describe('order_by (specification §4 rule 2)', () => {
 })
 
 describe('uidp filters (semantics §1)', () => {
-  test('descendants_of is everything strictly below, children_of the next level', async () => {
+  test('take descendants_of as all below, children_of as the next level', async () => {
     const { organization } = sandbox()
     const groups = (query: string) => get(`/iam/v2/groups?order_by=name&${query}`)
     expect(names((await groups(`uidp.descendants_of=${organization}`)).json.groups)).toEqual([
@@ -158,7 +158,7 @@ describe('uidp filters (semantics §1)', () => {
     expect(names((await groups(`uidp.childrenOf=${organization}`)).json.groups)).toEqual(['payments', 'platform', 'sandbox'])
   })
 
-  test('ancestors_of is the chain up to the root, in_root the roots, ids exactly these; together they all hold', async () => {
+  test('take ancestors_of, in_root and ids as documented and combine with AND', async () => {
     const below = (await get(`/iam/v2/groups?name=payments-staging`)).json.groups[0].uid
     const groups = async (query: string) => names((await get(`/iam/v2/groups?${query}`)).json.groups)
     expect(await groups(`uidp.ancestors_of=${below}`)).toEqual(['example.com', 'payments', 'payments-staging'])
@@ -167,17 +167,17 @@ describe('uidp filters (semantics §1)', () => {
     expect(await groups(`uidp.ancestors_of=${below}&uidp.in_root=1`)).toEqual(['example.com'])
   })
 
-  test('a scope the caller cannot see is an empty list, not an error', async () => {
+  test('give an empty list for an invisible scope, not an error', async () => {
     const reply = await repos('', 'demo-outsider')
     expect([reply.status, reply.json.totalCount]).toEqual([200, '0'])
   })
 
-  test('without a scope the caller sees what its bindings reach', async () => {
+  test("give without a scope the rows that the caller's bindings reach", async () => {
     expect(names((await get('/registry/v2/repos?order_by=name', 'demo-outsider')).json.repos)).toEqual(['gadget', 'widget'])
   })
 })
 
-describe('malformed parameters are refused in the words of the gateway (semantics §4.1)', () => {
+describe('the gateway refuses malformed parameters (semantics §4.1)', () => {
   test.each([
     ['page_size=ten', 'parsing field "page_size": strconv.ParseInt: parsing "ten": invalid syntax'],
     ['page_size=99999999999', 'parsing field "page_size": strconv.ParseInt: parsing "99999999999": value out of range'],
@@ -188,12 +188,12 @@ describe('malformed parameters are refused in the words of the gateway (semantic
     expect([reply.status, reply.json]).toEqual([400, { code: 3, message, details: [] }])
   })
 
-  test('unknown parameters are ignored', async () => {
+  test('but ignores unknown ones', async () => {
     expect((await repos('colour=red')).status).toBe(200)
   })
 })
 
-test('times are the sandbox’s own', async () => {
+test('takes times from the clock of the sandbox', async () => {
   const { json } = await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'now' })
   expect(Date.parse(json.createTime)).toBe(START)
 })

@@ -37,7 +37,7 @@ describe('the most literal template wins', () => {
     ['POST /groups/a/b:request', 'POST /groups/{uid=**}:request', { uid: 'a/b' }],
     ['POST /groups/a/b:other', 'POST /groups/{parent=**}', { parent: 'a/b:other' }],
     ['GET /artifacts/count', 'GET /artifacts/count', {}],
-  ])('%s is %s', (request, expected, params) => {
+  ])('for %s: %s', (request, expected, params) => {
     const [method = '', path = ''] = request.split(' ')
     const match = router.match(method, path)
     expect(`${match.route.method} ${match.route.template}`).toBe(expected)
@@ -45,12 +45,12 @@ describe('the most literal template wins', () => {
   })
 })
 
-test('a single segment is neither empty nor several', () => {
+test('takes a single segment as neither empty nor several', () => {
   expect(router.find('GET', '/artifacts//versions')).toBeUndefined()
   expect(router.find('GET', '/artifacts/a/b/versions')).toBeUndefined()
 })
 
-test('an unknown path and a known one with another method fail as the gateway does', () => {
+test('fails like the gateway on an unknown path and on a wrong method', () => {
   expect(() => router.match('GET', '/nothing')).toThrow('Not Found')
   expect(() => router.match('DELETE', '/repos/a')).toThrow('Method Not Allowed')
 })

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
 
-/** The instant every test starts at, unless it chooses another. */
+/** The instant at which tests start by default. */
 export const START = Date.parse('2026-03-01T12:00:00.000Z')
 
 export type CallOptions = {
-  /** A bearer token; demo-owner unless given, none when null. */
+  /** A bearer token: demo-owner by default, none if null. */
   readonly token?: string | null
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -18,7 +18,7 @@ export type Reply = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The parsed body; undefined when it is empty. */
+  /** The parsed body; undefined if it is empty. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of JSON, and an expectation on a wrong one fails by itself
   readonly json: any
 }
@@ -47,7 +47,7 @@ const send = async (url: string, method: string, { token = 'demo-owner', body, t
   return { status: response.status, headers: response.headers, text: answered, json: answered === '' ? undefined : JSON.parse(answered) }
 }
 
-/** A sandbox on a free port for the tests of one file; `fresh` starts a new one before each test. */
+/** A sandbox on a free port for the tests of one file. `fresh` starts a new one before each test. */
 export const running = (options: SandboxOptions = {}, { fresh = false } = {}): Running => {
   let sandbox: Sandbox | undefined
   const open = async (): Promise<void> => {

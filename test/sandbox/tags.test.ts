@@ -11,7 +11,7 @@ const repoUid = async (name: string): Promise<string> =>
 const total = async (query: string): Promise<number> => Number((await get(`/registry/v2/tags?${query}`)).json.totalCount)
 
 describe('list filters (semantics §3.11)', () => {
-  test('referrer, dated and epoch tags are left out unless asked for', async () => {
+  test('omit referrer, dated and epoch tags by default', async () => {
     const scope = `uidp.children_of=${await repoUid('nginx')}`
     const plain = await total(scope)
     const each = await Promise.all(['referrers', 'dates', 'epochs'].map((what) => total(`${scope}&include_${what}=true`)))
@@ -22,12 +22,12 @@ describe('list filters (semantics §3.11)', () => {
     expect(json.tags.some(({ name }: { name: string }) => /^sha256-|-20[0-9]{6}$|-r[0-9]+$/.test(name))).toBe(false)
   })
 
-  test('an epoch tag of a variant is no epoch by the letter of the pattern', async () => {
+  test('keep an epoch tag of a variant, which the pattern does not cover', async () => {
     const repo = await repoUid('nginx')
     expect(await total(`uidp.children_of=${repo}&name=1.29.0-dev-r0`)).toBe(1)
   })
 
-  test('the exact name finds a hidden tag, the digest alone does not', async () => {
+  test('find a hidden tag by exact name, but not by digest alone', async () => {
     const scope = `uidp.children_of=${await repoUid('nginx')}`
     const { json } = await get(`/registry/v2/tags?${scope}&name=1.29.0-r0`)
     expect(json.tags).toHaveLength(1)
@@ -35,7 +35,7 @@ describe('list filters (semantics §3.11)', () => {
     expect(await total(`${scope}&digest=${json.tags[0].digest}&include_epochs=true`)).toBe(1)
   })
 
-  test('updated_since is strictly after', async () => {
+  test('take updated_since as strictly after', async () => {
     const scope = `uidp.children_of=${await repoUid('static')}&include_dates=true`
     expect(await total(`${scope}&updated_since=2026-02-18T09:00:00Z`)).toBe(2)
     expect(await total(`${scope}&updatedSince=2026-02-19T11:00:00%2B02:00`)).toBe(0)
@@ -43,7 +43,7 @@ describe('list filters (semantics §3.11)', () => {
     expect(wrong.json).toMatchObject({ code: 3, details: [] })
   })
 
-  test('deprecated marks the tags of ended lines, and is shown when false too (specification §2)', async () => {
+  test('show deprecated even if false, true for ended lines (specification §2)', async () => {
     const { json } = await get(`/registry/v2/tags?uidp.children_of=${await repoUid('python')}&name=3.8`)
     expect(json.tags[0].deprecated).toBe(true)
     const current = await get(`/registry/v2/tags?uidp.children_of=${await repoUid('python')}&name=latest`)
@@ -52,7 +52,7 @@ describe('list filters (semantics §3.11)', () => {
 })
 
 describe('create or update', () => {
-  test('creating a tag that exists replaces it and keeps its uid', async () => {
+  test('replaces an existing tag and keeps its uid', async () => {
     const repo = await repoUid('nginx')
     const first = (await post(`/registry/v2/tags/${repo}`, { name: 'edge', digest: DIGEST, deprecated: true, bundles: ['base'] })).json
     expect(first).toEqual({
@@ -75,12 +75,12 @@ describe('create or update', () => {
     expect((await get(`/registry/v2/tags/${first.uid}`)).json).toEqual(second)
   })
 
-  test('name and digest are needed and checked', async () => {
+  test('requires name and digest and checks them', async () => {
     const reply = await post(`/registry/v2/tags/${await repoUid('nginx')}`, { name: '.hidden', bundles: ['gold'] })
     expect(reply.json.details[1].fieldViolations.map(({ field }: { field: string }) => field)).toEqual(['name', 'digest', 'bundles'])
   })
 
-  test('below a repo that does not exist it is NOT_FOUND of the repo', async () => {
+  test('answers NOT_FOUND of the repo below a missing repo', async () => {
     const reply = await post(`/registry/v2/tags/${sandbox().organization}/0123456789abcdef`, { name: 'x', digest: DIGEST })
     expect(reply.json.details[1]).toEqual({
       '@type': 'type.googleapis.com/google.rpc.ResourceInfo',
@@ -89,7 +89,7 @@ describe('create or update', () => {
     })
   })
 
-  test('an editor cannot write tags, the owner can delete them', async () => {
+  test('refuses an editor; the owner can delete', async () => {
     const repo = await repoUid('nginx')
     expect((await post(`/registry/v2/tags/${repo}`, { name: 'x', digest: DIGEST }, 'demo-editor')).status).toBe(403)
     const { uid } = (await post(`/registry/v2/tags/${repo}`, { name: 'x', digest: DIGEST })).json
@@ -97,7 +97,7 @@ describe('create or update', () => {
     expect((await get(`/registry/v2/tags/${uid}`)).status).toBe(404)
   })
 
-  test('there is no update', async () => {
+  test('has no update', async () => {
     const repo = await repoUid('nginx')
     const tag = (await get(`/registry/v2/tags?uidp.children_of=${repo}&page_size=1`)).json.tags[0]
     const reply = await call('PATCH', `/registry/v2/tags/${tag.uid}`, { body: {} })
@@ -108,7 +108,7 @@ describe('create or update', () => {
 describe('images (semantics §3.12)', () => {
   const latest = async (repo: string) => (await get(`/registry/v2/tags?uidp.children_of=${repo}&name=latest`)).json.tags[0].digest
 
-  test('architectures, and the size of one: amd64 unless given', async () => {
+  test('show architectures and the size of one, amd64 by default', async () => {
     const repo = await repoUid('python')
     const image = `/registry/v2/repos/${repo}/digests/${await latest(repo)}`
     expect((await get(`${image}/architectures`)).json).toEqual({ architectures: ['amd64', 'arm64'] })
@@ -119,7 +119,7 @@ describe('images (semantics §3.12)', () => {
     expect(other.size).not.toBe(size.size)
   })
 
-  test('an unknown digest and an unknown architecture are NOT_FOUND', async () => {
+  test('answer NOT_FOUND for an unknown digest or architecture', async () => {
     const repo = await repoUid('python')
     expect((await get(`/registry/v2/repos/${repo}/digests/${DIGEST}/size`)).status).toBe(404)
     expect((await get(`/registry/v2/repos/${repo}/digests/${await latest(repo)}/size?architecture=vax`)).status).toBe(404)

@@ -3,7 +3,7 @@ import { running } from './running.ts'
 
 const { sandbox, call, get, patch } = running({}, { fresh: true })
 
-/** `php` is not synced and has an overlay, so everything of it can be changed. */
+/** The repo `php`. It is not synced and has an overlay, so all of it can be changed. */
 const php = async () => (await get(`/registry/v2/repos?name=php&uidp.children_of=${sandbox().organization}`)).json.repos[0]
 
 describe('PATCH without a mask (specification §4 rule 5)', () => {
@@ -13,7 +13,7 @@ describe('PATCH without a mask (specification §4 rule 5)', () => {
     expect(json).toEqual({ ...before, description: 'new', updateTime: '2026-03-01T12:00:00.000Z' })
   })
 
-  test('explicit empty values reset', async () => {
+  test('resets explicit empty values', async () => {
     const before = await php()
     const { json } = await patch(`/registry/v2/repos/${before.uid}`, { description: '', bundles: [], customOverlay: null })
     expect(json).not.toHaveProperty('description')
@@ -22,13 +22,13 @@ describe('PATCH without a mask (specification §4 rule 5)', () => {
     expect(json.aliases).toEqual(before.aliases)
   })
 
-  test('inside a sub-message only the members present change', async () => {
+  test('changes only the present members of a sub-message', async () => {
     const before = await php()
     const { json } = await patch(`/registry/v2/repos/${before.uid}`, { custom_overlay: { environment: { A: '1' } } })
     expect(json.customOverlay).toEqual({ ...before.customOverlay, environment: { A: '1' } })
   })
 
-  test('an unknown member is refused by the gateway', async () => {
+  test('is refused by the gateway for an unknown member', async () => {
     const reply = await patch(`/registry/v2/repos/${(await php()).uid}`, { colour: 'red' })
     expect([reply.status, reply.json]).toEqual([
       400,
@@ -36,13 +36,13 @@ describe('PATCH without a mask (specification §4 rule 5)', () => {
     ])
   })
 
-  test('an empty body changes nothing, not even the time', async () => {
+  test('changes nothing with an empty body, not even the time', async () => {
     const before = await php()
     expect((await patch(`/registry/v2/repos/${before.uid}`, {})).json).toEqual(before)
     expect((await call('PATCH', `/registry/v2/repos/${before.uid}`)).json).toEqual(before)
   })
 
-  test('a body that echoes what only the service sets is fine; the path wins over its uid', async () => {
+  test('ignores echoed output-only members; the path wins over the uid', async () => {
     const before = await php()
     const echo = { ...before, uid: 'other', createTime: '2000-01-01T00:00:00Z' }
     const { json } = await patch(`/registry/v2/repos/${before.uid}`, echo)
@@ -58,7 +58,7 @@ describe('PATCH with updateMask', () => {
     expect(json).toMatchObject({ name: 'php', description: 'new', catalogTier: 'CATALOG_TIER_BASE' })
   })
 
-  test('both spellings of parameter and path are read', async () => {
+  test('reads both spellings of parameter and path', async () => {
     const before = await php()
     const { json } = await patch(`/registry/v2/repos/${before.uid}?update_mask=catalogTier,activeTags`, {
       catalogTier: 'CATALOG_TIER_BASE',
@@ -67,20 +67,20 @@ describe('PATCH with updateMask', () => {
     expect(json).not.toHaveProperty('activeTags')
   })
 
-  test('a listed member the body lacks is reset, also inside a sub-message', async () => {
+  test('resets a listed member that the body lacks, also inside a sub-message', async () => {
     const before = await php()
     const { json } = await patch(`/registry/v2/repos/${before.uid}?updateMask=custom_overlay.environment`, {})
     const { environment: _environment, ...rest } = before.customOverlay
     expect(json.customOverlay).toEqual(rest)
   })
 
-  test('* replaces everything a client can set', async () => {
+  test('replaces everything that a client can set with *', async () => {
     const before = await php()
     const { json } = await patch(`/registry/v2/repos/${before.uid}?updateMask=*`, { name: 'php' })
     expect(json).toEqual({ uid: before.uid, name: 'php', createTime: before.createTime, updateTime: '2026-03-01T12:00:00.000Z' })
   })
 
-  test('* needs the required members', async () => {
+  test('requires the required members with *', async () => {
     const reply = await patch(`/registry/v2/repos/${(await php()).uid}?updateMask=*`, { description: 'x' })
     expect(reply.json.message).toBe('Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"')
   })
@@ -89,23 +89,23 @@ describe('PATCH with updateMask', () => {
     ['colour', 'update_mask: unknown path "colour"'],
     ['*,name', 'update_mask: the wildcard "*" cannot be combined with other paths'],
     ['bundles.first', 'update_mask: unknown path "bundles.first"'],
-  ])('%s is refused', async (mask, text) => {
+  ])('rejects %s', async (mask, text) => {
     const reply = await patch(`/registry/v2/repos/${(await php()).uid}?updateMask=${mask}`, { name: 'php' })
     expect([reply.status, reply.json.message]).toEqual([400, `Invalid argument: ${text}`])
   })
 
-  test('paths only the service sets are ignored', async () => {
+  test('ignores paths to output-only members', async () => {
     const before = await php()
     const { json } = await patch(`/registry/v2/repos/${before.uid}?updateMask=uid,create_time`, { uid: 'x' })
     expect(json).toMatchObject({ uid: before.uid, createTime: before.createTime })
   })
 })
 
-test('a PATCH of something that does not exist is NOT_FOUND', async () => {
+test('answers NOT_FOUND for a missing resource', async () => {
   const reply = await patch(`/registry/v2/repos/${sandbox().organization}/0123456789abcdef`, { description: 'x' })
   expect(reply.status).toBe(404)
 })
 
-test('renaming to a name that is taken is ALREADY_EXISTS', async () => {
+test('answers ALREADY_EXISTS for a new name that is taken', async () => {
   expect((await patch(`/registry/v2/repos/${(await php()).uid}`, { name: 'python' })).status).toBe(409)
 })

@@ -6,7 +6,7 @@ const { call, get } = running()
 const publicly = async (path: string) => call('GET', path, { token: null })
 
 describe('documents (semantics §3.15)', () => {
-  test('are public, one for each package, all at once', async () => {
+  test('are public, one for each package, all on one page', async () => {
     const { status, json } = await publicly('/advisory/v2/documents')
     expect(status).toBe(200)
     expect(Object.keys(json)).toEqual(['documents'])
@@ -22,7 +22,7 @@ describe('documents (semantics §3.15)', () => {
     ])
   })
 
-  test('by package and by vulnerability', async () => {
+  test('are filtered by package and by vulnerability', async () => {
     const [document] = (await publicly('/advisory/v2/documents?id=openssl')).json.documents
     const [{ id, aliases, packageNamespace, events }] = document.advisories
     expect([id, packageNamespace]).toEqual([expect.stringMatching(/^CGA-/), 'wolfi'])
@@ -31,7 +31,7 @@ describe('documents (semantics §3.15)', () => {
     expect((await publicly(`/advisory/v2/documents?id=curl&cves=${aliases[0]}`)).json.documents).toEqual([])
   })
 
-  test('an event says one thing, in the names of the feed', async () => {
+  test('hold one determination for each event, in the names of the feed', async () => {
     const { json } = await publicly('/advisory/v2/documents')
     const events = json.documents.flatMap((document: { advisories: { events: object[] }[] }) =>
       document.advisories.flatMap((row) => row.events),
@@ -44,7 +44,7 @@ describe('documents (semantics §3.15)', () => {
 })
 
 describe('metadata (semantics §3.15)', () => {
-  test('is public and paged, by id', async () => {
+  test('is public, paged and sorted by id', async () => {
     const first = (await publicly('/advisory/v2/metadata')).json
     const second = (await publicly(`/advisory/v2/metadata?page_token=${first.nextPageToken}`)).json
     const ids = [...first.vulnerabilityMetadata, ...second.vulnerabilityMetadata].map(({ id }) => id)
@@ -52,7 +52,7 @@ describe('metadata (semantics §3.15)', () => {
     expect([first.vulnerabilityMetadata.length, first.totalCount, first.skipped]).toEqual([50, String(ids.length), 0])
   })
 
-  test('id, ids, order_by and skip', async () => {
+  test('accepts id, ids, order_by and skip', async () => {
     const path = '/advisory/v2/metadata'
     const only = (await publicly(`${path}?id=CVE-2026-90003`)).json
     expect(only.vulnerabilityMetadata).toEqual([
@@ -70,7 +70,7 @@ describe('metadata (semantics §3.15)', () => {
     expect((await publicly(`${path}?order_by=score`)).json.message).toContain('order_by')
   })
 
-  test('a thousand ids are enough', async () => {
+  test('accepts at most a thousand ids', async () => {
     const query = Array.from({ length: 1001 }, (_, index) => `ids=CVE-${index}`)
     expect((await publicly(`/advisory/v2/metadata?${query.slice(1).join('&')}&ids=CVE-1`)).status).toBe(200)
     const { status, json } = await publicly(`/advisory/v2/metadata?${query.join('&')}`)
@@ -81,7 +81,7 @@ describe('metadata (semantics §3.15)', () => {
 describe('resolved vulnerabilities (semantics §3.15)', () => {
   const path = '/advisory/v2/images/resolvedVulns'
 
-  test('need a token and what no query can carry', async () => {
+  test('require a token and an argument that no query can carry', async () => {
     expect((await publicly(path)).status).toBe(401)
     const times = 'startTime=2026-01-01T00:00:00Z&end_time=2026-02-01T00:00:00Z'
     const { json } = await get(`${path}?${times}`)

@@ -6,7 +6,7 @@ const published = startV1('published')
 
 const publicly = (path: string) => send(`GET ${path}`, undefined, { token: '' })
 
-test('documents are public, with the enum names of v1 (facts §7, §18)', async () => {
+test('shows documents to all, with the enum names of v1 (facts §7, §18)', async () => {
   const { items } = (await publicly('/advisory/v1/documents')).body
   expect(items).toHaveLength(world.store.documents.size())
   const text = JSON.stringify(items)
@@ -19,7 +19,7 @@ test('documents are public, with the enum names of v1 (facts §7, §18)', async 
   expect((await publicly('/advisory/v1/documents?limit=2')).body.items).toEqual(items.slice(0, 2))
 })
 
-test('metadata is public and paged (facts §7, §10.2)', async () => {
+test('shows metadata to all, in pages (facts §7, §10.2)', async () => {
   const { body } = await publicly('/advisory/v1/metadata?page_size=2&order_by=id%20desc&skip=1')
   expect(body).toMatchObject({
     total_count: String(world.store.vulnerabilityMetadata.size()),
@@ -36,7 +36,7 @@ test('metadata is public and paged (facts §7, §10.2)', async () => {
   expect([status, error.code, error.details]).toEqual([400, 3, []])
 })
 
-test('resolved vulnerabilities cannot be asked for over HTTP (facts §7)', async () => {
+test('always refuses resolved vulnerabilities over HTTP (facts §7)', async () => {
   expect((await publicly('/advisory/v1/images/resolved_vulns')).status).toBe(401)
   const { body } = await send('GET /advisory/v1/images/resolved_vulns?from=2026-01-01T00:00:00Z')
   expect(body).toEqual({ code: 3, message: 'Invalid argument: image_refs: is required; to: is required', details: [] })

@@ -37,20 +37,20 @@ const somebody = (parent = ''): Caller => ({ identityUid: newUid(bench.world.ran
 const may = (caller: Caller, needed: Needed, uid: string) => hasCapability(bench.world, caller, needed, uid)
 
 describe('capabilities (semantics §2.1, §2.2)', () => {
-  it('count at the bound group and below, not above or beside', () => {
+  it('count at the bound group and below it, nowhere else', () => {
     const caller = somebody()
     bind(caller.identityUid, folder, 'viewer')
     const reached = [bench.org, folder, deeper, other].map((uid) => may(caller, 'repo.list', uid))
     expect(reached).toEqual([false, true, true, false])
   })
 
-  it('do not count for a group whose uid merely begins the same', () => {
+  it('do not count for a group whose uid merely has the same prefix', () => {
     const caller = somebody()
     bind(caller.identityUid, folder, 'viewer')
     expect(may(caller, 'repo.list', `${folder}0`)).toBe(false)
   })
 
-  it('add up over the groups above, and all that is needed is needed', () => {
+  it('add up over the groups above; all required ones must be there', () => {
     const caller = somebody()
     bind(caller.identityUid, bench.org, 'apk.pull')
     bind(caller.identityUid, folder, 'mcp.tool_user')
@@ -60,7 +60,7 @@ describe('capabilities (semantics §2.1, §2.2)', () => {
     expect(visible(bench.world, caller, needed)(bench.org)).toBe(false)
   })
 
-  it('stop at the folder an identity was made in', () => {
+  it('stop at the home folder of an identity', () => {
     const caller = somebody(folder)
     bind(caller.identityUid, bench.org, 'viewer')
     expect([bench.org, folder, deeper].map((uid) => may(caller, 'repo.list', uid))).toEqual([false, true, true])
@@ -69,7 +69,7 @@ describe('capabilities (semantics §2.1, §2.2)', () => {
     expect(may(elsewhere, 'repo.list', bench.org)).toBe(false)
   })
 
-  it('go with the binding', () => {
+  it('end with the binding', () => {
     const caller = { identityUid: userUid(bench, 'carol@example.com') }
     expect(may(caller, 'repo.list', bench.org)).toBe(true)
     for (const { uid, identityUid } of bench.world.store.roleBindings.values())
@@ -102,7 +102,7 @@ describe('token restrictions (semantics §2.6)', () => {
     expect(may({ identityUid, capabilities: ['tag.delete'] }, 'tag.delete', folder)).toBe(false)
   })
 
-  it('keep only the capabilities asked for', () => {
+  it('keep only the requested capabilities', () => {
     const { identityUid } = somebody()
     bind(identityUid, folder, 'viewer')
     const caller = { identityUid, capabilities: ['tag.list'] }
@@ -110,7 +110,7 @@ describe('token restrictions (semantics §2.6)', () => {
     expect(may(caller, 'repo.list', folder)).toBe(false)
   })
 
-  it('hold for staff as well', () => {
+  it('apply to staff as well', () => {
     const staff: Caller = { identityUid: userUid(bench, 'admin@sandbox.dev'), everything: true }
     expect(isStaff(bench.world, staff)).toBe(true)
     expect(may(staff, 'repo.internal.admin', other)).toBe(true)
@@ -130,7 +130,7 @@ describe('visible', () => {
       expect(inReach(uid)).toBe(may(caller, 'tag.list', uid))
   })
 
-  it('answers for 100,000 rows of one parent without looking at the bindings again', () => {
+  it('handles 100,000 rows of one parent without re-reading the bindings', () => {
     const caller = somebody()
     bind(caller.identityUid, bench.org, 'viewer')
     const inReach = visible(bench.world, caller, 'tag.list')

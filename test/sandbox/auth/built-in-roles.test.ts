@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { builtInRoles, builtInRoleUid } from '../../../src/sandbox/auth/rights/built-in-roles.ts'
 import { capabilities, capabilityByV1, capabilityByV2 } from '../../../src/sandbox/auth/rights/capabilities.ts'
 
-/** Role name → how many capabilities the sources count (semantics §2.4). */
+/** Role name → its number of capabilities in the sources (semantics §2.4). */
 const sizes: Record<string, number> = {
   console_viewer: 45,
   viewer: 51,
@@ -28,13 +28,13 @@ describe('capabilities', () => {
     expect(new Set(capabilities.map((row) => row.v2)).size).toBe(capabilities.length)
   })
 
-  it('are found under both names', () => {
+  it('are found by either name', () => {
     expect(capabilityByV1('identity_providers.scim.manage')?.v2).toBe('CAP_IAM_SCIM_MANAGE')
     expect(capabilityByV2('CAP_EVENTS_SUBSCRIPTION_LIST')?.v1).toBe('subscriptions.list')
     expect(capabilityByV1('nonsense')).toBeUndefined()
   })
 
-  it('mark what is internal', () => {
+  it('mark the internal ones', () => {
     expect(capabilityByV1('repo.internal.admin')?.internalOnly).toBe(true)
     expect(capabilityByV1('libraries.rebuilder.builds.read')?.internalOnly).toBe(true)
     expect(capabilityByV1('repo.update')?.internalOnly).toBe(false)
@@ -61,7 +61,7 @@ describe('built-in roles', () => {
     for (const name of ['CAP_INTERNAL', 'CAP_REPO_INTERNAL_ADMIN', 'CAP_ADVISORIES_CREATE']) expect(owner).not.toContain(name)
   })
 
-  it('refuses a name it does not know', () => {
+  it('refuse an unknown name', () => {
     expect(() => builtInRoleUid('emperor')).toThrow('no built-in role is named emperor')
   })
 })

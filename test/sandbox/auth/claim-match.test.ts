@@ -16,7 +16,7 @@ const exact: ClaimMatch = { issuer: claims.iss, subject: claims.sub, claims: {},
 const mismatch = (change: Partial<ClaimMatch>, token: JWTPayload = claims) =>
   mismatchedClaim({ ...exact, ...change }, token, ['https://here'])
 
-/** What is matched → the first claim that does not fit; undefined when all do (semantics §2.6). */
+/** Case → the first claim that does not match; undefined if all match (semantics §2.6). */
 const cases: readonly (readonly [what: string, change: Partial<ClaimMatch>, claim: string | undefined])[] = [
   ['everything fits', {}, undefined],
   ['another issuer', { issuer: 'https://j.example' }, 'iss'],
@@ -44,7 +44,7 @@ describe('claim match', () => {
     expect(mismatch(change)).toBe(claim)
   })
 
-  it('wants the audience of this service unless told otherwise', () => {
+  it('requires the audience of this service by default', () => {
     expect(mismatch({}, { ...claims, aud: 'https://elsewhere' })).toBe('aud')
     const { aud: _aud, ...without } = claims
     expect(mismatch({}, without)).toBe('aud')

@@ -6,7 +6,7 @@ import { humanUid } from '../../../src/sandbox/auth/lookup.ts'
 import { mintToken } from '../../../src/sandbox/auth/mint.ts'
 import { BASE_URL, type Bench, NOW, openBench, roleUid, told, userUid } from '../iam/harness.ts'
 
-/** A third-party issuer on this machine: its keys are found by discovery. */
+/** A third-party issuer on this machine. Discovery finds its keys. */
 type Outside = { readonly server: Server; readonly url: string; readonly key: CryptoKey; readonly jwks: string }
 let outside: Outside
 
@@ -33,7 +33,7 @@ const sign = (claims: JWTPayload = {}, key = outside.key) => {
   return new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(key)
 }
 
-/** An identity of example.com that is a viewer there. */
+/** Creates an identity of example.com that is a viewer there. */
 const viewer = async (relationship: object): Promise<string> => {
   const { uid } = await bench.done('demo-owner', 'POST', `/iam/v2/identities/${bench.org}`, { name: 'ci', ...relationship })
   await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, { identityUid: uid, roleUid: roleUid(bench, 'viewer') })
@@ -48,7 +48,7 @@ const exchange = (token: string | undefined, query: Record<string, string | stri
 const readsOrg = async (token: string) => (await bench.call(token, 'GET', `/iam/v2/groups/${bench.org}`)).status
 
 describe('bearer tokens (specification §5)', () => {
-  it.each([undefined, '', 'nonsense', 'a.b.c', 'demo-nobody'])('%j is nobody', async (token) => {
+  it.each([undefined, '', 'nonsense', 'a.b.c', 'demo-nobody'])('identify no caller: %j', async (token) => {
     expect(told(await bench.call(token, 'GET', '/iam/v2/groups'))).toMatchObject({
       status: 401,
       code: 16,
@@ -57,7 +57,7 @@ describe('bearer tokens (specification §5)', () => {
     })
   })
 
-  it('of a third party act as the identity whose claim match they fit', async () => {
+  it('of a third party assume the identity whose claim match they satisfy', async () => {
     await viewer(matchCi())
     expect(await readsOrg(await sign())).toBe(200)
     expect(await readsOrg(await sign({ sub: 'other' }))).toBe(401)
@@ -73,7 +73,7 @@ describe('bearer tokens (specification §5)', () => {
     expect(await readsOrg(token)).toBe(401)
   })
 
-  it('must mean one identity: a named subject goes before a pattern, two of a kind are none', async () => {
+  it('match one identity: exact subject beats pattern; two equal matches are rejected', async () => {
     await viewer({ claimMatch: { issuer: outside.url, subjectPattern: '.*' } })
     await viewer(matchCi())
     expect(await readsOrg(await sign())).toBe(200)
@@ -81,12 +81,12 @@ describe('bearer tokens (specification §5)', () => {
     expect(await readsOrg(await sign())).toBe(401)
   })
 
-  it('do not match an identity any issuer can vouch for', async () => {
+  it('do not match an identity that any issuer can vouch for', async () => {
     await viewer({ claimMatch: { issuerPattern: '.*', subjectPattern: '.*' } })
     expect(await readsOrg(await sign())).toBe(401)
   })
 
-  it('stop counting with their identity', async () => {
+  it('become invalid with their identity', async () => {
     const uid = await viewer(matchCi())
     const { body } = await exchange(await sign(), { aud: BASE_URL, identity: uid })
     expect(await readsOrg(body.token)).toBe(200)
@@ -96,7 +96,7 @@ describe('bearer tokens (specification §5)', () => {
 })
 
 describe('the token exchange (semantics §2.6)', () => {
-  it('gives an access token for an hour', async () => {
+  it('issues an access token for an hour', async () => {
     const uid = await viewer(matchCi())
     const { status, body } = await exchange(await sign(), { aud: BASE_URL, identity: uid })
     expect({ status, ...body }).toEqual({ status: 200, token: expect.any(String), refreshToken: '', expiry: '2026-03-01T13:00:00.000Z' })
@@ -113,7 +113,7 @@ describe('the token exchange (semantics §2.6)', () => {
     expect(await readsOrg(body.token)).toBe(401)
   })
 
-  it('takes its parameters from a form, not from a JSON body', async () => {
+  it('reads its parameters from a form, not from a JSON body', async () => {
     const uid = await viewer(matchCi())
     const form = new URLSearchParams({ aud: BASE_URL, identity: uid })
     expect(await bench.call(await sign(), 'POST', '/sts/exchange', form)).toMatchObject({ status: 200 })
@@ -124,7 +124,7 @@ describe('the token exchange (semantics §2.6)', () => {
     })
   })
 
-  it('marks the identity as seen', async () => {
+  it('updates the last-seen time of the identity', async () => {
     const uid = await viewer(matchCi())
     bench.clock.advance(1000)
     await exchange(await sign(), { aud: 'x', identity: uid })
@@ -142,7 +142,7 @@ describe('the token exchange (semantics §2.6)', () => {
     expect(reply).toMatchObject({ status: 403, body: { code: 7, message: expect.stringContaining(text) } })
   })
 
-  it('asks no issuer that is not on this machine, nor one that does not answer', async () => {
+  it('refuses an issuer that is off this machine or does not answer', async () => {
     const uid = await viewer({ claimMatch: { issuerPattern: '.*', subject: 'ci' } })
     for (const iss of ['http://127.0.0.1.example.com', 'http://localhost:1', 'http://169.254.169.254/latest']) {
       const reply = await exchange(await sign({ iss }), { aud: BASE_URL, identity: uid })
@@ -150,7 +150,7 @@ describe('the token exchange (semantics §2.6)', () => {
     }
   })
 
-  it('needs a token, and an identity that exists and can be assumed', async () => {
+  it('requires a token and an existing identity that can be assumed', async () => {
     expect(await exchange(undefined, { aud: 'x' })).toMatchObject({ status: 401 })
     expect(await exchange('nonsense', { aud: 'x', identity: await viewer(matchCi()) })).toMatchObject({ status: 401 })
     expect(await exchange(await sign(), { aud: 'x', identity: `${bench.org}/0000000000000000` })).toMatchObject({ status: 404 })
@@ -158,7 +158,7 @@ describe('the token exchange (semantics §2.6)', () => {
     expect(await exchange(await sign(), { aud: 'x', identity: service })).toMatchObject({ status: 403 })
   })
 
-  it('verifies static keys without asking the issuer', async () => {
+  it('verifies static keys without contacting the issuer', async () => {
     const staticKeys = {
       issuer: 'https://far.example',
       subject: 'puller',
@@ -193,7 +193,7 @@ describe('the token exchange (semantics §2.6)', () => {
     expect(await bench.call(again, 'DELETE', `/iam/v2/groups/${folder}`)).toMatchObject({ status: 403 })
   })
 
-  it('keeps a token narrow when it assumes another identity, and lets it sign in nowhere', async () => {
+  it('keeps a token narrow with another identity and refuses it for a sign-in', async () => {
     const first = await viewer(matchCi())
     const second = await viewer({ claimMatch: { issuer: BASE_URL, subject: first } })
     const { token } = (await exchange(await sign(), { aud: BASE_URL, identity: first, cap: 'tag.list' })).body
@@ -216,7 +216,7 @@ describe('users', () => {
     return uid
   }
 
-  it('exchange their own token, and refresh it', async () => {
+  it('exchange their own token and refresh it', async () => {
     expect(await exchange(await sign(), { aud: 'x' })).toMatchObject({
       status: 403,
       body: { message: 'Permission denied: identity not registered' },
@@ -270,7 +270,7 @@ describe('signing in through an identity provider (semantics §2.6, §3.3)', () 
     expect(await bench.call(body.token, 'GET', `/iam/v2/identities?uidp.children_of=${bench.org}`)).toMatchObject({ status: 200 })
   })
 
-  it('gives the roles of mapped groups for the life of the token, while they are mapped', async () => {
+  it('grants the roles of mapped groups for the life of the token, while mapped', async () => {
     const uid = await provider()
     const mapping = { externalGroupId: 'devs', roleUid: roleUid(bench, 'owner'), scope: bench.org }
     const { token } = (await exchange(await sign(person), { aud: 'x', identity_provider: uid })).body
@@ -282,14 +282,14 @@ describe('signing in through an identity provider (semantics §2.6, §3.3)', () 
     expect(await makeFolder()).toMatchObject({ status: 403 })
   })
 
-  it('can know people by another claim', async () => {
+  it('can identify people by another claim', async () => {
     const identity_provider = await provider({ correlationRule: 'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID' })
     const { body } = await exchange(await sign({ ...person, oid: 'object-1' }), { aud: 'x', identity_provider })
     expect(decodeJwt(body.token).sub).toBe(humanUid(outside.url, 'object-1'))
     expect(await exchange(await sign(person), { aud: 'x', identity_provider })).toMatchObject({ status: 403 })
   })
 
-  it('wants a token of that issuer for that client', async () => {
+  it('requires a token of that issuer for that client', async () => {
     const identity_provider = await provider()
     const denied = async (claims: object) =>
       (await exchange(await sign({ ...person, ...claims }), { aud: 'x', identity_provider })).body.message
@@ -319,7 +319,7 @@ describe('the sandbox as an issuer', () => {
     )
   })
 
-  it('plays other issuers below its own address, and no others', async () => {
+  it('acts as other issuers below its own address and as no others', async () => {
     const issuer = `${BASE_URL}/other`
     await viewer({ claimMatch: { issuer, subject: 'robot', audience: 'me' } })
     expect(await readsOrg((await mintToken(bench.world, { subject: 'robot', issuer, audience: ['me'] })).token)).toBe(200)
@@ -334,7 +334,7 @@ describe('the sandbox as an issuer', () => {
     expect(await bench.call(undefined, 'POST', '/-/token', { identity: bench.org })).toMatchObject({ status: 404 })
   })
 
-  it.each([{}, { subject: '' }, { subject: 's', identity: 'i' }, []])('says what it wants instead of %j', async (body) => {
+  it.each([{}, { subject: '' }, { subject: 's', identity: 'i' }, []])('rejects %j and names the expected members', async (body) => {
     expect(await bench.call(undefined, 'POST', '/-/token', body)).toMatchObject({ status: 400, body: { code: 3 } })
   })
 })

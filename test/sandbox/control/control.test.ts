@@ -8,7 +8,7 @@ const fault = (body: object) => call('POST', '/-/faults', { body, token: null })
 const journal = async () => (await call('GET', '/-/journal', { token: null })).json
 
 describe('the journal', () => {
-  test('shows every request in order, without its credentials and without control requests', async () => {
+  test('shows every request in order, without credentials and control requests', async () => {
     await get('/registry/v2/repos?page_size=2&uidp.ids=a&uidp.ids=b')
     await post('/iam/v2/groups/%2F', { name: 'x' })
     await call('PATCH', '/nowhere', { text: 'plain', token: null })
@@ -30,7 +30,7 @@ describe('the journal', () => {
 })
 
 describe('faults', () => {
-  test('a status, for as many requests as asked, for matching requests only', async () => {
+  test('return a status for the given number of matching requests', async () => {
     await fault({ match: 'GET /registry/v2/repos', times: 2, status: 503, headers: { 'retry-after': '1' } })
     expect((await get('/registry/v2/tags')).status).toBe(200)
     for (const path of ['/registry/v2/repos', '/registry/v2/repos?page_size=1']) {
@@ -40,26 +40,26 @@ describe('faults', () => {
     expect((await get('/registry/v2/repos')).status).toBe(200)
   })
 
-  test('without times it lasts until it is cleared', async () => {
+  test('without times last until they are cleared', async () => {
     await fault({ match: 'GET /ping', status: 500 })
     for (let round = 0; round < 3; round++) expect((await get('/ping/v2/ping')).status).toBe(500)
     await call('DELETE', '/-/faults')
     expect((await get('/ping/v2/ping')).status).toBe(200)
   })
 
-  test('a body that is no JSON', async () => {
+  test('return a body that is not JSON', async () => {
     await fault({ match: 'GET /ping', times: 1, body: '<html>', headers: { 'content-type': 'text/html' } })
     const response = await fetch(`${sandbox().url}/ping/v2/ping`)
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([200, '<html>', 'text/html'])
   })
 
-  test('a reset connection', async () => {
+  test('reset a connection', async () => {
     await fault({ match: 'GET /ping', times: 1, reset: true })
     await expect(get('/ping/v2/ping')).rejects.toThrow('fetch failed')
     expect((await get('/ping/v2/ping')).status).toBe(200)
   })
 
-  test('a delay, after which the request is served, with headers when asked for', async () => {
+  test('delay a request, then serve it, with headers on request', async () => {
     await fault({ match: 'GET /ping', times: 1, delayMs: 30, headers: { 'x-slow': 'yes' } })
     const before = performance.now()
     const reply = await get('/ping/v2/ping')
@@ -67,14 +67,14 @@ describe('faults', () => {
     expect([reply.status, reply.headers.get('x-slow')]).toEqual([200, 'yes'])
   })
 
-  test('requests hit by a fault are journaled and change nothing', async () => {
+  test('keep requests in the journal and change nothing', async () => {
     await fault({ match: 'POST /registry/v2/repos', times: 1, status: 503 })
     await post(`/registry/v2/repos/${sandbox().organization}`, { name: 'ghost' })
     expect(await journal()).toHaveLength(1)
     expect((await get('/registry/v2/repos?name=ghost')).json.repos).toEqual([])
   })
 
-  test('a member or a row left out, in one answer or in every row', async () => {
+  test('remove a member or a row from one answer or from every row', async () => {
     const before = (await get('/registry/v2/repos?page_size=3')).json.repos
     await fault({ match: 'GET /registry/v2/repos', times: 1, drop: '/repos/1' })
     expect((await get('/registry/v2/repos?page_size=3')).json.repos).toEqual([before[0], before[2]])
@@ -83,14 +83,14 @@ describe('faults', () => {
     expect((await get('/registry/v2/repos?page_size=3')).json.repos).toEqual(before)
   })
 
-  test('a value changed, and nothing where there is none', async () => {
+  test('replace a value, and do nothing where there is none', async () => {
     await fault({ match: 'GET /registry/v2/repos', times: 1, change: { at: '/repos/0/name', to: 5 } })
     expect((await get('/registry/v2/repos')).json.repos[0].name).toBe(5)
     await fault({ match: 'GET /ping', times: 1, change: { at: '/no/such', to: 5 } })
     expect((await get('/ping/v2/ping')).json).toEqual((await get('/ping/v2/ping')).json)
   })
 
-  test('a list that begins a row late, and goes on from there', async () => {
+  test('begin a list one row late and continue from there', async () => {
     const before = (await get('/registry/v2/repos?page_size=4')).json.repos
     await fault({ match: 'GET /registry/v2/repos', shift: 1 })
     const first = (await get('/registry/v2/repos?page_size=2')).json
@@ -105,18 +105,18 @@ describe('faults', () => {
     [{ status: 503 }],
     [{ match: 'GET /', status: 'x' }],
     [{ match: 'GET /', colour: 'red', status: 500 }],
-  ])('%j is refused', async (body) => {
+  ])('reject %j', async (body) => {
     expect((await fault(body)).status).toBe(400)
   })
 })
 
-test('the clock moves forward', async () => {
+test('moves the clock forward', async () => {
   const reply = await call('POST', '/-/clock', { body: { advanceMs: 259_200_000 }, token: null })
   expect(reply.json).toEqual({ now: '2026-03-04T12:00:00.000Z' })
   expect((await call('POST', '/-/clock', { body: { advanceMs: -1 } })).status).toBe(400)
 })
 
-test('a running delay does not hold up the shutdown', async () => {
+test('closes despite a running delay', async () => {
   const slow = await startSandbox({ port: 0, latencyMs: 600_000 })
   const pending = fetch(`${slow.url}/ping/v2/ping`).then(
     () => 'answered',

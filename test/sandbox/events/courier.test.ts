@@ -11,7 +11,7 @@ import { START } from '../running.ts'
 
 const OPTIONS = { v1Dialect: 'specification', serviceDomain: 'chainguard.dev' } as const
 
-/** A courier over one organization with one subscription, and a hand that plays the sink. */
+/** A courier over one organization with one subscription. `play` acts as the sink. */
 const bench = (sink: string, play: Post, anySink = false) => {
   const dataset = emptyDataset()
   const clock = createClock(START)
@@ -36,7 +36,7 @@ const bench = (sink: string, play: Post, anySink = false) => {
 const LOCAL = 'https://localhost:1/'
 const down: Outcome = { verdict: 'again', detail: 'down' }
 
-test('five more attempts after 1 s, 5 s, 30 s, 2 min and 10 min, then the event is dropped (semantics §7.4)', async () => {
+test('repeats after 1 s, 5 s, 30 s, 2 min and 10 min, then drops (semantics §7.4)', async () => {
   const ids: (string | undefined)[] = []
   const { clock, courier, ledger, occurrence } = bench(LOCAL, async (_url, headers) => {
     ids.push(headers['ce-id'])
@@ -59,7 +59,7 @@ test('five more attempts after 1 s, 5 s, 30 s, 2 min and 10 min, then the event 
   expect(ledger.entries()[0]).toMatchObject({ state: 'dropped', attempts: 6, detail: 'down' })
 })
 
-test('a sink off this machine is asked only when that is allowed', async () => {
+test('contacts a sink off this machine only if allowed', async () => {
   const asked: string[] = []
   const play: Post = async (url) => {
     asked.push(url.href)
@@ -79,7 +79,7 @@ test('a sink off this machine is asked only when that is allowed', async () => {
   expect(asked).toEqual(['https://example.com/d', 'https://127.0.0.1/e'])
 })
 
-test('no more than a thousand events wait', async () => {
+test('keeps at most a thousand waiting events', async () => {
   const { courier, ledger, occurrence } = bench(LOCAL, async () => down)
   for (let count = 0; count < 1_002; count += 1) courier.publish(occurrence)
   await courier.settled()
@@ -89,7 +89,7 @@ test('no more than a thousand events wait', async () => {
   await courier.close()
 })
 
-test('a subscription that is gone gets no second attempt', async () => {
+test('stops repeating for a deleted subscription', async () => {
   const { world, clock, courier, ledger, occurrence, subscription } = bench(LOCAL, async () => down)
   courier.publish(occurrence)
   await courier.settled()
@@ -99,7 +99,7 @@ test('a subscription that is gone gets no second attempt', async () => {
   expect(ledger.entries()[0]).toMatchObject({ state: 'dropped', detail: 'the subscription is gone' })
 })
 
-test('closing cuts short what is under way and takes nothing more', async () => {
+test('aborts attempts in progress on close and accepts no more events', async () => {
   let asked = (): void => {}
   const underWay = new Promise<void>((resolve) => {
     asked = resolve
@@ -115,14 +115,14 @@ test('closing cuts short what is under way and takes nothing more', async () => 
   expect(ledger.entries()).toMatchObject([{ state: 'dropped', attempts: 1 }])
 })
 
-test('closing while an event is being signed sends nothing', async () => {
+test('sends nothing if it closes during the signing', async () => {
   const { courier, ledger, occurrence } = bench(LOCAL, async () => ({ verdict: 'delivered', detail: '' }))
   courier.publish(occurrence)
   await courier.close()
   expect(ledger.entries()).toMatchObject([{ state: 'dropped', detail: 'the sandbox closes' }])
 })
 
-test('what happens elsewhere is not told', async () => {
+test('ignores events of other groups', async () => {
   const { courier, ledger, occurrence } = bench(LOCAL, async () => down)
   courier.publish({ ...occurrence, group: '/' })
   courier.publish({ ...occurrence, group: '0'.repeat(40) })

@@ -14,14 +14,14 @@ afterEach(() => sink.close())
 
 const org = (): string => sandbox().organization
 
-/** Subscribes the sink to `group`; what the subscription hears of itself is taken from the inbox. */
+/** Subscribes the sink to `group` and takes the subscription's own event from the inbox. */
 const subscribe = async (group = org()): Promise<string> => {
   const { json } = await post(`/events/v2/subscriptions/${group}`, { sink: sink.url })
   await sink.take()
   return json.uid
 }
 
-/** The next events in the order in which they happened: they are sent side by side, and may arrive in any. */
+/** The next events in order of occurrence. They are sent concurrently and may arrive in any order. */
 const taken = async (count: number) => {
   const events = await sink.take(count)
   const ids = (await get('/-/deliveries')).json.map(({ id }: { id: string }) => id)
@@ -31,8 +31,8 @@ const taken = async (count: number) => {
 
 const advance = (advanceMs: number) => post('/-/clock', { advanceMs })
 
-describe('what a sink is sent (semantics §7.2–7.4)', () => {
-  test('a CloudEvent in binary mode, with actor and body', async () => {
+describe('events at a sink (semantics §7.2–7.4)', () => {
+  test('are CloudEvents in binary mode with actor and body', async () => {
     await subscribe()
     const group = (await post(`/iam/v2/groups/${org()}`, { name: 'new', description: 'a folder' })).json
     const [event] = await sink.take()
@@ -53,7 +53,7 @@ describe('what a sink is sent (semantics §7.2–7.4)', () => {
     expect(event?.json).toEqual({ actor: { subject: event?.headers['ce-actor'] }, body: group })
   })
 
-  test('signed by the issuer of the sandbox, for the group of the subscription, over the content', async () => {
+  test("are signed by the sandbox's issuer for the subscription's group and content", async () => {
     await subscribe()
     await post(`/iam/v2/groups/${org()}`, { name: 'new' })
     const [event] = await sink.take()
@@ -72,7 +72,7 @@ describe('what a sink is sent (semantics §7.2–7.4)', () => {
     })
   })
 
-  test('a subscription hears of its own creation, and not of its end', async () => {
+  test('include the creation of the subscription, but not its end', async () => {
     const { uid } = (await post(`/events/v2/subscriptions/${org()}`, { sink: sink.url })).json
     const [created] = await sink.take()
     expect(created?.headers).toMatchObject({
@@ -84,7 +84,7 @@ describe('what a sink is sent (semantics §7.2–7.4)', () => {
     expect((await get('/-/deliveries')).json).toHaveLength(1)
   })
 
-  test('events of the group and of every group below it, of no other', async () => {
+  test('come from the group and every group below it, from no other', async () => {
     const folder = (await post(`/iam/v2/groups/${org()}`, { name: 'folder' })).json
     await subscribe(folder.uid)
     await post(`/registry/v2/repos/${org()}`, { name: 'above' })
@@ -96,8 +96,8 @@ describe('what a sink is sent (semantics §7.2–7.4)', () => {
   })
 })
 
-describe('what is news (semantics §7.1)', () => {
-  test('v1 calls announce the same types, in the words of v1', async () => {
+describe('events (semantics §7.1)', () => {
+  test('have the same types for v1 calls, in the words of v1', async () => {
     await subscribe()
     const repo = (await post(`/registry/v1/repos/${org()}`, { name: 'one' })).json
     await call('PUT', `/registry/v1/repos/${repo.id}`, { body: { name: 'one', description: 'changed' } })
@@ -114,7 +114,7 @@ describe('what is news (semantics §7.1)', () => {
     expect(deleted?.headers).toMatchObject({ 'ce-subject': repo.id, 'ce-bodytype': 'chainguard.platform.registry.DeleteRepoRequest' })
   })
 
-  test('failures, reads and calls that change nothing are none', async () => {
+  test('do not follow failures, reads and calls that change nothing', async () => {
     await subscribe()
     const { uid } = (await post(`/registry/v2/repos/${org()}`, { name: 'one' })).json
     await sink.take()
@@ -127,7 +127,7 @@ describe('what is news (semantics §7.1)', () => {
     expect((await get('/-/deliveries')).json).toHaveLength(2)
   })
 
-  test('secrets stay at home', async () => {
+  test('contain no secrets', async () => {
     await subscribe()
     const roleUid = (await get('/iam/v2/roles?name=viewer')).json.roles[0].uid
     const invite = (await post(`/iam/v2/groupInvites/${org()}`, { roleUid, ttl: '3600s' })).json
@@ -142,7 +142,7 @@ describe('what is news (semantics §7.1)', () => {
     expect(events[2]?.text).not.toContain(scim.token)
   })
 
-  test('an association that is deleted leaves no body', async () => {
+  test('have no body for a deleted association', async () => {
     await subscribe()
     await post(`/iam/v2/accountAssociations/${org()}`, { name: 'clouds', amazon: { account: '123456789012' } })
     await remove(`/iam/v2/accountAssociations/${org()}`)
@@ -153,7 +153,7 @@ describe('what is news (semantics §7.1)', () => {
 })
 
 describe('delivery (semantics §7.4)', () => {
-  test('a failed attempt is made again with the same id, after a second and after five more', async () => {
+  test('repeats a failed attempt with the same id, after one second and five more', async () => {
     await subscribe()
     sink.answer(503, 429, 200)
     await post(`/registry/v2/repos/${org()}`, { name: 'one' })
@@ -172,7 +172,7 @@ describe('delivery (semantics §7.4)', () => {
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'delivered', attempts: 3 }))
   })
 
-  test.each([400, 403, 404, 302])('an answer of %d is the end of it', async (status) => {
+  test.each([400, 403, 404, 302])('ends with an answer of %d', async (status) => {
     await subscribe()
     sink.answer(status)
     await post(`/registry/v2/repos/${org()}`, { name: 'one' })
@@ -180,7 +180,7 @@ describe('delivery (semantics §7.4)', () => {
     await vi.waitFor(async () => expect((await get('/-/deliveries')).json.at(-1)).toMatchObject({ state: 'dropped', attempts: 1 }))
   })
 
-  test('nothing leaves this machine', async () => {
+  test('stays on this machine', async () => {
     await post(`/events/v2/subscriptions/${org()}`, { sink: 'https://sink.example.com/events' })
     await vi.waitFor(async () =>
       expect((await get('/-/deliveries')).json).toEqual([
@@ -189,7 +189,7 @@ describe('delivery (semantics §7.4)', () => {
     )
   })
 
-  test('a sandbox with undelivered events closes', async () => {
+  test('does not hold up the close of the sandbox', async () => {
     await subscribe()
     sink.answer(500)
     await post(`/registry/v2/repos/${org()}`, { name: 'one' })

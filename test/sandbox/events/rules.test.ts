@@ -5,7 +5,7 @@ import { SILENT } from './silent.ts'
 
 const nameOf = ({ method, template }: { readonly method: string; readonly template: string }): string => `${method} ${template}`
 
-test('every write of either version has an event, but for the silent ones', () => {
+test('gives every write of either version an event, except the silent ones', () => {
   const writes = serviceRoutes.filter(({ method }) => method !== 'GET')
   expect(
     writes
@@ -15,7 +15,7 @@ test('every write of either version has an event, but for the silent ones', () =
   ).toEqual([...SILENT].sort())
 })
 
-test('no read has one', () => {
+test('gives no read an event', () => {
   expect(serviceRoutes.filter(({ method }) => method === 'GET').filter(ruleOf)).toEqual([])
 })
 
@@ -27,6 +27,6 @@ test.each([
   ['PATCH', '/registry/v2/repos/{uid=**}/readme', 'platform.registry.repo.updated.v1', 'registry.v2.RepoReadme'],
   ['POST', '/registry/v2/tags/{parent=**}', 'platform.registry.tag.created.v1', 'registry.v2.Tag'],
   ['DELETE', '/events/v1/subscriptions/{id=**}', 'events.subscription.deleted.v1', 'events.DeleteSubscriptionRequest'],
-] as const)('%s %s', (method, template, event, bodyType) => {
+] as const)('gives %s %s its event', (method, template, event, bodyType) => {
   expect(ruleOf({ method, template })).toMatchObject({ event, bodyType })
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a sink was sent. */
+/** One received event. */
 export type Received = {
   readonly method: string
   readonly headers: IncomingHttpHeaders
@@ -11,14 +11,14 @@ export type Received = {
   readonly json: any
 }
 
-/** A local receiver of events. */
+/** A local event receiver. */
 export type SinkServer = {
   readonly url: string
-  /** The `count` events after those taken already, in the order they came. Waits for them. */
+  /** Waits for the `count` events after those already taken and returns them in order of arrival. */
   readonly take: (count?: number) => Promise<readonly Received[]>
-  /** Events that came and were not taken. */
+  /** The number of received events that were not taken. */
   readonly pending: () => number
-  /** The statuses the next requests are answered with; 200 when there is none left. */
+  /** The statuses of the next answers; 200 once they are used up. */
   readonly answer: (...statuses: readonly number[]) => void
   readonly close: () => Promise<void>
 }
@@ -41,7 +41,7 @@ const createInbox = () => {
   return { take, put, pending: () => inbox.length }
 }
 
-/** Starts one on a free port. */
+/** Starts a receiver on a free port. */
 export const startSink = async (): Promise<SinkServer> => {
   const { take, put, pending } = createInbox()
   const statuses: number[] = []

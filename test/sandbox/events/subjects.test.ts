@@ -6,18 +6,18 @@ const { sandbox, get, post, remove } = running({ data: 'empty' }, { fresh: true 
 const org = (): string => sandbox().organization
 const roleUid = async (name: string): Promise<string> => (await get(`/iam/v2/roles?name=${name}`)).json.roles[0].uid
 
-/** The events of the test, without the one about the subscription itself. */
+/** The events of the test, without the subscription's own. */
 const events = async () =>
   (await get('/-/deliveries')).json
     .slice(1)
     .map(({ type, subject }: { type: string; subject: string }) => [type.replace('dev.chainguard.api.', ''), subject])
 
 beforeEach(async () => {
-  // Nothing is sent to it, but what would be is in the ledger.
+  // The sandbox does not deliver to this sink, but records the events in the ledger.
   await post(`/events/v2/subscriptions/${org()}`, { sink: 'https://sink.example.com' })
 })
 
-test('a tag is about itself, a mapping too, a batch of mappings about its provider', async () => {
+test('names the tag, the mapping, and the provider for a batch of mappings', async () => {
   const repo = (await post(`/registry/v2/repos/${org()}`, { name: 'r' })).json.uid
   const tag = (await post(`/registry/v2/tags/${repo}`, { name: 't', digest: `sha256:${'0'.repeat(64)}` })).json.uid
   const viewer = await roleUid('viewer')
@@ -35,7 +35,7 @@ test('a tag is about itself, a mapping too, a batch of mappings about its provid
   ])
 })
 
-test('a batch of bindings is about its group in v2, about the bindings in v1', async () => {
+test('names the group of a batch of bindings in v2, the bindings in v1', async () => {
   const role = await roleUid('viewer')
   const claimMatch = { issuer: 'https://issuer.example.com', subject: 's' }
   const identity = (await post(`/iam/v2/identities/${org()}`, { name: 'bot', claimMatch })).json.uid
@@ -53,7 +53,7 @@ test('a batch of bindings is about its group in v2, about the bindings in v1', a
   ])
 })
 
-test('a folder that is deleted, terms that are accepted', async () => {
+test('names a deleted folder and accepted terms', async () => {
   const folder = (await post(`/iam/v2/groups/${org()}`, { name: 'folder' })).json.uid
   await remove(`/iam/v2/groups/${folder}`)
   await post(`/iam/v2/terms/${org()}`, { documentIds: ['sfdpa.v1'] })

@@ -8,7 +8,7 @@ const PATH = '/events/v2/subscriptions'
 const org = (): string => sandbox().organization
 
 describe('subscriptions (specification §6, semantics §3.16)', () => {
-  test('create, get, list, delete; no dates', async () => {
+  test('are created, read, listed and deleted, and have no dates', async () => {
     const made = (await post(`${PATH}/${org()}`, { sink: 'https://localhost:9999/hook' })).json
     expect(made).toEqual({ uid: expect.stringMatching(new RegExp(`^${org()}/[0-9a-f]{16}$`)), sink: 'https://localhost:9999/hook' })
     expect((await get(`${PATH}/${made.uid}`)).json).toEqual(made)
@@ -26,19 +26,19 @@ describe('subscriptions (specification §6, semantics §3.16)', () => {
     [{ sink: 'nowhere' }, 'sink: must be a URL'],
     [{ sink: 'http://127.0.0.1:1/' }, 'sink: must use the scheme https'],
     [{ sink: 'ftp://localhost/' }, 'sink: must use the scheme https'],
-  ])('%j is refused', async (body, problem) => {
+  ])('reject %j', async (body, problem) => {
     const { status, json } = await post(`${PATH}/${org()}`, body)
     expect([status, json.code, json.message]).toEqual([400, 3, `Invalid argument: ${problem}`])
   })
 
-  test('a viewer reads and does not write, an editor writes', async () => {
+  test('are readable for a viewer and writable for an editor', async () => {
     expect((await get(PATH, 'demo-viewer')).json.totalCount).toBe('1')
     expect((await post(`${PATH}/${org()}`, { sink: 'https://localhost/' }, 'demo-viewer')).status).toBe(403)
     expect((await post(`${PATH}/${org()}`, { sink: 'https://localhost/' }, 'demo-editor')).status).toBe(200)
     expect((await get(PATH, 'demo-outsider')).json.totalCount).toBe('0')
   })
 
-  test('there is no update, and a group with a subscription stays', async () => {
+  test('cannot be updated and block the delete of their group', async () => {
     const folder = (await post(`/iam/v2/groups/${org()}`, { name: 'f' })).json.uid
     const { uid } = (await post(`${PATH}/${folder}`, { sink: 'https://localhost/' })).json
     const blocked = await remove(`/iam/v2/groups/${folder}`)
@@ -47,7 +47,7 @@ describe('subscriptions (specification §6, semantics §3.16)', () => {
   })
 })
 
-test('with the flag, plain HTTP is taken on loopback hosts and nowhere else', async () => {
+test('accepts plain HTTP with the flag, on loopback hosts only', async () => {
   const open = await startSandbox({ port: 0, data: 'empty', allowHttpSinks: true })
   const create = async (sink: string): Promise<number> => {
     const headers = { authorization: `Bearer ${open.tokens.owner}` }

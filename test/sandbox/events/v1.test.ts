@@ -6,7 +6,7 @@ const published = startV1('published')
 
 const PATH = '/events/v1/subscriptions'
 
-test('create, list and delete, in both dialects (facts §8)', async () => {
+test('creates, lists and deletes in both dialects (facts §8)', async () => {
   const made = (await send(`POST ${PATH}/${organization}`, { sink: 'https://localhost/v1', id: 'ignored' })).body
   expect(made).toEqual({ id: expect.stringMatching(/\/[0-9a-f]{16}$/), sink: 'https://localhost/v1', group_id: organization })
   expect((await send(`GET ${PATH}?id=${made.id}`)).body).toEqual({ items: [made] })
@@ -17,7 +17,7 @@ test('create, list and delete, in both dialects (facts §8)', async () => {
   expect(Object.keys((await published.send(`GET ${PATH}`)).body.items[0])).toEqual(['id', 'sink'])
 })
 
-test('v1 takes plain HTTP, and nothing else than the two (facts §24.13)', async () => {
+test('accepts plain HTTP and no third scheme (facts §24.13)', async () => {
   expect((await send(`POST ${PATH}/${organization}`, { sink: 'http://sink.example.com/' })).status).toBe(200)
   expect((await send(`POST ${PATH}/${organization}`, { sink: 'ftp://sink.example.com/' })).body).toEqual({
     code: 3,
@@ -26,7 +26,7 @@ test('v1 takes plain HTTP, and nothing else than the two (facts §24.13)', async
   })
 })
 
-test('who may not, may not', async () => {
+test('refuses callers without the capability', async () => {
   expect((await send(`POST ${PATH}/${organization}`, { sink: 'https://localhost/' }, { token: 'demo-viewer' })).status).toBe(403)
   expect((await send(`GET ${PATH}`, undefined, { token: 'demo-outsider' })).body).toEqual({ items: [] })
 })

@@ -35,7 +35,7 @@ describe('creating groups (semantics §2.1, §3.1)', () => {
     for (const spelling of ['platform', suffix]) expect((await folder('below', spelling)).uid.startsWith(`${parent.uid}/`)).toBe(true)
   })
 
-  it('refuses a name that means several groups, and one that means none', async () => {
+  it('refuses an ambiguous and an unknown name', async () => {
     await folder()
     await folder()
     expect(told(await bench.call('demo-owner', 'POST', '/iam/v2/groups/platform', { name: 'x' }))).toMatchObject({
@@ -45,7 +45,7 @@ describe('creating groups (semantics §2.1, §3.1)', () => {
     expect(await bench.call('demo-owner', 'POST', '/iam/v2/groups/nowhere', { name: 'x' })).toMatchObject({ status: 404 })
   })
 
-  it('needs groups.create at the parent', async () => {
+  it('requires groups.create at the parent', async () => {
     expect(told(await bench.call('demo-editor', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'x' }))).toMatchObject({
       status: 403,
       code: 7,
@@ -61,7 +61,7 @@ describe('creating groups (semantics §2.1, §3.1)', () => {
     expect(told(kind)).toMatchObject({ code: 3, fields: ['kind'] })
   })
 
-  it('lets only staff verify, with a kind and a name of its own', async () => {
+  it('lets only staff verify, and requires a kind and a unique name for it', async () => {
     const verified = { name: 'corp.dev', verified: true, kind: 'ORG_KIND_DEV' }
     expect(await bench.call('demo-owner', 'POST', '/iam/v2/groups', verified)).toMatchObject({ status: 403 })
     expect(told(await bench.call('demo-admin', 'POST', '/iam/v2/groups', { ...verified, kind: undefined }))).toMatchObject({
@@ -73,7 +73,7 @@ describe('creating groups (semantics §2.1, §3.1)', () => {
 })
 
 describe('updating groups', () => {
-  it('refuses the wildcard once kind and status hold values, and takes it before', async () => {
+  it('accepts the wildcard until kind and status hold values', async () => {
     const reply = await bench.call('demo-owner', 'PATCH', `/iam/v2/groups/${bench.org}?updateMask=*`, { name: 'example.com' })
     expect(told(reply)).toMatchObject({ status: 400, code: 3, fields: ['update_mask'] })
     const plain = await bench.done('demo-owner', 'POST', '/iam/v2/groups', { name: 'plain', description: 'text' })
@@ -82,7 +82,7 @@ describe('updating groups', () => {
     )
   })
 
-  it('refuses a change of verified by others than staff, and takes the value it had', async () => {
+  it('lets only staff change verified; repeating its value passes', async () => {
     const path = `/iam/v2/groups/${bench.org}`
     const kept = await bench.done('demo-owner', 'PATCH', `${path}?updateMask=name,description,verified`, {
       name: 'example.com',
@@ -97,7 +97,7 @@ describe('updating groups', () => {
     expect(await bench.done('demo-admin', 'PATCH', path, { verified: false })).toMatchObject({ verified: false })
   })
 
-  it('hands a new kind of the organization down to its folders', async () => {
+  it('passes a new kind of the organization on to its folders', async () => {
     const { uid } = await folder()
     await bench.done('demo-owner', 'PATCH', `/iam/v2/groups/${bench.org}?updateMask=kind`, { kind: 'ORG_KIND_DEV' })
     expect(await bench.done('demo-owner', 'GET', `/iam/v2/groups/${uid}`)).toMatchObject({ kind: 'ORG_KIND_DEV' })
@@ -106,7 +106,7 @@ describe('updating groups', () => {
     })
   })
 
-  it('ignores what only the service sets', async () => {
+  it('ignores members that only the service sets', async () => {
     const echo = {
       description: 'd',
       uid: 'x',
@@ -148,7 +148,7 @@ describe('deleting groups (specification §7 rule 2)', () => {
     })
   })
 
-  it('takes bindings and invites with the group and answers nothing', async () => {
+  it('deletes bindings and invites with the group and answers an empty body', async () => {
     const { uid } = await folder()
     const role = bench.world.store.roles.named('', 'viewer')[0]!.uid
     await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${uid}`, { identityUid: userUid(bench, 'bob@example.com'), roleUid: role })
@@ -160,14 +160,14 @@ describe('deleting groups (specification §7 rule 2)', () => {
   })
 })
 
-describe('asking about groups', () => {
-  it('looks up the verified organization of the caller’s email domain', async () => {
+describe('questions about groups', () => {
+  it('find the verified organization of the caller’s email domain', async () => {
     expect(await bench.done('demo-viewer', 'GET', '/iam/v2/groups:lookupGroup')).toMatchObject({ group: { uid: bench.org } })
     expect(await bench.call('demo-outsider', 'GET', '/iam/v2/groups:lookupGroup')).toMatchObject({ status: 404 })
     expect(await bench.done('demo-viewer', 'GET', '/iam/v2/groups:checkEligibility')).toEqual({ eligible: true })
   })
 
-  it('notes a request for access once an hour', async () => {
+  it('record a request for access once an hour', async () => {
     const path = `/iam/v2/groups/${bench.org}:requestGroupAccess`
     expect(await bench.done('demo-outsider', 'POST', path, {})).toEqual({})
     expect(told(await bench.call('demo-outsider', 'POST', path, {}))).toMatchObject({ status: 429, code: 8 })

@@ -10,7 +10,7 @@ import { createRandom } from '../../../src/sandbox/world/random.ts'
 import { createStore } from '../../../src/sandbox/world/store.ts'
 import type { World } from '../../../src/sandbox/world/world.ts'
 
-/** Any JSON the service answers; tests say what they expect of it. */
+/** Any JSON of the service. Tests state their expectations. */
 // biome-ignore lint/suspicious/noExplicitAny: a typed body would repeat in types what the assertions say
 export type Body = any
 
@@ -19,11 +19,11 @@ export type Reply = { readonly status: number; readonly body: Body }
 export type Bench = {
   readonly world: World
   readonly clock: Clock
-  /** The uid of example.com, in which alice is owner, bob editor and carol viewer. */
+  /** The uid of example.com. Alice is its owner, bob its editor, carol its viewer. */
   readonly org: string
   /** One request; `token` is a bearer token, or undefined to send none. */
   readonly call: (token: string | undefined, method: string, url: string, body?: unknown) => Promise<Reply>
-  /** `call` that must answer 200; gives the body. */
+  /** Like `call`, but requires 200 and returns the body. */
   readonly done: (token: string, method: string, url: string, body?: unknown) => Promise<Body>
 }
 
@@ -46,7 +46,7 @@ const createWorld = (clock: Clock): { readonly world: World; readonly org: strin
   return { world, org: data.organization }
 }
 
-/** The service without a server: the routes of IAM, registry and STS over one empty organization, at a fixed time. */
+/** The service without a server: the routes of IAM, registry and STS over one empty organization at a fixed time. */
 export const openBench = (): Bench => {
   const clock = createClock(NOW)
   const { world, org } = createWorld(clock)
@@ -70,7 +70,7 @@ export const openBench = (): Bench => {
   return { world, clock, org, call, done }
 }
 
-/** What an error says, without the rest: code, reason, message and the fields it names. */
+/** A summary of an error: code, reason, message and fields. */
 export const told = ({ status, body }: Reply) => ({
   status,
   code: body.code,

@@ -14,7 +14,7 @@ const create = (body: object = { name: 'ci-bot', claimMatch }) => bench.done('de
 const refused = async (body: object) => told(await bench.call('demo-owner', 'POST', path, body))
 
 describe('creating identities (specification §2, §7; semantics §3.2)', () => {
-  it('answers the identity, last seen when it was made', async () => {
+  it('answers the identity; its last-seen time is its creation', async () => {
     expect(await create({ name: 'ci-bot', description: 'builds', claimMatch })).toEqual({
       uid: expect.stringMatching(new RegExp(`^${bench.org}/[0-9a-f]{16}$`)),
       name: 'ci-bot',
@@ -26,7 +26,7 @@ describe('creating identities (specification §2, §7; semantics §3.2)', () => 
     })
   })
 
-  it('tells of the name alone when the body is empty', async () => {
+  it('reports only the name of an empty body', async () => {
     expect((await bench.call('demo-owner', 'POST', path, {})).body).toEqual({
       code: 3,
       message: 'Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"',
@@ -53,12 +53,12 @@ describe('creating identities (specification §2, §7; semantics §3.2)', () => 
     expect(await refused({ name: 'x', ...relationship })).toMatchObject({ status: 400, code: 3, fields })
   })
 
-  it('takes one relationship only, and one spelling of each claim', async () => {
+  it('accepts one relationship and one spelling of each claim', async () => {
     expect(await refused({ name: 'x', claimMatch, servicePrincipal: 'SERVICE_PRINCIPAL_INGESTER' })).toMatchObject({ code: 3, fields: [] })
     expect(await refused({ name: 'x', claimMatch: { ...claimMatch, issuerPattern: '.*' } })).toMatchObject({ code: 3, fields: [] })
   })
 
-  it('gives static keys a year at most', async () => {
+  it('gives static keys one year at most', async () => {
     const staticKeys = { issuer: 'i', subject: 's', issuerKeys: '{"keys":[{"kty":"RSA"}]}' }
     const made = await create({ name: 'pull', staticKeys })
     expect(made.staticKeys.expirationTime).toBe('2027-03-01T12:00:00.000Z')
@@ -74,7 +74,7 @@ describe('creating identities (specification §2, §7; semantics §3.2)', () => 
     expect((await create()).uid).not.toBe((await create()).uid)
   })
 
-  it('knows no group, or a malformed one', async () => {
+  it('rejects an unknown group and a malformed uid', async () => {
     expect(await bench.call('demo-admin', 'POST', `/iam/v2/identities/${'0'.repeat(40)}`, { name: 'x', claimMatch })).toMatchObject({
       status: 404,
     })
@@ -83,7 +83,7 @@ describe('creating identities (specification §2, §7; semantics §3.2)', () => 
 })
 
 describe('updating identities', () => {
-  it('leaves the company alone unless it is named, and resets it with the wildcard', async () => {
+  it('keeps the company unless it is named and resets it with the wildcard', async () => {
     const { uid } = await create({ name: 'ci-bot', company: 'Example', claimMatch })
     const at = `/iam/v2/identities/${uid}`
     expect(await bench.done('demo-owner', 'PATCH', `${at}?updateMask=name,description`, { name: 'other', company: 'X' })).toMatchObject({
@@ -93,7 +93,7 @@ describe('updating identities', () => {
     expect(await bench.done('demo-owner', 'PATCH', `${at}?updateMask=*`, { name: 'other', claimMatch })).not.toHaveProperty('company')
   })
 
-  it('switches the relationship with the mask that names another', async () => {
+  it('switches the relationship if the mask names another', async () => {
     const { uid } = await create()
     const after = await bench.done('demo-owner', 'PATCH', `/iam/v2/identities/${uid}?updateMask=service_principal`, {
       servicePrincipal: 'SERVICE_PRINCIPAL_INGESTER',
@@ -102,7 +102,7 @@ describe('updating identities', () => {
     expect(after).not.toHaveProperty('claimMatch')
   })
 
-  it('changes one claim of the match, and refuses to lose the relationship', async () => {
+  it('changes one claim of the match and never removes the relationship', async () => {
     const { uid } = await create()
     const at = `/iam/v2/identities/${uid}`
     const changed = await bench.done('demo-owner', 'PATCH', at, { claimMatch: { subject: 'other' } })

@@ -28,7 +28,7 @@ describe('identity providers (semantics §3.3)', () => {
     expect(secretOf(made.uid)).toBe('secret')
   })
 
-  it('lives below an organization, with a role and a credential', async () => {
+  it('requires an organization as parent, a role and a credential', async () => {
     const { uid: folder } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'folder' })
     const below = await bench.call('demo-owner', 'POST', `/iam/v2/identityProviders/${folder}`, body())
     expect(told(below)).toMatchObject({
@@ -41,7 +41,7 @@ describe('identity providers (semantics §3.3)', () => {
     expect(told(await bench.call('demo-owner', 'POST', path, {}))).toMatchObject({ fields: ['name', 'default_role'] })
   })
 
-  it('needs role_bindings.create as well', async () => {
+  it('requires role_bindings.create as well', async () => {
     const role = await bench.done('demo-owner', 'POST', `/iam/v2/roles/${bench.org}`, {
       name: 'idp admin',
       capabilities: ['CAP_IAM_IDENTITY_PROVIDERS_CREATE'],
@@ -56,7 +56,7 @@ describe('identity providers (semantics §3.3)', () => {
     ['', { oidc: { clientId: 'new' } }],
     ['?updateMask=oidc', { oidc: { issuer: 'https://idp.example', clientId: 'new' } }],
     ['?updateMask=oidc.issuer,oidc.client_id', { oidc: { issuer: 'https://idp.example', clientId: 'new' } }],
-  ])('keeps the secret that nobody named (%s %j)', async (query, change) => {
+  ])('keeps a secret that the request does not name (%s %j)', async (query, change) => {
     const { uid } = await create()
     await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}${query}`, change)
     expect(secretOf(uid)).toBe('secret')
@@ -65,13 +65,13 @@ describe('identity providers (semantics §3.3)', () => {
   it.each([
     ['', { oidc: { clientSecret: '', pkceEnabled: true } }],
     ['?updateMask=oidc.client_secret,oidc.pkce_enabled', { oidc: { pkceEnabled: true } }],
-  ])('clears the secret that was named (%s)', async (query, change) => {
+  ])('clears a secret that the request names (%s)', async (query, change) => {
     const { uid } = await create()
     await bench.done('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}${query}`, change)
     expect(secretOf(uid)).toBe('')
   })
 
-  it('clears it with the wildcard too, and refuses to be left without a credential', async () => {
+  it('clears it with the wildcard, but not the only credential', async () => {
     const { uid } = await create()
     const at = `/iam/v2/identityProviders/${uid}`
     const bare = { ...body(), oidc: { issuer: 'https://idp.example', clientId: 'id' } }
@@ -80,7 +80,7 @@ describe('identity providers (semantics §3.3)', () => {
     expect(secretOf(uid)).toBe('')
   })
 
-  it('takes the correlation rule it has, and no other', async () => {
+  it('accepts only its current correlation rule', async () => {
     const { uid } = await create()
     const change = (rule: string) =>
       bench.call('demo-owner', 'PATCH', `/iam/v2/identityProviders/${uid}`, { oidc: { correlationRule: `CORRELATION_RULE_${rule}` } })
@@ -88,7 +88,7 @@ describe('identity providers (semantics §3.3)', () => {
     expect(told(await change('OID_EQUALS_EXTERNAL_ID'))).toMatchObject({ fields: ['oidc.correlation_rule'] })
   })
 
-  it('tells of SCIM in Get and not in List', async () => {
+  it('shows SCIM in Get, but not in List', async () => {
     const { uid } = await create()
     expect((await bench.done('demo-viewer', 'GET', `/iam/v2/identityProviders/${uid}`)).scim).toBeDefined()
     expect((await bench.done('demo-viewer', 'GET', '/iam/v2/identityProviders?name=okta')).identityProviders[0].scim).toBeUndefined()
@@ -108,7 +108,7 @@ describe('group role mappings (semantics §3.4)', () => {
     return bench.call(token, 'POST', `/iam/v2/externalGroupRoleMappings/${uid}`, mapping)
   }
 
-  it('are made below their provider, once each', async () => {
+  it('are created below their provider, each once', async () => {
     const { body: made } = await map()
     const provider = made.identityProviderUid
     expect(made).toEqual({
@@ -126,19 +126,19 @@ describe('group role mappings (semantics §3.4)', () => {
     expect(listed).toMatchObject({ totalCount: '1' })
   })
 
-  it('want the organization as scope and a known role', async () => {
+  it('require the organization as scope and a known role', async () => {
     expect(told(await map('demo-owner', { scope: 'x', roleUid: 'y' }))).toMatchObject({ fields: ['role_uid', 'scope'] })
     expect(told(await map('demo-owner', { scope: '', roleUid: '', externalGroupId: '' }))).toMatchObject({
       fields: ['external_group_id', 'role_uid', 'scope'],
     })
   })
 
-  it('give nobody more than the caller has', async () => {
+  it('grant no more than the caller has', async () => {
     const staffRole = await bench.done('demo-admin', 'POST', `/iam/v2/roles/${bench.org}`, { name: 's', capabilities: ['CAP_INTERNAL'] })
     expect(await map('demo-owner', { roleUid: staffRole.uid })).toMatchObject({ status: 403 })
   })
 
-  it('are deleted in batches; what is gone is skipped', async () => {
+  it('are deleted in batches that skip missing ones', async () => {
     const { body: made } = await map()
     const parent = made.identityProviderUid
     const at = '/iam/v2/externalGroupRoleMappings:batchDelete'

@@ -27,13 +27,13 @@ describe('group invites (semantics §3.7)', () => {
     expect((await bench.done('demo-viewer', 'GET', `/iam/v2/groupInvites?key_id=${body.keyId}`)).groupInvites).toHaveLength(1)
   })
 
-  it('want a role and a time to live', async () => {
+  it('require a role and a time to live', async () => {
     expect(told(await invite({ ttl: undefined, roleUid: undefined }))).toMatchObject({ fields: ['role_uid', 'ttl'] })
     expect(told(await invite({ ttl: '0s' }))).toMatchObject({ fields: ['ttl'] })
     expect(told(await invite({ roleUid: bench.org }))).toMatchObject({ fields: ['role_uid'] })
   })
 
-  it('come newest first', async () => {
+  it('are listed newest first', async () => {
     await invite({ email: 'first' })
     bench.clock.advance(1000)
     await invite({ email: 'second' })
@@ -55,7 +55,7 @@ describe('account associations (semantics §3.8)', () => {
   const at = () => `/iam/v2/accountAssociations/${bench.org}`
   const amazon = { account: '123456789012' }
 
-  it('have the uid of their group, one each', async () => {
+  it('have the uid of their group, one for each', async () => {
     expect(await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })).toEqual({
       uid: bench.org,
       name: 'clouds',
@@ -82,7 +82,7 @@ describe('account associations (semantics §3.8)', () => {
     ])
   })
 
-  it('bind services only to their own identities, directly below', async () => {
+  it('bind services only to their own identities directly below', async () => {
     const made = await bench.done('demo-owner', 'POST', `/iam/v2/identities/${bench.org}`, {
       name: 'ingester',
       servicePrincipal: 'SERVICE_PRINCIPAL_INGESTER',
@@ -93,14 +93,14 @@ describe('account associations (semantics §3.8)', () => {
     expect(await bind({ INGESTER: made.uid })).toMatchObject({ status: 200 })
   })
 
-  it('are replaced with the wildcard and deleted twice', async () => {
+  it('are replaced with the wildcard; a second delete succeeds', async () => {
     await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })
     expect(await bench.done('demo-owner', 'PATCH', `${at()}?updateMask=*`, { name: 'none' })).not.toHaveProperty('amazon')
     for (const _time of ['first', 'second'])
       expect(await bench.call('demo-owner', 'DELETE', at())).toEqual({ status: 200, body: undefined })
   })
 
-  it('tell which provider is configured', async () => {
+  it('report the configured provider', async () => {
     await bench.done('demo-owner', 'POST', at(), { name: 'clouds', amazon })
     const check = (providerType?: string) => bench.call('demo-viewer', 'POST', `${at()}:checkAccountAssociation`, { providerType })
     expect((await check('ACCOUNT_PROVIDER_TYPE_AMAZON')).body).toEqual({ status: 'CHECK_STATUS_READY' })
@@ -112,7 +112,7 @@ describe('account associations (semantics §3.8)', () => {
 })
 
 describe('terms (semantics §3.9)', () => {
-  it('are accepted once, by whom and when, and hold below', async () => {
+  it('are accepted once, with caller and time, and hold below', async () => {
     const at = `/iam/v2/terms/${bench.org}`
     const documentIds = ['guardener-tos.v1', 'skills-tos.v1']
     expect(await bench.done('demo-owner', 'POST', at, { documentIds })).toEqual({ group: bench.org, documentIds })

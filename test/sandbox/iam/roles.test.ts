@@ -12,7 +12,7 @@ beforeEach(() => {
 const create = (capabilities = ['CAP_REPO_LIST'], name = 'reader') => bench.done('demo-owner', 'POST', path, { name, capabilities })
 
 describe('roles (specification §2, semantics §3.5)', () => {
-  it('lists the built-in ones to whoever lists roles somewhere', async () => {
+  it('shows built-in roles to callers who may list roles anywhere', async () => {
     const seen = await bench.done('demo-viewer', 'GET', '/iam/v2/roles?name=viewer')
     expect(seen).toMatchObject({
       roles: [{ uid: '63921b2c44617e3f2603851537be0123af4a57d7', name: 'viewer', description: 'Viewer Role (built-in)' }],
@@ -27,13 +27,13 @@ describe('roles (specification §2, semantics §3.5)', () => {
     expect(await bench.call('demo-outsider', 'GET', `/iam/v2/roles/${roleUid(bench, 'owner')}`)).toMatchObject({ status: 403 })
   })
 
-  it('hides custom roles from strangers as if they were not there', async () => {
+  it('hides custom roles from strangers as if they were missing', async () => {
     const { uid } = await create()
     expect(await bench.done('demo-viewer', 'GET', `/iam/v2/roles/${uid}`)).toMatchObject({ capabilities: ['CAP_REPO_LIST'] })
     expect(await bench.call('demo-outsider', 'GET', `/iam/v2/roles/${uid}`)).toMatchObject({ status: 404 })
   })
 
-  it('wants at least one capability, and knows them all', async () => {
+  it('requires at least one capability and rejects unknown ones', async () => {
     const refused = async (capabilities: string[]) => told(await bench.call('demo-owner', 'POST', path, { name: 'x', capabilities }))
     expect(await refused([])).toMatchObject({ code: 3, fields: ['capabilities'] })
     expect(await refused(['CAP_NONSENSE'])).toMatchObject({ code: 3, fields: ['capabilities'] })
@@ -51,7 +51,7 @@ describe('roles (specification §2, semantics §3.5)', () => {
     expect(told(await bench.call('demo-owner', 'PATCH', `/iam/v2/roles/${uid}`, { capabilities: internal }))).toMatchObject({ code: 3 })
   })
 
-  it('cannot change or delete built-in roles, not even as staff', async () => {
+  it('rejects changes and deletes of built-in roles, even by staff', async () => {
     const at = `/iam/v2/roles/${roleUid(bench, 'viewer')}`
     for (const token of ['demo-owner', 'demo-admin']) {
       expect(await bench.call(token, 'PATCH', at, { description: 'x' })).toMatchObject({ status: 403 })
@@ -59,7 +59,7 @@ describe('roles (specification §2, semantics §3.5)', () => {
     }
   })
 
-  it('cannot be deleted while bound', async () => {
+  it('rejects the delete of a bound role', async () => {
     const { uid } = await create()
     const binding = await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, {
       identityUid: userUid(bench, 'bob@example.com'),
@@ -73,7 +73,7 @@ describe('roles (specification §2, semantics §3.5)', () => {
     expect(await bench.call('demo-owner', 'DELETE', `/iam/v2/roles/${uid}`)).toEqual({ status: 200, body: undefined })
   })
 
-  it('counts a changed role at once', async () => {
+  it('applies a changed role at once', async () => {
     const { uid } = await create(['CAP_TAG_LIST'])
     const identityUid = userUid(bench, 'eve@acme.dev')
     await bench.done('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, { identityUid, roleUid: uid })
@@ -108,7 +108,7 @@ describe('role bindings (specification §2, semantics §3.6)', () => {
     expect(bound.identity).toEqual({ uid: ci.uid, name: 'ci', ...claimMatch })
   })
 
-  it('names a missing identity and a role of elsewhere', async () => {
+  it('rejects a missing identity and a role from elsewhere', async () => {
     const other = await bench.done('demo-outsider', 'POST', '/iam/v2/groups', { name: 'other' })
     const role = await bench.done('demo-outsider', 'POST', `/iam/v2/roles/${other.uid}`, { name: 'x', capabilities: ['CAP_REPO_LIST'] })
     const reply = await bench.call('demo-owner', 'POST', `/iam/v2/roleBindings/${bench.org}`, { identityUid: 'no', roleUid: role.uid })
@@ -118,7 +118,7 @@ describe('role bindings (specification §2, semantics §3.6)', () => {
     })
   })
 
-  it('takes a custom role of a group above', async () => {
+  it('accepts a custom role of a group above', async () => {
     const { uid: roleUidAbove } = await create()
     const { uid: below } = await bench.done('demo-owner', 'POST', `/iam/v2/groups/${bench.org}`, { name: 'below' })
     const body = { identityUid: userUid(bench, 'eve@acme.dev'), roleUid: roleUidAbove }
@@ -130,7 +130,7 @@ describe('role bindings (specification §2, semantics §3.6)', () => {
     expect(told(await bind(bench))).toMatchObject({ status: 409, code: 6, reason: 'ALREADY_EXISTS' })
   })
 
-  it('moves to another role, and deletes twice without complaint', async () => {
+  it('moves to another role; a second delete succeeds', async () => {
     const { body } = await bind(bench)
     const at = `/iam/v2/roleBindings/${body.uid}`
     expect(await bench.done('demo-owner', 'PATCH', at, { roleUid: roleUid(bench, 'apk.pull') })).toMatchObject({
@@ -156,7 +156,7 @@ describe('roleBindings:batchCreate', () => {
     roleBinding: { identityUid: userUid(bench, name), ...(role && { roleUid: roleUid(bench, role) }) },
   })
 
-  it('answers in the order asked, with a shared role', async () => {
+  it('answers in the order of the request, with a shared role', async () => {
     const requests = [request('eve@acme.dev'), request('bob@example.com', 'apk.pull')]
     const { roleBindings } = await bench.done('demo-owner', 'POST', at, {
       parent: bench.org,
@@ -166,14 +166,14 @@ describe('roleBindings:batchCreate', () => {
     expect(roleBindings.map((row: Body) => row.identity.name)).toEqual(['eve@acme.dev', 'bob@example.com'])
   })
 
-  it('makes all or none', async () => {
+  it('creates all or none', async () => {
     const before = bench.world.store.roleBindings.size()
     const requests = [request('eve@acme.dev', 'viewer'), request('carol@example.com', 'viewer')]
     expect(await bench.call('demo-owner', 'POST', at, { parent: bench.org, requests })).toMatchObject({ status: 409 })
     expect(bench.world.store.roleBindings.size()).toBe(before)
   })
 
-  it('refuses too many, none, and contradictions', async () => {
+  it('refuses too many, none and contradictions', async () => {
     const refused = async (body: object) => told(await bench.call('demo-owner', 'POST', at, { parent: bench.org, ...body }))
     expect(await refused({ requests: [] })).toMatchObject({ fields: ['requests'] })
     expect(await refused({ requests: Array.from({ length: 26 }, () => request('eve@acme.dev', 'viewer')) })).toMatchObject({
@@ -185,7 +185,7 @@ describe('roleBindings:batchCreate', () => {
     expect(await refused({ parent: '', requests: [] })).toMatchObject({ fields: ['parent'] })
   })
 
-  it('needs role_bindings.create', async () => {
+  it('requires role_bindings.create', async () => {
     const body = { parent: bench.org, requests: [request('eve@acme.dev', 'viewer')] }
     expect(await bench.call('demo-editor', 'POST', at, body)).toMatchObject({ status: 403 })
   })

@@ -15,7 +15,7 @@ const act = (verb: string, body: object = {}, token = 'demo-owner') =>
 const state = async () => (await bench.done('demo-owner', 'GET', `/iam/v2/identityProviders/${provider}`)).scim
 
 describe('SCIM tokens (semantics §3.3)', () => {
-  it('are shown once, last a year, and start switched off', async () => {
+  it('are shown once, last a year and start disabled', async () => {
     const { body } = await act('generateScimToken')
     expect(body).toEqual({
       token: expect.stringMatching(/^cgscim_[0-9a-f]{64}$/),
@@ -42,17 +42,17 @@ describe('SCIM tokens (semantics §3.3)', () => {
     expect(told(await act('generateScimToken', body))).toMatchObject({ code: 3, fields: ['expire_time'] })
   })
 
-  it('can live for ever', async () => {
+  it('can be unlimited', async () => {
     expect((await act('generateScimToken', { neverExpires: true })).body).not.toHaveProperty('expireTime')
   })
 
-  it('expire when the clock says so', async () => {
+  it('expire by the clock', async () => {
     await act('generateScimToken', { expireTime: '2026-03-02T00:00:00Z' })
     bench.clock.advance(24 * 60 * 60 * 1000)
     expect((await state()).credentialState).toBe('CREDENTIAL_STATE_EXPIRED')
   })
 
-  it('rotate with an overlap of an hour, a day at most', async () => {
+  it('overlap after a rotation by one hour, a day at most', async () => {
     expect(await act('regenerateScimToken', { etag: 'x' })).toMatchObject({ status: 404 })
     const first = (await act('generateScimToken')).body
     const second = (await act('regenerateScimToken', { etag: first.etag })).body
@@ -65,14 +65,14 @@ describe('SCIM tokens (semantics §3.3)', () => {
     expect(third).toMatchObject({ requestedOverlap: '172800s', previousTokenExpireTime: '2026-03-02T13:00:00.000Z' })
   })
 
-  it('want the current etag', async () => {
+  it('require the current etag', async () => {
     const { etag } = (await act('generateScimToken')).body
     expect(told(await act('regenerateScimToken', {}))).toMatchObject({ code: 3, fields: ['etag'] })
     expect(told(await act('regenerateScimToken', { etag: `${etag}0` }))).toMatchObject({ status: 409, code: 10 })
     expect(told(await act('setScimEnabled', { enabled: false, etag: 'old' }))).toMatchObject({ code: 10 })
   })
 
-  it('are revoked without touching the switch', async () => {
+  it('are revoked without a change of the switch', async () => {
     expect(await act('revokeScimToken')).toMatchObject({ status: 404 })
     await act('generateScimToken')
     expect((await act('revokeScimToken')).body).toEqual({
@@ -98,7 +98,7 @@ describe('SCIM tokens (semantics §3.3)', () => {
     expect(await state()).toMatchObject({ enabled: true })
   })
 
-  it('need identity_providers.scim.manage', async () => {
+  it('require identity_providers.scim.manage', async () => {
     expect(await act('generateScimToken', {}, 'demo-editor')).toMatchObject({ status: 403 })
   })
 })

@@ -3,7 +3,7 @@ import { running } from '../running.ts'
 
 const { sandbox, get, post } = running({}, { fresh: true })
 
-/** A token of an identity that may list repos and nothing else. */
+/** A token of an identity that may only list repos. */
 const narrowToken = async (): Promise<string> => {
   const { organization } = sandbox()
   const role = (await post(`/iam/v2/roles/${organization}`, { name: 'repos', capabilities: ['CAP_REPO_LIST'] })).json
@@ -13,7 +13,7 @@ const narrowToken = async (): Promise<string> => {
   return (await post('/-/token', { identity: identity.uid })).json.token
 }
 
-test('without libraries.artifacts.list the catalog is empty', async () => {
+test('shows an empty catalog without libraries.artifacts.list', async () => {
   const token = await narrowToken()
   const rows = await get('/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON', token)
   expect([rows.status, rows.json.totalCount]).toEqual([200, '0'])
@@ -22,6 +22,6 @@ test('without libraries.artifacts.list the catalog is empty', async () => {
   expect((await get('/libraries/v2/artifacts/python:requests/versions', token)).json.artifactVersions).toEqual([])
 })
 
-test('without a token there is none', async () => {
+test('refuses a request without a token', async () => {
   expect((await get('/libraries/v2/artifacts?ecosystems=ECOSYSTEM_PYTHON', 'nobody')).status).toBe(401)
 })

@@ -9,7 +9,7 @@ const PYTHON = 'ecosystems=ECOSYSTEM_PYTHON'
 const names = ({ json }: Reply): readonly string[] => json.artifacts.map(({ name }: { name: string }) => name)
 
 describe('artifacts (semantics §3.14)', () => {
-  test('ecosystems are needed, by name or by number', async () => {
+  test('require ecosystems by name or by number', async () => {
     const { status, json } = await get(PATH)
     expect([status, json.message]).toEqual([400, 'Invalid argument: ecosystems: is required'])
     expect((await get(`${PATH}?ecosystems=0`)).status).toBe(400)
@@ -18,7 +18,7 @@ describe('artifacts (semantics §3.14)', () => {
     expect((await get(`${PATH}?${PYTHON}&ecosystems=ECOSYSTEM_JAVA`)).json.totalCount).toBe('70')
   })
 
-  test('by name, in pages', async () => {
+  test('are listed by name in pages', async () => {
     const first = await get(`${PATH}?${PYTHON}&page_size=25`)
     const second = await get(`${PATH}?${PYTHON}&page_size=25&page_token=${first.json.nextPageToken}`)
     const all = [...names(first), ...names(second)]
@@ -27,7 +27,7 @@ describe('artifacts (semantics §3.14)', () => {
     expect(names(await get(`${PATH}?${PYTHON}&order_by=name%20desc&page_size=1&skip=1`))).toEqual(['urllib3'])
   })
 
-  test('a row shows what it is and how many versions it has', async () => {
+  test('show their description and their number of versions', async () => {
     const { json } = await get(`${PATH}?${PYTHON}&query=REQUESTS`)
     expect(json.artifacts).toEqual([
       {
@@ -43,7 +43,7 @@ describe('artifacts (semantics §3.14)', () => {
     ])
   })
 
-  test('remediated and cuda_version', async () => {
+  test('are filtered by remediated and cuda_version', async () => {
     expect(names(await get(`${PATH}?${PYTHON}&remediated=true`))).toEqual(['django', 'pillow', 'requests', 'urllib3'])
     expect(names(await get(`${PATH}?${PYTHON}&cudaVersion=12.8`))).toEqual(['torch'])
     expect(names(await get(`${PATH}?ecosystems=ECOSYSTEM_JAVA&cuda_version=12.8`))).toEqual([])
@@ -59,7 +59,7 @@ describe('versions (semantics §3.14)', () => {
     expect(json.totalCount).toBe('61')
   })
 
-  test('what upstream alone has is not shown, nor what v1 alone shows', async () => {
+  test('exclude upstream ones and the members that only v1 shows', async () => {
     const { json } = await get(`${PATH}/python:requests/versions?order_by=version&page_size=1`)
     expect(json.artifactVersions).toEqual([
       {
@@ -74,13 +74,13 @@ describe('versions (semantics §3.14)', () => {
     ])
   })
 
-  test('a Java coordinate is one segment', async () => {
+  test('accept a Java coordinate as one segment', async () => {
     expect((await get(`${PATH}/java:org.apache.commons:commons-lang3/versions`)).json.artifactVersions[0].name).toBe(
       'org.apache.commons:commons-lang3',
     )
   })
 
-  test('an artifact that is not there', async () => {
+  test('of a missing artifact are NOT_FOUND', async () => {
     const { status, json } = await get(`${PATH}/python:nothing/versions`)
     expect([status, json.details[1]]).toEqual([
       404,
@@ -90,7 +90,7 @@ describe('versions (semantics §3.14)', () => {
 })
 
 describe('count (semantics §3.14)', () => {
-  test('one row for each ecosystem asked for', async () => {
+  test('has one row for each requested ecosystem', async () => {
     const { json } = await get(`${PATH}/count?${PYTHON}&ecosystems=ECOSYSTEM_JAVA&${PYTHON}`)
     expect(json).toEqual({
       counts: [

@@ -8,13 +8,13 @@ const PATH = '/libraries/v1/artifacts'
 const get = (path: string) => send(`GET ${path}`)
 
 describe('artifacts (facts §6.1)', () => {
-  test('ecosystems by name or number; none is all of them; those nobody has are empty', async () => {
+  test('accept ecosystems by name or number; none means all, unused ones are empty', async () => {
     const totals = async (query: string): Promise<number> => (await get(`${PATH}?${query}`)).body.total_artifacts
     expect(await Promise.all(['', 'ecosystems=JAVA', 'ecosystems=2', 'ecosystems=JAVASCRIPT'].map(totals))).toEqual([70, 30, 40, 0])
     expect((await get(`${PATH}?ecosystems=COBOL`)).body.message).toContain('parsing field "ecosystems"')
   })
 
-  test('pages by token and skip, names in order, and no order_by', async () => {
+  test('page by token and skip, in order of name, and ignore order_by', async () => {
     const first = await get(`${PATH}?ecosystems=PYTHON&page_size=30&skip=2`)
     expect([names(first).length, first.body.skipped, first.body.total_artifacts]).toEqual([30, 2, 40])
     const second = await get(`${PATH}?ecosystems=PYTHON&page_size=30&page_token=${first.body.next_page_token}`)
@@ -22,13 +22,13 @@ describe('artifacts (facts §6.1)', () => {
     expect(names(await get(`${PATH}?ecosystems=PYTHON&page_size=1&order_by=name%20desc`))).toEqual(['aiohttp'])
   })
 
-  test('query, remediated and cuda_version', async () => {
+  test('accept query, remediated and cuda_version', async () => {
     expect(names(await get(`${PATH}?query=JACKSON`))).toHaveLength(2)
     expect(names(await get(`${PATH}?remediated=true&ecosystems=JAVA`))).toEqual(['com.h2database:h2', 'org.yaml:snakeyaml'])
     expect(names(await get(`${PATH}?cuda_version=12.6`))).toEqual(['torch'])
   })
 
-  test('a row in both dialects', async () => {
+  test('look as documented in both dialects', async () => {
     const row = { id: 'python:torch', name: 'torch', ecosystem: 'PYTHON' }
     expect((await get(`${PATH}?query=torch`)).body.items[0]).toMatchObject({
       ...row,
@@ -41,7 +41,7 @@ describe('artifacts (facts §6.1)', () => {
 })
 
 describe('versions (facts §6.1)', () => {
-  test('all at once, by descending version, what is from upstream on request', async () => {
+  test('come all at once in descending order, upstream ones on request', async () => {
     const versions = async (query = '') => (await get(`${PATH}/python:requests/versions?${query}`)).body.items
     const built = await versions()
     expect(built.length).toBeGreaterThan(50)
@@ -58,18 +58,18 @@ describe('versions (facts §6.1)', () => {
     expect(built[0].upstream_published_date).toBe(null)
   })
 
-  test('windows, and an order among the columns of v1', async () => {
+  test('accept windows and an order by the columns of v1', async () => {
     const page = await get(`${PATH}/python:requests/versions?limit=2&offset=1&order_by=id`)
     expect(page.body.items.map(({ id }: { id: string }) => id)).toEqual(['python:requests:1.10:internal', 'python:requests:1.11:internal'])
     expect((await get(`${PATH}/python:requests/versions?order_by=version`)).status).toBe(400)
   })
 
-  test('an artifact that is not there has none', async () => {
+  test('of a missing artifact are empty', async () => {
     expect(await get(`${PATH}/python:nothing/versions`)).toEqual({ status: 200, body: { items: [] } })
   })
 })
 
-test('counts are numbers', async () => {
+test('shows counts as numbers', async () => {
   expect((await get(`${PATH}/count?ecosystems=PYTHON&ecosystems=GO`)).body).toEqual({
     counts: [
       { ecosystem: 'PYTHON', total_artifacts: 40 },

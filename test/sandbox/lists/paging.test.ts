@@ -43,7 +43,7 @@ const walk = (rows: readonly Named[], sizes: readonly number[], parameters: Read
   return seen
 }
 
-/** Few names, so that most rows tie; uids in ascending order, as a table gives them. */
+/** Few names, so that most rows tie. Uids are in ascending order, as in a table. */
 const rowSet = fc
   .uniqueArray(fc.record({ uid: fc.stringMatching(/^[0-9a-f]{4}$/), name: fc.constantFrom('a', 'b', 'c') }), {
     selector: ({ uid }) => uid,
@@ -51,7 +51,7 @@ const rowSet = fc
   })
   .map((rows) => rows.sort((left, right) => (left.uid < right.uid ? -1 : 1)))
 
-test('pages of any sizes in any order hold every row once, with ties by uid', () => {
+test('returns every row once for any page sizes and order, ties by uid', () => {
   fc.assert(
     fc.property(
       rowSet,
@@ -71,7 +71,7 @@ test('pages of any sizes in any order hold every row once, with ties by uid', ()
   )
 })
 
-test('a row added or removed between two pages neither repeats nor hides another', () => {
+test('neither repeats nor hides a row if another is added or removed between pages', () => {
   fc.assert(
     fc.property(rowSet, fc.integer({ min: 1, max: 5 }), fc.nat(), (rows, size, pick) => {
       const first = page(rows, { page_size: String(size) })

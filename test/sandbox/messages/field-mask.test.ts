@@ -6,7 +6,7 @@ import { fill, flag, int64, listOf, type Message, mapOf, nested, outputText, tex
 
 const inner: Message = { name: 'test.Inner', fields: { left: text(), right: text(), kept: outputText } }
 
-/** One field of every kind that masks treat differently. */
+/** One field of each kind that masks treat differently. */
 const message: Message = {
   name: 'test.Outer',
   fields: {
@@ -29,55 +29,55 @@ const patch = (current: object, body: object, mask?: string) => {
 }
 
 describe('oneofs', () => {
-  test('writing one member clears the others', () => {
+  test('clear the others when one member is written', () => {
     expect(patch({ first: { left: 'a' } }, { second: '' })).toMatchObject({ first: undefined, second: '' })
     expect(patch({ second: 'x' }, { first: { left: 'a' } })).toMatchObject({ first: { left: 'a', right: '' }, second: undefined })
   })
 
-  test('naming a member the body lacks clears that one only', () => {
+  test('clear only the member that is named but missing', () => {
     expect(patch({ second: 'x' }, {}, 'second')).toMatchObject({ second: undefined })
     expect(patch({ second: 'x' }, {}, 'first')).toMatchObject({ first: undefined, second: 'x' })
   })
 
-  test('two members in one body are refused', () => {
+  test('refuse two members in one body', () => {
     expect(() => decode(message, { first: {}, second: 'x' })).toThrow('oneof test.Outer.kind is already set')
   })
 })
 
 describe('sub-messages', () => {
-  test('a path inside one that was unset makes it', () => {
+  test('are created by a path inside an unset one', () => {
     expect(patch({}, { inner: { left: 'a' } })).toMatchObject({ inner: { left: 'a', right: '' } })
   })
 
-  test('a path inside one that neither side has makes nothing', () => {
+  test('are not created if neither side has the path', () => {
     expect(patch({}, {}, 'inner.left').inner).toBeUndefined()
   })
 
-  test('replacing one keeps the members only the service sets', () => {
+  test('keep the output-only members when replaced', () => {
     expect(patch({ inner: { left: 'a', kept: 'k' } }, { inner: { right: 'b', kept: 'mine' } }, 'inner')).toMatchObject({
       inner: { left: '', right: 'b', kept: 'k' },
     })
   })
 
-  test('null unsets it', () => {
+  test('are unset by null', () => {
     expect(patch({ inner: { left: 'a' } }, { inner: null }).inner).toBeUndefined()
   })
 })
 
-test('the keys of maps are data, whatever their case', () => {
+test('keeps the keys of maps as data', () => {
   expect(patch({ labels: { old: '1' } }, { labels: { some_key: 'a', someKey: 'b' } })).toMatchObject({
     labels: { some_key: 'a', someKey: 'b' },
   })
 })
 
-test('64-bit integers are strings, times are UTC with milliseconds', () => {
+test('keeps 64-bit integers as strings and times as UTC with milliseconds', () => {
   expect(decode(message, { count: 12, seen_time: '2026-01-01T01:00:00.5+01:00' })).toEqual({
     count: '12',
     seenTime: '2026-01-01T00:00:00.500Z',
   })
 })
 
-test('touches knows parents, members and elements', () => {
+test('recognises parents, members and elements in touches', () => {
   const mask = explicitMask(message, 'inner.left,items')
   expect(['inner', 'inner.left', 'items[3].left', 'inner.right', 'display_name'].map((path) => touches(mask, path))).toEqual([
     true,
@@ -94,7 +94,7 @@ const body = fc.record(
   { requiredKeys: [] },
 )
 
-test('a patch is idempotent, leaves its input alone and never changes what only the service sets', () => {
+test('is idempotent, keeps its input and never changes output-only members', () => {
   fc.assert(
     fc.property(body, body, (before, change) => {
       const current = Object.freeze(fill(message, { ...decode(message, before), uid: 'u' }))
@@ -106,7 +106,7 @@ test('a patch is idempotent, leaves its input alone and never changes what only 
   )
 })
 
-test('* makes a resource of its input alone', () => {
+test('builds a resource from its input alone with *', () => {
   fc.assert(
     fc.property(body, body, (before, change) => {
       const everything = explicitMask(message, '*')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Got, startV1 } from '../v1/harness.ts'
 
-/** The v1 service as the specification spells it, at noon of the first of June 2026. */
+/** The v1 service in the specification's dialect, at noon on 1 June 2026. */
 let v1 = startV1()
 beforeEach(() => {
   v1 = startV1()
@@ -15,7 +15,7 @@ const repoId = async (name: string): Promise<string> =>
 const tagOf = async (repo: string, name: string) => (await get(`/registry/v1/tags?uidp.children_of=${repo}&name=${name}`)).body.items[0]
 
 describe('GET /registry/v1/tags/{id}/history (semantics §9.2)', () => {
-  test('where a moving tag has been, oldest first, and where it is at the end', async () => {
+  test('lists the targets of a moving tag, oldest first, the current one last', async () => {
     const repo = await repoId('python')
     const tag = await tagOf(repo, '3.14')
     const { items } = (await get(`/registry/v1/tags/${tag.id}/history`)).body
@@ -25,7 +25,7 @@ describe('GET /registry/v1/tags/{id}/history (semantics §9.2)', () => {
     expect(times).toEqual([...times].sort())
   })
 
-  test('start and end, both included', async () => {
+  test('includes both start and end', async () => {
     const tag = await tagOf(await repoId('python'), '3.14')
     const { items } = (await get(`/registry/v1/tags/${tag.id}/history`)).body
     const [, second, third] = items
@@ -33,7 +33,7 @@ describe('GET /registry/v1/tags/{id}/history (semantics §9.2)', () => {
     expect((await get(`/registry/v1/tags/${tag.id}/history?${query}`)).body.items).toEqual([second, third])
   })
 
-  test('a tag that moves remembers, whichever version moved it', async () => {
+  test('records a move made in either version', async () => {
     const repo = await repoId('static')
     const [a, b, c] = ['a', 'b', 'c'].map((name) => `sha256:${createHash('sha256').update(name).digest('hex')}`)
     const { id } = (await v1.send(`POST /registry/v1/tags/${repo}`, { name: 'mine', digest: a })).body
@@ -44,7 +44,7 @@ describe('GET /registry/v1/tags/{id}/history (semantics §9.2)', () => {
     expect(items.map(({ digest }: { digest: string }) => digest)).toEqual([a, b, c])
   })
 
-  test('nothing is known of a tag that is not there; a stranger is refused', async () => {
+  test('is empty for a missing tag and refused to a stranger', async () => {
     expect(await get(`/registry/v1/tags/${await repoId('static')}/0123456789abcdef/history`)).toEqual({ status: 200, body: { items: [] } })
     const tag = await tagOf(await repoId('static'), 'latest')
     expect((await get(`/registry/v1/tags/${tag.id}/history`, 'demo-outsider')).status).toBe(403)
@@ -58,7 +58,7 @@ describe('GET …/imageconfig (facts §22)', () => {
     return (await get(`/registry/v1/repos/${repo}/digests/${digest}/imageconfig${query}`)).body
   }
 
-  test('what a container starts with', async () => {
+  test('shows the start configuration of a container', async () => {
     expect(await configOf('nginx')).toMatchObject({
       user: '65532',
       exposed_ports: { '8080/tcp': {} },
@@ -70,14 +70,14 @@ describe('GET …/imageconfig (facts §22)', () => {
     })
   })
 
-  test('what the organization put on top is in it', async () => {
+  test('contains the additions of the organization', async () => {
     const config = await configOf('php', '?arch=arm64')
     expect(config.user).toBe('app')
     expect(config.env).toContain('HTTPS_PROXY=http://proxy.example.com:3128')
     expect(config.labels['com.example.owner']).toBe('platform')
   })
 
-  test('an architecture the image lacks has an empty configuration', async () => {
+  test('is empty for an architecture that the image lacks', async () => {
     expect(await configOf('php', '?arch=s390x')).toEqual({
       user: '',
       exposed_ports: {},

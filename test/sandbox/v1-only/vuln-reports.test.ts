@@ -16,7 +16,7 @@ const image = async (name: string) => {
 }
 
 describe('counts (semantics §9.3)', () => {
-  test('one report a day, the ends included', async () => {
+  test('give one report a day, both ends included', async () => {
     const { items } = (await get(`${COUNTS}?repo=nginx&tag=latest&${SPAN}`)).body
     expect(items.map(({ date }: { date: string }) => date.slice(0, 10))).toEqual(['2026-03-10', '2026-03-11', '2026-03-12'])
     const [report] = items
@@ -24,7 +24,7 @@ describe('counts (semantics §9.3)', () => {
     expect(report.cve_ids.length).toBeGreaterThan(0)
   })
 
-  test('the counts are those of the lists of ids', async () => {
+  test('equal the lengths of the lists of ids', async () => {
     const [report] = (await get(`${COUNTS}?repo=python&${SPAN}`)).body.items
     const lists = {
       CRITICAL: report.crit_cve_ids,
@@ -39,7 +39,7 @@ describe('counts (semantics §9.3)', () => {
     expect([...report.cve_ids].sort()).toEqual(Object.values(lists).flat().sort())
   })
 
-  test('the same answer to the same question, by any name of the repo, and to a form', async () => {
+  test('are the same by any name of the repo and from a form', async () => {
     const byName = (await get(`${COUNTS}?repo=nginx&${SPAN}`)).body.items
     const byPath = (await get(`${COUNTS}?repo=cgr.dev/example.com/nginx&${SPAN}`)).body.items
     expect(byPath).toEqual(byName.map((report: object) => ({ ...report, repo: 'cgr.dev/example.com/nginx' })))
@@ -48,27 +48,27 @@ describe('counts (semantics §9.3)', () => {
     expect(form.body.items).toEqual(byName)
   })
 
-  test('a report is about what the tag pointed to on its day', async () => {
+  test("describe the tag's target on each day", async () => {
     const query = `${COUNTS}?repo=nginx&from=2026-02-01T00:00:00Z&to=2026-03-31T00:00:00Z`
     const sizes = (await get(query)).body.items.map((report: { size_bytes: string }) => report.size_bytes)
     expect(new Set(sizes).size).toBeGreaterThan(3)
   })
 
-  test('there are none before the tag was there and none after today; unless told otherwise, the last month', async () => {
+  test('begin with the tag, end today and cover the last month by default', async () => {
     const all = (await get(`${COUNTS}?repo=nginx&from=2020-01-01T00:00:00Z&to=2030-01-01T00:00:00Z`)).body.items
     expect([all[0].date.slice(0, 10), all.at(-1).date.slice(0, 10)]).toEqual(['2026-01-31', '2026-06-01'])
     expect((await get(`${COUNTS}?repo=nginx`)).body.items).toEqual(all.slice(-31))
     expect((await get(`${COUNTS}?repo=nginx&from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z`)).body.items).toEqual([])
   })
 
-  test('a repo or tag that is not there, or not to be seen, has none; no repo at all is refused', async () => {
+  test('are empty for a missing or hidden repo or tag and require a repo', async () => {
     expect((await get(`${COUNTS}?repo=nothing&${SPAN}`)).body).toEqual({ items: [] })
     expect((await get(`${COUNTS}?repo=nginx&tag=nothing&${SPAN}`)).body).toEqual({ items: [] })
     expect((await get(`${COUNTS}?repo=nginx&${SPAN}`, 'demo-outsider')).body).toEqual({ items: [] })
     expect((await get(COUNTS)).body).toMatchObject({ code: 3, message: 'Invalid argument: repo: is required', details: [] })
   })
 
-  test('the published names', async () => {
+  test('have the published names', async () => {
     const [report] = (await published.send(`GET ${COUNTS}?repo=nginx&${SPAN}`)).body.items
     expect(Object.keys(report)).toEqual([
       ...['repo', 'tag', 'date', 'vulnCounts', 'sizeBytes', 'cveIds', 'lowCveIds', 'medCveIds', 'highCveIds', 'critCveIds'],
@@ -78,7 +78,7 @@ describe('counts (semantics §9.3)', () => {
 })
 
 describe('raw (semantics §9.3)', () => {
-  test('the report as the scanner wrote it', async () => {
+  test("shows the report in the scanner's format", async () => {
     const { digest } = await image('nginx')
     const { status, body } = await get(`/registry/v1/vuln_reports/raw?digest=${digest}&scanner=GRYPE`)
     expect([status, body.digest, body.scanner.name, body.raw_report_url]).toEqual([200, digest, 'GRYPE', ''])
@@ -88,7 +88,7 @@ describe('raw (semantics §9.3)', () => {
     expect(report.matches.map((match: { vulnerability: { id: string } }) => match.vulnerability.id)).toEqual(counts.cve_ids)
   })
 
-  test('404 stands for "not scanned": an unknown digest, another scanner, a time before the image, a stranger', async () => {
+  test('answers 404 for an unknown digest, another scanner, too early a time, a stranger', async () => {
     const { digest } = await image('nginx')
     const path = '/registry/v1/vuln_reports/raw'
     const asked = await Promise.all([
@@ -103,7 +103,7 @@ describe('raw (semantics §9.3)', () => {
 })
 
 describe('vulnreport (semantics §9.3)', () => {
-  test('matches with their packages and fixes', async () => {
+  test('shows matches with their packages and fixes', async () => {
     const { repo, digest } = await image('python')
     const { body } = await get(`/registry/v1/repos/${repo}/digests/${digest}/vulnreport`)
     expect(body.scanner).toEqual({ name: 'grype', version: '0.92.0' })
@@ -117,7 +117,7 @@ describe('vulnreport (semantics §9.3)', () => {
     expect(JSON.parse(Buffer.from(body.raw_vuln_report, 'base64').toString()).matches).toHaveLength(body.vulnerability_matches.length)
   })
 
-  test('of an image that is not there it is empty; a stranger is refused', async () => {
+  test('is empty for a missing image and refused to a stranger', async () => {
     const { repo, digest } = await image('python')
     const { status, body } = await get(`/registry/v1/repos/${repo}/digests/sha256:0/vulnreport`)
     expect([status, body.id, body.vulnerability_matches, body.scanner]).toEqual([200, '', [], null])

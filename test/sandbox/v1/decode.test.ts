@@ -6,17 +6,17 @@ import { identity } from '../../../src/sandbox/v1/messages/identities.ts'
 import { repo } from '../../../src/sandbox/v1/messages/repos.ts'
 
 describe('decode', () => {
-  test('reads both spellings, at every depth, into stored names', () => {
+  test('reads both spellings at every depth into stored names', () => {
     const stored = { catalogTier: 'CATALOG_TIER_FIPS', sync_config: { expirationTime: '2026-01-01T00:00:00.000Z', uniqueTags: true } }
     expect(decode({ catalogTier: 'FIPS', sync_config: { expiration: '2026-01-01T00:00:00Z', uniqueTags: true } }, repo)).toEqual(stored)
     expect(decode({ catalog_tier: 'FIPS', sync_config: { expiration: '2026-01-01T00:00:00Z', unique_tags: true } }, repo)).toEqual(stored)
   })
 
-  test('drops unknown members, syncConfig among them, and what only the server writes; null is unset', () => {
+  test('drops unknown and server-written members, syncConfig among them; null is unset', () => {
     expect(decode({ id: 'x', syncConfig: {}, createTime: 'nonsense', nope: 1, name: null, readme: 'hi' }, repo)).toEqual({ readme: 'hi' })
   })
 
-  test('accepts enums by v1 number, integers in either form, any offset', () => {
+  test('accepts enums by v1 number, integers in either form and any time offset', () => {
     expect(decode({ catalogTier: 4 }, repo)).toEqual({ catalogTier: 'CATALOG_TIER_APPLICATION' })
     const github = { appInstallations: { 7: { installations: [{ installationId: 99 }, { installationId: '98' }] } } }
     expect(decode({ github }, accountAssociation)).toEqual({

@@ -13,7 +13,7 @@ const below = `${org}/0123456789abcdef`
 const times = { createTime: '2026-01-02T03:04:05.678Z', updateTime: '2026-01-03T00:00:00.000Z' }
 
 describe('unset members are emitted by type (facts §16.3)', () => {
-  test('a repo that holds nothing, published', () => {
+  test('in an empty repo, published', () => {
     expect(encode({ uid: below }, repo, 'published')).toEqual({
       id: below,
       name: '',
@@ -29,7 +29,7 @@ describe('unset members are emitted by type (facts §16.3)', () => {
     })
   })
 
-  test('a group that holds nothing, specification', () => {
+  test('in an empty group, specification', () => {
     expect(encode({ uid: org }, group, 'specification')).toEqual({
       id: org,
       name: '',
@@ -41,7 +41,7 @@ describe('unset members are emitted by type (facts §16.3)', () => {
     })
   })
 
-  test('oneof members are absent when unset, and 64-bit integers are strings', () => {
+  test('except oneof members, which are absent; 64-bit integers are strings', () => {
     expect(encode({ uid: below }, identity, 'published')).not.toHaveProperty('claimMatch')
     const association = { uid: org, github: { appInstallations: { 7: { installations: [{ installationId: 99 }] } } } }
     expect(encode(association, accountAssociation, 'published')).toMatchObject({
@@ -60,7 +60,7 @@ describe('two dialects', () => {
     ...times,
   }
 
-  test('published: JSON names of the contract, sync_config as it is, no extra member', () => {
+  test('published: JSON names of the contract, sync_config unchanged, no extra member', () => {
     const out = encodeResource(row, repo, 'published')
     expect(out).toMatchObject({
       catalogTier: 'BASE',
@@ -70,7 +70,7 @@ describe('two dialects', () => {
     expect(Object.keys(out)).not.toEqual(expect.arrayContaining(['created_at']))
   })
 
-  test('specification: proto names at every depth, and the extra members beside the legacy ones', () => {
+  test('specification: proto names at every depth, extra members beside legacy ones', () => {
     expect(encodeResource(row, repo, 'specification')).toMatchObject({
       catalog_tier: 'BASE',
       create_time: times.createTime,
@@ -81,13 +81,13 @@ describe('two dialects', () => {
     })
   })
 
-  test('group_id is absent in root, times are null when unknown', () => {
+  test('specification: no group_id in root, null for unknown times', () => {
     const out = encodeResource({ uid: org, name: 'viewer' }, role, 'specification')
     expect(out).toMatchObject({ created_at: null, updated_at: null })
     expect(out).not.toHaveProperty('group_id')
   })
 
-  test('a tag shows updated_at only; nested resources show no extra member', () => {
+  test('specification: updated_at only on a tag, no extra member in nested resources', () => {
     const out = encodeResource({ uid: `${below}/0123456789abcdef`, ...times }, tag, 'specification')
     expect(out).toMatchObject({ last_updated: times.updateTime, updated_at: times.updateTime })
     expect(out).not.toHaveProperty('created_at')
@@ -96,7 +96,7 @@ describe('two dialects', () => {
     expect(binding['role']).not.toHaveProperty('created_at')
   })
 
-  test('keys of user maps are data', () => {
+  test('keep the keys of user maps as data', () => {
     const row = { uid: below, customOverlay: { environment: { NODE_ENV: 'x', some_key: 'y', someKey: 'z' } } }
     for (const [dialect, name] of [['published', 'customOverlay'] as const, ['specification', 'custom_overlay'] as const]) {
       expect(encode(row, repo, dialect)[name]).toMatchObject({ environment: { NODE_ENV: 'x', some_key: 'y', someKey: 'z' } })
@@ -105,16 +105,16 @@ describe('two dialects', () => {
 })
 
 describe('vocabularies', () => {
-  test('capabilities are dotted strings; one v1 does not know is dropped', () => {
+  test('drop capabilities that v1 lacks and write the others as dotted strings', () => {
     const row = { uid: org, capabilities: ['CAP_IAM_GROUPS_LIST', 'CAP_FROM_TOMORROW', 'CAP_IAM_SCIM_MANAGE'] }
     expect(encode(row, role, 'published')['capabilities']).toEqual(['groups.list', 'identity_providers.scim.manage'])
   })
 
-  test('an enum name v1 does not know is the zero value', () => {
+  test('write the zero value for an enum name that v1 lacks', () => {
     expect(encode({ uid: below, catalogTier: 'CATALOG_TIER_NEW' }, repo, 'published')['catalogTier']).toBe('UNKNOWN')
   })
 
-  test('a client secret is never shown', () => {
+  test('never show a client secret', () => {
     const oidc = { issuer: 'https://idp', clientSecret: 'hush' }
     expect(encode({ uid: below, oidc }, identityProvider, 'published')['oidc']).toMatchObject({ issuer: 'https://idp', clientSecret: '' })
   })

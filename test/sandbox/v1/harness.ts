@@ -9,13 +9,13 @@ import { createWorld } from '../../../src/sandbox/world/create-world.ts'
 /** Later than every date of the demo data. */
 export const NOW = Date.parse('2026-06-01T12:00:00.000Z')
 
-/** What came back; `body` is JSON. */
+/** A response; `body` is JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Got = { readonly status: number; readonly body: any }
 
 type Options = { readonly token?: string; readonly contentType?: string; readonly text?: string }
 
-/** Native v1 over the demo data, without a socket. A request is `'GET /iam/v1/groups'`; a body is sent as JSON. */
+/** Genuine v1 over the demo data, without a socket. A request is `'GET /iam/v1/groups'`; a body is sent as JSON. */
 export function startV1(v1Dialect: Dialect = 'specification') {
   const dataset = demoDataset(NOW)
   const world = createWorld(dataset, createClock(NOW), 7, { v1Dialect, serviceDomain: 'example.test' }, () => 'http://sandbox.test')

@@ -5,7 +5,7 @@ const { send, world, organization } = startV1()
 const ids = async (request: string) => (await send(request)).body.items.map((item: { id: string }) => item.id)
 
 describe('full sets', () => {
-  test('every row in uid order, more than any page of v2 holds', async () => {
+  test('return every row in uid order, more than any page of v2 holds', async () => {
     const [python] = await ids('GET /registry/v1/repos?name=python')
     const found: string[] = await ids(`GET /registry/v1/tags?uidp.children_of=${python}`)
     expect(found.length).toBeGreaterThan(200)
@@ -13,7 +13,7 @@ describe('full sets', () => {
     expect(found).toHaveLength(world.store.tags.children(python).length)
   })
 
-  test('windows cut the same order', async () => {
+  test('are cut to windows in the same order', async () => {
     const all: string[] = await ids(`GET /registry/v1/repos?uidp.children_of=${organization}`)
     const repos = `GET /registry/v1/repos?uidp.children_of=${organization}`
     expect(all).toHaveLength(world.store.repos.children(organization).length)
@@ -23,7 +23,7 @@ describe('full sets', () => {
     expect(await ids(`${repos}&page=2`)).toEqual([])
   })
 
-  test('order_by, ties by uid', async () => {
+  test('are sorted by order_by, ties by uid', async () => {
     const repos = `GET /registry/v1/repos?uidp.children_of=${organization}`
     const byName = names(await send(`${repos}&order_by=name`))
     expect(byName).toEqual([...byName].sort())
@@ -42,7 +42,7 @@ describe('scope', () => {
   const payments = () => world.store.groups.named(organization, 'payments')[0]?.uid ?? ''
   const staging = () => world.store.groups.named(payments(), 'payments-staging')[0]?.uid ?? ''
 
-  test('descendants_of is everything below, children_of the next level, ancestors_of the chain upwards', async () => {
+  test('takes descendants_of, children_of and ancestors_of as documented', async () => {
     const below = world.store.groups.below(organization).map(({ uid }) => uid)
     expect(await ids(`GET /iam/v1/groups?uidp.descendants_of=${organization}`)).toEqual(below)
     expect(names(await send(`GET /iam/v1/groups?uidp.childrenOf=${organization}`))).not.toContain('payments-staging')
@@ -50,18 +50,18 @@ describe('scope', () => {
     expect(names(await send('GET /iam/v1/groups?uidp.in_root=true'))).toEqual(['example.com'])
   })
 
-  test('ids repeat, members combine with AND', async () => {
+  test('accepts repeated ids and combines members with AND', async () => {
     expect(await ids(`GET /iam/v1/groups?uidp.ids=${organization}&uidp.ids=${platform()}`)).toHaveLength(2)
     expect(await ids(`GET /iam/v1/groups?uidp.ids=${organization}&uidp.children_of=${organization}`)).toEqual([])
   })
 
-  test('id is none or one, an empty id no filter, other filters hold beside it', async () => {
+  test('accepts one id, ignores an empty one and keeps other filters', async () => {
     expect(await ids(`GET /iam/v1/groups?id=${platform()}`)).toEqual([platform()])
     expect(await ids('GET /iam/v1/groups?id=')).toEqual(await ids('GET /iam/v1/groups'))
     expect(await ids(`GET /iam/v1/groups?id=${platform()}&name=payments`)).toEqual([])
   })
 
-  test('what the caller may not see is not there', async () => {
+  test('hides rows that the caller may not see', async () => {
     const outsider = { token: 'demo-outsider' }
     expect(names(await send('GET /iam/v1/groups', undefined, outsider))).toEqual(['acme.dev'])
     expect((await send(`GET /registry/v1/repos?uidp.descendants_of=${organization}`, undefined, outsider)).body).toEqual({ items: [] })

@@ -4,7 +4,7 @@ import { startV1 } from './harness.ts'
 const { send, organization } = startV1()
 
 describe('envelope and errors', () => {
-  test('a list without a match is an empty envelope, never an error', async () => {
+  test('answer a list without a match with an empty envelope, never an error', async () => {
     expect(await send('GET /registry/v1/repos?name=no-such-repo')).toEqual({ status: 200, body: { items: [] } })
     expect(await send('GET /registry/v1/repos?id=not-a-uid')).toEqual({ status: 200, body: { items: [] } })
     expect(await send(`GET /registry/v1/repos?uidp.descendants_of=${'f'.repeat(40)}`)).toEqual({ status: 200, body: { items: [] } })
@@ -16,7 +16,7 @@ describe('envelope and errors', () => {
     ['GET /registry/v1/vuln_reports', 404, { code: 5, message: 'Not Found', details: [] }],
   ])('%s', async (request, status, body) => expect(await send(request)).toEqual({ status, body }))
 
-  test('errors carry v1 field names and no details', async () => {
+  test('use v1 field names and no details', async () => {
     const missing = `${organization}/ffffffffffffffff`
     const created = await send(`POST /iam/v1/rolebindings/${organization}`, { identity: missing, role: missing })
     expect(created.status).toBe(400)
@@ -33,7 +33,7 @@ describe('envelope and errors', () => {
     expect(answer).toMatchObject({ status, body: { code, details: [] } })
   })
 
-  test('an update of what is not there is code 5 with 404', async () => {
+  test('answer an update of a missing resource with 404 code 5', async () => {
     const missing = `${organization}/ffffffffffffffff`
     for (const collection of ['iam/v1/groups', 'iam/v1/roles', 'iam/v1/rolebindings', 'registry/v1/repos', 'registry/v1/tags']) {
       const answer = await send(`PUT /${collection}/${missing}`, { name: 'x' })
@@ -41,7 +41,7 @@ describe('envelope and errors', () => {
     }
   })
 
-  test('a delete of what is not there succeeds', async () => {
+  test('let a delete of a missing resource succeed', async () => {
     const missing = `${organization}/ffffffffffffffff`
     for (const path of [
       'iam/v1/groups',
@@ -59,14 +59,14 @@ describe('envelope and errors', () => {
     }
   })
 
-  test('an id without the form of one is refused where it names a resource', async () => {
+  test('refuse an id of the wrong form if it names a resource', async () => {
     const answer = await send('DELETE /iam/v1/groups')
     expect(answer).toEqual({ status: 400, body: { code: 3, message: 'Invalid argument: id: "" is not a valid uid', details: [] } })
   })
 })
 
-describe('what v1 accepts', () => {
-  test('any content type is JSON, and an empty body is an empty message', async () => {
+describe('v1 requests', () => {
+  test('are JSON with any content type; an empty body is an empty message', async () => {
     const text = JSON.stringify({ name: 'typed-loosely' })
     const typed = await send(`POST /registry/v1/repos/${organization}`, undefined, { text, contentType: 'text/plain' })
     expect(typed).toMatchObject({ status: 200, body: { name: 'typed-loosely' } })
@@ -79,14 +79,14 @@ describe('what v1 accepts', () => {
     expect(empty.body.message).toMatch(/^Invalid argument: name: /)
   })
 
-  test('malformed JSON and wrong types are code 3', async () => {
+  test('with malformed JSON or wrong types are code 3', async () => {
     const broken = await send(`POST /registry/v1/repos/${organization}`, undefined, { text: '{"name":' })
     expect(broken).toMatchObject({ status: 400, body: { code: 3, details: [] } })
     const typed = await send(`POST /registry/v1/repos/${organization}`, { name: 5 })
     expect(typed).toMatchObject({ status: 400, body: { code: 3, details: [] } })
   })
 
-  test('a form-encoded POST to a path that only has GET is that GET', async () => {
+  test('to a path with only GET, posted as a form, are that GET', async () => {
     const [repo] = (await send('GET /registry/v1/repos?name=static')).body.items
     const direct = await send(`GET /registry/v1/eoltags?uidp.children_of=${repo.id}&page_size=2`)
     const text = `uidp.children_of=${encodeURIComponent(repo.id)}&page_size=2`
@@ -101,18 +101,18 @@ describe('what v1 accepts', () => {
     ['name=a&name=b', 'too many values for field "name": a, b'],
     ['limit=-1', 'Invalid argument: limit: must not be negative'],
     ['order_by=colour', /^Invalid argument: order_by: /],
-  ])('refuses ?%s', async (query, message) => {
+  ])('are refused with ?%s', async (query, message) => {
     const answer = await send(`GET /registry/v1/tags?${query}`)
     expect(answer).toMatchObject({ status: 400, body: { code: 3, details: [] } })
     expect(answer.body.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
   })
 
-  test('unknown parameters are ignored, and so are parameters of v2', async () => {
+  test('may hold unknown parameters and parameters of v2, which are ignored', async () => {
     const all = await send('GET /registry/v1/repos')
     expect(await send('GET /registry/v1/repos?shape=round&skip=3&page_token=x')).toEqual(all)
   })
 
-  test('ping needs no token', async () => {
+  test('to ping need no token', async () => {
     expect(await send('GET /ping/v1/ping', undefined, { token: '' })).toEqual({ status: 200, body: { response: 'pong' } })
   })
 })

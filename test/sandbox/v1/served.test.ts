@@ -10,20 +10,20 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-test('v1 and v2 stand on one port over one store', async () => {
+test('serves v1 and v2 on one port over one store', async () => {
   const made = await get(`/iam/v1/groups/${sandbox.organization}`, { method: 'POST', body: '{"name":"both"}' })
   const group = (await made.json()) as { id: string }
   const seen = await get(`/iam/v2/groups/${group.id}`)
   expect(await seen.json()).toMatchObject({ uid: group.id, name: 'both' })
 })
 
-test('an escaped slash is a slash', async () => {
+test('takes an escaped slash as a slash', async () => {
   const [repo] = ((await (await get('/registry/v1/repos?name=static')).json()) as { items: { id: string }[] }).items
   const summary = await get(`/registry/v1/repotagssummary/${encodeURIComponent(repo?.id ?? '')}`)
   expect(await summary.json()).toMatchObject({ id: repo?.id, latestTag: { name: 'latest' } })
 })
 
-test('a delete with a JSON content type and no body', async () => {
+test('accepts a delete with a JSON content type and no body', async () => {
   const made = await get(`/registry/v1/repos/${sandbox.organization}`, { method: 'POST', body: '{"name":"gone"}' })
   const { id } = (await made.json()) as { id: string }
   const headers = { authorization: `Bearer ${sandbox.tokens.owner}`, 'content-type': 'application/json' }
@@ -31,7 +31,7 @@ test('a delete with a JSON content type and no body', async () => {
   expect([deleted.status, await deleted.json()]).toEqual([200, {}])
 })
 
-test('without a token', async () => {
+test('refuses a request without a token', async () => {
   const answer = await get('/iam/v1/groups', { headers: {} })
   expect(answer.status).toBe(401)
   expect(answer.headers.get('www-authenticate')).toBeTruthy()

@@ -19,7 +19,7 @@ describe('readWindow (specification §9.5)', () => {
     ['page=0&page_size=0', all],
     ['page=2&page_size=0', { from: 50, to: 100 }],
     ['pageNumber=3&perPage=5', { from: 10, to: 15 }],
-  ])('%s', (text, expected) => expect(windowFor(text)).toEqual(expected))
+  ])('cuts ?%s', (text, expected) => expect(windowFor(text)).toEqual(expected))
 
   test.each([
     ['offset=-1', 'Invalid argument: offset: must not be negative'],

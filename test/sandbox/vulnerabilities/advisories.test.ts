@@ -7,7 +7,7 @@ type Row = Reply['json']
 
 const PATH = '/vulnerabilities/v2/advisories'
 
-/** Every advisory example.com can see for a query. */
+/** Every advisory visible to example.com for a query. */
 const list = async (query = ''): Promise<readonly Row[]> => {
   const { status, json } = await get(`${PATH}?page_size=200&${query}`)
   expect(status).toBe(200)
@@ -17,7 +17,7 @@ const list = async (query = ''): Promise<readonly Row[]> => {
 const events = (rows: readonly Row[]) => rows.flatMap((row) => row['events'])
 
 describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.13)', () => {
-  test('the envelope pages through all of them in uid order', async () => {
+  test('pages through all rows in uid order', async () => {
     const first = (await get(`${PATH}?page_size=40`)).json
     const second = (await get(`${PATH}?page_size=40&page_token=${first.nextPageToken}`)).json
     const uids = [...first.advisories, ...second.advisories].map(({ uid }) => uid)
@@ -25,7 +25,7 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
     expect([first.totalCount, first.skipped, second.nextPageToken]).toEqual([String(uids.length), 0, undefined])
   })
 
-  test('every kind of event and every state of review is there', async () => {
+  test('shows every kind of event and every review state', async () => {
     const all = events(await list())
     const kinds = [
       'detection',
@@ -45,7 +45,7 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
     expect(new Set(all.flatMap(({ detection }) => Object.keys(detection ?? {})))).toEqual(new Set(['nvdapi', 'manual', 'scanv1']))
   })
 
-  test('ids have the alphabet of GHSA, aliases are a CVE and a GHSA', async () => {
+  test('uses the alphabet of GHSA in ids; aliases are a CVE and a GHSA', async () => {
     for (const row of await list()) {
       expect(row['advisoryId']).toMatch(/^CGA(-[23456789cfghjmpqrvwx]{4}){3}$/)
       expect(row['aliases']).toEqual([expect.stringMatching(/^CVE-/), expect.stringMatching(/^GHSA-/)])
@@ -68,7 +68,7 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
     expect(others.some((row) => values.includes(String(row[member])))).toBe(false)
   })
 
-  test('values of one filter are alternatives, filters are all needed', async () => {
+  test('combines values of one filter with OR and filters with AND', async () => {
     const [curl, zlib, both] = await Promise.all([
       list('artifact_names=curl'),
       list('artifact_names=zlib'),
@@ -79,18 +79,18 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
     expect(await list('artifact_names=curl&artifact_types=library')).toEqual([])
   })
 
-  test('by advisory id and by alias', async () => {
+  test('filters by advisory id and by alias', async () => {
     const [row] = await list()
     expect(await list(`advisoryIds=${row.advisoryId}`)).toEqual([row])
     expect(await list(`aliases=${row.aliases[1]}`)).toEqual([row])
   })
 
-  test('query searches names and aliases, whatever the case', async () => {
+  test('searches names and aliases by query, ignoring case', async () => {
     expect((await list('query=OPENSS')).every(({ artifactName }) => artifactName === 'openssl')).toBe(true)
     expect(await list('query=cve-2026-90007')).toHaveLength(1)
   })
 
-  test('by what happened', async () => {
+  test('filters by event type', async () => {
     const patched = await list('event_types=EVENT_TYPE_FILTER_PATCHED')
     expect(patched.length).toBeGreaterThan(0)
     expect(await list('eventTypes=8')).toEqual(patched)
@@ -99,15 +99,15 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
     expect(rejected.length).toBeGreaterThan(0)
   })
 
-  test('the latest type is that of the newest approved event', async () => {
+  test('takes the latest type from the newest approved event', async () => {
     const fixed = await list('latest_event_type=EVENT_TYPE_FILTER_FIXED')
     const touched = await list('event_types=EVENT_TYPE_FILTER_FIXED')
     expect(fixed.length).toBeGreaterThan(0)
-    // A fix that waits for its review does not count.
+    // A fix that awaits review does not count.
     expect(touched.length).toBeGreaterThan(fixed.length)
   })
 
-  test('authors and reviewers, and one author who must not occur', async () => {
+  test('filters by authors and reviewers and excludes one author', async () => {
     const by = await list('event_authors=alice@example.com')
     const without = await list('exclude_event_authors=alice@example.com')
     expect(by.length + without.length).toBe((await list()).length)
@@ -123,27 +123,27 @@ describe('GET /vulnerabilities/v2/advisories (specification §4, semantics §3.1
     ['advisory_id', ({ advisoryId }) => advisoryId],
     ['artifact_name', ({ artifactName }) => artifactName],
     ['aliases', ({ aliases }) => aliases.join(',')],
-  ])('order_by %s, both ways', async (column, read) => {
+  ])('sorts by order_by %s, both ways', async (column, read) => {
     const ascending = (await list(`order_by=${column}`)).map(read)
     expect(ascending).toEqual([...ascending].sort())
     expect((await list(`order_by=${column}%20desc`)).map(read)).toEqual([...ascending].reverse())
   })
 
-  test('an unknown enum value is refused in the words of the gateway', async () => {
+  test('refuses an unknown enum value in the words of the gateway', async () => {
     const { status, json } = await get(`${PATH}?event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED`)
     expect([status, json.code, json.message]).toEqual([400, 3, expect.stringContaining('parsing field "event_types"')])
   })
 })
 
-describe('who sees what', () => {
-  test('a stranger sees its own organization alone', async () => {
+describe('visibility', () => {
+  test('limits a stranger to its own organization', async () => {
     const { json } = await get(`${PATH}?page_size=200`, 'demo-outsider')
     expect(json.totalCount).toBe('3')
     expect(json.advisories.some(({ uid }: { uid: string }) => uid.startsWith(sandbox().organization))).toBe(false)
     expect((await get(`${PATH}?uidp.descendants_of=${sandbox().organization}`, 'demo-outsider')).json.totalCount).toBe('0')
   })
 
-  test('Get by uid, and its errors', async () => {
+  test('applies to Get by uid and its errors', async () => {
     const [row] = await list()
     expect((await get(`${PATH}/${row.uid}`)).json).toEqual(row)
     expect((await get(`${PATH}/${row.uid}`, 'demo-outsider')).status).toBe(403)

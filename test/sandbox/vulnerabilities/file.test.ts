@@ -13,7 +13,7 @@ const FILE = {
   subscriptions: [{ uid: `${ORG}/${'2'.repeat(16)}`, sink: 'https://localhost/' }],
 }
 
-test('a data file may hold every collection of these domains', async () => {
+test('accepts every collection of these domains', async () => {
   const sandbox = await startSandbox({ port: 0, data: FILE })
   const get = async (path: string): Promise<unknown> =>
     (await fetch(`${sandbox.url}${path}`, { headers: { authorization: `Bearer ${sandbox.tokens.owner}` } })).json()
@@ -26,7 +26,7 @@ test('a data file may hold every collection of these domains', async () => {
   await sandbox.close()
 })
 
-test('a subscription of nobody stops the start', async () => {
+test('stops the start for a subscription without a group', async () => {
   const data = { ...FILE, subscriptions: [{ uid: `${'b'.repeat(40)}/${'2'.repeat(16)}`, sink: 'https://localhost/' }] }
   await expect(startSandbox({ port: 0, data })).rejects.toThrow(/^data: subscriptions\[0\]\.uid: /)
 })

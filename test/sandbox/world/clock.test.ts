@@ -3,8 +3,8 @@ import { createClock } from '../../../src/sandbox/world/clock.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-describe('tasks that wait', () => {
-  test('run when the clock is moved that far, in the order they are due, once', () => {
+describe('waiting tasks', () => {
+  test('run once, in the order they are due, when the clock is moved', () => {
     const clock = createClock(0)
     const ran: string[] = []
     clock.after(20, () => ran.push('second'))
@@ -16,7 +16,7 @@ describe('tasks that wait', () => {
     expect(ran).toEqual(['first', 'second'])
   })
 
-  test('run by themselves on a clock that runs, sooner when it is moved', () => {
+  test('run by themselves on a running clock, sooner if it is moved', () => {
     vi.useFakeTimers({ now: 0 })
     const clock = createClock()
     const task = vi.fn()
@@ -39,7 +39,7 @@ describe('tasks that wait', () => {
     expect(task).not.toHaveBeenCalled()
   })
 
-  test('may wait anew from within', () => {
+  test('may wait again from within', () => {
     const clock = createClock(0)
     const task = vi.fn(() => void clock.after(5, task))
     clock.after(5, task)

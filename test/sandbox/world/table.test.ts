@@ -14,7 +14,7 @@ const uid = fc
 const step = fc.record({ uid, name: fc.constantFrom('a', 'b'), remove: fc.boolean(), read: fc.boolean() })
 
 describe('uids (semantics §1)', () => {
-  test('new ones have the documented form and lie below their parent', () => {
+  test('have the documented form and lie below their parent', () => {
     const random = createRandom(7)
     const root = newUid(random)
     const child = newUid(random, root)
@@ -29,7 +29,7 @@ describe('uids (semantics §1)', () => {
     expect(lineage(`${child}/x`)).toEqual([`${child}/x`, child, root])
   })
 
-  test('the same seed draws the same uids', () => {
+  test('are the same for the same seed', () => {
     expect(newUid(createRandom(3))).toBe(newUid(createRandom(3)))
     expect(newUid(createRandom(3))).not.toBe(newUid(createRandom(4)))
   })
@@ -42,7 +42,7 @@ describe('uids (semantics §1)', () => {
   )
 })
 
-test('after any sequence of writes a table answers as a plain list would', () => {
+test('answers like a plain list after any sequence of writes', () => {
   fc.assert(
     fc.property(fc.array(step), uid, (steps, probe) => {
       const table = createTable<Named>()
@@ -67,7 +67,7 @@ test('after any sequence of writes a table answers as a plain list would', () =>
   )
 })
 
-test('derived results live until the next write', () => {
+test('keeps derived results until the next write', () => {
   const table = createTable<Named>()
   let made = 0
   const count = () => table.derived('count', () => ++made)

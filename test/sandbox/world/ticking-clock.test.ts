@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../../src/sandbox/start.ts'
 
-test('a clock that ticks whenever it is read does not make an expiry look asked for', async () => {
+test('does not mistake a clock tick for a requested expiry', async () => {
   let now = Date.UTC(2026, 4, 1)
   const tick = () => {
     now += 1

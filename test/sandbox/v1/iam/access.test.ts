@@ -6,7 +6,7 @@ import { DIALECTS, names, startV1 } from '../harness.ts'
 const viewer = builtInRoleUid('viewer')
 
 describe('roles', () => {
-  test('capabilities are dotted strings both ways, and may be none', async () => {
+  test('have capabilities as dotted strings both ways, possibly none', async () => {
     const { send, organization } = startV1('published')
     const made = await send(`POST /iam/v1/roles/${organization}`, { name: 'mine', capabilities: ['groups.list', 'repo.list'] })
     expect(made).toEqual({
@@ -19,7 +19,7 @@ describe('roles', () => {
     expect(unknown.body.message).toBe('Invalid argument: capabilities: unknown capability "fly"')
   })
 
-  test('by name, by parent, built-in ones in root', async () => {
+  test('are listed by name, by parent and, if built in, in root', async () => {
     const { send, organization } = startV1()
     expect(names(await send(`GET /iam/v1/roles?parent=${organization}`))).toEqual(['tag-writer'])
     const builtIn = await send('GET /iam/v1/roles?parent=%2F')
@@ -31,7 +31,7 @@ describe('roles', () => {
     expect(role).not.toHaveProperty('group_id')
   })
 
-  test('a bound role cannot go, a built-in one cannot change', async () => {
+  test('cannot be deleted if bound, nor changed if built in', async () => {
     const { send, world } = startV1()
     const bound = world.store.roles.values().find(({ name }) => name === 'tag-writer')
     expect(await send(`DELETE /iam/v1/roles/${bound?.uid}`)).toMatchObject({ status: 400, body: { code: 9, details: [] } })
@@ -43,7 +43,7 @@ describe.each(DIALECTS)('role bindings, %s dialect', (dialect) => {
   const spelled = (binding: Record<string, unknown>, time: string, organization: string) =>
     dialect === 'published' ? binding : { ...binding, created_at: time, group_id: organization }
 
-  test('writes answer plain ids', async () => {
+  test('are plain ids in the answers of writes', async () => {
     const { send, organization, world } = startV1(dialect)
     const identity = userUid('outsider')
     const made = await send(`POST /iam/v1/rolebindings/${organization}`, { identity, role: viewer, group: 'ignored' })
@@ -57,7 +57,7 @@ describe.each(DIALECTS)('role bindings, %s dialect', (dialect) => {
     expect(await send(`DELETE /iam/v1/rolebindings/${plain.id}`)).toEqual({ status: 200, body: {} })
   })
 
-  test('lists show whole groups and roles', async () => {
+  test('are listed with whole groups and roles', async () => {
     const { send, organization, world } = startV1(dialect)
     const { items } = (await send('GET /iam/v1/rolebindings')).body
     const bot = world.store.identities.values().find(({ name }) => name === 'ci-bot')
@@ -72,7 +72,7 @@ describe.each(DIALECTS)('role bindings, %s dialect', (dialect) => {
     expect(items.some((item: { email: string }) => item.email === 'alice@example.com')).toBe(true)
   })
 
-  test('a batch is a bare list, all or nothing, answered in order', async () => {
+  test('are created in a batch: a bare list, all or nothing, answered in order', async () => {
     const { send, organization, world } = startV1(dialect)
     const path = `POST /iam/v1/rolebindings/batch/${organization}`
     const before = world.store.roleBindings.size()
@@ -94,7 +94,7 @@ describe.each(DIALECTS)('role bindings, %s dialect', (dialect) => {
 })
 
 describe('invites', () => {
-  test.each(DIALECTS)('create shows the code, lists do not, %s dialect', async (dialect) => {
+  test.each(DIALECTS)('show the code on create, but not in lists, %s dialect', async (dialect) => {
     const { send, organization, world } = startV1(dialect)
     const made = await send(`POST /iam/v1/group_invites/${organization}`, {
       role: viewer,
@@ -114,7 +114,7 @@ describe('invites', () => {
     expect(await send(`DELETE /iam/v1/group_invites/${made.body.id}`)).toEqual({ status: 200, body: {} })
   })
 
-  test('newest first; by group and key; without a ttl they live a week', async () => {
+  test('are listed newest first, by group and key; the default lifetime is a week', async () => {
     const { send, organization, world } = startV1()
     const made = await send(`POST /iam/v1/group_invites/${organization}`, { role: viewer })
     expect(made.body.expiration).toBe(new Date(world.clock.now().getTime() + 604_800_000).toISOString())

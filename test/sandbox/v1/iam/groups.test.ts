@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DIALECTS, startV1 } from '../harness.ts'
 
 describe.each(DIALECTS)('groups, %s dialect', (dialect) => {
-  test('the whole resource', async () => {
+  test('show the whole resource', async () => {
     const { send, organization, world } = startV1(dialect)
     const [group] = (await send('GET /iam/v1/groups?name=platform')).body.items
     const row = world.store.groups.get(group.id)
@@ -23,7 +23,7 @@ describe.each(DIALECTS)('groups, %s dialect', (dialect) => {
 })
 
 describe('creating', () => {
-  test('below a uid, the beginning of one, or a name', async () => {
+  test('accepts as parent a uid, the beginning of one, or a name', async () => {
     const { send, organization } = startV1()
     for (const parent of [organization, organization.slice(0, 12), 'example.com']) {
       const made = await send(`POST /iam/v1/groups/${parent}`, { name: 'new', status: 'ORG_STATUS_SUSPENDED' })
@@ -32,7 +32,7 @@ describe('creating', () => {
     expect((await send('POST /iam/v1/groups/elsewhere', { name: 'new' })).body).toMatchObject({ code: 5 })
   })
 
-  test('without a parent makes an organization of the caller', async () => {
+  test('makes an organization of the caller without a parent', async () => {
     const { send } = startV1()
     for (const path of ['/iam/v1/groups', '/iam/v1/groups/']) {
       const made = await send(`POST ${path}`, { name: 'mine' }, { token: 'demo-viewer' })
@@ -44,13 +44,13 @@ describe('creating', () => {
 })
 
 describe('updating', () => {
-  test('resets the description; verified and kind stay where the body does not name them', async () => {
+  test('resets the description, but keeps verified and kind unless the body names them', async () => {
     const { send, organization } = startV1()
     const answer = await send(`PUT /iam/v1/groups/${organization}`, { name: 'example.com' })
     expect(answer).toMatchObject({ status: 200, body: { description: '', verified: true, kind: 'ORG_KIND_CUSTOMER' } })
   })
 
-  test('staff may take verified away, nobody else may give it', async () => {
+  test('lets only staff change verified', async () => {
     const { send, organization } = startV1()
     const taken = await send(`PUT /iam/v1/groups/${organization}`, { name: 'example.com' }, { token: 'demo-admin' })
     expect(taken.body.verified).toBe(false)
@@ -58,7 +58,7 @@ describe('updating', () => {
     expect(given).toMatchObject({ status: 403, body: { code: 7, details: [] } })
   })
 
-  test('the kind of an organization can be named', async () => {
+  test('accepts a new kind of an organization', async () => {
     const { send, organization } = startV1()
     const answer = await send(`PUT /iam/v1/groups/${organization}`, { name: 'example.com', kind: 'ORG_KIND_DEV' })
     expect(answer.body.kind).toBe('ORG_KIND_DEV')
@@ -66,7 +66,7 @@ describe('updating', () => {
 })
 
 describe('deleting', () => {
-  test('is blocked while something is below, with the reason in the message only', async () => {
+  test('is blocked by anything below, with the reason only in the message', async () => {
     const { send, organization } = startV1()
     const answer = await send(`DELETE /iam/v1/groups/${organization}`)
     expect(answer).toMatchObject({ status: 400, body: { code: 9, details: [] } })
@@ -74,15 +74,15 @@ describe('deleting', () => {
   })
 })
 
-describe('what the token decides', () => {
-  test('lookup finds the organization of the caller, once, or is NOT_FOUND', async () => {
+describe('operations on the token alone', () => {
+  test('find the organization of the caller, or answer NOT_FOUND', async () => {
     const { send, organization } = startV1('published')
     expect((await send('GET /iam/v1/groups:lookupGroup')).body).toMatchObject({ group: { id: organization, resourceLimits: { idps: 1 } } })
     const stranger = await send('GET /iam/v1/groups:lookupGroup', undefined, { token: 'demo-admin' })
     expect(stranger).toMatchObject({ status: 404, body: { code: 5, details: [] } })
   })
 
-  test('eligibility, and asking for access twice', async () => {
+  test('tell eligibility and refuse to ask for access twice', async () => {
     const { send, organization } = startV1()
     expect((await send('GET /iam/v1/groups:checkEligibility')).body).toEqual({ eligible: true })
     const ask = () => send(`POST /iam/v1/groups/${organization}:requestGroupAccess`, {}, { token: 'demo-outsider' })

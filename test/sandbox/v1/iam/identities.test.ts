@@ -5,7 +5,7 @@ const KEYS = JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'AAAA' }] 
 const claim = { issuer: 'https://issuer.example.com', subject: 'build' }
 
 describe.each(DIALECTS)('identities, %s dialect', (dialect) => {
-  test('the whole resource; only the relationship that is set, only the members of it that are', async () => {
+  test('show the whole resource with only the set relationship and its set members', async () => {
     const { send, organization, world } = startV1(dialect)
     const made = await send(`POST /iam/v1/identities/${organization}`, {
       name: 'build',
@@ -31,7 +31,7 @@ describe.each(DIALECTS)('identities, %s dialect', (dialect) => {
 })
 
 describe('writing', () => {
-  test('each kind of relationship, in v1 names', async () => {
+  test('accepts each kind of relationship in v1 names', async () => {
     const { send, organization } = startV1('published')
     const create = async (relationship: object) =>
       (await send(`POST /iam/v1/identities/${organization}`, { name: 'x', ...relationship })).body
@@ -44,14 +44,14 @@ describe('writing', () => {
     expect((await create({ aws_identity: aws })).awsIdentity).toEqual(aws)
   })
 
-  test('errors name the members as v1 does', async () => {
+  test('names members in errors as v1 does', async () => {
     const { send, organization } = startV1()
     const late = { issuer: 'https://i', subject: 's', issuer_keys: KEYS, expiration: '2036-01-01T00:00:00Z' }
     const refused = await send(`POST /iam/v1/identities/${organization}`, { name: 'x', static: late })
     expect(refused.body.message).toBe('Invalid argument: static.expiration: must be at most 365 days away')
   })
 
-  test('a PUT resets the description, replaces the relationship it names, and leaves the company alone', async () => {
+  test('resets the description, replaces a named relationship and keeps the company', async () => {
     const { send, organization, world } = startV1()
     const { body } = await send(`POST /iam/v1/identities/${organization}`, {
       name: 'build',
@@ -68,7 +68,7 @@ describe('writing', () => {
     expect(world.store.identities.get(body.id)?.company).toBe('Example')
   })
 
-  test('deleting removes the bindings too', async () => {
+  test('deletes the bindings of a deleted identity too', async () => {
     const { send, world } = startV1()
     const bot = world.store.identities.values().find(({ name }) => name === 'ci-bot')
     expect(await send(`DELETE /iam/v1/identities/${bot?.uid}`)).toEqual({ status: 200, body: {} })
@@ -79,13 +79,13 @@ describe('writing', () => {
 describe('lookup', () => {
   const path = (issuer: string, subject: string) => `GET /iam/v1/identities/lookup?issuer=${encodeURIComponent(issuer)}&subject=${subject}`
 
-  test('answers the whole identity to anybody with a token', async () => {
+  test('answers the whole identity to any caller with a token', async () => {
     const { send } = startV1()
     const found = await send(path('https://accounts.example.com', 'alice@example.com'), undefined, { token: 'demo-outsider' })
     expect(found).toMatchObject({ status: 200, body: { name: 'alice@example.com' } })
   })
 
-  test('an identity nobody registered is NOT_FOUND', async () => {
+  test('answers NOT_FOUND for an unregistered identity', async () => {
     const { send } = startV1()
     expect(await send(path('https://nowhere', 'nobody'))).toMatchObject({ status: 404, body: { code: 5, details: [] } })
     expect((await send('GET /iam/v1/identities/lookup?issuer=x')).body.message).toBe('Invalid argument: subject: is required')
@@ -93,7 +93,7 @@ describe('lookup', () => {
 })
 
 describe.each(DIALECTS)('own metadata, %s dialect', (dialect) => {
-  test('changes the members the body names', async () => {
+  test('changes the members that the body names', async () => {
     const { send, world } = startV1(dialect)
     await send('PATCH /iam/v1/identities/metadata', { onboardingQuestions: { jobTitle: 'dev', product: 'images', providers: ['x'] } })
     const { body } = await send('PATCH /iam/v1/identities/metadata', {

@@ -5,7 +5,7 @@ import { DIALECTS, startV1 } from '../harness.ts'
 const viewer = builtInRoleUid('viewer')
 
 describe.each(DIALECTS)('account associations, %s dialect', (dialect) => {
-  test('the group is the id; providers that are not set are null', async () => {
+  test('have the group as id; providers that are not set are null', async () => {
     const { send, organization, world } = startV1(dialect)
     const [association] = (await send(`GET /iam/v1/account_associations?group=${organization}`)).body.items
     expect(association).toMatchObject({ group: organization, name: 'clouds', amazon: { account: '123456789012' } })
@@ -21,7 +21,7 @@ describe.each(DIALECTS)('account associations, %s dialect', (dialect) => {
 })
 
 describe('account associations', () => {
-  test('are created below a group, need no name, and only once', async () => {
+  test('are created below a group, need no name, and exist once', async () => {
     const { send, organization, world } = startV1()
     const folder = world.store.groups.children(organization)[0]?.uid
     const made = await send(`POST /iam/v1/account_associations/${folder}`, { amazon: { account: '123456789012' } })
@@ -31,7 +31,7 @@ describe('account associations', () => {
     expect(await send(`DELETE /iam/v1/account_associations/${folder}`)).toEqual({ status: 200, body: {} })
   })
 
-  test('a check answers in v1 names', async () => {
+  test('answer a check in v1 names', async () => {
     const { send, organization } = startV1()
     const check = (account_type: string) => send(`POST /iam/v1/account_associations/${organization}:check`, { account_type })
     expect((await check('AMAZON')).body).toEqual({ ready: 'Ready', reason: '', message: '' })
@@ -44,7 +44,7 @@ describe('account associations', () => {
 describe('identity providers', () => {
   const oidc = { issuer: 'https://idp', client_id: 'c', client_secret: 'hush' }
 
-  test('the secret is never shown and survives a PUT without it; no default role is fine', async () => {
+  test('hide the secret, keep it in a PUT without it and need no default role', async () => {
     const { send, organization, world } = startV1()
     const made = await send(`POST /iam/v1/identityProviders/${organization}`, { name: 'idp', description: 'd', oidc })
     expect(made).toMatchObject({ status: 200, body: { default_role: '', oidc: { client_secret: '', issuer: 'https://idp' } } })
@@ -60,14 +60,14 @@ describe('identity providers', () => {
     )
   })
 
-  test('lists tell the SCIM state', async () => {
+  test('show the SCIM state in lists', async () => {
     const { send } = startV1('published')
     const [okta] = (await send('GET /iam/v1/identityProviders?name=okta')).body.items
     expect(okta.scim).toMatchObject({ enabled: false, credentialState: 'CREDENTIAL_STATE_NOT_ISSUED', tokenExpireTime: null })
     expect(okta.oidc.correlationRule).toBe('CORRELATION_RULE_UNSPECIFIED')
   })
 
-  test('the SCIM verbs', async () => {
+  test('support the SCIM verbs', async () => {
     const { send } = startV1()
     const [okta] = (await send('GET /iam/v1/identityProviders?name=okta')).body.items
     const act = (verb: string, body: object = {}) => send(`POST /iam/v1/identityProviders/${okta.id}:${verb}`, body)
@@ -85,7 +85,7 @@ describe('identity providers', () => {
     expect((await send(`GET /iam/v1/identityProviders?id=${okta.id}`)).body.items[0].scim.credential_state).toBe('CREDENTIAL_STATE_REVOKED')
   })
 
-  test('deleting one with mappings is blocked', async () => {
+  test('cannot be deleted while they have mappings', async () => {
     const { send } = startV1()
     const [okta] = (await send('GET /iam/v1/identityProviders?name=okta')).body.items
     expect(await send(`DELETE /iam/v1/identityProviders/${okta.id}`)).toMatchObject({ status: 400, body: { code: 9 } })
@@ -93,7 +93,7 @@ describe('identity providers', () => {
 })
 
 describe('external group role mappings', () => {
-  test('create, get, list, delete', async () => {
+  test('are created, read, listed and deleted', async () => {
     const { send, organization } = startV1('published')
     const [okta] = (await send('GET /iam/v1/identityProviders?name=okta')).body.items
     const path = '/iam/v1/externalGroupRoleMappings'
@@ -112,7 +112,7 @@ describe('external group role mappings', () => {
     expect(await send(`GET ${path}/${mapping.id}`)).toMatchObject({ status: 404, body: { code: 5, details: [] } })
   })
 
-  test('batch delete skips what is gone and refuses strangers under their v1 name', async () => {
+  test('are deleted in batches that skip missing ones and refuse foreign ones', async () => {
     const { send } = startV1()
     const { items } = (await send('GET /iam/v1/externalGroupRoleMappings')).body
     const parent_id = items[0].identity_provider_uidp
@@ -125,7 +125,7 @@ describe('external group role mappings', () => {
 })
 
 describe('terms', () => {
-  test('accepting, listing for the group and those below it', async () => {
+  test('are accepted and listed for the group and those below it', async () => {
     const { send, organization, world } = startV1('published')
     const accepted = await send(`POST /iam/v1/terms/${organization}`, { document_ids: ['sfdpa.v1'] })
     expect(accepted).toEqual({ status: 200, body: { group: organization, documentIds: ['sfdpa.v1'] } })
@@ -136,7 +136,7 @@ describe('terms', () => {
     expect((await send(`GET /iam/v1/terms/${organization}?limit=1`)).body.items).toHaveLength(1)
   })
 
-  test('an unknown document', async () => {
+  test('reject an unknown document', async () => {
     const { send, organization } = startV1()
     const refused = await send(`POST /iam/v1/terms/${organization}`, { document_ids: ['x'] })
     expect(refused.body.message).toBe('Invalid argument: document_ids[0]: unknown document "x"')

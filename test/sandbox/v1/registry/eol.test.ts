@@ -12,19 +12,19 @@ describe('the end-of-life decision rule (semantics §8)', () => {
     ['18', '2025-10-31', 'GRACE_EXPIRED', 'TAG_INACTIVE', null],
     ['latest', '2026-01-01', 'GRACE_NOT_ELIGIBLE', 'TAG_ACTIVE', null],
     ['24.1.0-r3-dev', '2026-01-01', 'GRACE_ELIGIBLE', 'TAG_INACTIVE', null],
-  ])('node:%s on %s', (name, date, graceStatus, tagStatus, gracePeriodExpiryDate) => {
+  ])('rates node:%s on %s', (name, date, graceStatus, tagStatus, gracePeriodExpiryDate) => {
     expect(at(name, date)).toMatchObject({ graceStatus, tagStatus, gracePeriodExpiryDate })
   })
 
-  test('a stream that cannot be built any more has lost its grace', () => {
+  test('ends the grace at once for a stream that cannot be built any more', () => {
     expect(at('24', '2025-10-01', 'jdk')).toMatchObject({ graceStatus: 'GRACE_BROKEN', tagStatus: 'TAG_INACTIVE' })
   })
 
-  test('months are added with overflow: 2026-10-31 and six months is 2027-05-01', () => {
+  test('adds months with overflow: 2026-10-31 and six months is 2027-05-01', () => {
     expect(at('3.10', '2027-01-01', 'python').gracePeriodExpiryDate).toBe('2027-05-01T00:00:00Z')
   })
 
-  test('main package and version', () => {
+  test('names main package and version', () => {
     expect(at('20.1', '2026-01-01')).toMatchObject({
       mainPackageName: 'nodejs',
       mainPackageVersion: { version: '20', exists: true, lts: true },
@@ -33,7 +33,7 @@ describe('the end-of-life decision rule (semantics §8)', () => {
     expect(at('1', '2026-01-01', 'unheard-of')).toMatchObject({ mainPackageName: '', mainPackageVersion: null })
   })
 
-  test('the active tags of the repo decide when it names any', () => {
+  test('follows the active tags of the repo if it lists any', () => {
     const repo = { name: 'node', activeTags: ['18-dev'] }
     const now = new Date('2026-06-01T00:00:00Z')
     expect(eolTagOf(repo, { uid: 'u', name: '18-dev', deprecated: true }, now).tagStatus).toBe('TAG_ACTIVE')

@@ -11,7 +11,7 @@ const start = async (dialect: (typeof DIALECTS)[number] = 'specification') => {
 }
 
 describe('images', () => {
-  test('architectures and sizes of a digest', async () => {
+  test('show architectures and sizes of a digest', async () => {
     const { send, repo, world } = await start('published')
     world.store.images.put({ uid: `${repo.id}@${DIGEST}`, digest: DIGEST, sizes: { amd64: '1024', arm64: '1000' } })
     const path = `GET /registry/v1/repos/${repo.id}/digests/${DIGEST}`
@@ -24,7 +24,7 @@ describe('images', () => {
     expect(await send(`${path}/size?arch=s390x`)).toEqual({ status: 200, body: { size: '0', arch: '' } })
   })
 
-  test('nothing known is an empty message', async () => {
+  test('are empty messages if unknown', async () => {
     const { send, repo } = await start()
     const path = `GET /registry/v1/repos/${repo.id}/digests/${DIGEST}`
     expect(await send(`${path}/architectures`)).toEqual({ status: 200, body: { archs: [] } })
@@ -33,7 +33,7 @@ describe('images', () => {
 })
 
 describe.each(DIALECTS)('summary of tags, %s dialect', (dialect) => {
-  test('latest, its version, the newest time', async () => {
+  test('shows latest, its version and the newest time', async () => {
     const { send, repo, tag, world } = await start(dialect)
     await tag('latest')
     await tag('1.2.3')
@@ -52,7 +52,7 @@ describe.each(DIALECTS)('summary of tags, %s dialect', (dialect) => {
 })
 
 describe('summaries', () => {
-  test('without a tag called latest the newest stands for it', async () => {
+  test('fall back to the newest tag without a tag named latest', async () => {
     const { send, repo, tag, world } = await start()
     await tag('1.0')
     world.clock.advance(1000)
@@ -61,7 +61,7 @@ describe('summaries', () => {
     expect(body).toMatchObject({ latest_tag: { name: '1.1' }, latest_version: '' })
   })
 
-  test('no tags is an empty summary, and other parameters of tags are none here', async () => {
+  test('are empty without tags and ignore other parameters of tags', async () => {
     const { send, repo, tag } = await start()
     const empty = { id: repo.id, tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
     expect(await send(`GET /registry/v1/repotagssummary/${repo.id}`)).toEqual({ status: 200, body: empty })
@@ -70,7 +70,7 @@ describe('summaries', () => {
     expect(counted.body.tag_count).toBe('1')
   })
 
-  test('the repos synced from one are counted across organizations', async () => {
+  test('count synced repos across organizations', async () => {
     const { send, world, repo, organization } = await start()
     const synced = world.store.repos.values().filter((row) => row.sync_config !== undefined)
     const [first] = synced
@@ -81,8 +81,8 @@ describe('summaries', () => {
   })
 })
 
-describe('end of life', () => {
-  test('every tag of the scope but referrers, with package and status', async () => {
+describe('the end-of-life listing', () => {
+  test('covers every tag of the scope except referrers, with package and status', async () => {
     const { send } = startV1('published')
     const [node] = (await send('GET /registry/v1/repos?name=node')).body.items
     const { items, nextPageToken } = (await send(`GET /registry/v1/eoltags?uidp.childrenOf=${node.id}`)).body
@@ -99,7 +99,7 @@ describe('end of life', () => {
     expect(of('18')).toMatchObject({ tagStatus: 'TAG_INACTIVE', graceStatus: 'GRACE_EXPIRED' })
   })
 
-  test('pages when asked to, and the pages are the whole', async () => {
+  test('pages on request, and the pages make up the whole', async () => {
     const { send } = startV1()
     const [repo] = (await send('GET /registry/v1/repos?name=static')).body.items
     const path = `GET /registry/v1/eoltags?uidp.children_of=${repo.id}`
@@ -111,7 +111,7 @@ describe('end of life', () => {
     expect(rest.next_page_token).toBe('')
   })
 
-  test('by name and without dates', async () => {
+  test('filters by name and omits dates', async () => {
     const { send } = startV1()
     const [repo] = (await send('GET /registry/v1/repos?name=static')).body.items
     const path = `GET /registry/v1/eoltags?uidp.children_of=${repo.id}`

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DIALECTS, startV1 } from '../harness.ts'
 
 describe.each(DIALECTS)('repos, %s dialect', (dialect) => {
-  test('the whole resource, readme inline', async () => {
+  test('show the whole resource with the readme inline', async () => {
     const { send, organization, world } = startV1(dialect)
     const made = await send(`POST /registry/v1/repos/${organization}`, {
       name: 'app',
@@ -31,7 +31,7 @@ describe.each(DIALECTS)('repos, %s dialect', (dialect) => {
 })
 
 describe('creating', () => {
-  test('answers 200 with every member; the id in the body counts for nothing', async () => {
+  test('answers 200 with every member and ignores the id in the body', async () => {
     const { send, organization } = startV1('published')
     const made = await send(`POST /registry/v1/repos/${organization}`, {
       id: organization,
@@ -44,7 +44,7 @@ describe('creating', () => {
     expect((await send(`GET /registry/v1/repos?id=${made.body.id}`)).body.items).toEqual([made.body])
   })
 
-  test('replaces a repo of that name, unless it must be new', async () => {
+  test('replaces a repo of that name unless it must be new', async () => {
     const { send, organization } = startV1()
     const first = await send(`POST /registry/v1/repos/${organization}`, { name: 'app', description: 'one', bundles: ['base'], readme: 'x' })
     const second = await send(`POST /registry/v1/repos/${organization}`, { name: 'app', description: 'two' })
@@ -53,7 +53,7 @@ describe('creating', () => {
     expect(refused).toMatchObject({ status: 409, body: { code: 6, message: 'Already exists: Repo "app"', details: [] } })
   })
 
-  test('below a group that is not there', async () => {
+  test('rejects a missing group', async () => {
     const { send, organization } = startV1()
     const answer = await send(`POST /registry/v1/repos/${organization}/ffffffffffffffff`, { name: 'app' })
     expect(answer).toMatchObject({ status: 404, body: { code: 5 } })
@@ -76,7 +76,7 @@ describe('updating', () => {
     return { ...started, repo }
   }
 
-  test('resets what the body leaves out, the readme included', async () => {
+  test('resets missing members, the readme included', async () => {
     const { send, repo, world } = await start()
     world.clock.advance(1000)
     const answer = await send(`PUT /registry/v1/repos/${repo.id}`, { id: 'ignored', name: 'app' })
@@ -85,7 +85,7 @@ describe('updating', () => {
     expect(answer.body.updated_at).not.toBe(repo.updated_at)
   })
 
-  test('writes the readme with repo.update alone, and refuses unsafe HTML under its v1 name', async () => {
+  test('writes the readme with repo.update alone and refuses unsafe HTML by v1 name', async () => {
     const { send, repo } = await start()
     const written = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', readme: 'new' }, { token: 'demo-editor' })
     expect(written).toMatchObject({ status: 200, body: { readme: 'new' } })
@@ -95,7 +95,7 @@ describe('updating', () => {
     expect((await send(`GET /registry/v1/repos?id=${repo.id}`)).body.items[0].readme).toBe('new')
   })
 
-  test('a read, edit and write back of a synced repo goes through; a changed inherited member does not', async () => {
+  test('accepts a synced repo as read, but no changed inherited member', async () => {
     const { send } = startV1()
     const [node] = (await send('GET /registry/v1/repos?name=node')).body.items
     const back = await send(`PUT /registry/v1/repos/${node.id}`, { ...node, description: 'ours' })
@@ -107,7 +107,7 @@ describe('updating', () => {
     expect(refused.body.message).toBe('Invalid argument: sync_config.expiration: may only be changed by Chainguard')
   })
 
-  test('nested members of the overlay in v1 names, both ways', async () => {
+  test('converts nested members of the overlay to v1 names and back', async () => {
     const { send, repo } = await start()
     const accounts = { users: [{ user_name: 'app', uid: 10001, group_name: 'app' }], groups: [{ group_name: 'app', gid: 10001 }] }
     const answer = await send(`PUT /registry/v1/repos/${repo.id}`, { name: 'app', custom_overlay: { accounts, environment: { A_b: '1' } } })
@@ -127,7 +127,7 @@ describe('updating', () => {
   })
 })
 
-test('deleting takes the tags along', async () => {
+test('deletes the tags of a deleted repo too', async () => {
   const { send, world } = startV1()
   const [repo] = (await send('GET /registry/v1/repos?name=static')).body.items
   expect(await send(`DELETE /registry/v1/repos/${repo.id}`)).toEqual({ status: 200, body: {} })

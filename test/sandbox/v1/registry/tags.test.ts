@@ -12,7 +12,7 @@ const start = async (dialect: (typeof DIALECTS)[number] = 'specification') => {
 }
 
 describe.each(DIALECTS)('tags, %s dialect', (dialect) => {
-  test('the whole resource', async () => {
+  test('show the whole resource', async () => {
     const { tag, repo, world } = await start(dialect)
     const { body } = await tag({ name: 'v1', digest: DIGEST, deprecated: true, bundles: ['base'] })
     const updated = world.clock.now().toISOString()
@@ -25,35 +25,35 @@ describe.each(DIALECTS)('tags, %s dialect', (dialect) => {
 })
 
 describe('creating', () => {
-  test('moves a tag that is there and keeps its id', async () => {
+  test('moves an existing tag and keeps its id', async () => {
     const { tag } = await start()
     const first = await tag({ name: 'v1', digest: DIGEST, deprecated: true })
     const second = await tag({ name: 'v1', digest: OTHER })
     expect(second).toMatchObject({ status: 200, body: { id: first.body.id, digest: OTHER, deprecated: false } })
   })
 
-  test('needs no digest: a new tag has none, one that is there keeps its own', async () => {
+  test('needs no digest: a new tag has none, an existing one keeps its own', async () => {
     const { tag } = await start()
     expect((await tag({ name: 'v1' })).body.digest).toBe('')
     await tag({ name: 'v2', digest: DIGEST })
     expect((await tag({ name: 'v2', bundles: ['base'] })).body).toMatchObject({ digest: DIGEST, bundles: ['base'] })
   })
 
-  test('judges a digest that is given', async () => {
+  test('checks a given digest', async () => {
     const { tag } = await start()
     expect((await tag({ name: 'v1', digest: 'sha256:short' })).body.message).toMatch(/^Invalid argument: digest: /)
   })
 })
 
 describe('updating', () => {
-  test('keeps name and digest when left out, replaces the rest', async () => {
+  test('keeps missing name and digest and replaces the rest', async () => {
     const { tag, send } = await start()
     const { body } = await tag({ name: 'v1', digest: DIGEST, bundles: ['base'] })
     const answer = await send(`PUT /registry/v1/tags/${body.id}`, { deprecated: true })
     expect(answer).toMatchObject({ status: 200, body: { id: body.id, name: 'v1', digest: DIGEST, deprecated: true, bundles: [] } })
   })
 
-  test('can rename, but not to a name that is taken', async () => {
+  test('can rename, but not to a taken name', async () => {
     const { tag, send } = await start()
     const { body } = await tag({ name: 'v1', digest: DIGEST })
     await tag({ name: 'v2', digest: OTHER })
@@ -61,7 +61,7 @@ describe('updating', () => {
     expect(await send(`PUT /registry/v1/tags/${body.id}`, { name: 'v2' })).toMatchObject({ status: 409, body: { code: 6 } })
   })
 
-  test('takes tag.update, which an editor lacks', async () => {
+  test('requires tag.update, which an editor lacks', async () => {
     const { tag, send } = await start()
     const { body } = await tag({ name: 'v1', digest: DIGEST })
     expect((await send(`PUT /registry/v1/tags/${body.id}`, {}, { token: 'demo-editor' })).status).toBe(403)
@@ -77,7 +77,7 @@ describe('listing', () => {
     return { ...started, list }
   }
 
-  test('shows every tag unless told what to leave out', async () => {
+  test('shows every tag unless a parameter excludes it', async () => {
     const { list } = await filled()
     expect(await list('')).toHaveLength(4)
     expect(await list('&exclude_dates=true')).not.toContain('1.2-20260101')
@@ -86,7 +86,7 @@ describe('listing', () => {
     expect(await list('&include_dates=false')).toHaveLength(4)
   })
 
-  test('by name, by digest, by time', async () => {
+  test('filters by name, by digest and by time', async () => {
     const { list, tag, world } = await filled()
     expect(await list('&name=1.2')).toEqual(['1.2'])
     expect(await list(`&digest=${OTHER}`)).toEqual([])
@@ -97,7 +97,7 @@ describe('listing', () => {
     expect(await list(`&digest=${OTHER}&name=1.3`)).toEqual(['1.3'])
   })
 
-  test('deleting', async () => {
+  test('deletes a tag', async () => {
     const { list, send } = await filled()
     const [tag] = (await send('GET /registry/v1/tags?name=1.2-20260101')).body.items
     expect(await send(`DELETE /registry/v1/tags/${tag.id}`)).toEqual({ status: 200, body: {} })

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../stage/until.ts'
 import { freePort } from './processes.ts'
-import { until } from './until.ts'
 
 const SHIPPED = 'docker/nginx'
 
@@ -55,7 +55,7 @@ export async function startNginx(crosswalk: readonly [number, number], v1: strin
   const child = spawn('nginx', [...argv, '-g', `${global[1] ?? ''} daemon off;`], { stdio: 'ignore' })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const url = `http://127.0.0.1:${port}`
-  await until('nginx answers', async () => (await fetch(url)).status > 0)
+  await until(async () => (await fetch(url)).status > 0, 'nginx answers')
   const stop = async () => {
     child.kill('SIGTERM')
     await ended

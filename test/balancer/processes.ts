@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
-import { until } from './until.ts'
+import { until } from '../stage/until.ts'
 
 /** A port that was free a moment ago: restarted servers must come back where nginx looks for them. */
 export async function freePort(): Promise<number> {
@@ -40,7 +40,7 @@ export async function startSandbox(cli: string): Promise<Served> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const sandbox = start(cli, ['sandbox', '--port', String(port)], {})
-  await until('the sandbox answers', async () => (await fetch(`${url}/ping/v2/ping`)).ok)
+  await until(async () => (await fetch(`${url}/ping/v2/ping`)).ok, 'the sandbox answers')
   return { ...sandbox, url }
 }
 
@@ -75,7 +75,7 @@ export async function createProxy(cli: string, env: Readonly<Record<string, stri
     },
     async start(path = '/readyz') {
       lives.push(start(cli, ['serve'], { ...env, ...ports }))
-      await until('a proxy is there', async () => (await fetch(adminUrl + path)).ok)
+      await until(async () => (await fetch(adminUrl + path)).ok, 'a proxy is there')
     },
     async metric(name) {
       const text = await (await fetch(`${adminUrl}/metrics`)).text()

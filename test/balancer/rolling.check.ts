@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Build, buildCli } from '../cli/build.ts'
+import { until } from '../stage/until.ts'
 import { journalOf, writesIn } from './journal.ts'
 import { exchange, runLoad } from './load.ts'
 import { hasNginx, type Nginx, startNginx } from './nginx.ts'
 import { createProxy, type RestartableProxy, type Served, startSandbox } from './processes.ts'
 import { proxyEnvironment } from './shipped.ts'
-import { until } from './until.ts'
 
 const EVERYBODY = { 'routing.conf': [['50% crosswalk;', '100% crosswalk;']] } as const
 const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'
@@ -51,10 +51,10 @@ describe.runIf(hasNginx())('two proxies behind nginx', () => {
     const running = runLoad(options)
     const exits = []
     for (const proxy of proxies) {
-      await until('it is in use', async () => (await proxy.metric('crosswalk_requests_total')) > 0)
+      await until(async () => (await proxy.metric('crosswalk_requests_total')) > 0, 'it is in use')
       exits.push(await proxy.stop('SIGTERM'))
       await proxy.start()
-      await until('it is in use again', async () => (await proxy.metric('crosswalk_requests_total')) > 0)
+      await until(async () => (await proxy.metric('crosswalk_requests_total')) > 0, 'it is in use again')
     }
     over.abort()
     const { requests, failures, writes } = await running
@@ -75,11 +75,11 @@ describe.runIf(hasNginx())('two proxies behind nginx', () => {
     const hang = { match: 'PATCH /registry/v2/repos', delayMs: 30_000, times: 1 }
     await fetch(`${sandbox.url}/-/faults`, { method: 'POST', body: JSON.stringify(hang) })
     const cut = exchange({ url: repo, method: 'PUT', token: TOKEN }, { name: 'survivor', description: 'cut' })
-    const busy = await until('one of them has the write', async () => {
+    const busy = await until(async () => {
       const inFlight = await Promise.all(proxies.map((proxy) => proxy.metric('crosswalk_requests_in_flight')))
       return proxies[inFlight.findIndex((count) => count > 0)]
-    })
-    await until('v2 has it', async () => writesIn(await journalOf(sandbox.url)).has('PATCH cut'))
+    }, 'one of them has the write')
+    await until(async () => writesIn(await journalOf(sandbox.url)).has('PATCH cut'), 'v2 has it')
     await busy.stop('SIGKILL')
     expect((await cut).status).toBe(502)
     for (const at of [1, 2, 3, 4]) {

@@ -1,7 +1,8 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 import { type Changes, hasNginx, type Nginx, startNginx } from './nginx.ts'
 
 /** `by` tells who answered: the v1 service itself, or Crosswalk from v2. */

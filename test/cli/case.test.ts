@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
 import type { Comparison } from '../../src/diff/records/record.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import { type Stage, startStage } from '../modes/proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 import { runCommand } from './support.ts'
 
 /** A folder beside test/cases, so that the printed tests resolve their imports. It is removed at the end. */

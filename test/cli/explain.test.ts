@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
-import { bearer, startProxy } from '../routes/support.ts'
+import { bearer, startProxy } from '../stage/proxy.ts'
 import { hasCurl, paste, runCommand } from './support.ts'
 
 const explain = (line: string, body?: unknown, ...flags: string[]) =>

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { watchConfig } from '../../src/cli/watch-config.ts'
 import { configWith } from '../../src/config.ts'
-import { type Stage, startStage } from '../modes/proxied.ts'
-import { answering, startUpstream } from '../routes/support.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
 import { runCommand, untilEscaped } from './support.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-modes-'))

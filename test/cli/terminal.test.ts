@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { printable } from '../../src/cli/printable.ts'
 import { comparison, lines, shows, traffic } from '../report/entries.ts'
-import { answering, startUpstream } from '../routes/support.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
 import { type Ran, runCommand } from './support.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-terminal-'))

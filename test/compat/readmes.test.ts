@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
-import { configWith } from '../../src/config.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
-import { createServer, type Server } from '../../src/server.ts'
+import type { Sandbox } from '../../src/sandbox/start.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startQuietSandbox } from '../stage/sandbox.ts'
 
 const START = Date.UTC(2026, 4, 1, 12)
 const STAFF = { authorization: 'Bearer demo-admin', 'content-type': 'application/json' }
 
 describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a v2 with %o', ({ readmeMovesRepo }) => {
   let v2: Sandbox
-  const servers: Server[] = []
+  const servers: TestProxy[] = []
   let seconds = 0
 
   beforeAll(async () => {
-    v2 = await startSandbox({ port: 0, now: () => START + 1000 * seconds++, readmeMovesRepo })
+    v2 = await startQuietSandbox({ now: () => START + 1000 * seconds++, readmeMovesRepo })
   })
   afterAll(async () => {
     for (const server of servers) await server.close()
@@ -22,12 +21,8 @@ describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a
   })
 
   const proxy = async (values: Partial<Config>) => {
-    const server = createServer(
-      configWith({ 'upstream.v2': v2.url, 'listen.port': 0, 'admin.port': 0, 'log.level': 'silent', ...values }),
-      mappings,
-    )
+    const server = await startProxy({ 'upstream.v2': v2.url, 'log.level': 'silent', ...values })
     servers.push(server)
-    await server.listen()
     return server.url
   }
   const send = async (method: string, url: string, body?: unknown) => {

@@ -1,7 +1,6 @@
-import { mappings } from '../../mappings/index.ts'
-import { configWith } from '../../src/config.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
-import { createServer } from '../../src/server.ts'
+import type { Sandbox } from '../../src/sandbox/start.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { startQuietSandbox } from '../stage/sandbox.ts'
 import type { Dialect } from './spell.ts'
 import type { Role, Side, Target } from './target.ts'
 
@@ -26,16 +25,12 @@ export async function startSides(dialect: Dialect): Promise<Sides> {
   const behind = await sandbox(dialect)
   // Either mask under one of the dialects: both replace all that v1 can see.
   const mask = dialect === 'published' ? 'known' : '*'
-  const config = configWith({
+  const proxy = await startProxy({
     'upstream.v2': behind.url,
-    'listen.port': 0,
-    'admin.port': 0,
     'v1.dialect': dialect,
     'v2.replaceMask': mask,
     'log.level': 'error',
   })
-  const proxy = createServer(config, mappings)
-  await proxy.listen()
   return {
     native: native.target,
     proxied: target(proxy.url, 'proxied', dialect, behind),
@@ -64,8 +59,7 @@ async function sandbox(dialect: Dialect): Promise<Started> {
   const clock = { now: START }
   // Either behaviour of v2 under one of the dialects: nothing of the contract may rest on it.
   const readmeMovesRepo = dialect === 'published'
-  const started = await startSandbox({ port: 0, v1Dialect: dialect, now: () => clock.now, readmeMovesRepo })
-  await forgetSubscriptions(started)
+  const started = await startQuietSandbox({ v1Dialect: dialect, now: () => clock.now, readmeMovesRepo })
   const expired = await exchanged(started)
   clock.now += LATER
   return { ...started, clock, expired }
@@ -74,14 +68,6 @@ async function sandbox(dialect: Dialect): Promise<Started> {
 interface Started extends Sandbox {
   readonly clock: Clock
   readonly expired: string
-}
-
-/** Nothing listens where the demo's subscription leads; each write would be announced there again and again. */
-async function forgetSubscriptions({ url, tokens }: Sandbox): Promise<void> {
-  const headers = { authorization: `Bearer ${tokens.admin}` }
-  const answer = await fetch(`${url}/events/v1/subscriptions`, { headers })
-  const { items } = (await answer.json()) as { items: { id: string }[] }
-  for (const { id } of items) await fetch(`${url}/events/v1/subscriptions/${id}`, { method: 'DELETE', headers })
 }
 
 async function exchanged({ url, tokens }: Sandbox): Promise<string> {

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validate } from 'dockerfile-utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answering, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const text = readFileSync('docker/Dockerfile', 'utf8')
 const lines = text

@@ -9,7 +9,8 @@ import { listOf } from '../../src/config/addresses.ts'
 import { envOf, type SettingKey } from '../../src/config/settings.ts'
 import { createTrust } from '../../src/routes/forwarded/trust.ts'
 import { memoryOf } from '../docs/generated/stranger-cost.ts'
-import { answering, startProxy, startUpstream } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
 import { configOf, type Manifest, manifests } from './read.ts'
 
 const all = manifests()

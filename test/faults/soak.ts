@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util'
-import { startUpstream } from '../routes/support.ts'
+import { seeded } from '../stage/seeded.ts'
+import { until } from '../stage/until.ts'
+import { startUpstream } from '../stage/upstream.ts'
 import { seedOr } from './fuzz/size.ts'
 import { createCallers } from './load/callers.ts'
 import { closedLoop, quantile } from './load/pressure.ts'
-import { type Child, metric, program, serve, until } from './process/child.ts'
+import { type Child, metric, program, serve } from './process/child.ts'
 import { attack } from './soak/attack.ts'
 import { type Clients, createClients } from './soak/clients.ts'
 import { EARLY, FORGED } from './soak/hostile.ts'
 import { descriptorsOf, floors, residentMiB, type Sample, slopePerMinute } from './soak/samples.ts'
-import { faulty, randomFrom } from './soak/upstream.ts'
+import { faulty } from './soak/upstream.ts'
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seconds: { type: 'string' }, hostile: { type: 'string', default: '0.1' } },
@@ -77,7 +79,7 @@ async function idle(child: Child, clients: Clients): Promise<Probe> {
   return probe(child)
 }
 
-const random = randomFrom(seed)
+const random = seeded(seed)
 const failing = faulty(random, ONE_IN)
 const upstream = await startUpstream((request, response, body) => {
   if (!response.writableEnded) failing(request, response, body)

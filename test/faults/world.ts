@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Config } from '../../src/config/settings.ts'
-import { startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 /** What a server behind the proxy does with a request whose body it has read. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void

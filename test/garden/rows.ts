@@ -1,4 +1,4 @@
-import { randomFrom } from '../faults/soak/upstream.ts'
+import { seeded } from '../stage/seeded.ts'
 import { readAll } from './reading.ts'
 import { answerShapes } from './rows/answers.ts'
 import { bodyShapes } from './rows/bodies.ts'
@@ -60,7 +60,7 @@ export function onEach(shapes: readonly Shape[]): readonly Carried[] {
 
 export function rowsOf(carried: readonly Carried[], seed: number): readonly Row[] {
   return carried.map(({ shape, carrier }, nr) => {
-    const make = createMake(nr, carrier, randomFrom(seed * 10_000 + nr))
+    const make = createMake(nr, carrier, seeded(seed * 10_000 + nr))
     const probe = `GET ${make.targets.read} HTTP/1.1\r\nhost: garden\r\n${credential(`probe-${nr}`, 'ok')}\r\nconnection: close\r\n\r\n`
     const parts = [shape.bytes(make), probe].flat()
     return { nr, name: shape.name, carrier, parts, sent: readAll(parts.join('')) }

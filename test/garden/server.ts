@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { freePort } from '../balancer/processes.ts'
-import { until } from '../balancer/until.ts'
+import { until } from '../stage/until.ts'
 import type { Finding } from './judge.ts'
 
 /** Where a server listens, whom it asks, and where its files are. */
@@ -77,7 +77,7 @@ export async function startServer(kind: Kind, upstream: number): Promise<Running
   }
   try {
     const answers = async () => (await fetch(`http://127.0.0.1:${place.port}/iam/v2/refused`)).status >= 400
-    await Promise.race([until(`${kind.name} answers`, answers), ended.then(() => Promise.reject(new Error('it ended')))])
+    await Promise.race([until(answers, `${kind.name} answers`), ended.then(() => Promise.reject(new Error('it ended')))])
   } catch (error) {
     await stop()
     throw new Error(`${kind.name} did not start:\n${said()}`, { cause: error })

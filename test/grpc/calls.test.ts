@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type Client, Metadata, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startProxy, type TestProxy } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { both, connect, down, read, unary, up } from './client.ts'
 import { type Echo, startEcho } from './echo.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { ServerCredentials, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
-import { startProxy } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
 import { connect, unary } from './client.ts'
 import { type Echo, startEcho } from './echo.ts'
 

@@ -3,7 +3,8 @@ import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createRests } from '../../src/listen/rested-connections.ts'
-import { startProxy, startUpstream } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 describe('a refused connection', () => {
   beforeEach(() => void vi.useFakeTimers())

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Mode } from '../../src/modes/choose/mode.ts'
 import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
-import { type Stage, startStage } from './proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 import { runTraffic, type Traffic } from './traffic.ts'
 
 /** Set to `full` for the numbers of a real rehearsal: 10,000 requests in each mode. */

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Comparison } from '../../src/diff/records/record.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
-import { bearer, startProxy, startUpstream, type TestProxy } from '../routes/support.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 const UID = 'a'.repeat(40)
 

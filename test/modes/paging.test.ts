@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import { type Stage, startStage } from './proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 
 let stage: Stage
 afterEach(() => stage.close())

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import { startStage } from './proxied.ts'
+import { startStage } from '../stage/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-restart-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
-import { bearer, startProxy, startUpstream } from '../routes/support.ts'
-import { type Stage, startStage } from './proxied.ts'
+import { bearer, startProxy } from '../stage/proxy.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 describe('the admin port', () => {
   let stage: Stage

@@ -4,7 +4,8 @@ import type { Config } from '../../src/config/settings.ts'
 import type { Mode } from '../../src/modes/choose/mode.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
-import { answering, bearer, startProxy, startUpstream, type TestProxy } from '../routes/support.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
 
 const GROUP = { name: 'a', description: '' }
 const V1 = { items: [{ id: 'a'.repeat(40), ...GROUP }] }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Stage, startStage } from './proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 
 let stage: Stage
 afterEach(() => stage.close())

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/diff/clients/inventory.ts'
 import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
 import { runCommand } from '../cli/support.ts'
-import { type Stage, startStage } from './proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 
 let stage: Stage
 afterEach(() => stage.close())
@@ -74,7 +74,7 @@ it('a client that goes before its answer is there was not accepted by that', asy
   while (!(await stage.journal()).some(({ path }) => path === '/iam/v1/groups')) await new Promise(setImmediate)
   gone.abort()
   await answer.catch(() => undefined)
-  while (!stage.log.some((line) => line.includes('"status":499'))) await new Promise(setImmediate)
+  while (!stage.server.log.some(({ status }) => status === 499)) await new Promise(setImmediate)
   expect(await clients()).toEqual([])
 })
 
@@ -109,7 +109,7 @@ describe('a circuit', () => {
     default: 'v1',
     rules: [{ operations: '*', clients: '*', mode: 'v1', canary: { percent: 100, mode: 'v2' } }],
   }
-  const open = async () => stage.log.filter((line) => line.includes('is open'))
+  const open = async () => stage.server.log.filter(({ msg }) => String(msg).includes('is open'))
 
   it('is not opened by strangers, whatever v2 answers them', async () => {
     stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })

@@ -1,15 +1,5 @@
-import type { Reply, Stage } from './proxied.ts'
-
-/** A generator of numbers from 0 up to 1 that always gives the same ones for a seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+import { seeded } from '../stage/seeded.ts'
+import type { Reply, Stage } from '../stage/stage.ts'
 
 /** A write that was sent, and what came back. */
 export interface Written {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Comparison, Entry, WouldSend } from '../../src/diff/records/record.ts'
 import { MODES } from '../../src/modes/choose/mode.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import { type Stage, startStage } from './proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-writes-'))
 afterAll(() => rmSync(directory, { recursive: true }))

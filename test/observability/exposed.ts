@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { startProxy } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
 
 /** Names of all metrics that a proxy exposes, one that speaks TLS and therefore has them all. */
 export async function exposedMetrics(): Promise<ReadonlySet<string>> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { configWith } from '../../src/config.ts'
-import { startProxy } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
 import { alerts, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
 import { hasPromtool, promtool } from './promtool.ts'
 

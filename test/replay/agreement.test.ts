@@ -13,7 +13,8 @@ import { cases } from '../compat/cases/index.ts'
 import { run } from '../compat/run.ts'
 import { type Native, startNative } from '../compat/sides.ts'
 import type { Request } from '../compat/target.ts'
-import { answering, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 /** Where a request leads: the operation, and whose service is asked. */
 interface Destination {

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../src/diff/judge/judge.ts'
 import type { Comparison, Entry, Example, Note, Traffic, WouldSend } from '../../src/diff/records/record.ts'
+import { seeded } from '../stage/seeded.ts'
 
 /** 2026-03-01T08:00:00Z */
 export const START = Date.UTC(2026, 2, 1, 8)
@@ -39,17 +40,6 @@ export function traffic(caller: string, operation: string, calls: number, at = S
 
 export function note(at: number, what: Note['what'], text: string, operation?: string): Note {
   return { kind: 'note', at: iso(at), what, text, ...(operation !== undefined && { operation }) }
-}
-
-/** A repeatable source of numbers from 0 to 1 (mulberry32). */
-export function numbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 const UID = '588391a69873a06cb99a4ed5a59102644f751ea4/00df03e05eba2b78'
@@ -114,7 +104,7 @@ function otherwise(random: () => number): Partial<Comparison> {
 
 /** A week of `length` comparisons of several operations and clients, with mode changes; the same for the same seed. */
 export function week(length: number, seed = 1): readonly Entry[] {
-  const random = numbers(seed)
+  const random = seeded(seed)
   const span = 7 * 24 * HOUR
   const timed = Array.from({ length }, (_, nth) => START + (span * (nth + random())) / length)
   const comparisons = timed.map((at, nth): Entry => {

@@ -5,13 +5,11 @@ import { onTestFinished } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
-import { configWith } from '../../src/config.ts'
 import type { Entry } from '../../src/diff/records/record.ts'
 import { describeWith } from '../../src/report/describe-difference.ts'
 import { type ReadSources, readReport } from '../../src/report/read-records.ts'
 import type { Report } from '../../src/report/report.ts'
-import { startSandbox } from '../../src/sandbox/start.ts'
-import { createServer } from '../../src/server.ts'
+import { startStage } from '../stage/stage.ts'
 import { HOUR, lines, START } from './entries.ts'
 
 export const sources: ReadSources = {
@@ -31,24 +29,15 @@ export async function folder(): Promise<string> {
 
 /** A proxy that compares everything, with the sandbox as v1 and as v2; it is gone after the test. */
 export async function proxy(settings: Partial<Config> = {}) {
-  const sandbox = await startSandbox({ port: 0 })
-  const upstreams = {
-    'upstream.v1': sandbox.url,
-    'upstream.v2': sandbox.url,
-    modes: { default: 'diff-v1' as const, rules: [], testers: [] },
-  }
-  const server = createServer(configWith({ 'listen.port': 0, 'admin.port': 0, 'log.level': 'silent', ...upstreams, ...settings }), mappings)
-  await server.listen()
-  onTestFinished(async () => {
-    await server.close()
-    await sandbox.close()
-  })
+  const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
+  const stage = await startStage({ modes, 'log.level': 'silent', ...settings })
+  onTestFinished(() => stage.close())
   return {
-    adminUrl: server.adminUrl,
+    adminUrl: stage.server.adminUrl,
     /** Sends a read, and waits until it was compared. */
     async ask(path: string) {
-      await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${sandbox.tokens.owner}` } })
-      await server.idle()
+      await stage.request('GET', path)
+      await stage.server.idle()
     },
   }
 }

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Config } from '../../src/config/settings.ts'
-import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { rawExchange } from '../stage/raw-exchange.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const MARCH = Date.UTC(2027, 2, 1) / 1000
 const ANNOUNCED: Partial<Config> = {

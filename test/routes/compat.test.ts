@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { talk } from '../faults/wire.ts'
-import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { rawExchange } from '../stage/raw-exchange.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const GROUP = 'a'.repeat(40)
 

@@ -2,7 +2,8 @@ import http from 'node:http'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/settings.ts'
-import { answering, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const open: { close(): Promise<void> }[] = []
 

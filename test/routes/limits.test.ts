@@ -4,7 +4,9 @@ import { afterEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../src/config/settings.ts'
 import { parseJson } from '../../src/request/json-text.ts'
-import { answering, rawExchange, startProxy, startUpstream, type TestProxy } from './support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { rawExchange } from '../stage/raw-exchange.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
 
 const open: { close(): Promise<void> }[] = []
 

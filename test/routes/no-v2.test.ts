@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { startSandbox } from '../../src/sandbox/start.ts'
-import { bearer, startProxy, type TestProxy } from './support.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 
 const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
 

@@ -2,8 +2,10 @@ import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { startSandbox } from '../../src/sandbox/start.ts'
-import { metric, until } from '../faults/process/child.ts'
-import { bearer, startProxy, startUpstream, type TestProxy } from './support.ts'
+import { metric } from '../faults/process/child.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { until } from '../stage/until.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 const GROUPS = '/iam/v1/groups'
 

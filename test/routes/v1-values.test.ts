@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/diff/clients/inventory.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
-import { answering, bearer, startProxy, startUpstream, type TestProxy, type Upstream } from './support.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const MOVED = 'EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED'
 

@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { hasChromium, openBrowser } from '../report/browser.ts'
-import { answering, startProxy, startUpstream } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
 
 /** The name that a page of a stranger has; Chromium resolves it to this machine, as after a rebinding. */
 const EVIL = 'evil.example'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import { type Stage, startStage } from '../modes/proxied.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-secrets-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -67,7 +67,7 @@ async function outputs(stage: Stage, file: string): Promise<Record<string, strin
   const records = readdirSync(directory)
     .filter((name) => name.startsWith(file))
     .map((name) => [name, readFileSync(join(directory, name), 'utf8')])
-  return { ...Object.fromEntries([...admin, ...records]), log: stage.log.join('') }
+  return { ...Object.fromEntries([...admin, ...records]), log: JSON.stringify(stage.server.log) }
 }
 
 it.each(['diff-v1', 'diff-v2'] as const)('what is told of requests in mode %s holds nothing that they carried in secret', async (mode) => {

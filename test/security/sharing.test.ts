@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bearer, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const REPO = `${'a'.repeat(40)}/${'b'.repeat(16)}`
 

@@ -1,6 +1,8 @@
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { rawExchange } from '../stage/raw-exchange.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 let v2: Upstream
 let proxy: TestProxy

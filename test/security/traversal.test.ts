@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { rawExchange } from '../stage/raw-exchange.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 let upstream: Upstream
 let translated: TestProxy

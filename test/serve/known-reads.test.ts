@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createKnownReads, type KnownRead } from '../../src/serve/known-reads.ts'
-import { bearer, startProxy, startUpstream, type TestProxy, type Upstream } from '../routes/support.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const read = {} as KnownRead
 

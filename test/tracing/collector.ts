@@ -1,4 +1,4 @@
-import { startUpstream } from '../routes/support.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 /** A span as it arrives at a collector, with its attributes as one object. */
 export interface Received {

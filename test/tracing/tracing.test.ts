@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTracing } from '../../src/tracing/open.ts'
-import { answering, startProxy, startUpstream, type Upstream } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 import { startCollector } from './collector.ts'
 
 const TRACE = 'a'.repeat(32)

@@ -1,7 +1,7 @@
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startProxy } from '../routes/support.ts'
+import { startProxy } from '../stage/proxy.ts'
 import { selfSigned } from './self-signed.ts'
 
 let asked = 0

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cleanNeeded, isWithin, upperBound } from '../../../src/diff/evidence/bound.ts'
 import { logGamma } from '../../../src/diff/evidence/log-beta.ts'
-
-/** mulberry32: a small seeded generator of numbers in [0, 1). */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+import { seeded } from '../../stage/seeded.ts'
 
 describe('ln Γ', () => {
   it.each([
@@ -96,7 +86,7 @@ describe('looking at it after every request', () => {
     ['far outside', 0.001, 0.01],
   ])('promotes at most one in twenty of 10,000 runs %s: target %f, rate %f', (_, target, rate) => {
     const isPromoted = promoter(target)
-    const next = random(4_711)
+    const next = seeded(4_711)
     let wrong = 0
     for (let run = 0; run < RUNS; run++) if (isPromoted(rate, next)) wrong += 1
     expect(wrong / RUNS).toBeLessThanOrEqual(0.05)
@@ -104,7 +94,7 @@ describe('looking at it after every request', () => {
 
   it('promotes what is good enough', () => {
     const isPromoted = promoter(0.01)
-    const next = random(4_712)
+    const next = seeded(4_712)
     let right = 0
     for (let run = 0; run < RUNS; run++) if (isPromoted(0.001, next)) right += 1
     expect(right / RUNS).toBeGreaterThan(0.99)

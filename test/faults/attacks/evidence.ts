@@ -5,7 +5,7 @@ import { ALL_V2, type ModeRules } from '../../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../../src/modes/migration-report.ts'
 import { runCommand } from '../../cli/support.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
-import { type Stage, startStage } from '../../modes/proxied.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
 import type { Fault } from '../fault.ts'
 
 const PROTOCOLS = ['HTTP/1.1', 'HTTP/2'] as const
@@ -43,7 +43,7 @@ async function inScene<T>(protocol: (typeof PROTOCOLS)[number], values: Partial<
       statuses.push(...(await Promise.all(requests.slice(at, at + TOGETHER).map(one))))
     }
     // A client may have the last byte before the proxy knows.
-    while (stage.log.filter((line) => line.includes('"msg":"request"')).length < sent) await setImmediate()
+    while (stage.server.log.filter(({ msg }) => msg === 'request').length < sent) await setImmediate()
     await stage.server.idle()
     return statuses
   }
@@ -61,7 +61,7 @@ const TOGETHER = 50
 const read = async <T>(url: string) => (await fetch(url)).json() as Promise<T>
 const evidenceOf = ({ adminUrl }: Scene) => read<EvidenceReport>(`${adminUrl}/evidence`)
 const clientsOf = ({ adminUrl }: Scene) => read<readonly Client[]>(`${adminUrl}/clients`)
-const opened = ({ stage }: Scene) => stage.log.filter((line) => line.includes(' is open, ')).length
+const opened = ({ stage }: Scene) => stage.server.log.filter(({ msg }) => String(msg).includes(' is open, ')).length
 
 /** Lists that v1 refuses for want of a token, and the tables for their query. */
 const LISTS = ['iam/v1/groups', 'iam/v1/roles', 'iam/v1/identities', 'iam/v1/rolebindings', 'registry/v1/repos', 'registry/v1/tags']
@@ -91,9 +91,9 @@ const CANARY: ModeRules = {
 async function junkInCanary(scene: Scene): Promise<string> {
   const tokens = Object.values(scene.stage.sandbox.tokens)
   const served = async () => {
-    const from = scene.stage.log.length
+    const from = scene.stage.server.log.length
     await scene.ask(tokens.map((token) => ({ path: '/iam/v1/groups', token })))
-    const lines = scene.stage.log.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>)
+    const lines = scene.stage.server.log.slice(from)
     return lines
       .map(({ caller, mode }) => `${caller} ${mode}`)
       .sort()

@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/settings.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
-import { bearer } from '../../routes/support.ts'
+import { bearer } from '../../stage/proxy.ts'
 import type { Fault } from '../fault.ts'
 import { errorIn } from '../say.ts'
 import { inWorld, serving } from '../world.ts'

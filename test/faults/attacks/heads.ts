@@ -1,5 +1,5 @@
 import type { Config } from '../../../src/config/settings.ts'
-import { startProxy } from '../../routes/support.ts'
+import { startProxy } from '../../stage/proxy.ts'
 import type { Fault } from '../fault.ts'
 import { type FieldLine, FLAG, frame, headers, TYPE } from '../frames.ts'
 import { type Given, type OpenAskers, overGrpc, overHttp1, overHttp2, overWebSocket, type Question } from '../fuzz/heads/askers.ts'

@@ -1,10 +1,11 @@
 import net, { type AddressInfo } from 'node:net'
 import type { Config } from '../../../src/config/settings.ts'
 import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
-import { startProxy, type TestProxy } from '../../routes/support.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { until } from '../../stage/until.ts'
 import { type Asked, askBoth } from '../both-protocols.ts'
 import type { Fault } from '../fault.ts'
-import { metric, until } from '../process/child.ts'
+import { metric } from '../process/child.ts'
 import { messageIn, say } from '../say.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 

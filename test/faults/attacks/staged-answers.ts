@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
-import { startProxy } from '../../routes/support.ts'
+import { startProxy } from '../../stage/proxy.ts'
 import type { Fault } from '../fault.ts'
 import { talk } from '../wire.ts'
 

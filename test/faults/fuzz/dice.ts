@@ -1,4 +1,4 @@
-import { randomFrom } from '../soak/upstream.ts'
+import { seeded } from '../../stage/seeded.ts'
 
 /** Draws what a case consists of. */
 export interface Dice {
@@ -14,7 +14,7 @@ export interface Dice {
 
 /** The dice of one case: it depends on its seed and its number alone, so that each can be played again by itself. */
 export function diceOf(seed: number, nth: number): Dice {
-  const random = randomFrom((seed + Math.imul(nth + 1, 0x9e3779b1)) | 0)
+  const random = seeded((seed + Math.imul(nth + 1, 0x9e3779b1)) | 0)
   const below = (most: number) => Math.floor(random() * most)
   return {
     below,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { startUpstream } from '../../routes/support.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 import type { Fault } from '../fault.ts'
 import { serve } from '../process/child.ts'
 import { listOf } from '../world.ts'

@@ -94,18 +94,6 @@ function linesOf(child: ChildProcess) {
   return { next, all }
 }
 
-/** Milliseconds after which something that should come about has not. */
-const PATIENCE = 20_000
-
-/** Asks again and again until the answer is right; another process says nothing by itself. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const late = performance.now() + PATIENCE
-  while (!(await isSo())) {
-    if (performance.now() > late) throw new Error(`not within ${PATIENCE} ms: ${isSo}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 /** The value of a metric; its name holds its labels, if it has any. */
 export async function metric({ adminUrl }: Pick<Child, 'adminUrl'>, name: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text()

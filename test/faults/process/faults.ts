@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startUpstream } from '../../routes/support.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk } from '../wire.ts'

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type ReadCount, readEntries } from '../../../src/diff/records/read-entries.ts'
+import { until } from '../../stage/until.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
 import { talk } from '../wire.ts'
 import { type Behaviour, inWorld, listOf } from '../world.ts'
-import { program, until } from './child.ts'
+import { program } from './child.ts'
 
 const KILLS = 10
 

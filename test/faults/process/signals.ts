@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { startUpstream } from '../../routes/support.ts'
+import { until } from '../../stage/until.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 import type { Fault } from '../fault.ts'
 import { talk } from '../wire.ts'
-import { metric, serve, until } from './child.ts'
+import { metric, serve } from './child.ts'
 
 const REQUESTS = 10_000
 const AT_A_TIME = 250

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { seeded } from '../../stage/seeded.ts'
 import { createHostile } from './hostile.ts'
-import { randomFrom } from './upstream.ts'
 
 const { url, seed, perSecond } = workerData as { readonly url: string; readonly seed: number; readonly perSecond: number }
 
 /** Acts at the same time. */
 const MOB = 200
 
-const hostile = createHostile(url, randomFrom(seed))
+const hostile = createHostile(url, seeded(seed))
 const pending = new Set<Promise<void>>()
 const begun = performance.now()
 let acts = 0

@@ -1,17 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { type Behaviour, listOf, serving } from '../world.ts'
 
-/** A small generator of numbers from 0 to 1 (mulberry32): the same seed brings the same faults. */
-export function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const html =
   (status: number): Behaviour =>
   (_, response) =>

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { idleRules } from '../../../src/modes/choose/idle-rules.ts'
 import { modesSchema } from '../../../src/modes/choose/rules.ts'
-import { answering, startProxy, startUpstream } from '../../routes/support.ts'
+import { startProxy } from '../../stage/proxy.ts'
+import { answering, startUpstream } from '../../stage/upstream.ts'
 
 const OPERATIONS = ['iam.groups.list', 'iam.groups.create', 'iam.roles.list', 'registry.repos.list']
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
-import { type Stage, startStage } from '../proxied.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
 
 let stage: Stage
 afterEach(() => stage.close())
@@ -18,7 +18,7 @@ describe('a read that v2 fails', () => {
     expect([after.status, after.body]).toEqual([200, before.body])
     await stage.settled()
     expect((await stage.evidence()).fallbacks).toEqual({ taken: 1, refused: 0 })
-    expect(stage.log.filter((line) => line.includes('"mode":"fallback"'))).toHaveLength(1)
+    expect(stage.server.log.filter(({ mode }) => mode === 'fallback')).toHaveLength(1)
   })
 
   it('is an error of v2 in the evidence, although the client saw none', async () => {
@@ -99,7 +99,7 @@ describe('the circuit', () => {
     await stage.clearFaults()
     expect(await side(REPOS)).toBe('v1')
     expect(await side('/registry/v1/tags?limit=1')).toBe('v2')
-    expect(stage.log.filter((line) => line.includes('the circuit of registry.repos.list is open'))).toHaveLength(1)
+    expect(stage.server.log.filter(({ msg }) => String(msg).includes('the circuit of registry.repos.list is open'))).toHaveLength(1)
     await stage.setModes(canary)
     expect(await side(REPOS)).toBe('v2')
   })

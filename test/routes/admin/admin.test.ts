@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
-import { answering, bearer, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+import { bearer, startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { rawExchange } from '../../stage/raw-exchange.ts'
+import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 let v2: Upstream
 let proxy: TestProxy

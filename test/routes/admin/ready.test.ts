@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../../src/config/settings.ts'
-import { answering, bearer, startProxy, startUpstream } from '../support.ts'
+import { bearer, startProxy } from '../../stage/proxy.ts'
+import { until } from '../../stage/until.ts'
+import { answering, startUpstream } from '../../stage/upstream.ts'
 
 type Handler = Parameters<typeof startUpstream>[0]
 
@@ -25,14 +27,6 @@ async function proxyOf(values: Partial<Config>) {
   return { ...proxy, ready }
 }
 
-/** Asks until the answer fits; a ping is good for a second. */
-async function until<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask()
-    if (fits(answer)) return answer
-  }
-}
-
 it('is ready when v1 is well, whatever v2 says', async () => {
   const v1 = await upstream(answering({ response: 'pong' }))
   const { ready } = await proxyOf({ 'upstream.v2': NOWHERE, 'upstream.v1': v1.url })
@@ -52,7 +46,10 @@ it('stays ready when v2 dies: one answer of v1 is better than a refused connecti
   const { url, ready } = await proxyOf({ 'upstream.v2': v2.url })
   expect(await ready()).toEqual({ status: 200, body: { status: 'ok', v2: 'ok' } })
   await v2.close()
-  const said = await until(ready, ({ body }) => body.v2 !== 'ok')
+  const said = await until(async () => {
+    const answer = await ready()
+    return answer.body.v2 !== 'ok' && answer
+  })
   expect(said).toEqual({ status: 200, body: { status: 'ok', v2: expect.stringMatching(REFUSED) } })
   const answer = await fetch(`${url}/iam/v1/groups`, { headers: bearer('x') })
   expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'the v2 service cannot be reached', details: [] }])

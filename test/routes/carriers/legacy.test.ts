@@ -1,6 +1,8 @@
 import http from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { answering, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { rawExchange } from '../../stage/raw-exchange.ts'
+import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 let v1: Upstream
 let v2: Upstream

@@ -3,7 +3,9 @@ import http from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { rawExchange } from '../../stage/raw-exchange.ts'
+import { startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 const BODY = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
 

@@ -6,8 +6,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createWebSockets } from '../../../src/routes/carriers/web-sockets.ts'
 import type { Native } from '../../../src/upstream/native/native.ts'
-import { metric, until } from '../../faults/process/child.ts'
-import { answering, rawExchange, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+import { metric } from '../../faults/process/child.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { rawExchange } from '../../stage/raw-exchange.ts'
+import { until } from '../../stage/until.ts'
+import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 const HANDSHAKE =
   'host: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'

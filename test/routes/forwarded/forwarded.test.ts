@@ -2,7 +2,8 @@ import http from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Config } from '../../../src/config/settings.ts'
-import { startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 const SPOOFED = {
   host: 'api.example.com:8443',

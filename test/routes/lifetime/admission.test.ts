@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AdmissionLimits, createAdmission, type Refused } from '../../../src/routes/lifetime/admission.ts'
-import { bearer, startProxy, startUpstream } from '../support.ts'
+import { bearer, startProxy } from '../../stage/proxy.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 
 const NONE: AdmissionLimits = { requestsInFlight: 0, callerInFlight: 0, callerPerSecond: 0 }
 

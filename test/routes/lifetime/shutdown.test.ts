@@ -1,6 +1,7 @@
 import http from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startProxy, startUpstream, type Upstream } from '../support.ts'
+import { startProxy } from '../../stage/proxy.ts'
+import { startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 let v2: Upstream | undefined
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answering, startProxy, startUpstream, type TestProxy, type Upstream } from '../support.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 let v2: Upstream
 let proxy: TestProxy

@@ -4,7 +4,7 @@ import { textOf } from '../../../src/upstream/utf8.ts'
 import { type Exchange, exchange, type RawAnswer } from '../../../src/upstream/v2/exchange.ts'
 import type { Underway } from '../../../src/upstream/v2/flights/landing.ts'
 import { createPool } from '../../../src/upstream/v2/pool.ts'
-import { startUpstream } from '../../routes/support.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 
 const closing: (() => Promise<void>)[] = []
 

@@ -1,7 +1,7 @@
 import { type Journal, startJournal } from '../../../garden/journal.ts'
 import { startServer } from '../../../garden/server.ts'
 import { nginx } from '../../../garden/servers/nginx.ts'
-import { startProxy } from '../../../routes/support.ts'
+import { startProxy } from '../../../stage/proxy.ts'
 
 /** The proxy before a journal that stands for v2 and v1, by itself or behind nginx. */
 export interface InGarden {

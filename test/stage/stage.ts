@@ -1,19 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
-import pino from 'pino'
-import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
-import { configWith } from '../../src/config.ts'
 import type { ModeRules } from '../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts'
-import { createServer, type Server } from '../../src/server.ts'
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'
+import { startProxy, type TestProxy } from './proxy.ts'
+import { startQuietSandbox } from './sandbox.ts'
 
 /** The sandbox as v1 and v2, and the proxy in front of it. */
 export interface Stage {
   readonly sandbox: Sandbox
-  readonly server: Server
-  /** Every log line. */
-  readonly log: readonly string[]
+  readonly server: TestProxy
   /** Resolves when every answer is over and compared: a client may have the last byte before the proxy knows. */
   settled(): Promise<void>
   /** One v1 request through the proxy. */
@@ -49,18 +45,9 @@ export interface Entry {
 }
 
 export async function startStage(values: Partial<Config> = {}, options: SandboxOptions = {}): Promise<Stage> {
-  const sandbox = await startSandbox({ port: 0, v1Dialect: values['v1.dialect'], ...options })
-  const config = configWith({
-    'upstream.v1': sandbox.url,
-    'upstream.v2': sandbox.url,
-    'listen.port': 0,
-    'admin.port': 0,
-    ...values,
-  })
-  const log: string[] = []
+  const sandbox = await startQuietSandbox({ v1Dialect: values['v1.dialect'], ...options })
+  const server = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values })
   let sent = 0
-  const server = createServer(config, mappings, pino({ base: null }, { write: (line) => void log.push(line) }))
-  await server.listen()
   const control = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${sandbox.url}/-/${path}`, { method, ...(body && { body: JSON.stringify(body) }) })
     if (!answer.ok) throw new Error(await answer.text())
@@ -69,9 +56,8 @@ export async function startStage(values: Partial<Config> = {}, options: SandboxO
   return {
     sandbox,
     server,
-    log,
     async settled() {
-      while (log.filter((line) => line.includes('"msg":"request"')).length < sent) await setImmediate()
+      while (server.log.filter(({ msg }) => msg === 'request').length < sent) await setImmediate()
       await server.idle()
     },
     async request(method, path, { token = sandbox.tokens.owner, body, headers = {} } = {}) {

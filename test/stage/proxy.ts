@@ -1,0 +1,47 @@
+import pino from 'pino'
+import { mappings } from '../../mappings/index.ts'
+import type { Config } from '../../src/config/settings.ts'
+import { configWith } from '../../src/config.ts'
+import { createServer, type Server } from '../../src/server.ts'
+import type { Tracing } from '../../src/tracing/tracing.ts'
+
+export interface LogLine {
+  readonly [member: string]: unknown
+}
+
+export interface TestProxy extends Omit<Server, 'listen'> {
+  readonly log: readonly LogLine[]
+  /** Resolves with the next log line that fits. */
+  logged(fits: (line: LogLine) => boolean): Promise<LogLine>
+}
+
+/** The proxy on free ports, its log kept. */
+export async function startProxy(values: Partial<Config>, tracing?: Tracing): Promise<TestProxy> {
+  const log: LogLine[] = []
+  const waiting = new Set<() => void>()
+  const write = (line: string) => {
+    log.push(JSON.parse(line))
+    for (const look of waiting) look()
+  }
+  const server = createServer(
+    configWith({ 'listen.port': 0, 'admin.port': 0, ...values }),
+    mappings,
+    pino({ base: null, level: values['log.level'] ?? 'info' }, { write }),
+    tracing,
+  )
+  await server.listen()
+  const logged = (fits: (line: LogLine) => boolean) =>
+    new Promise<LogLine>((resolve) => {
+      const look = () => {
+        const found = log.find(fits)
+        if (!found) return
+        waiting.delete(look)
+        resolve(found)
+      }
+      waiting.add(look)
+      look()
+    })
+  return { ...server, url: server.url, adminUrl: server.adminUrl, log, logged }
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

@@ -38,6 +38,23 @@ it.each(PAGES)('resolves every relative link of %s', (page) => {
   expect(relative.flatMap((target) => fault(page, target) ?? [])).toEqual([])
 })
 
+/** The text in backticks of every page but the changelog, whose notes stay as they were. */
+const NAMED = PAGES.filter((page) => page !== 'CHANGELOG.md').map((page) => ({
+  page,
+  spans: [...proseOf(page).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span),
+}))
+
+it.each(NAMED)('names only existing files in $page, apart from NAME', ({ spans }) => {
+  const paths = spans.flatMap((span) => span.match(/(?:^|(?<= ))(?:src|test|mappings|docs|docker)\/[\w./-]+/g) ?? [])
+  expect(paths.filter((path) => !path.includes('NAME') && !existsSync(path))).toEqual([])
+})
+
+it.each(NAMED)('names only scripts of package.json in $page', ({ spans }) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }
+  const used = spans.flatMap((span) => [...span.matchAll(/npm run ([\w:]+)/g)].map(([, script = '']) => script))
+  expect(used.filter((script) => !Object.hasOwn(scripts, script))).toEqual([])
+})
+
 it('reaches every page of docs from README.md', () => {
   const readme = proseOf('README.md')
   const entrances = DOCS.filter((page) => dirname(page) === 'docs' || page.endsWith('README.md'))

@@ -16,5 +16,5 @@ export function configFrom(flags: Flags, io: Io): Loaded {
 
 function helpOf(key: SettingKey): string {
   const { help, default: value } = SETTINGS[key]
-  return value === undefined ? help : `${help} (${typeof value === 'object' && 'default' in value ? value.default : value})`
+  return value === undefined ? help : `${help}. Default: ${typeof value === 'object' && 'default' in value ? value.default : value}`
 }

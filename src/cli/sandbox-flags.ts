@@ -20,13 +20,13 @@ const FLAGS = {
   'sandbox-port': {
     kind: integer(0, 65_535),
     env: 'CROSSWALK_SANDBOX_PORT',
-    help: 'Port that the sandbox listens on. 0 = any free port (8090)',
+    help: 'Port that the sandbox listens on. 0 = any free port. Default: 8090',
   },
-  'sandbox-host': { kind: host, env: 'CROSSWALK_SANDBOX_HOST', help: 'Address that the sandbox listens on (127.0.0.1)' },
-  data: { kind: data, help: 'Data of the sandbox: demo, empty, large, or a JSON file of resources in the form of v2 (demo)' },
-  tags: { kind: integer(1, 1_000_000), help: 'Number of tags in the repo "large" of the data set large (10000)' },
-  latency: { kind: integer(0, 600_000), help: 'Milliseconds that the sandbox waits before every answer (0)' },
-  'readme-moves-repo': { kind: flag, help: 'Whether a change of a readme moves the update time of its repo (false)' },
+  'sandbox-host': { kind: host, env: 'CROSSWALK_SANDBOX_HOST', help: 'Address that the sandbox listens on. Default: 127.0.0.1' },
+  data: { kind: data, help: 'Data of the sandbox: demo, empty, large, or a JSON file of resources in the form of v2. Default: demo' },
+  tags: { kind: integer(1, 1_000_000), help: 'Number of tags in the repo "large" of the data set large. Default: 10000' },
+  latency: { kind: integer(0, 600_000), help: 'Milliseconds that the sandbox waits before every answer. Default: 0' },
+  'readme-moves-repo': { kind: flag, help: 'Whether a change of a readme moves the update time of its repo. Default: false' },
 } satisfies Record<string, SandboxFlag>
 
 export const sandboxFlags: Readonly<Record<string, Flag>> = FLAGS

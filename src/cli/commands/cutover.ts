@@ -9,7 +9,7 @@ export const cutover: Command = {
   usage: 'cutover',
   summary: 'Exits with 0 if every operation with traffic is proven at the target, else with 1 and the reasons.',
   flags: {
-    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1 (${TARGET})` },
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
     json: { help: 'Print one JSON object', switch: true },
     ...adminFlags,
   },

@@ -21,7 +21,7 @@ export const explain: Command = {
   args: ['METHOD /path?query'],
   flags: {
     data: { help: 'File with the request body, or - for standard input' },
-    type: { help: `Content type of that body. v1 heeds it if the path has no POST (${FORM}, as curl sends it)` },
+    type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it` },
     override: { help: 'Value of the header x-http-method-override' },
     json: { help: 'Print one JSON object', switch: true },
     ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes']),

@@ -19,12 +19,12 @@ export const replay: Command = {
   args: ['FILE'],
   flags: {
     json: { help: 'Print one JSON object', switch: true },
-    rows: { help: `Rows that every list is assumed to hold (${ROWS})` },
+    rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}` },
     against: {
       help: 'Address of a v1 service. Sends every different read there and to --upstream-v2, with the token in $TOKEN, and compares',
     },
-    max: { help: 'Maximum reads to send (200)' },
-    rate: { help: 'Maximum reads to send per second (5)' },
+    max: { help: 'Maximum reads to send. Default: 200' },
+    rate: { help: 'Maximum reads to send per second. Default: 5' },
     records: { help: 'File to append the comparisons to, for crosswalk report' },
     ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values']),
   },

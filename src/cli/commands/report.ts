@@ -21,7 +21,7 @@ export const report: Command = {
     html: { help: 'File to write the report to, as one self-contained page' },
     json: { help: 'Print one JSON object', switch: true },
     against: { help: 'Older report that --json wrote. Prints what changed since then' },
-    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1 (${TARGET})` },
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)

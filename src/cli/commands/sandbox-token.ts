@@ -7,13 +7,13 @@ export const sandboxToken: Command = {
   usage: 'sandbox token',
   summary: 'Mints a signed token of the running sandbox: for a demo user, an identity, or a subject that an identity matches.',
   flags: {
-    as: { help: 'Demo user: owner, editor, viewer, outsider, admin (owner)' },
+    as: { help: 'Demo user: owner, editor, viewer, outsider, admin. Default: owner' },
     identity: { help: 'Uid of an identity, for an access token of that identity' },
     subject: { help: 'Subject of an identity token that claimMatch can match, or that /sts/exchange takes' },
     issuer: { help: "Issuer of the identity token: the sandbox's address, or an address below it" },
-    audience: { help: "Audience of the identity token (the sandbox's address)" },
-    lifetime: { help: 'Lifetime of the identity token in seconds (3600)' },
-    url: { help: `Address of the sandbox (${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine)` },
+    audience: { help: "Audience of the identity token. Default: the sandbox's address" },
+    lifetime: { help: 'Lifetime of the identity token in seconds. Default: 3600' },
+    url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine` },
   },
   async run(flags, _, io) {
     const port = io.env.CROSSWALK_SANDBOX_PORT

@@ -1,7 +1,7 @@
 import { covers, type Sign } from '../src/tables/language.ts'
 
 /** One thing a v1 client can see differently when v2 stands behind the proxy (design §3). */
-export interface Difference {
+export interface DeclaredDifference {
   /** Kebab-case; the key in tests, reports and `crosswalk operations`. */
   readonly code: string
   /** Operation ids, or patterns with `*` (`iam.*`). */
@@ -16,7 +16,7 @@ export interface Difference {
 }
 
 /** Every known difference. The contract suite fails when one of these stops occurring, and when another one occurs. */
-export const differences: readonly Difference[] = [
+export const differences: readonly DeclaredDifference[] = [
   {
     code: 'v1-only',
     operations: [

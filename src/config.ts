@@ -1,6 +1,6 @@
 import { contradiction } from './config/contradiction.ts'
 import { readConfigFile } from './config/file.ts'
-import type { Kind } from './config/kinds.ts'
+import type { SettingKind } from './config/kinds.ts'
 import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
 
 export interface ConfigSources {
@@ -60,7 +60,7 @@ interface Issue {
 
 /** Names the path of a problem inside a value. Does not print a secret. */
 function wrongValue(key: SettingKey, { value, source }: Given, issues: readonly Issue[]): string {
-  const { kind }: { readonly kind: Kind<unknown> } = SETTINGS[key]
+  const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
   const inside = issues.find(({ path }) => kind.secret || path.length > 0)
   if (inside) return `${[key, ...inside.path].join('.')} in ${source} ${inside.message}.`
   return `${key} is ${JSON.stringify(value)} in ${source}, but it must be ${kind.allowed}.`

@@ -17,7 +17,7 @@ import {
   type Plan,
   parentOf,
   parentUid,
-  type Read,
+  type ReadWhole,
   readOnly,
   resource,
   scope,
@@ -131,7 +131,7 @@ export const advisoryOperations: readonly Operation[] = [
 ]
 
 /** The events of an advisory. v1 also took the uid of one event, which is its advisory's with one part more (facts §5.2, §17). */
-function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<Read> {
+function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<ReadWhole> {
   const parent = parentUid(uid)
   try {
     const found = yield* get(uid)

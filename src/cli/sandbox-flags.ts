@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { flag, host, integer, type Kind } from '../config/kinds.ts'
+import { flag, host, integer, type SettingKind } from '../config/kinds.ts'
 import type { SandboxOptions } from '../sandbox/start.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
 interface SandboxFlag extends Flag {
-  readonly kind: Kind<unknown>
+  readonly kind: SettingKind<unknown>
   readonly env?: string
 }
 
 const DATA_SETS = ['demo', 'empty', 'large']
 
-const data: Kind<string> = {
+const data: SettingKind<string> = {
   schema: z.string().refine((text) => DATA_SETS.includes(text) || text.endsWith('.json')),
   allowed: `one of ${DATA_SETS.join(', ')}, or a file whose name ends in .json`,
 }

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { Kind } from './kinds.ts'
+import type { SettingKind } from './kinds.ts'
 
 /** Accepts several addresses as one comma-separated text, or as an array in the file. */
-const several = (isOne: (text: string) => boolean, allowed: string): Kind<string | undefined> => ({
+const several = (isOne: (text: string) => boolean, allowed: string): SettingKind<string | undefined> => ({
   schema: z.preprocess(
     (value) => (Array.isArray(value) ? value.join(',') : value),
     z

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import type { Kind } from './kinds.ts'
+import type { SettingKind } from './kinds.ts'
 
 /** A moment in whole seconds since the epoch. It is read from a date (its first second in UTC) or from a date with a time. */
-export const moment: Kind<number | undefined> = {
+export const moment: SettingKind<number | undefined> = {
   schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => Math.floor(Date.parse(text) / 1000)),
   allowed: 'a date such as 2027-03-01 or 2027-03-01T12:00:00Z',
 }
 
 /** An address for a `Link` header, encoded so that it can end neither the header nor the link. */
-export const link: Kind<string | undefined> = {
+export const link: SettingKind<string | undefined> = {
   schema: z
     .string()
     .refine(isLink)

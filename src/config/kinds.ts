@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { asModeRules, type ModeRules, modesSchema } from '../modes/choose/rules.ts'
 
 /** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
-export interface Kind<T> {
+export interface SettingKind<T> {
   readonly schema: z.ZodType<T>
   /** Completes the sentence "… must be …". */
   readonly allowed: string
@@ -14,34 +14,34 @@ const fromText = (read: (text: string) => unknown, schema: z.ZodType) =>
   z.preprocess((value) => (typeof value === 'string' ? read(value) : value), schema)
 
 /** A whole number from `least` to `most`. */
-export function integer(least: number, most: number): Kind<number> {
+export function integer(least: number, most: number): SettingKind<number> {
   const schema = fromText((text) => (/^\d+$/.test(text) ? Number(text) : text), z.int().min(least).max(most)) as z.ZodType<number>
   return { schema, allowed: `a whole number from ${least} to ${most}` }
 }
 
 const WORDS: Readonly<Record<string, boolean>> = { true: true, false: false }
 
-export const flag: Kind<boolean> = {
+export const flag: SettingKind<boolean> = {
   schema: fromText((text) => WORDS[text] ?? text, z.boolean()) as z.ZodType<boolean>,
   allowed: 'true or false',
 }
 
-export function choiceOf<const T extends string>(...values: readonly T[]): Kind<T> {
+export function choiceOf<const T extends string>(...values: readonly T[]): SettingKind<T> {
   return { schema: z.enum(values as readonly [T, ...T[]]), allowed: `one of ${values.join(', ')}` }
 }
 
-export const file: Kind<string | undefined> = { schema: z.string().min(1), allowed: 'the path of a file' }
+export const file: SettingKind<string | undefined> = { schema: z.string().min(1), allowed: 'the path of a file' }
 
 /** The rules of `modes`. A mode alone, as a flag gives it, becomes the default mode. */
-export const modes: Kind<ModeRules> = {
+export const modes: SettingKind<ModeRules> = {
   schema: z.preprocess(asModeRules, modesSchema) as z.ZodType<ModeRules>,
   allowed: 'a mode (v1, v2, diff-v1, diff-v2) or an object {"default", "rules", "testers"}',
 }
 
-export const host: Kind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address' }
+export const host: SettingKind<string> = { schema: z.string().min(1), allowed: 'a host name or an IP address' }
 
 /** A base address; a trailing slash is removed. Credentials are refused, because they would end up in logs. */
-export const url: Kind<string | undefined> = {
+export const url: SettingKind<string | undefined> = {
   schema: z
     .string()
     .refine(isBase)

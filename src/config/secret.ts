@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import type { Kind } from './kinds.ts'
+import type { SettingKind } from './kinds.ts'
 
 /** The characters of a bearer token (RFC 6750 §2.1), and enough of them to rule out guessing. `@` is not among them. */
 const TOKEN = /^(?=.{16,4096}$)[A-Za-z\d._~+/-]+=*$/
 const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the path of a file that holds it'
 
 /** A token that clients must send. It is never printed. Put it in a file or the environment: `ps` shows flags. */
-export const secret: Kind<string | undefined> = {
+export const secret: SettingKind<string | undefined> = {
   secret: true,
   schema: z.string({ error: `must be ${ALLOWED}` }).transform((text, context) => {
     const token = text.startsWith('@') ? contentOf(text.slice(1)) : text

@@ -2,19 +2,19 @@ import { ALL_V2, type ModeRules } from '../modes/choose/rules.ts'
 import { DIALECTS } from '../tables/language/names.ts'
 import { addresses, names } from './addresses.ts'
 import { link, moment } from './announcements.ts'
-import { choiceOf, file, flag, host, integer, type Kind, modes, url } from './kinds.ts'
+import { choiceOf, file, flag, host, integer, modes, type SettingKind, url } from './kinds.ts'
 import { secret } from './secret.ts'
 
 /** One setting. Parsing, `--help` and docs/configuration.md all read this row. */
 interface Setting<T> {
-  readonly kind: Kind<T>
+  readonly kind: SettingKind<T>
   /** The variable is `CROSSWALK_` + this; the flag is the same name in kebab-case. */
   readonly name: string
   readonly default: T
   readonly help: string
 }
 
-const setting = <T>(kind: Kind<T>, name: string, fallback: T, help: string): Setting<T> => ({ kind, name, default: fallback, help })
+const setting = <T>(kind: SettingKind<T>, name: string, fallback: T, help: string): Setting<T> => ({ kind, name, default: fallback, help })
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors/api-error.ts'
-import type { Env, Kind, Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Env, Mapping, Operation, OperationKind, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import { type DroppedMember, droppedMembers, unknowable } from './dropped.ts'
@@ -10,7 +10,7 @@ import { createShapes } from './placeholder.ts'
 /** What a v1 request becomes, without sending anything. */
 export interface Explanation {
   readonly operation: string
-  readonly kind: Kind
+  readonly kind: OperationKind
   readonly course: Course
   /** Field masks of its updates. */
   readonly masks: readonly string[]

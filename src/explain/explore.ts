@@ -3,7 +3,7 @@ import type { CodeName } from '../errors/codes.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Guard, guardsOf, ordinary, type Refusal } from './guards.ts'
-import { type Scenario, type Subject, type Trace, trace } from './trace.ts'
+import { type ExplainedRequest, type Scenario, type Trace, trace } from './trace.ts'
 
 /** Calls that are made only on a certain result of another call. */
 export interface Branch {
@@ -39,7 +39,7 @@ const FAILURES: readonly CodeName[] = ['ALREADY_EXISTS', 'NOT_FOUND', 'PERMISSIO
  * Finds the calls of a plan by running it against imagined answers: the ordinary course, and what changes if one thing differs.
  * Every plan can thus be explained without describing itself.
  */
-export function explore(subject: Subject): Course {
+export function explore(subject: ExplainedRequest): Course {
   const { base, assumed } = ordinary(subject)
   const course = trace(subject, base)
   const twice = textsOf(trace(subject, { ...base, rows: 2 }).calls)
@@ -56,7 +56,7 @@ export function explore(subject: Subject): Course {
 }
 
 /** Returns how the plan reacts if one call ends differently. */
-function reactions(subject: Subject, base: Scenario, course: Trace, number: number): Pick<PlannedCall, 'decisive' | 'branches'> {
+function reactions(subject: ExplainedRequest, base: Scenario, course: Trace, number: number): Pick<PlannedCall, 'decisive' | 'branches'> {
   const usual = textsOf(course.calls)
   const further = (scenario: Scenario) => trace(subject, { ...base, ...scenario }).calls.slice(number)
   const next = course.calls[number]
@@ -71,7 +71,7 @@ function reactions(subject: Subject, base: Scenario, course: Trace, number: numb
   return { decisive, branches: merged(branches.filter(({ calls }) => calls.length > 0)) }
 }
 
-function isList({ operation, shapeOf }: Subject, { calls }: Trace, number: number): boolean {
+function isList({ operation, shapeOf }: ExplainedRequest, { calls }: Trace, number: number): boolean {
   const call = calls[number - 1]
   return call !== undefined && shapeOf(operation, call).plural !== undefined
 }

@@ -2,7 +2,7 @@ import type { ApiError } from '../errors/api-error.ts'
 import { isObject } from '../tables/json.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Marker, markersIn, markerText } from './marker.ts'
-import { type Scenario, type Subject, type Trace, trace } from './trace.ts'
+import { type ExplainedRequest, type Scenario, type Trace, trace } from './trace.ts'
 
 /** The condition of a call: a member of an earlier answer is (or is not) this text. */
 export interface Guard {
@@ -17,7 +17,7 @@ export interface Refusal extends Guard {
 }
 
 /** Returns the ordinary scenario. If the plan refuses what it reads, the scenario contains the value that the plan requires. */
-export function ordinary(subject: Subject): { readonly base: Scenario; readonly assumed?: Refusal } {
+export function ordinary(subject: ExplainedRequest): { readonly base: Scenario; readonly assumed?: Refusal } {
   const first = trace(subject)
   if (!first.error || first.calls.length === 0) return { base: {} }
   for (const [member, value] of candidates(subject, first)) {
@@ -28,7 +28,7 @@ export function ordinary(subject: Subject): { readonly base: Scenario; readonly 
 }
 
 /** Returns the calls that are omitted, with no other change, if an answer already contains a text of the request. */
-export function guardsOf(subject: Subject, base: Scenario, course: Trace): ReadonlyMap<number, Guard> {
+export function guardsOf(subject: ExplainedRequest, base: Scenario, course: Trace): ReadonlyMap<number, Guard> {
   const guards = new Map<number, Guard>()
   for (const [member, value] of candidates(subject, course)) {
     const values = new Map([...(base.values ?? []), [markerText(member), value]])
@@ -47,7 +47,7 @@ export function guardsOf(subject: Subject, base: Scenario, course: Trace): Reado
 const MOST_TEXTS = 50
 
 /** Pairs every text of an answer with every text of the request's body and with the empty text. */
-function candidates(subject: Subject, { calls }: Trace): readonly (readonly [Marker, string])[] {
+function candidates(subject: ExplainedRequest, { calls }: Trace): readonly (readonly [Marker, string])[] {
   const values = new Set(['', ...textsIn(subject.request.body).slice(0, MOST_TEXTS)])
   const members = calls.flatMap((call, at) => {
     const { plural, body } = subject.shapeOf(subject.operation, call)

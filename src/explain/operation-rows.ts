@@ -1,11 +1,11 @@
-import type { Kind, Mapping, Operation } from '../tables/operations/operation.ts'
+import type { Mapping, Operation, OperationKind } from '../tables/operations/operation.ts'
 
 /** One row of `crosswalk operations` and of the admin port's `/operations`. */
 export interface OperationRow {
   readonly id: string
   readonly method: string
   readonly path: string
-  readonly kind: Kind
+  readonly kind: OperationKind
   /** The v2 calls that it can make, as `METHOD /path`. */
   readonly calls: readonly string[]
   /** Codes of the differences that a client can see. */

@@ -27,7 +27,7 @@ export interface Trace {
 }
 
 /** The v1 request to explain. */
-export interface Subject {
+export interface ExplainedRequest {
   readonly operation: Operation
   readonly request: V1Request
   readonly env: Env
@@ -38,7 +38,7 @@ export interface Subject {
 const MOST_CALLS = 100
 
 /** Runs a request against imagined answers. Nothing is sent. */
-export function trace(subject: Subject, scenario: Scenario = {}): Trace {
+export function trace(subject: ExplainedRequest, scenario: Scenario = {}): Trace {
   const calls: Call[] = []
   const answer = (call: Call): Outcome => {
     calls.push(call)
@@ -51,7 +51,7 @@ export function trace(subject: Subject, scenario: Scenario = {}): Trace {
  * Runs a request to its end, or until `goOn` returns false. Each call is answered at once. Returns the error that the request ends with.
  */
 export function follow(
-  { operation, request, env }: Pick<Subject, 'operation' | 'request' | 'env'>,
+  { operation, request, env }: Pick<ExplainedRequest, 'operation' | 'request' | 'env'>,
   answer: (call: Call) => Outcome,
   goOn: () => boolean,
 ): ApiError | undefined {
@@ -68,7 +68,7 @@ export function follow(
   return error
 }
 
-function outcomeOf({ operation, shapeOf }: Subject, call: Call, number: number, scenario: Scenario): Outcome {
+function outcomeOf({ operation, shapeOf }: ExplainedRequest, call: Call, number: number, scenario: Scenario): Outcome {
   const [failingCall, code] = scenario.failing ?? []
   if (failingCall === number && code) return { ok: false, error: new ApiError(code, `call ${number} failed`) }
   const { plural, body } = shapeOf(operation, call)

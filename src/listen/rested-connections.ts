@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { createBucket } from '../limits/bucket.ts'
 
-export interface RestSettings {
+export interface RestedConnectionsSettings {
   /** Connections that may come out of their rest in a second; 0: none ever rests. */
   readonly perSecond: number
   /** Milliseconds after which a connection is heard again in any case. */
@@ -9,7 +9,7 @@ export interface RestSettings {
 }
 
 /** Connections that were refused and are not read for a while. */
-export interface Rests {
+export interface RestedConnections {
   /** Lets a connection rest, unless so few were refused lately that it costs nothing to hear the next thing it asks. */
   refused(socket: Socket): void
   /** Hears all of them again; no connection rests any more. */
@@ -27,7 +27,7 @@ const BURST = 0.1
  * `retry-after` says, would leave little for those that are served. So their connections wait unread, in the order in which they were refused,
  * and only so many come back in a second; what they ask meanwhile stays with the system. `now` is a monotonic clock in milliseconds.
  */
-export function createRests({ perSecond, longestMs }: RestSettings, now: () => number): Rests {
+export function createRestedConnections({ perSecond, longestMs }: RestedConnectionsSettings, now: () => number): RestedConnections {
   const resting = new Map<Socket, number>()
   const most = Math.max(1, perSecond * BURST)
   const turns = createBucket({ most, fillMs: (1000 * most) / perSecond }, now)

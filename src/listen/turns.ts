@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { whenOver } from './on-close.ts'
+import { whenClosed } from './on-close.ts'
 
 /** Where a connection keeps its last answers; a WeakMap of every connection would be a burden to the collector. */
 const LAST = Symbol('last answer')
@@ -40,7 +40,7 @@ function beginAfter(last: ServerResponse, handler: RequestListener, request: Inc
     connection[WAITING] = (connection[WAITING] ?? 1) - 1
     if (connection.writable) handler(request, response)
   }
-  whenOver(last, { over, next: undefined })
+  whenClosed(last, { over, next: undefined })
 }
 
 /** Notes an answer that something else than `inTurn` begins. */
@@ -61,6 +61,6 @@ export function whenAnswered(socket: Socket, then: () => void): void {
   const over = () => {
     if (!socket.destroyed) then()
   }
-  if (whole && !whole.closed) whenOver(whole, { over, next: undefined })
+  if (whole && !whole.closed) whenClosed(whole, { over, next: undefined })
   else over()
 }

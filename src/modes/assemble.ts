@@ -9,7 +9,7 @@ import type { LegacyAsk } from '../upstream/legacy-ask.ts'
 import type { ReadOnce } from '../upstream/v2/unshared-reads.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
-import { createReport, type Report } from './migration-report.ts'
+import { createReport, type MigrationReport } from './migration-report.ts'
 import { createModes, type Emulated, type Modes } from './modes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
@@ -40,7 +40,7 @@ type Listener = (entry: Entry) => void
 /** The modes, and everything that is learnt in them. */
 export interface Migration {
   readonly modes: Modes
-  readonly report: Report
+  readonly report: MigrationReport
   readonly ledger: Ledger
   /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
   follow(listener: Listener): void

@@ -10,7 +10,7 @@ import { createJudge, type Judgement, tally } from '../diff/judge/judge.ts'
 import { createNoise } from '../diff/judge/noise.ts'
 import { createSettle } from '../diff/judge/race.ts'
 import { exhibitOf } from '../diff/records/exhibit.ts'
-import type { Caller, Note, Side as RecordedSide } from '../diff/records/record.ts'
+import type { Caller, Note, RecordedSide } from '../diff/records/record.ts'
 import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
@@ -22,11 +22,11 @@ import type { Dialect } from '../tables/language/names.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import type { Mode } from './choose/mode.ts'
-import type { Answered } from './observe/ask.ts'
+import type { SideAnswer } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
 
 /** A client request that was compared. */
-export interface Subject extends Identity {
+export interface ComparedRequest extends Identity {
   readonly operation: Operation
   readonly request: V1Request
   readonly mode: Mode
@@ -38,8 +38,8 @@ export interface Journal extends Ledger {
   readonly judging: Judging
   readonly recorder: Recorder
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
-  compared(subject: Subject, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
-  wouldSend(subject: Subject, call: Call): void
+  compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
+  wouldSend(subject: ComparedRequest, call: Call): void
   /** Counts an answer of v2 that was not compared. */
   answered(operation: string, failed: boolean): void
   note(what: Note['what'], text: string, operation?: string): void
@@ -71,7 +71,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const redacted = remembered((operation) => redactedFor(operation, redactor))
   const whole = remembered((operation) => redactedFor(operation, createRedactor({ ...redaction, limits: WHOLE })))
   const at = () => new Date(now()).toISOString()
-  const head = ({ operation, request, mode, ...who }: Subject) => {
+  const head = ({ operation, request, mode, ...who }: ComparedRequest) => {
     return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects) }
   }
   const note: Journal['note'] = (what, text, operation) => {
@@ -122,7 +122,7 @@ export function callerOf({ caller, subject }: Identity, subjects: boolean): Call
   return subjects && subject !== undefined ? { caller, subject } : { caller }
 }
 
-function sideOf({ seen: { status, body }, ms }: Answered): RecordedSide {
+function sideOf({ seen: { status, body }, ms }: SideAnswer): RecordedSide {
   const code = status >= 400 && body.kind === 'json' && isObject(body.value) ? body.value.code : undefined
   return { status, ...(typeof code === 'number' && { code }), ms }
 }

@@ -12,7 +12,7 @@ import type { Queue, QueueCounts } from './observe/queue.ts'
 import type { Budget } from './serve/budget.ts'
 
 /** What is known of one operation, and how far it is from the usual target. */
-export interface OperationReport extends OperationEvidence {
+export interface OperationProgress extends OperationEvidence {
   /** Clean observations that are still needed. */
   readonly needed: number
   readonly circuit: CircuitState
@@ -21,7 +21,7 @@ export interface OperationReport extends OperationEvidence {
 /** All evidence so far; the admin port's `GET /evidence`. */
 export interface EvidenceReport {
   readonly target: number
-  readonly operations: readonly OperationReport[]
+  readonly operations: readonly OperationProgress[]
   /** v1 requests by operation id, compared or not. */
   readonly traffic: Readonly<Record<string, number>>
   /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
@@ -34,7 +34,7 @@ export interface EvidenceReport {
   readonly records: { readonly dropped: number; readonly problem?: string }
 }
 
-export interface Report {
+export interface MigrationReport {
   evidence(): EvidenceReport
   clients(): readonly Client[]
   comparisons(query: ComparisonQuery): readonly Comparison[]
@@ -47,7 +47,7 @@ interface Sources {
   readonly budget: Budget
 }
 
-export function createReport({ journal, queue, skipped, budget }: Sources): Report {
+export function createReport({ journal, queue, skipped, budget }: Sources): MigrationReport {
   const { evidence, inventory, circuit, expected, judging, recorder } = journal
   return {
     evidence() {

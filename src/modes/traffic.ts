@@ -4,7 +4,7 @@ import type { Recorder } from '../diff/records/recorder.ts'
 import type { Mode } from './choose/mode.ts'
 
 /** Counts which caller uses which operation. */
-export interface Traffic {
+export interface TrafficCounter {
   use(caller: Caller, operation: string, mode: Mode): void
   /** Records the counts since the last flush. */
   flush(): void
@@ -13,7 +13,7 @@ export interface Traffic {
 type Counted = Omit<Extract<Entry, { readonly kind: 'traffic' }>, 'at' | 'calls'> & { calls: number }
 
 /** Records calls as sums: one line for each call would outnumber the comparisons. `now` returns milliseconds since 1970. */
-export function createTraffic(inventory: Inventory, recorder: Recorder, now: () => number): Traffic {
+export function createTraffic(inventory: Inventory, recorder: Recorder, now: () => number): TrafficCounter {
   /** By caller, operation and mode. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
   return {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Against, AgainstRow } from './against.ts'
 
 const LEFT: Readonly<Record<keyof Against['left'], string>> = {
@@ -11,11 +11,11 @@ const LEFT: Readonly<Record<keyof Against['left'], string>> = {
   beyond: 'further reads; raise --max to send them',
 }
 
-const ORDER: readonly Outcome[] = ['mismatch', 'error', 'inconclusive', 'race', 'noise', 'expected', 'match']
+const ORDER: readonly ComparisonOutcome[] = ['mismatch', 'error', 'inconclusive', 'race', 'noise', 'expected', 'match']
 
 /** Writes the answers of both sides as lines for a terminal: the sums, and everything that was not equal. */
 export function againstLines({ rows, left }: Against): readonly string[] {
-  const of = (outcome: Outcome) => rows.filter((row) => row.outcome === outcome)
+  const of = (outcome: ComparisonOutcome) => rows.filter((row) => row.outcome === outcome)
   const sums = ORDER.map((outcome) => `${of(outcome).length} ${outcome}`).join(', ')
   const skipped = (Object.entries(left) as [keyof Against['left'], number][]).filter(([, n]) => n > 0)
   return [
@@ -38,4 +38,4 @@ export function isClean({ rows }: Against): boolean {
   )
 }
 
-const WRONG: ReadonlySet<Outcome> = new Set<Outcome>(['mismatch', 'error'])
+const WRONG: ReadonlySet<ComparisonOutcome> = new Set<ComparisonOutcome>(['mismatch', 'error'])

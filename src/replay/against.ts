@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { shapeOf } from '../diff/evidence/request-shape.ts'
-import type { Judgement, Outcome } from '../diff/judge/judge.ts'
+import type { ComparisonOutcome, Judgement } from '../diff/judge/judge.ts'
 import { pageTokenOf } from '../modes/choose/page-token.ts'
 import type { Journal } from '../modes/journal.ts'
 import type { Ask } from '../modes/observe/ask.ts'
@@ -8,7 +8,7 @@ import { compareRead } from '../modes/observe/compare-read.ts'
 import { isRead } from '../modes/serve/backend.ts'
 import { identify } from '../request/caller.ts'
 import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
-import { createPlaces } from './route-recorded.ts'
+import { createRouteRecorded } from './route-recorded.ts'
 import type { Traffic } from './traffic/recorded-traffic.ts'
 
 export interface AgainstSettings {
@@ -28,7 +28,7 @@ export interface AgainstSettings {
 export interface AgainstRow {
   readonly operation: string
   readonly shape: string
-  readonly outcome: Outcome
+  readonly outcome: ComparisonOutcome
   readonly reason?: string
   /** `kind where`, with the code of a declared difference. */
   readonly differences: readonly string[]
@@ -78,7 +78,7 @@ interface Read {
 }
 
 async function pick({ items }: Traffic, { mappings, most }: AgainstSettings) {
-  const placeOf = createPlaces(mappings)
+  const placeOf = createRouteRecorded(mappings)
   const left = { writes: 0, forms: 0, repeated: 0, pageTokens: 0, v1Only: 0, other: 0, beyond: 0 }
   const reads = new Map<string, Read>()
   for await (const item of items) {

@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { ordinary } from '../explain/guards.ts'
-import { follow, type Subject } from '../explain/trace.ts'
+import { type ExplainedRequest, follow } from '../explain/trace.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import { PAGE_SIZE } from '../tables/plan/page.ts'
@@ -25,7 +25,7 @@ const MOST_CALLS = 100_000
  * Counts the v2 calls of a request by running it against an imagined v2. Every call succeeds, and nothing is sent.
  * Every list that the request asks for holds `rows` rows and is served page by page. Every other list holds one row.
  */
-export function costOf(subject: Subject, rows: number): Cost {
+export function costOf(subject: ExplainedRequest, rows: number): Cost {
   const { operation } = subject
   if (!operation.begin) return { calls: 0, kept: 0 }
   const values = ordinary(subject).base.values ?? new Map<string, string>()
@@ -42,7 +42,7 @@ export function costOf(subject: Subject, rows: number): Cost {
 
 type AnswerCall = (call: Call, number: number) => Outcome
 
-function imagined({ operation, shapeOf }: Subject, rows: number, values: ReadonlyMap<string, string>): AnswerCall {
+function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values: ReadonlyMap<string, string>): AnswerCall {
   const known = (form: JsonObject) => (values.size === 0 ? form : withValues(form, values))
   return (call, number) => {
     const { plural, body } = shapeOf(operation, call)

@@ -8,10 +8,10 @@ import { PAGE_SIZE } from '../tables/plan/page.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import { type Cost, type CostOf, costOf } from './cost.ts'
 import { createCounted } from './counted.ts'
-import { createPlaces } from './route-recorded.ts'
+import { createRouteRecorded } from './route-recorded.ts'
 import type { Replayed } from './summary/replayed.ts'
 import { createSummary, type Summary, type SummarySettings } from './summary/summary.ts'
-import type { Item, Sent, Traffic } from './traffic/recorded-traffic.ts'
+import type { Item, RecordedRequest, Traffic } from './traffic/recorded-traffic.ts'
 
 export interface ReplaySettings extends SummarySettings {
   readonly mappings: readonly Mapping[]
@@ -27,7 +27,7 @@ const COSTS = 10_000
 export async function replay(traffic: Traffic, settings: ReplaySettings): Promise<Replayed> {
   const summary = createSummary(settings)
   const cost = createCostOf(settings)
-  const placeOf = createPlaces(settings.mappings)
+  const placeOf = createRouteRecorded(settings.mappings)
   const counted = createCounted(settings.mappings, cost, summary)
   const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, summary))
   for await (const item of traffic.items) take(item)
@@ -40,7 +40,7 @@ export async function replay(traffic: Traffic, settings: ReplaySettings): Promis
   }
 }
 
-function addSent(item: Sent, placeOf: ReturnType<typeof createPlaces>, cost: CostOf, summary: Summary): void {
+function addSent(item: RecordedRequest, placeOf: ReturnType<typeof createRouteRecorded>, cost: CostOf, summary: Summary): void {
   const place = placeOf(item)
   const use = { times: 1, client: item.client, at: item.at }
   if (place.kind === 'native') summary.native(use)

@@ -7,10 +7,10 @@ import { type Found, isFound, routeRequest } from '../request/route-request.ts'
 import { createRouter } from '../request/router.ts'
 import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
 import { createOnlyV1 } from '../tables/operations/v1-values.ts'
-import type { Sent } from './traffic/recorded-traffic.ts'
+import type { RecordedRequest } from './traffic/recorded-traffic.ts'
 
 /** The destination of a request. */
-export type Place =
+export type RecordedRoute =
   /** An operation that only v1 knows has no plan. `form`: a POST that stands for a GET. */
   | { readonly kind: 'operation'; readonly operation: Operation; readonly request: V1Request; readonly form: boolean }
   /** An operation whose query or body cannot be read: v1 answers 400. */
@@ -26,7 +26,7 @@ export type Place =
   | { readonly kind: 'native' }
 
 /** Routes requests with the proxy's own functions. */
-export function createPlaces(mappings: readonly Mapping[]): (sent: Sent) => Place {
+export function createRouteRecorded(mappings: readonly Mapping[]): (sent: RecordedRequest) => RecordedRoute {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const classify = createClassify(mappings)
   const router = createRouter(operations)
@@ -45,7 +45,7 @@ export function createPlaces(mappings: readonly Mapping[]): (sent: Sent) => Plac
     }
   }
 
-  function read(routed: Found, { method, url, headers, body }: Sent): Place {
+  function read(routed: Found, { method, url, headers, body }: RecordedRequest): RecordedRoute {
     const text = takesBody(routed) ? body : undefined
     const raw = { id: '', method, url, headers, body: text === undefined ? undefined : Buffer.from(text) }
     const { operation, read } = createRequest(routed, raw)

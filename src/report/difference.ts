@@ -1,4 +1,4 @@
-import type { Example, Side } from '../diff/records/record.ts'
+import type { Example, RecordedSide } from '../diff/records/record.ts'
 
 /** `failed` has no place: v2 gave an error and v1 did not. `open`: there was no result. */
 export type DifferenceState = 'unexplained' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
@@ -39,7 +39,7 @@ export interface ExampleReport {
   /** Absent if that side had no value there. */
   readonly v1?: unknown
   readonly v2?: unknown
-  readonly v1Side: Side
-  readonly v2Side: Side
+  readonly v1Side: RecordedSide
+  readonly v2Side: RecordedSide
   readonly reason?: string
 }

@@ -3,7 +3,7 @@ import type { PageAssets } from './assets.ts'
 import type { Report } from './report.ts'
 
 /** The report as a self-contained page, and the content security policy for it. */
-export interface Page {
+export interface HtmlPage {
   readonly html: string
   readonly policy: string
 }
@@ -13,7 +13,7 @@ export interface Page {
  * The policy names both by their hashes, and the report is data in which no tag can end.
  * `live` is the address at which a server returns the current report. A page without a report gets its first one there.
  */
-export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string): Page {
+export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string): HtmlPage {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hash(script)}'`,

@@ -1,11 +1,11 @@
 import { upperBound } from '../diff/evidence/bound.ts'
 import { WEIGHTS } from '../diff/evidence/observation.ts'
-import type { Outcome } from '../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Comparison, Note, WouldSend } from '../diff/records/record.ts'
 import { createDifferences } from './difference-counts.ts'
-import { createDurations, type Durations } from './quantiles.ts'
+import { createDurations, type RecentDurations } from './quantiles.ts'
 import type { OperationReport, Timeline, TimeStep, TrendPoint } from './report.ts'
-import { createSteps, type Step } from './steps.ts'
+import { type CountedStep, createSteps } from './steps.ts'
 
 /** What a report shows of an operation beyond its evidence. */
 export type OperationSeen = Pick<
@@ -14,7 +14,7 @@ export type OperationSeen = Pick<
 >
 
 /** Gathers times, examples and notes. `at` is in milliseconds since 1970. */
-export interface Seen {
+export interface OperationHistory {
   comparison(comparison: Comparison, at: number): void
   unsent(entry: WouldSend): void
   note(note: Note, at: number): void
@@ -30,16 +30,16 @@ const UNSENT = 5
 const ALL = ''
 
 interface Times {
-  readonly v1: Durations
-  readonly v2: Durations
+  readonly v1: RecentDurations
+  readonly v2: RecentDurations
   readonly wouldSend: OperationReport['wouldSend'][number][]
   writes: number
 }
 
 const noTimes = (): Times => ({ v1: createDurations(), v2: createDurations(), wouldSend: [], writes: 0 })
 
-export function createSeen(): Seen {
-  const steps = createSteps<Outcome>()
+export function createOperationHistory(): OperationHistory {
+  const steps = createSteps<ComparisonOutcome>()
   const differences = createDifferences()
   const operations = new Map<string, Times>()
   const notes: Timeline['notes'][number][] = []
@@ -77,7 +77,7 @@ function timed({ v1, v2, wouldSend, writes }: Times) {
   return { ...(old && young && { latency: { v1: old, v2: young } }), wouldSend: [...wouldSend].reverse(), writes }
 }
 
-function stepped(steps: readonly Step<Outcome>[]) {
+function stepped(steps: readonly CountedStep<ComparisonOutcome>[]) {
   return { trend: trendOf(steps), steps: steps.map(timeStep) }
 }
 
@@ -90,15 +90,15 @@ function push<T>(list: T[], item: T, most: number): void {
   if (list.length > most) list.shift()
 }
 
-function timeStep({ at, counts }: Step<Outcome>): TimeStep {
+function timeStep({ at, counts }: CountedStep<ComparisonOutcome>): TimeStep {
   return { at, outcomes: counts }
 }
 
 /** Returns the bound after each step, over all steps so far: what a reader would have seen at that time. */
-function trendOf(steps: readonly Step<Outcome>[]): readonly TrendPoint[] {
+function trendOf(steps: readonly CountedStep<ComparisonOutcome>[]): readonly TrendPoint[] {
   let [n, bad] = [0, 0]
   return steps.map(({ at, counts }) => {
-    for (const [outcome, count] of Object.entries(counts) as [Outcome, number][]) {
+    for (const [outcome, count] of Object.entries(counts) as [ComparisonOutcome, number][]) {
       if (WEIGHTS[outcome] !== 'nothing') n += count
       if (WEIGHTS[outcome] === 'bad') bad += count
     }

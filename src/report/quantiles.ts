@@ -1,7 +1,7 @@
 import type { Quantiles } from './report.ts'
 
 /** The last durations in milliseconds, up to a capacity. */
-export interface Durations {
+export interface RecentDurations {
   add(ms: number): void
   /** undefined without durations. */
   quantiles(): Quantiles | undefined
@@ -9,7 +9,7 @@ export interface Durations {
 
 const KEPT = 1_000
 
-export function createDurations(): Durations {
+export function createDurations(): RecentDurations {
   const kept: number[] = []
   let next = 0
   return {

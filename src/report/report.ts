@@ -2,9 +2,9 @@ import type { Client } from '../diff/clients/inventory.ts'
 import type { Standing } from '../diff/evidence/cutover.ts'
 import type { OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { DeclarationState } from '../diff/judge/expected.ts'
-import type { Outcome } from '../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Note, WouldSend } from '../diff/records/record.ts'
-import type { Kind as OperationKind } from '../tables/operations/operation.ts'
+import type { OperationKind } from '../tables/operations/operation.ts'
 import type { Difference } from './difference.ts'
 
 /**
@@ -27,7 +27,7 @@ export interface Report {
   readonly uncounted: number
   readonly timeline: Timeline
   /** The older report with which this one is compared. */
-  readonly against?: Against
+  readonly against?: SinceOlder
 }
 
 export const FORMAT = 'crosswalk-report-1'
@@ -74,7 +74,7 @@ export interface TrendPoint {
 /** Outcomes in one time step, which begins at `at`. Outcomes that did not occur are left out. */
 export interface TimeStep {
   readonly at: number
-  readonly outcomes: Partial<Readonly<Record<Outcome, number>>>
+  readonly outcomes: Partial<Readonly<Record<ComparisonOutcome, number>>>
 }
 
 /** Milliseconds. */
@@ -103,7 +103,7 @@ export interface Timeline {
 
 export type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'errors'>
 
-export interface Against {
+export interface SinceOlder {
   readonly generatedAt: number
   readonly target: number
   readonly ready: boolean

@@ -5,7 +5,7 @@ import type { OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import type { Operation } from '../tables/operations/operation.ts'
-import { createSeen, type Seen } from './operation-history.ts'
+import { createOperationHistory, type OperationHistory } from './operation-history.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
 
 /** The texts of a declared difference besides its counts. */
@@ -36,7 +36,7 @@ export interface Reporter {
 
 export function createReporter({ ledger, operations, describe }: ReporterSources): Reporter {
   const useOf = createUseOf(operations)
-  const seen = createSeen()
+  const seen = createOperationHistory()
   const times = createSpan()
   let entries = 0
   return {
@@ -91,7 +91,12 @@ function createSpan() {
 
 type Known = Pick<OperationReport, 'kind' | 'calls' | 'modes'>
 
-function operationReport(verdict: OperationVerdict, evidence: OperationEvidence | undefined, known: Known, seen: Seen): OperationReport {
+function operationReport(
+  verdict: OperationVerdict,
+  evidence: OperationEvidence | undefined,
+  known: Known,
+  seen: OperationHistory,
+): OperationReport {
   const { operation, standing, reason, needed } = verdict
   return {
     ...(evidence ?? nothingOf(operation)),

@@ -3,12 +3,12 @@ export interface Steps<K extends string> {
   /** Counts one event of a series at a time in milliseconds since 1970. */
   count(series: string, at: number, key: K): void
   /** Returns the steps of a series with counts, oldest first. */
-  of(series: string): readonly Step<K>[]
+  of(series: string): readonly CountedStep<K>[]
   /** Length of one step in milliseconds. */
   stepMs(): number
 }
 
-export interface Step<K extends string> {
+export interface CountedStep<K extends string> {
   /** When the step begins. */
   readonly at: number
   readonly counts: Partial<Readonly<Record<K, number>>>

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { askAgain } from '../errors/ask-again.ts'
 import { createRoom, type Room } from '../limits/room.ts'
-import { whenOver } from '../listen/on-close.ts'
+import { whenClosed } from '../listen/on-close.ts'
 import type { Signal } from '../upstream/signal.ts'
 
 /** Limits of request bodies, named as in the configuration. */
@@ -48,7 +48,7 @@ function gather(response: ServerResponse, limits: BodyLimits, room: Room, signal
     }
     if (signal.aborted) return give()
     signal.addEventListener('abort', give)
-    whenOver(response, { over, next: undefined })
+    whenClosed(response, { over, next: undefined })
     request.on('data', (piece: Buffer) => {
       if (!wanted) return
       const end = bytes + piece.length

@@ -43,7 +43,7 @@ export function takesBody({ form, match }: Found): boolean {
 }
 
 /** The head of a request. */
-export interface Head {
+export interface RequestHead {
   readonly method?: string | undefined
   /** Path and query, still encoded. */
   readonly url?: string | undefined
@@ -51,7 +51,7 @@ export interface Head {
 }
 
 /** True if the body is known to fit; a body of unknown length may not. */
-export function isBodyWithin({ headers }: Head, limit: number): boolean {
+export function isBodyWithin({ headers }: RequestHead, limit: number): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= limit
 }
 

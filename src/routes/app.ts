@@ -10,12 +10,12 @@ import type { Classify, Target } from '../request/classify.ts'
 import { requestId } from '../serve/request-record.ts'
 import { LOOP_DETECTED } from '../upstream/loop.ts'
 import type { Announce } from './announce.ts'
-import { sendError } from './answer.ts'
 import type { Passthrough } from './carriers/passthrough.ts'
 import type { Compat } from './compat.ts'
 import type { Gate } from './gate.ts'
 import { refuseSocket } from './refusal.ts'
-import type { Begin } from './watch/access-log.ts'
+import { sendError } from './send-answer.ts'
+import type { BeginRecord } from './watch/access-log.ts'
 
 const NO_QUERY = {}
 
@@ -46,7 +46,7 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
 }
 
 export interface ServeParts {
-  readonly begin: Begin
+  readonly begin: BeginRecord
   readonly gate: Gate
   readonly passthrough: Passthrough
   readonly announce: Announce

@@ -2,26 +2,26 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
-import { whenOver } from '../listen/on-close.ts'
+import { whenClosed } from '../listen/on-close.ts'
 import type { Side } from '../modes/choose/mode.ts'
 import { type BodyLimits, createReadBytes } from '../request/body.ts'
 import { type ClientRequest, createRequest, takesBody } from '../request/request.ts'
-import { type Answered, choose, count, type Decision } from '../serve/choose.ts'
+import { type AnswerDecision, choose, count, type Decision } from '../serve/choose.ts'
 import type { Core } from '../serve/core.ts'
-import type { Exchange } from '../serve/request-record.ts'
+import type { RequestRecord } from '../serve/request-record.ts'
 import { respond, type Writer } from '../serve/respond.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Answer } from '../translate/answer.ts'
 import type { RawHeaders } from './announce.ts'
-import { sendAnswer, sendError, watched } from './answer.ts'
 import type { Legacy } from './carriers/legacy.ts'
 import type { Forwarded } from './forwarded/forwarded.ts'
 import { clientSignal, createRequestSignals } from './lifetime/client-signal.ts'
 import { unserved } from './refusal.ts'
+import { sendAnswer, sendError, watched } from './send-answer.ts'
 import type { Metrics } from './watch/metrics.ts'
 
 /** Serves one v1 request over HTTP; `path` is decoded. */
-export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: Exchange) => FastifyReply | undefined
+export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: RequestRecord) => FastifyReply | undefined
 
 export interface CompatParts {
   readonly core: Core
@@ -47,7 +47,7 @@ export function createCompat(parts: CompatParts): Compat {
     exchange.asked = true
     return passed
   }
-  const answer = (http: Http, decision: Answered) => {
+  const answer = (http: Http, decision: AnswerDecision) => {
     const { reply, exchange } = http
     const signal = requestSignal(reply.raw)
     const go = (body: Buffer | undefined) => {
@@ -79,12 +79,12 @@ export function createCompat(parts: CompatParts): Compat {
 /** The HTTP side of one request. */
 interface Http {
   readonly reply: FastifyReply
-  readonly exchange: Exchange
+  readonly exchange: RequestRecord
 }
 
 function requestOf(
   { reply, exchange }: Http,
-  { routed, choice }: Answered,
+  { routed, choice }: AnswerDecision,
   body: Buffer | undefined,
   { client, signal }: Pick<ClientRequest, 'client' | 'signal'>,
 ): ClientRequest {
@@ -105,7 +105,7 @@ function countWhenOver(core: Core, decision: Decision, path: string, { reply, ex
     const status = response.headersSent ? response.statusCode : undefined
     count(core, decision, { head: reply.request.raw, path, exchange, status })
   }
-  whenOver(response, { over, next: undefined })
+  whenClosed(response, { over, next: undefined })
 }
 
 /** A v1 answer may exceed the request's deadline. Only its client ends it. */

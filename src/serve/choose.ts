@@ -1,16 +1,16 @@
 import { SERVED_BY } from '../modes/choose/mode.ts'
 import type { Choice } from '../modes/modes.ts'
 import { parseQuery, searchOf } from '../request/query-string.ts'
-import { type Head, isBodyWithin } from '../request/request.ts'
+import { isBodyWithin, type RequestHead } from '../request/request.ts'
 import { type Found, isFound, type Routed, routeRequest } from '../request/route-request.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
-import type { Exchange } from './request-record.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /** The decision about a request: answer it here, or pass v1's answer on unchanged. */
-export type Decision = Answered | Passed
+export type Decision = AnswerDecision | PassDecision
 
-export interface Answered {
+export interface AnswerDecision {
   readonly kind: 'answer'
   readonly routed: Found
   readonly choice: Choice
@@ -20,7 +20,7 @@ export interface Answered {
   readonly written: () => void
 }
 
-export interface Passed {
+export interface PassDecision {
   readonly kind: 'pass'
   /** Without an operation if no table knows the path. */
   readonly routed: Routed
@@ -29,7 +29,7 @@ export interface Passed {
 }
 
 /** Decides how a request is answered; `path` is decoded. Throws the ApiError that refuses the request. */
-export function choose(core: Core, head: Head, path: string, exchange: Exchange): Decision {
+export function choose(core: Core, head: RequestHead, path: string, exchange: RequestRecord): Decision {
   const known = core.reads.find(head)
   const routed = known?.routed ?? routeRequest(core.router, head, path)
   if (!isFound(routed)) return passOn(core, routed, head, exchange)
@@ -47,7 +47,7 @@ export function choose(core: Core, head: Head, path: string, exchange: Exchange)
 }
 
 /** Passes on a request that only v1 can answer. */
-function passOn({ modes, hasV1 }: Core, routed: Routed, head: Head, exchange: Exchange): Passed {
+function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, exchange: RequestRecord): PassDecision {
   const mode = hasV1 ? 'v1' : 'v2'
   exchange.mode = mode
   const choice = { ...modes.identify(head.headers), mode } as const
@@ -58,16 +58,20 @@ function passOn({ modes, hasV1 }: Core, routed: Routed, head: Head, exchange: Ex
 const nothingWritten = () => {}
 
 /** A finished request; `status` is undefined if no answer had begun. */
-export interface Over {
-  readonly head: Head
+export interface FinishedRequest {
+  readonly head: RequestHead
   /** The decoded path. */
   readonly path: string
-  readonly exchange: Exchange
+  readonly exchange: RequestRecord
   readonly status: number | undefined
 }
 
 /** Counts a finished request. */
-export function count({ modes }: Core, { kind, routed, choice, written }: Decision, { head, path, exchange, status }: Over): void {
+export function count(
+  { modes }: Core,
+  { kind, routed, choice, written }: Decision,
+  { head, path, exchange, status }: FinishedRequest,
+): void {
   const { asked, onlyV1 } = exchange
   if (!isFound(routed)) {
     // A request that v1 answers well will be missed when v1 is gone, even if no table knows it.

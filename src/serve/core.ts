@@ -4,9 +4,9 @@ import type { Operation } from '../tables/operations/operation.ts'
 import { createOnlyV1, type OnlyV1 } from '../tables/operations/v1-values.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/v2/send.ts'
-import type { EndCall } from './calls.ts'
 import { createKnownReads, type KnownReads } from './known-reads.ts'
 import { createNameForLog, type NameForLog } from './name-for-log.ts'
+import type { EndCall } from './watch-calls.ts'
 
 export interface CoreSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }

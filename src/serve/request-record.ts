@@ -9,7 +9,7 @@ import type { RequestSpan } from '../tracing/tracing.ts'
 export type ServedBy = Mode | 'fallback' | 'native'
 
 /** The record of one request while it is served. It is read once, at the end. */
-export interface Exchange {
+export interface RequestRecord {
   readonly id: string
   /** The operation id, or `native` or `unknown` in its place. */
   operation: string
@@ -29,7 +29,7 @@ export interface Exchange {
   span: RequestSpan | undefined
 }
 
-export function newExchange(id: string): Exchange {
+export function newRequestRecord(id: string): RequestRecord {
   return {
     id,
     operation: 'unknown',

@@ -5,17 +5,17 @@ import type { ClientRequest } from '../request/request.ts'
 import type { Answer } from '../translate/answer.ts'
 import type { Send } from '../translate/calls.ts'
 import { begin, translate, unknownParameters } from '../translate/translated.ts'
-import { watchCalls } from './calls.ts'
-import type { Answered } from './choose.ts'
+import type { AnswerDecision } from './choose.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
-import type { Exchange } from './request-record.ts'
+import type { RequestRecord } from './request-record.ts'
+import { watchCalls } from './watch-calls.ts'
 
 /** A request that Crosswalk answers itself. */
 export interface Serving {
-  readonly decision: Answered
+  readonly decision: AnswerDecision
   readonly request: ClientRequest
-  readonly exchange: Exchange
+  readonly exchange: RequestRecord
 }
 
 /** Writes answers in the client's protocol. */

@@ -10,7 +10,7 @@ import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createLegacyAsk } from '../upstream/legacy-ask.ts'
-import { createReadOnce } from '../upstream/v2/unshared-reads.ts'
+import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
 
 interface AskCarriers {
   readonly pool: Agent
@@ -39,7 +39,7 @@ export function assembleMigration(
             ask: createLegacyAsk({ pool, base, answerMs: config['limits.deadlineMs'] }),
             askForDiff: createLegacyAsk({ pool: askPool, base, answerMs: settings.answerMs }),
           },
-    readOnce: createReadOnce({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
+    readOnce: createUnsharedReads({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     now: Date.now,
     warn: (text) => log.warn(text),

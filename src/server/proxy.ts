@@ -17,7 +17,7 @@ import type { Config } from '../config/settings.ts'
 import { RETRY_AFTER } from '../errors/ask-again.ts'
 import type { Certificate } from '../listen/certificate.ts'
 import { createListener, urlOf } from '../listen/listener.ts'
-import { createRests } from '../listen/rested-connections.ts'
+import { createRestedConnections } from '../listen/rested-connections.ts'
 import type { Migration } from '../modes/assemble.ts'
 import { createAnnounce } from '../routes/announce.ts'
 import { createApp, createServe } from '../routes/app.ts'
@@ -71,7 +71,9 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
   const { certificate, metrics, log } = parts
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
-  const rests = createRests({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () => performance.now())
+  const rests = createRestedConnections({ perSecond: config['limits.refusalsPerSecond'], longestMs: 1000 * RETRY_AFTER }, () =>
+    performance.now(),
+  )
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
   const limits = createClientLimits(clientTimes(config), metrics.cut)
   const gate = createGate(mappings, v2)

@@ -63,7 +63,7 @@ export { action } from './operations/action.ts'
 export type { Env, Mapping, Operation, V1Request } from './operations/operation.ts'
 export { nothing, ok, operation, v1Only, v1OnlyRows, withoutToken } from './operations/operation-builder.ts'
 export { create, get, list, patch, remove, replace } from './operations/operations.ts'
-export { type Read, wholeList } from './plan/whole-list.ts'
+export { type ReadWhole, wholeList } from './plan/whole-list.ts'
 
 // Parameters of a query.
 

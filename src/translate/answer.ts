@@ -35,13 +35,13 @@ export function bytesOf(written: Written): readonly Buffer[] {
 type Rows = RowsTurn['rows']
 
 /** Takes an answer, or the error that the request ends with instead. */
-export interface Answered {
+export interface TakeAnswer {
   done(answer: Answer): void
   failed(thrown: unknown): void
 }
 
 /** Runs an operation and turns its result into an answer. A list of more than `bufferedRows` rows is streamed. */
-export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: Answered): void {
+export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: TakeAnswer): void {
   const held: Rows[] = []
   let count = 0
   run(begin, make, {

@@ -5,13 +5,13 @@ import type { Call, Outcome } from '../tables/plan/plan.ts'
 import type { AskTurn, Make } from '../tables/plan/turn.ts'
 
 /** Takes the result of a call. */
-export interface Landing {
+export interface CallLanding {
   landed(body: JsonObject): void
   failed(error: Error): void
 }
 
 /** Makes one v2 call and delivers its JSON body or its error, possibly at once. */
-export type Send = (call: Call, landing: Landing) => void
+export type Send = (call: Call, landing: CallLanding) => void
 
 /** Limits of the calls of one v1 request, named as in the configuration. */
 export interface CallLimits {

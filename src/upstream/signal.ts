@@ -1,5 +1,5 @@
 /** As an AbortSignal takes it. */
-export type Listener = (() => void) | { handleEvent(): void }
+export type AbortListener = (() => void) | { handleEvent(): void }
 
 /**
  * What of an AbortSignal is listened to here. Every request has one, and a real AbortSignal, an EventTarget, costs as much as a tenth of a
@@ -8,8 +8,8 @@ export type Listener = (() => void) | { handleEvent(): void }
 export interface Signal {
   readonly aborted: boolean
   readonly reason: unknown
-  addEventListener(type: 'abort', listener: Listener): void
-  removeEventListener(type: 'abort', listener: Listener): void
+  addEventListener(type: 'abort', listener: AbortListener): void
+  removeEventListener(type: 'abort', listener: AbortListener): void
 }
 
 /** A Signal that is fired here, once: every other time is without effect. A class because every request has one. */
@@ -17,13 +17,13 @@ export class Firing implements Signal {
   aborted = false
   reason: unknown
   // One or two at a time, so that a list costs less than a set.
-  readonly #listeners: Listener[] = []
+  readonly #listeners: AbortListener[] = []
 
-  addEventListener(_: 'abort', listener: Listener): void {
+  addEventListener(_: 'abort', listener: AbortListener): void {
     this.#listeners.push(listener)
   }
 
-  removeEventListener(_: 'abort', listener: Listener): void {
+  removeEventListener(_: 'abort', listener: AbortListener): void {
     const at = this.#listeners.lastIndexOf(listener)
     if (at >= 0 && at === this.#listeners.length - 1) this.#listeners.pop()
     else if (at >= 0) this.#listeners.splice(at, 1)

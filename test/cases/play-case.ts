@@ -4,7 +4,7 @@ import { mappings } from '../../mappings/index.ts'
 import { createCompare } from '../../src/diff/compare/compare.ts'
 import { createExpected } from '../../src/diff/judge/expected.ts'
 import type { Exhibit } from '../../src/diff/records/exhibit.ts'
-import type { Kind } from '../../src/tables/language/sign.ts'
+import type { DifferenceKind } from '../../src/tables/language/sign.ts'
 import { type Answer, bytesOf } from '../../src/translate/answer.ts'
 import { translated } from '../../src/translate/translated.ts'
 import { createPool } from '../../src/upstream/v2/pool.ts'
@@ -13,7 +13,7 @@ import { createSend } from '../../src/upstream/v2/send.ts'
 const V2 = 'http://v2.test'
 
 export interface Difference {
-  readonly kind: Kind
+  readonly kind: DifferenceKind
   readonly where: string
   readonly count: number
 }
@@ -68,7 +68,7 @@ function sentValue(answer: Answer): unknown {
   return 'written' in answer ? JSON.parse(Buffer.concat(bytesOf(answer.written)).toString()) : undefined
 }
 
-function counted(findings: readonly { readonly kind: Kind; readonly where: string }[]): readonly Difference[] {
+function counted(findings: readonly { readonly kind: DifferenceKind; readonly where: string }[]): readonly Difference[] {
   const counts = new Map<string, Difference>()
   for (const { kind, where } of findings) {
     const key = `${kind} ${where}`

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Difference } from '../../mappings/differences.ts'
+import type { DeclaredDifference } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { createRouter } from '../../src/request/router.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
@@ -21,7 +21,7 @@ const router = createRouter(mappings.flatMap(({ operations }) => operations))
  * What is wrong with one outcome. A case must hold on both sides and call the operations that it names. Without a difference its two
  * transcripts must be equal; with one they must differ, and the code must be a known one for these operations.
  */
-export function complaintsOf(outcome: Outcome, differences: readonly Difference[]): string[] {
+export function complaintsOf(outcome: Outcome, differences: readonly DeclaredDifference[]): string[] {
   const { case: one, native, proxied } = outcome
   const failures = Object.entries({ native, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
   if (failures.length > 0) return failures
@@ -30,7 +30,7 @@ export function complaintsOf(outcome: Outcome, differences: readonly Difference[
   return [...uncalled, ...complaintsAboutDifference(outcome, differences)]
 }
 
-function complaintsAboutDifference({ case: one, native, proxied }: Outcome, differences: readonly Difference[]): string[] {
+function complaintsAboutDifference({ case: one, native, proxied }: Outcome, differences: readonly DeclaredDifference[]): string[] {
   const apart = firstDifference(native.transcript, proxied.transcript)
   if (one.difference === undefined) return apart ? [`the sides differ and no difference is declared\n${apart}`] : []
   if (!apart) return [`difference ${one.difference} no longer occurs: both sides answer alike`]
@@ -43,7 +43,7 @@ function complaintsAboutDifference({ case: one, native, proxied }: Outcome, diff
 }
 
 /** What is wrong with the list of differences itself: codes that nothing shows, codes given twice, operations that no case shows. */
-export function complaintsAboutList(cases: readonly Case[], differences: readonly Difference[]): string[] {
+export function complaintsAboutList(cases: readonly Case[], differences: readonly DeclaredDifference[]): string[] {
   return differences.flatMap(({ code, operations, test }, at) => {
     const said: string[] = []
     if (differences.findIndex((other) => other.code === code) !== at) said.push(`difference ${code} is declared twice`)

@@ -1,5 +1,5 @@
 import { mappings } from '../../mappings/index.ts'
-import { type Compare, createCompare, type Seen } from '../../src/diff/compare/compare.ts'
+import { type Compare, createCompare, type SeenAnswer } from '../../src/diff/compare/compare.ts'
 import type { Finding } from '../../src/diff/compare/finding.ts'
 import { createExpected, type Declaration } from '../../src/diff/judge/expected.ts'
 import { createJudge } from '../../src/diff/judge/judge.ts'
@@ -17,7 +17,7 @@ export function operationOf(id: string): Operation {
 
 export const compare: Compare = createCompare('specification')
 
-export function seen(value: unknown, status = 200): Seen {
+export function seen(value: unknown, status = 200): SeenAnswer {
   return { status, headers: {}, body: { kind: 'json', value } }
 }
 

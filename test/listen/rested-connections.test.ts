@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRests } from '../../src/listen/rested-connections.ts'
+import { createRestedConnections } from '../../src/listen/rested-connections.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { startUpstream } from '../stage/upstream.ts'
 
@@ -11,7 +11,7 @@ describe('a refused connection', () => {
   afterEach(() => void vi.useRealTimers())
 
   function setUp(perSecond: number) {
-    const rests = createRests({ perSecond, longestMs: 1000 }, () => performance.now())
+    const rests = createRestedConnections({ perSecond, longestMs: 1000 }, () => performance.now())
     const unread = new Set<number>()
     const refuse = (name: number) => rests.refused(sockets[name] as Socket)
     const sockets = Array.from({ length: 200 }, (_, name) => ({

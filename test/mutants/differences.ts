@@ -1,4 +1,4 @@
-import { type Difference, differences } from '../../mappings/differences.ts'
+import { type DeclaredDifference, differences } from '../../mappings/differences.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Each code left out, each one given for an operation that does not show it, and one that is made up. */
@@ -17,11 +17,11 @@ export function differenceMutants(): readonly Mutant[] {
   ]
 }
 
-function fault(name: string, list: readonly Difference[]): Mutant {
-  return { name, operations: [], apply: () => replaced(differences as Difference[], list) }
+function fault(name: string, list: readonly DeclaredDifference[]): Mutant {
+  return { name, operations: [], apply: () => replaced(differences as DeclaredDifference[], list) }
 }
 
-function replaced(list: Difference[], other: readonly Difference[]): () => void {
+function replaced(list: DeclaredDifference[], other: readonly DeclaredDifference[]): () => void {
   const before = list.splice(0, list.length, ...other)
   return () => void list.splice(0, list.length, ...before)
 }

@@ -6,7 +6,7 @@ import { configWith } from '../../src/config.ts'
 import type { jsonReport } from '../../src/explain/explanation-text.ts'
 import { createShapes } from '../../src/explain/placeholder.ts'
 import { costOf } from '../../src/replay/cost.ts'
-import { createPlaces, type Place } from '../../src/replay/route-recorded.ts'
+import { createRouteRecorded, type RecordedRoute } from '../../src/replay/route-recorded.ts'
 import { readHar } from '../../src/replay/traffic/har.ts'
 import { runCommand } from '../cli/support.ts'
 import { cases } from '../compat/cases/index.ts'
@@ -64,11 +64,11 @@ function replayed({ method, path, headers, text }: Request): Destination {
   return destinationOf(placeOf(sent))
 }
 
-const placeOf = createPlaces(mappings)
+const placeOf = createRouteRecorded(mappings)
 const env = compatSettings(configWith({}))
 const shapeOf = createShapes(mappings)
 
-function destinationOf(place: Place): Destination {
+function destinationOf(place: RecordedRoute): Destination {
   if (place.kind === 'native') return { operation: 'native', to: 'v2' }
   if (place.kind === 'unknown') return { operation: 'unknown', to: place.error ? 'nobody' : 'v1' }
   const [operation = ''] = place.operation.id.split('?')

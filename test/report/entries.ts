@@ -1,5 +1,5 @@
-import type { Outcome } from '../../src/diff/judge/judge.ts'
-import type { Comparison, Entry, Example, Note, Traffic, WouldSend } from '../../src/diff/records/record.ts'
+import type { ComparisonOutcome } from '../../src/diff/judge/judge.ts'
+import type { Comparison, Entry, Example, Note, TrafficEntry, WouldSend } from '../../src/diff/records/record.ts'
 import { seeded } from '../stage/seeded.ts'
 
 /** 2026-03-01T08:00:00Z */
@@ -34,7 +34,7 @@ export function shows(example: Example, count = 1): Pick<Comparison, 'totals' | 
   return { totals: [{ kind, where, count, ...(code !== undefined && { code }), ...(noise && { noise }) }], examples: [example] }
 }
 
-export function traffic(caller: string, operation: string, calls: number, at = START, mode = 'diff-v1'): Traffic {
+export function traffic(caller: string, operation: string, calls: number, at = START, mode = 'diff-v1'): TrafficEntry {
   return { kind: 'traffic', caller, operation, calls, mode, at: iso(at) }
 }
 
@@ -99,7 +99,7 @@ function otherwise(random: () => number): Partial<Comparison> {
       reason: 'v1 changed between the two answers',
       ...shows({ kind: 'extra', at: '/items/9', where: '/items/*', v2: { id: UID } }),
     }
-  return dice < 0.064 ? { outcome: 'inconclusive' as Outcome, reason: 'v1 itself answered HTTP 500' } : {}
+  return dice < 0.064 ? { outcome: 'inconclusive' as ComparisonOutcome, reason: 'v1 itself answered HTTP 500' } : {}
 }
 
 /** A week of `length` comparisons of several operations and clients, with mode changes; the same for the same seed. */

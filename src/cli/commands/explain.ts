@@ -5,7 +5,7 @@ import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { explain as explainRequest } from '../../explain/explain.ts'
 import { jsonReport, textReport } from '../../explain/explanation-text.ts'
-import { createPlaces, type Place } from '../../replay/route-recorded.ts'
+import { createRouteRecorded, type RecordedRoute } from '../../replay/route-recorded.ts'
 import { pathOf } from '../../request/classify.ts'
 import { FORM } from '../../request/route-request.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
@@ -33,7 +33,7 @@ export const explain: Command = {
     if (rest.length > 0 || !target.startsWith('/')) return misused(io, `"${line}" is not of the form 'METHOD /path?query'.`)
     const body = await bodyOf(flags, io)
     const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
-    const place = createPlaces(mappings)(sent)
+    const place = createRouteRecorded(mappings)(sent)
     if (place.kind !== 'operation') {
       io.err(whyNot(place, sent))
       return FAILED
@@ -43,7 +43,7 @@ export const explain: Command = {
   },
 }
 
-type Found = Extract<Place, { readonly kind: 'operation' }>
+type Found = Extract<RecordedRoute, { readonly kind: 'operation' }>
 
 function headersOf(flags: Flags) {
   const override = textOf(flags, 'override')
@@ -51,7 +51,7 @@ function headersOf(flags: Flags) {
 }
 
 /** Says in one sentence why no operation answers the request. */
-function whyNot(place: Exclude<Place, Found>, { method, url }: { readonly method: string; readonly url: string }): string {
+function whyNot(place: Exclude<RecordedRoute, Found>, { method, url }: { readonly method: string; readonly url: string }): string {
   if (place.kind === 'native') return `${url} is not a v1 path: the proxy passes it on to v2 unchanged.`
   if (place.kind === 'refused') return `${place.operation.id} answers 400: ${place.error.message}.`
   if (place.error) return `${url} is answered 400: ${place.error.message}.`

@@ -13,7 +13,7 @@ import { readTraffic } from '../../replay/traffic/read-traffic.ts'
 import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
 import { createLegacyAsk } from '../../upstream/legacy-ask.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
-import { createReadOnce } from '../../upstream/v2/unshared-reads.ts'
+import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 
 interface Target {
@@ -76,7 +76,7 @@ async function compare(traffic: Traffic, target: Target, config: Config, flags: 
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({
     legacy: createLegacyAsk({ pool, base: target.v1, answerMs }),
-    readOnce: createReadOnce({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
+    readOnce: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     deadlineMs: answerMs,
     limit: config['limits.answerBytes'],

@@ -1,10 +1,10 @@
-import type { Kind, Operation } from '../../tables/operations/operation.ts'
+import type { Operation, OperationKind } from '../../tables/operations/operation.ts'
 import { many } from '../many.ts'
 import type { Caller } from '../records/record.ts'
 import { createUseOf } from './uses.ts'
 
 /** One or several uses of one operation. */
-export interface Use {
+export interface CountedUse {
   readonly operation: string
   readonly mode: string
   /** Default: 1. */
@@ -37,7 +37,7 @@ export interface Client extends Caller {
 }
 
 export interface Inventory {
-  use(client: Caller, use: Use): void
+  use(client: Caller, use: CountedUse): void
   /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
   stranger(operation: string): void
   /** Counts a recorded mismatch against the client that received it. */
@@ -114,7 +114,7 @@ function newTally({ operations }: Known, operation: string): Tally {
 type UseOf = ReturnType<typeof createUseOf>
 
 /** How the kind of an operation affects a client that wants to call v2 itself. */
-const OBSTACLES: Readonly<Record<Kind, 'blocker' | 'caution' | undefined>> = {
+const OBSTACLES: Readonly<Record<OperationKind, 'blocker' | 'caution' | undefined>> = {
   direct: undefined,
   composed: undefined,
   emulated: 'caution',

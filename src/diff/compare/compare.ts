@@ -7,7 +7,7 @@ import { ROOT } from './json-path.ts'
 import { compareValues, finding } from './values.ts'
 
 /** One side's answer to a v1 request, in v1 space. */
-export interface Seen {
+export interface SeenAnswer {
   readonly status: number
   /** Names in lower case; only `content-type` is compared. */
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface Seen {
 /** The result of comparing: every difference (none if the answers are equal), or why there is no result. */
 export type Compared = { readonly findings: readonly Finding[] } | { readonly inconclusive: string }
 
-export type Compare = (operation: Operation, v1: Seen, v2: Seen) => Compared
+export type Compare = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Compared
 
 /** Compares two answers to one request of an operation. Both must use this dialect. */
 export function createCompare(dialect: Dialect): Compare {
@@ -38,7 +38,7 @@ export function createCompare(dialect: Dialect): Compare {
  * Compares two answers under one form. Different statuses count as one difference, and the bodies are then not compared.
  * Errors are compared by code and message, and their details as one value.
  */
-export function compareReplies(form: Form, v1: Seen, v2: Seen): Compared {
+export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Compared {
   if (v1.status !== v2.status) return { findings: [finding('status', ROOT, v1.status, v2.status)] }
   for (const [side, { body }] of [['v1', v1] as const, ['v2', v2] as const]) {
     if (body.kind !== 'json') return { inconclusive: `${side} ${REASONS[body.kind](body)}` }
@@ -59,18 +59,18 @@ const REASONS: { readonly [K in Exclude<Captured['kind'], 'json'>]: (body: Captu
   broken: () => 'broke off its answer',
 }
 
-function bodyOf({ body }: Seen): unknown {
+function bodyOf({ body }: SeenAnswer): unknown {
   return body.kind === 'json' ? body.value : undefined
 }
 
 /** Compares the media types where both sides have one. A v1 client reads no other header of an answer. */
-function compareHeaders(v1: Seen, v2: Seen): Finding[] {
+function compareHeaders(v1: SeenAnswer, v2: SeenAnswer): Finding[] {
   const [left, right] = [mediaType(v1), mediaType(v2)]
   if (left === undefined || right === undefined || left === right) return []
   const at = 'header:content-type'
   return [{ kind: 'value', at, where: at, path: at, v1: left, v2: right }]
 }
 
-function mediaType({ headers }: Seen): string | undefined {
+function mediaType({ headers }: SeenAnswer): string | undefined {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
 }

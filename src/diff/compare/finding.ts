@@ -1,8 +1,8 @@
-import type { Kind } from '../../tables/language/sign.ts'
+import type { DifferenceKind } from '../../tables/language/sign.ts'
 
 /** A place where v2's answer, in v1 space, differs from v1's. Its values are unredacted: `redact` them before they leave the process. */
 export interface Finding {
-  readonly kind: Kind
+  readonly kind: DifferenceKind
   /** JSON Pointer into the body as sent, or `header:<name>`. The index is v2's for a row that only v2 has, and v1's for every other row. */
   readonly at: string
   /** The same in table names, with `*` for indices and map keys. Totals, declarations and noise use it in either dialect. */

@@ -1,6 +1,6 @@
 /** A place in a JSON answer during a walk: a chain from the inside out. A pointer is only built where a difference is found. */
-export interface Place {
-  readonly up: Place | undefined
+export interface JsonPath {
+  readonly up: JsonPath | undefined
   /** The member's name as sent, or the index. */
   readonly at: string
   /** The member's table name, or `*` for an index or a key of a user's map. */
@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** The whole answer. Its JSON Pointer is the empty string. */
-export const ROOT: Place = { up: undefined, at: '', where: '', path: '', depth: 0 }
+export const ROOT: JsonPath = { up: undefined, at: '', where: '', path: '', depth: 0 }
 
 /** The API gives no answer that is nested deeper than this. */
 const MAX_DEPTH = 100
@@ -25,7 +25,7 @@ export function checkDepth(depth: number): void {
 export const ANY = '*'
 
 /** Returns the place one level down. In `path`, only rows keep a closing bracket, because a map key may contain one too. */
-export function below(up: Place, at: string, where = at, path = at.replaceAll(']', ')')): Place {
+export function below(up: JsonPath, at: string, where = at, path = at.replaceAll(']', ')')): JsonPath {
   return { up, at, where, path, depth: up.depth + 1 }
 }
 
@@ -35,9 +35,9 @@ export function rowSegment(id: string): string {
 }
 
 /** Returns the JSON Pointer (RFC 6901) of a place in one of its three spellings. */
-export function pointer(place: Place, spelling: 'at' | 'where' | 'path'): string {
+export function pointer(place: JsonPath, spelling: 'at' | 'where' | 'path'): string {
   const segments: string[] = []
-  for (let here: Place | undefined = place; here?.up; here = here.up) segments.unshift(here[spelling])
+  for (let here: JsonPath | undefined = place; here?.up; here = here.up) segments.unshift(here[spelling])
   return pointerOf(segments)
 }
 

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import type { Kind } from '../../tables/language/sign.ts'
+import type { DifferenceKind } from '../../tables/language/sign.ts'
 import { align, canonical } from './align.ts'
 import type { Finding } from './finding.ts'
 import { ANY_FORM, type Form } from './form.ts'
-import { ANY, below, checkDepth, type Place, pointer, rowSegment } from './json-path.ts'
+import { ANY, below, checkDepth, type JsonPath, pointer, rowSegment } from './json-path.ts'
 import { compareScalars } from './scalar.ts'
 
 type Report = (finding: Finding) => void
@@ -12,10 +12,10 @@ type Report = (finding: Finding) => void
  * Reports every difference of two JSON values at one place. A member that only v1 has is `missing`, and one that only v2 has is `extra`.
  * The value does not matter: v1 distinguishes absent (oneof members, optional scalars), null and unset (facts §16.3).
  */
-export function compareValues(form: Form, v1: unknown, v2: unknown, place: Place, report: Report): void {
+export function compareValues(form: Form, v1: unknown, v2: unknown, place: JsonPath, report: Report): void {
   if (v1 === v2) return
   checkDepth(place.depth)
-  const say = (kind: Kind) => report(finding(kind, place, v1, v2))
+  const say = (kind: DifferenceKind) => report(finding(kind, place, v1, v2))
   if (form.kind === 'whole') {
     if (canonical(v1) !== canonical(v2)) say('value')
   } else if (Array.isArray(v1) && Array.isArray(v2)) {
@@ -28,7 +28,7 @@ export function compareValues(form: Form, v1: unknown, v2: unknown, place: Place
   }
 }
 
-function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: Place, report: Report): void {
+function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: JsonPath, report: Report): void {
   for (const name of Object.keys(v1)) {
     const [inner, memberForm] = member(form, name, place)
     if (Object.hasOwn(v2, name)) compareValues(memberForm, v1[name], v2[name], inner, report)
@@ -43,7 +43,7 @@ function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: Place
  * Returns the place and form of a member. A member that the table does not have keeps its name; below it, and in a user's map, names are
  * data.
  */
-function member(form: Form, name: string, place: Place): readonly [Place, Form] {
+function member(form: Form, name: string, place: JsonPath): readonly [JsonPath, Form] {
   if (form.kind === 'object') {
     const known = form.members.get(name)
     return [below(place, name, known?.name ?? name), known?.form ?? ANY_FORM]
@@ -53,7 +53,7 @@ function member(form: Form, name: string, place: Place): readonly [Place, Form] 
 }
 
 /** Compares each row with its partner, whatever its position. A different order is one difference of its own. */
-function compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[], place: Place, report: Report): void {
+function compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[], place: JsonPath, report: Report): void {
   const { pairs, order } = align(v1, v2, form.kind === 'object' ? form.key : undefined)
   for (const { v1: left, v2: right, id } of pairs) {
     const row = below(place, String(left ?? right), ANY, rowSegment(id))
@@ -64,6 +64,6 @@ function compareLists(form: Form, v1: readonly unknown[], v2: readonly unknown[]
   if (order) report(finding('order', place, order.v1, order.v2))
 }
 
-export function finding(kind: Kind, place: Place, v1: unknown, v2: unknown): Finding {
+export function finding(kind: DifferenceKind, place: JsonPath, v1: unknown, v2: unknown): Finding {
   return { kind, at: pointer(place, 'at'), where: pointer(place, 'where'), path: pointer(place, 'path'), v1, v2 }
 }

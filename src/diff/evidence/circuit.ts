@@ -1,4 +1,4 @@
-import type { Outcome } from '../judge/judge.ts'
+import type { ComparisonOutcome } from '../judge/judge.ts'
 import { percent } from '../percent.ts'
 import { WEIGHTS } from './observation.ts'
 
@@ -25,7 +25,7 @@ export interface CircuitState {
 
 export interface Circuit {
   /** Counts one answer of v2. Returns the state if this answer opened the circuit. */
-  observe(operation: string, outcome: Outcome): CircuitState | undefined
+  observe(operation: string, outcome: ComparisonOutcome): CircuitState | undefined
   state(operation: string): CircuitState
   isOpen(operation: string): boolean
   /** Operations whose circuit is open. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../judge/judge.ts'
+import type { ComparisonOutcome } from '../judge/judge.ts'
 import { cleanNeeded, type Sample, upperBound } from './bound.ts'
 import { COLLAPSE, type CollapseSettings, createCollapse } from './collapse.ts'
 import { type Observation, WEIGHTS } from './observation.ts'
@@ -44,7 +44,7 @@ export const DISTINCT = 10_000
 
 interface Counts {
   requests: number
-  readonly outcomes: { [O in Outcome]: number }
+  readonly outcomes: { [O in ComparisonOutcome]: number }
   readonly callers: Set<string>
   readonly shapes: Set<string>
   readonly firstAt: number
@@ -106,7 +106,7 @@ function addUpTo(set: Set<string>, name: string): void {
 }
 
 function summary(operation: string, { requests, outcomes, callers, shapes, firstAt, lastAt }: Counts): OperationEvidence {
-  const weighed = Object.entries(outcomes) as [Outcome, number][]
+  const weighed = Object.entries(outcomes) as [ComparisonOutcome, number][]
   const n = weighed.reduce((sum, [outcome, count]) => (WEIGHTS[outcome] === 'nothing' ? sum : sum + count), 0)
   const { match: matches, expected, noise, race: races, mismatch: mismatches, error: errors, inconclusive } = outcomes
   const counted = { operation, requests, n, matches, expected, noise, races, mismatches, errors, inconclusive }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../judge/judge.ts'
+import type { ComparisonOutcome } from '../judge/judge.ts'
 
 /** What evidence, circuit and inventory count of one comparison. `Comparison` has these members. */
 export interface Observation {
@@ -6,13 +6,13 @@ export interface Observation {
   /** Hash that identifies the caller. */
   readonly caller: string
   readonly shape: string
-  readonly outcome: Outcome
+  readonly outcome: ComparisonOutcome
 }
 
 /** How an outcome counts in a rate: clean for v2, bad against it, or not at all. */
 export type Weight = 'clean' | 'bad' | 'nothing'
 
-export const WEIGHTS: Readonly<Record<Outcome, Weight>> = {
+export const WEIGHTS: Readonly<Record<ComparisonOutcome, Weight>> = {
   match: 'clean',
   expected: 'clean',
   noise: 'clean',

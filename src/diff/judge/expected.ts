@@ -25,7 +25,7 @@ export interface DeclarationReport {
   readonly comparisons: number
 }
 
-export interface Expected {
+export interface ExpectedDifferences {
   /** Returns the code of the declaration that explains a finding. */
   codeOf(operation: string, finding: Finding): string | undefined
   /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
@@ -43,7 +43,7 @@ interface Compiled {
 }
 
 /** Compiles the declared differences. The first declaration that fits a finding gives its code. */
-export function createExpected(declarations: readonly Declaration[]): Expected {
+export function createExpected(declarations: readonly Declaration[]): ExpectedDifferences {
   const all = declarations.map(compile)
   return {
     codeOf: (operation, finding) => all.find((one) => one.visible && one.covers(operation) && one.fits(finding))?.code,

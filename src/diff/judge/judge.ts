@@ -1,11 +1,11 @@
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { Compare, Seen } from '../compare/compare.ts'
+import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
-import type { Expected } from './expected.ts'
+import type { ExpectedDifferences } from './expected.ts'
 import type { Noise } from './noise.ts'
 
 /** The outcome of one comparison. */
-export type Outcome =
+export type ComparisonOutcome =
   /** The answers are equal. */
   | 'match'
   /** Every difference is declared. */
@@ -28,16 +28,16 @@ export interface Explained extends Finding {
 }
 
 export interface Judgement {
-  readonly outcome: Outcome
+  readonly outcome: ComparisonOutcome
   readonly findings: readonly Explained[]
   /** A sentence for the outcomes that need one: race, error, inconclusive, and a mismatch that did not repeat. */
   readonly reason?: string
 }
 
 /** Judges two answers to one request, both in v1 space. It is pure: `tally` counts the judgements that are recorded. */
-export type Judge = (operation: Operation, v1: Seen, v2: Seen) => Judgement
+export type Judge = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Judgement
 
-export function createJudge(compare: Compare, expected: Expected, noise: Noise): Judge {
+export function createJudge(compare: Compare, expected: ExpectedDifferences, noise: Noise): Judge {
   return (operation, v1, v2) => {
     const failed = failureOf(v1, v2)
     if (failed) return failed
@@ -59,26 +59,26 @@ export function isJudged({ outcome }: Pick<Judgement, 'outcome'>): boolean {
 }
 
 /** Tells the declarations about a recorded comparison, so that they do not become stale. */
-export function tally(expected: Expected, operation: string, judgement: Judgement): void {
+export function tally(expected: ExpectedDifferences, operation: string, judgement: Judgement): void {
   if (!isJudged(judgement)) return
   const codes = judgement.findings.flatMap(({ code }) => code ?? [])
   expected.count(operation, codes)
 }
 
-function explain(operation: string, finding: Finding, expected: Expected, noise: Noise): Explained {
+function explain(operation: string, finding: Finding, expected: ExpectedDifferences, noise: Noise): Explained {
   const code = expected.codeOf(operation, finding)
   if (code !== undefined) return { ...finding, code }
   return noise.isNoise(operation, finding) ? { ...finding, noise: true } : finding
 }
 
-function outcomeOf(findings: readonly Explained[]): Outcome {
+function outcomeOf(findings: readonly Explained[]): ComparisonOutcome {
   if (unexplained(findings).length > 0) return 'mismatch'
   if (findings.length === 0) return 'match'
   return findings.some(({ noise }) => noise) ? 'noise' : 'expected'
 }
 
 /** Judges answers that say nothing about the translation, before their bodies are compared. */
-function failureOf(v1: Seen, v2: Seen): Judgement | undefined {
+function failureOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
   const inconclusive = (reason: string): Judgement => ({ outcome: 'inconclusive', findings: [], reason })
   const stranger = strangeness(v1, v2)
   if (stranger !== undefined) return inconclusive(stranger)
@@ -90,7 +90,7 @@ function failureOf(v1: Seen, v2: Seen): Judgement | undefined {
 }
 
 /** Says why the answers may be answers to a stranger. Anyone could otherwise fill the evidence or open a circuit. */
-function strangeness(v1: Seen, v2: Seen): string | undefined {
+function strangeness(v1: SeenAnswer, v2: SeenAnswer): string | undefined {
   if (v1.status === UNAUTHENTICATED) return v2.status === UNAUTHENTICATED ? 'neither side knew the caller' : 'v1 did not know the caller'
   if (v2.status === UNAUTHENTICATED) return 'v2 did not know the caller'
   // v2 may have refused too, had it been asked.
@@ -101,6 +101,6 @@ const UNAUTHENTICATED = 401
 const FORBIDDEN = 403
 
 /** A 501 says that v1 never had the feature, so it is no failure. */
-function hasFailed({ status }: Seen): boolean {
+function hasFailed({ status }: SeenAnswer): boolean {
   return status >= 500 && status !== 501
 }

@@ -1,4 +1,4 @@
-import type { Kind } from '../../tables/language/sign.ts'
+import type { DifferenceKind } from '../../tables/language/sign.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf, segmentsOf } from '../compare/json-path.ts'
 
@@ -15,7 +15,7 @@ export const NOISE_SETTINGS: NoiseSettings = { changes: 3, share: 0.1 }
 export interface NoisyMember {
   readonly operation: string
   readonly where: string
-  readonly kind: Kind
+  readonly kind: DifferenceKind
   readonly changes: number
   readonly asks: number
 }
@@ -29,7 +29,7 @@ export interface Noise {
 }
 
 /** Kinds of difference that can be noise. */
-const LEARNABLE: ReadonlySet<Kind> = new Set<Kind>(['value', 'order'])
+const LEARNABLE: ReadonlySet<DifferenceKind> = new Set<DifferenceKind>(['value', 'order'])
 
 /** Members that every write changes (facts §19). A member that changes together with one of them did not change by itself. */
 const STAMPS: ReadonlySet<string> = new Set(['updated_at', 'update_time', 'last_updated'])
@@ -88,7 +88,7 @@ function keyOf({ kind, where }: Finding): string {
   return `${kind} ${where}`
 }
 
-function fromKey(key: string): { kind: Kind; where: string } {
+function fromKey(key: string): { kind: DifferenceKind; where: string } {
   const space = key.indexOf(' ')
-  return { kind: key.slice(0, space) as Kind, where: key.slice(space + 1) }
+  return { kind: key.slice(0, space) as DifferenceKind, where: key.slice(space + 1) }
 }

@@ -1,5 +1,5 @@
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { Compare, Seen } from '../compare/compare.ts'
+import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf } from '../compare/json-path.ts'
 import { type Judge, type Judgement, unexplained } from './judge.ts'
@@ -7,16 +7,16 @@ import type { Noise } from './noise.ts'
 
 /** The answers to a request that did not match. */
 export interface First {
-  readonly v1: Seen
-  readonly v2: Seen
+  readonly v1: SeenAnswer
+  readonly v2: SeenAnswer
   readonly judgement: Judgement
 }
 
 /** The answers to the same request when it was repeated, in this order. */
 export interface Again {
-  readonly v1: Seen
-  readonly v2: Seen
-  readonly v1Again: Seen
+  readonly v1: SeenAnswer
+  readonly v2: SeenAnswer
+  readonly v1Again: SeenAnswer
 }
 
 /** Settles a mismatch after the request was repeated. */
@@ -48,7 +48,13 @@ export function createSettle(judge: Judge, compare: Compare, noise: Noise): Sett
 }
 
 /** Returns what changed between two reads of v1, without noise; undefined if that is unknown. */
-function movement(compare: Compare, noise: Noise, operation: Operation, before: Seen, after: Seen): readonly Finding[] | undefined {
+function movement(
+  compare: Compare,
+  noise: Noise,
+  operation: Operation,
+  before: SeenAnswer,
+  after: SeenAnswer,
+): readonly Finding[] | undefined {
   if (before.status >= 500 || after.status >= 500) return undefined
   const compared = compare(operation, before, after)
   return 'findings' in compared ? compared.findings.filter((finding) => !noise.isNoise(operation.id, finding)) : undefined

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../tables/language/names.ts'
 import type { V1Request } from '../../tables/operations/operation.ts'
 import type { Call } from '../../tables/plan/plan.ts'
-import type { Seen } from '../compare/compare.ts'
+import type { SeenAnswer } from '../compare/compare.ts'
 import type { Redacted } from '../redact/redacted.ts'
 
 /** One v2 call of a translated request, and v2's answer. */
@@ -25,7 +25,7 @@ export interface Exhibit {
 /** What is known when a mismatch is confirmed. */
 export interface Observed {
   readonly request: V1Request
-  readonly v1: Seen
+  readonly v1: SeenAnswer
   readonly calls: readonly Exchanged[]
 }
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../compare/finding.ts'
-import type { Outcome } from '../judge/judge.ts'
+import type { ComparisonOutcome } from '../judge/judge.ts'
 import type { Exhibit } from './exhibit.ts'
 
 /** Identifies the caller: always by a hash, by the token's subject only if that is allowed. */
@@ -22,7 +22,7 @@ export interface Total extends Pick<Example, 'kind' | 'where' | 'code' | 'noise'
 }
 
 /** One side of a comparison. */
-export interface Side {
+export interface RecordedSide {
   /** HTTP status. */
   readonly status: number
   /** google.rpc code of an error. */
@@ -43,13 +43,13 @@ export interface Comparison extends Caller {
   readonly shape: string
   /** What was read: the client's own request, or the resource that it had just written. */
   readonly check: 'read' | 'after-write'
-  readonly outcome: Outcome
+  readonly outcome: ComparisonOutcome
   readonly reason?: string
   /** Differences by kind and place. Complete, even where `examples` is not. */
   readonly totals: readonly Total[]
   readonly examples: readonly Example[]
-  readonly v1: Side
-  readonly v2: Side
+  readonly v1: RecordedSide
+  readonly v2: RecordedSide
   /** For a mismatch that repeats: what is needed to reproduce it (`crosswalk case`). */
   readonly exhibit?: Exhibit
 }
@@ -70,7 +70,7 @@ export interface WouldSend extends Caller {
 }
 
 /** Calls since the last such record, for the inventory. */
-export interface Traffic extends Caller {
+export interface TrafficEntry extends Caller {
   readonly kind: 'traffic'
   readonly at: string
   readonly operation: string
@@ -88,4 +88,4 @@ export interface Note {
 }
 
 /** One line of a record file. */
-export type Entry = Comparison | WouldSend | Traffic | Note
+export type Entry = Comparison | WouldSend | TrafficEntry | Note

@@ -1,6 +1,6 @@
 import type { Inventory } from '../clients/inventory.ts'
 import type { Evidence } from '../evidence/evidence.ts'
-import type { Expected } from '../judge/expected.ts'
+import type { ExpectedDifferences } from '../judge/expected.ts'
 import { isJudged } from '../judge/judge.ts'
 import type { Comparison, Entry } from './record.ts'
 
@@ -8,7 +8,7 @@ import type { Comparison, Entry } from './record.ts'
 export interface Ledger {
   readonly evidence: Evidence
   readonly inventory: Inventory
-  readonly expected: Expected
+  readonly expected: ExpectedDifferences
 }
 
 /**

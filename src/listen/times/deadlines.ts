@@ -3,12 +3,12 @@ import { createChain, type Link } from './chain.ts'
 /** Watches over many things that may each take the same time. */
 export interface Deadlines {
   /** Tells it when the time is over, unless it is forgotten before. */
-  watch(watched: Watched): void
-  forget(watched: Watched): void
+  watch(watched: Deadline): void
+  forget(watched: Deadline): void
 }
 
 /** Something that may be late. */
-export interface Watched extends Link<Watched> {
+export interface Deadline extends Link<Deadline> {
   late(): void
   due?: number
 }
@@ -18,7 +18,7 @@ export interface Watched extends Link<Watched> {
  * would be made and thrown away for each. `ms` is that time in milliseconds.
  */
 export function createDeadlines(ms: number): Deadlines {
-  const all = createChain<Watched>()
+  const all = createChain<Deadline>()
   let waits = false
 
   const wait = () => {
@@ -44,6 +44,6 @@ export function createDeadlines(ms: number): Deadlines {
   }
 }
 
-function dueOf({ due = 0 }: Watched): number {
+function dueOf({ due = 0 }: Deadline): number {
   return due
 }

@@ -1,4 +1,4 @@
-import { type Over, whenOver } from '../on-close.ts'
+import { type OnClose, whenClosed } from '../on-close.ts'
 import type { Chain, Link } from './chain.ts'
 
 /** What a request tells of its body. */
@@ -17,8 +17,8 @@ export interface Going {
 }
 
 /** One request and its answer. A class, because there is one for every request. */
-export class WatchedAnswer implements Over, Link<WatchedAnswer> {
-  next: Over | undefined
+export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
+  next: OnClose | undefined
   older: WatchedAnswer | undefined
   newer: WatchedAnswer | undefined
   readonly response: Going
@@ -47,7 +47,7 @@ export class WatchedAnswer implements Over, Link<WatchedAnswer> {
     this.#stalledAt = undefined
     this.#hears = false
     this.#all = all
-    whenOver(response, this)
+    whenClosed(response, this)
   }
 
   over(): void {

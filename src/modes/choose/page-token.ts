@@ -1,6 +1,6 @@
 import { isObject } from '../../tables/json.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { Answered } from '../observe/ask.ts'
+import type { SideAnswer } from '../observe/ask.ts'
 import type { Side } from './mode.ts'
 
 /** True for lists that v1 itself paged by token (facts §10.2). */
@@ -22,12 +22,12 @@ export function pageTokenOf(operation: Operation, url: string): string | undefin
 }
 
 /** Returns the tokens for the next page: that of the side that served, and that of the other side. */
-export function tokensOf(sides: Readonly<Record<Side, Answered>>, by: Side): readonly [string | undefined, string | undefined] {
+export function tokensOf(sides: Readonly<Record<Side, SideAnswer>>, by: Side): readonly [string | undefined, string | undefined] {
   const [v1, v2] = [nextToken(sides.v1), nextToken(sides.v2)]
   return by === 'v1' ? [v1, v2] : [v2, v1]
 }
 
-function nextToken({ seen: { body } }: Answered): string | undefined {
+function nextToken({ seen: { body } }: SideAnswer): string | undefined {
   if (body.kind !== 'json' || !isObject(body.value)) return undefined
   const { next_page_token: token = body.value.nextPageToken } = body.value
   return typeof token === 'string' && token !== '' ? token : undefined

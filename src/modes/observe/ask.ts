@@ -1,4 +1,4 @@
-import type { Seen } from '../../diff/compare/compare.ts'
+import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Exchanged } from '../../diff/records/exhibit.ts'
 import { CODES } from '../../errors/codes.ts'
 import { asApiError } from '../../errors/to-v1.ts'
@@ -16,8 +16,8 @@ import { drain } from '../serve/tee.ts'
 import { seenOf } from './captured.ts'
 
 /** One side's answer to a read, and how long it took. */
-export interface Answered {
-  readonly seen: Seen
+export interface SideAnswer {
+  readonly seen: SeenAnswer
   readonly ms: number
 }
 
@@ -29,7 +29,7 @@ export interface Asking extends Request {
 }
 
 /** Asks one side for a read. Never throws: a failure is an answer of that side too. */
-export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<Answered>
+export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<SideAnswer>
 
 export interface AskSettings {
   readonly legacy: LegacyAsk

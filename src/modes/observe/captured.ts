@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Captured, createCapture } from '../../diff/compare/captured-body.ts'
-import type { Seen } from '../../diff/compare/compare.ts'
+import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Answer } from '../../translate/answer.ts'
 
 /** An answer that was streamed to a client, whole or as far as it was kept. */
@@ -15,7 +15,7 @@ export interface Kept {
 }
 
 /** Turns a kept answer into one that can be compared. Decompressing, parsing and copying happen only here. */
-export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<Seen> {
+export async function seenOf({ status, headers, body }: Kept, limit: number): Promise<SeenAnswer> {
   const type = headers['content-type'] ?? 'application/json'
   return {
     status,

@@ -5,7 +5,7 @@ import type { Settle } from '../../diff/judge/race.ts'
 import type { Exchanged, Observed } from '../../diff/records/exhibit.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import { otherSide, type Side } from '../choose/mode.ts'
-import type { Answered, Ask, Asking } from './ask.ts'
+import type { Ask, Asking, SideAnswer } from './ask.ts'
 
 /** The parts that judge answers. They are pure, except that noise learns. */
 export interface Judging {
@@ -16,12 +16,12 @@ export interface Judging {
 }
 
 /** A read whose first answer is known. */
-export interface Read extends Asking {
+export interface AnsweredRead extends Asking {
   /** The side that gave the first answer. */
   readonly by: Side
-  readonly first: Answered
+  readonly first: SideAnswer
   /** The other side's answer, if it is known already: v2 failed, and v1 answered instead. */
-  readonly other?: Answered | undefined
+  readonly other?: SideAnswer | undefined
   /** The other side's own page token, for a page that is not the first. */
   readonly otherToken?: string | undefined
   /** Whether the caller wrote since the request arrived. */
@@ -33,14 +33,14 @@ export interface Read extends Asking {
 /** The answers of both sides, and the result of comparing them. */
 export interface ComparedRead {
   readonly judgement: Judgement
-  readonly v1: Answered
-  readonly v2: Answered
+  readonly v1: SideAnswer
+  readonly v2: SideAnswer
   /** What is needed to reproduce a mismatch that repeats. */
   readonly observed?: Observed
 }
 
 /** Asks the other side and compares. A difference is only confirmed by asking again in the order v1–v2–v1 (design §7). */
-export async function compareRead(read: Read, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
+export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
   const calls: Exchanged[] = []
   const asked = (side: Side, tap?: Asking['tap']) => {
     return ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
@@ -69,13 +69,18 @@ export async function compareRead(read: Read, ask: Ask, judging: Judging, signal
  * Says why a difference that did not repeat may be no fault of v2.
  * If v2 answered first, v1's answer at that time is unknown. Only a difference that repeats then counts against v2.
  */
-function excuse({ by, wrote }: Read): Judgement | undefined {
+function excuse({ by, wrote }: AnsweredRead): Judgement | undefined {
   const race = (reason: string): Judgement => ({ outcome: 'race', findings: [], reason })
   if (wrote()) return race('the caller wrote at the same time')
   return by === 'v2' ? race('the two agreed when they were asked again, and v2 had been asked first') : undefined
 }
 
-async function learn({ operation }: Read, first: Answered, asked: (side: Side) => Promise<Answered>, judging: Judging): Promise<void> {
+async function learn(
+  { operation }: AnsweredRead,
+  first: SideAnswer,
+  asked: (side: Side) => Promise<SideAnswer>,
+  judging: Judging,
+): Promise<void> {
   const { seen } = await asked('v1')
   if (first.seen.status >= 400 || seen.status !== first.seen.status) return
   const compared = judging.compare(operation, first.seen, seen)

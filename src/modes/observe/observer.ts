@@ -2,16 +2,16 @@ import type { Env } from '../../tables/operations/operation.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import type { ReadOnce } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
-import type { Journal, Subject } from '../journal.ts'
+import type { ComparedRequest, Journal } from '../journal.ts'
 import { isRead, type Served } from '../serve/backend.ts'
-import type { Answered, Ask } from './ask.ts'
+import type { Ask, SideAnswer } from './ask.ts'
 import { type Kept, seenOf } from './captured.ts'
 import { checkWrite } from './check-write.ts'
 import { compareRead } from './compare-read.ts'
 import { type Cursors, createCursors } from './cursors.ts'
 import type { Queue } from './queue.ts'
 import type { ReadingOf } from './reader.ts'
-import type { Watched } from './watched.ts'
+import type { WatchedRequest } from './watched.ts'
 import { wouldSend } from './would-send.ts'
 
 /** Why a request in a diff mode was not compared. */
@@ -42,7 +42,7 @@ export interface ObserverSettings {
 /** Compares served requests when there is time. No client waits for it. */
 export interface Observer {
   readonly limit: number
-  look(watched: Watched): void
+  look(watched: WatchedRequest): void
   readonly skipped: Skipped
 }
 
@@ -69,7 +69,7 @@ interface Means {
   readonly learning: (operation: string) => boolean
 }
 
-async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promise<void> {
+async function lookAtRead(watched: WatchedRequest, means: Means, signal: Signal): Promise<void> {
   const { request, served, wrote } = watched
   const { settings, journal, cursors, skipped } = means
   const { operation, caller, raw, read } = request
@@ -80,7 +80,7 @@ async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promi
     return
   }
   const seen = await seenOf(watched.kept, settings.limit)
-  const first: Answered = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
+  const first: SideAnswer = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
   const learn = means.learning(operation.id)
   const question = { operation, raw, read, by: served.by, first, other: failed, otherToken, wrote, learn }
@@ -91,7 +91,7 @@ async function lookAtRead(watched: Watched, means: Means, signal: Signal): Promi
   if (subject) journal.compared(subject, 'read', operation, compared)
 }
 
-async function lookAtWrite(watched: Watched, means: Means, signal: Signal): Promise<void> {
+async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal): Promise<void> {
   const { settings, journal, skipped } = means
   const { request, served } = watched
   const subject = subjectOf(watched)
@@ -114,12 +114,12 @@ async function lookAtWrite(watched: Watched, means: Means, signal: Signal): Prom
 }
 
 /** Bytes that it holds in memory. */
-function sizeOf({ kept, request }: Watched): number {
+function sizeOf({ kept, request }: WatchedRequest): number {
   return kept.size + (request.raw.body?.length ?? 0)
 }
 
 /** Returns undefined for a request that the tables cannot read, because it has no shape. */
-function subjectOf({ request, mode }: Watched): Subject | undefined {
+function subjectOf({ request, mode }: WatchedRequest): ComparedRequest | undefined {
   const { operation, caller, subject, read } = request
   try {
     return { operation, caller, subject, mode, request: read() }

@@ -5,7 +5,7 @@ import type { Served } from '../serve/backend.ts'
 import type { Kept } from './captured.ts'
 
 /** A request that was served in a diff mode, with its kept answer. */
-export interface Watched {
+export interface WatchedRequest {
   readonly request: ClientRequest
   readonly mode: Mode
   readonly served: Pick<Served, 'by' | 'unasked' | 'failed'>

@@ -1,12 +1,12 @@
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { DifferenceRow, OperationRow } from './replayed.ts'
+import type { DifferenceRow, ReplayedOperation } from './replayed.ts'
 import { byRequests, type OperationRequests } from './request-group.ts'
 
 /** Adds up the requests of each operation. */
 export interface OperationSums {
   /** `calls` is the number of v2 calls of all these requests. */
   add(group: OperationRequests, calls: number): void
-  rows(): readonly OperationRow[]
+  rows(): readonly ReplayedOperation[]
 }
 
 interface Sum {
@@ -46,7 +46,7 @@ function addTo(sum: Sum, { times, cost, droppedParameters = [], droppedMembers =
   }
 }
 
-function rowOf({ operation, requests, v2Calls, refused, parameters, members }: Sum, differences: readonly string[]): OperationRow {
+function rowOf({ operation, requests, v2Calls, refused, parameters, members }: Sum, differences: readonly string[]): ReplayedOperation {
   const { id, kind, because } = operation
   return {
     operation: id,
@@ -62,7 +62,7 @@ function rowOf({ operation, requests, v2Calls, refused, parameters, members }: S
 }
 
 /** Requests of operations that may show each difference; `seenOf` tells what a client sees of it. */
-export function differenceRows(operations: readonly OperationRow[], seenOf: (code: string) => string): readonly DifferenceRow[] {
+export function differenceRows(operations: readonly ReplayedOperation[], seenOf: (code: string) => string): readonly DifferenceRow[] {
   const codes = new Map<string, number>()
   for (const { differences, requests } of operations) {
     for (const code of differences) codes.set(code, (codes.get(code) ?? 0) + requests)

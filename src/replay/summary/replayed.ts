@@ -1,4 +1,4 @@
-import type { Kind } from '../../tables/operations/operation.ts'
+import type { OperationKind } from '../../tables/operations/operation.ts'
 import type { Format } from '../traffic/recorded-traffic.ts'
 
 /** What recorded traffic would meet. Requests are counted; times are milliseconds since 1970. */
@@ -11,7 +11,7 @@ export interface Replayed {
   readonly coverage: Coverage
   readonly assumptions: readonly string[]
   readonly v2: V2Cost
-  readonly operations: readonly OperationRow[]
+  readonly operations: readonly ReplayedOperation[]
   readonly differences: readonly DifferenceRow[]
   readonly unknown: readonly UnknownRow[]
   readonly clients: readonly ClientRow[]
@@ -38,9 +38,9 @@ export interface V2Cost {
   readonly peak?: { readonly at: number; readonly requests: number; readonly calls: number }
 }
 
-export interface OperationRow {
+export interface ReplayedOperation {
   readonly operation: string
-  readonly kind: Kind
+  readonly kind: OperationKind
   readonly requests: number
   readonly v2Calls: number
   /** Requests that are refused before v2 is asked, because the query or the body is wrong. */

@@ -1,5 +1,5 @@
 import { many } from '../../diff/many.ts'
-import type { ClientRow, OperationRow, Replayed } from './replayed.ts'
+import type { ClientRow, Replayed, ReplayedOperation } from './replayed.ts'
 
 /** Writes what recorded traffic would meet as lines for a terminal. */
 export function replayLines(replayed: Replayed): readonly string[] {
@@ -44,12 +44,12 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
 }
 
-function operationCells({ operation, kind, requests, v2Calls, refused, because }: OperationRow): readonly string[] {
+function operationCells({ operation, kind, requests, v2Calls, refused, because }: ReplayedOperation): readonly string[] {
   const cost = kind === 'v1-only' ? `needs v1: ${because ?? ''}` : `${many(v2Calls, 'v2 call')} (${each(v2Calls, requests)} each)`
   return [operation, kind, many(requests, 'request'), refused > 0 ? `${cost}, ${refused} refused` : cost]
 }
 
-function droppedLines({ operation, droppedParameters, droppedMembers }: OperationRow): readonly string[] {
+function droppedLines({ operation, droppedParameters, droppedMembers }: ReplayedOperation): readonly string[] {
   const lines = (of: Readonly<Record<string, number>>, what: string) =>
     Object.entries(of).map(([name, requests]) => `${operation}  ${what} ${name}  ${many(requests, 'request')}`)
   return [...lines(droppedParameters, 'parameter'), ...lines(droppedMembers, 'member')]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { identify } from '../../request/caller.ts'
-import type { Sent } from './recorded-traffic.ts'
+import type { RecordedRequest } from './recorded-traffic.ts'
 
 const header = z.object({ name: z.string(), value: z.string() })
 
@@ -24,13 +24,13 @@ const archive = z.object({ log: z.object({ entries: z.array(z.unknown()) }) })
  * Reads the requests of an HTTP archive (HAR 1.2). It ignores their hosts, because v1's paths are the same at every address.
  * It keeps only the hash of a credential, which names the client as records do.
  */
-export function readHar(text: string): { readonly items: readonly Sent[]; readonly unreadable: number } {
+export function readHar(text: string): { readonly items: readonly RecordedRequest[]; readonly unreadable: number } {
   const { log } = archive.parse(JSON.parse(text))
   const items = log.entries.flatMap(sentOf)
   return { items, unreadable: log.entries.length - items.length }
 }
 
-function sentOf(value: unknown): readonly Sent[] {
+function sentOf(value: unknown): readonly RecordedRequest[] {
   const read = entry.safeParse(value)
   if (!read.success || !URL.canParse(read.data.request.url)) return []
   const { startedDateTime, request } = read.data

@@ -1,5 +1,5 @@
 import { FORM } from '../../request/route-request.ts'
-import type { Sent } from './recorded-traffic.ts'
+import type { RecordedRequest } from './recorded-traffic.ts'
 
 /** The formats `combined` and `common` of Apache and nginx; `common` only lacks the end. A quote within quotes is written `\"`. */
 const LINE = /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) /
@@ -12,7 +12,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const LONGEST = 1_000_000
 
 /** Reads the request of one line. Returns undefined for another format, and for a connection that sent no request. */
-export function readLogLine(line: string): Sent | undefined {
+export function readLogLine(line: string): RecordedRequest | undefined {
   if (line.length > LONGEST) return undefined
   const [, address = '', user = '', time = '', request = '', status = ''] = LINE.exec(line) ?? []
   const [method = '', url = '', ...rest] = request.split(' ')

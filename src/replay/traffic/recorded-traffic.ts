@@ -7,7 +7,7 @@ interface Circumstances {
 }
 
 /** A request as it was sent. */
-export interface Sent extends Circumstances {
+export interface RecordedRequest extends Circumstances {
   readonly method: string
   /** Path and query, still encoded. */
   readonly url: string
@@ -26,7 +26,7 @@ export interface Counted extends Circumstances {
 }
 
 /** One or several like requests of recorded traffic. */
-export type Item = Sent | Counted
+export type Item = RecordedRequest | Counted
 
 export type Format = 'har' | 'access-log' | 'records'
 

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors/api-error.ts'
 import { idleRules } from '../../modes/choose/idle-rules.ts'
-import type { Report } from '../../modes/migration-report.ts'
+import type { MigrationReport } from '../../modes/migration-report.ts'
 import type { Modes } from '../../modes/modes.ts'
 
 export interface MigrationSources {
   readonly modes: Pick<Modes, 'rules' | 'change'>
-  readonly report: Report
+  readonly report: MigrationReport
 }
 
 const comparisonsQuery = z.object({

@@ -7,9 +7,9 @@ import { isUnrelayable } from '../../errors/from-v2.ts'
 import type { OnGrpc } from '../../listen/http2.ts'
 import type { TimeLimits } from '../../listen/times/time-limits.ts'
 import { hasFailed } from '../../modes/serve/backend.ts'
-import { newExchange, requestId } from '../../serve/request-record.ts'
+import { newRequestRecord, requestId } from '../../serve/request-record.ts'
 import { credentialHash } from '../../upstream/credential.ts'
-import { type GrpcEnd, refuseGrpc } from '../../upstream/grpc/answer.ts'
+import { type GrpcEnd, refuseGrpc } from '../../upstream/grpc/client-answer.ts'
 import type { Grpc } from '../../upstream/grpc/relay.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import type { Gate } from '../gate.ts'
@@ -38,7 +38,7 @@ export function createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, li
     limits.watchStream(stream, timedStream(stream))
     const refused = admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
-    const exchange = newExchange(requestId({ headers }))
+    const exchange = newRequestRecord(requestId({ headers }))
     const arrived = { headers, socket: socketOf(stream) }
     const client = forwarded.clientOf(arrived)
     forwarded.rewrite(arrived)

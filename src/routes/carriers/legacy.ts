@@ -4,15 +4,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
 import { isUnrelayable, unrelayable } from '../../errors/from-v2.ts'
 import { flat, grouped, relayable } from '../../relay/head.ts'
-import type { Exchange } from '../../serve/request-record.ts'
+import type { RequestRecord } from '../../serve/request-record.ts'
 import { endToEnd } from '../../upstream/hop-by-hop.ts'
 import { fromV1Transport } from '../../upstream/legacy-ask.ts'
 import { abortSignalOf } from '../../upstream/signal.ts'
-import { sendError } from '../answer.ts'
 import { answerSignal } from '../lifetime/client-signal.ts'
+import { sendError } from '../send-answer.ts'
 
 /** Passes one v1 request unchanged to the v1 upstream. */
-export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: Exchange) => FastifyReply
+export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: RequestRecord) => FastifyReply
 
 interface LegacySettings {
   /** The origin of the v1 service, with an optional path prefix. */

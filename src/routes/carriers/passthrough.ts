@@ -4,10 +4,10 @@ import type { Logger } from 'pino'
 import { ApiError } from '../../errors/api-error.ts'
 import { isUnrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
-import { whenOver } from '../../listen/on-close.ts'
+import { whenClosed } from '../../listen/on-close.ts'
 import { createDeadlines } from '../../listen/times/deadlines.ts'
 import { handshakeOf } from '../../listen/upgrades.ts'
-import type { Exchange } from '../../serve/request-record.ts'
+import type { RequestRecord } from '../../serve/request-record.ts'
 import { createNative, isUnframable, type NativeSettings } from '../../upstream/native/native.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import { refuse } from '../refusal.ts'
@@ -20,7 +20,7 @@ const LENGTH_REQUIRED = 411
 /** Carries everything that is not v1: native v2 calls, uploads, WebSockets. */
 export interface Passthrough {
   /** Passes a request to v2 without looking at its content. */
-  serve(request: FastifyRequest, reply: FastifyReply, exchange: Exchange): void
+  serve(request: FastifyRequest, reply: FastifyReply, exchange: RequestRecord): void
   /** Ends all WebSockets. */
   endWebSockets(): void
   close(): void
@@ -38,7 +38,7 @@ export interface PassthroughSettings extends NativeSettings, WebSocketLimits {
 }
 
 export function createPassthrough(settings: PassthroughSettings, { forwarded, metrics, log }: PassthroughParts): Passthrough {
-  const exchanges = new WeakMap<ServerResponse, Exchange>()
+  const exchanges = new WeakMap<ServerResponse, RequestRecord>()
   const fail = (response: ServerResponse, error: ApiError, status?: number) => {
     const exchange = exchanges.get(response)
     if (exchange) exchange.error = error
@@ -50,7 +50,7 @@ export function createPassthrough(settings: PassthroughSettings, { forwarded, me
   const webSockets = createWebSockets(native, settings, fail)
   const webSocketEnded = createWebSocketLog(log, forwarded)
   metrics.watchWebSockets(webSockets.count)
-  const carry = (request: FastifyRequest, response: ServerResponse, exchange: Exchange) => {
+  const carry = (request: FastifyRequest, response: ServerResponse, exchange: RequestRecord) => {
     const handshake = handshakeOf(request.raw)
     if (handshake) webSockets.open(request.raw, response, handshake, (end) => webSocketEnded(request.raw, exchange, end))
     else if (isUnframable(request.raw)) fail(response, lengthRequired(), LENGTH_REQUIRED)
@@ -58,7 +58,7 @@ export function createPassthrough(settings: PassthroughSettings, { forwarded, me
       const waiting = { late: () => fail(response, noConnection(settings.connectionMs)) }
       const connected = () => waits.forget(waiting)
       waits.watch(waiting)
-      whenOver(response, { over: connected, next: undefined })
+      whenClosed(response, { over: connected, next: undefined })
       native.web(request.raw, response, connected)
     }
   }

@@ -5,8 +5,8 @@ import type { ApiError } from '../../errors/api-error.ts'
 import { askAgain, RETRY_AFTER } from '../../errors/ask-again.ts'
 import { type Bucket, createBucket } from '../../limits/bucket.ts'
 import { createRoom } from '../../limits/room.ts'
-import { type Ending, whenOver } from '../../listen/on-close.ts'
-import type { Rests } from '../../listen/rested-connections.ts'
+import { type Closing, whenClosed } from '../../listen/on-close.ts'
+import type { RestedConnections } from '../../listen/rested-connections.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 import { refusing } from '../refusal.ts'
 import type { TimedRequest } from './timed.ts'
@@ -25,7 +25,7 @@ export interface AdmissionLimits {
 export type Refused = 'overload' | 'caller-in-flight' | 'caller-rate' | 'bodies' | 'connections'
 
 /** Admits a request until its answer is complete, or returns the error to answer with. */
-export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Ending) => ApiError | undefined
+export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Closing) => ApiError | undefined
 
 interface Caller {
   inFlight: number
@@ -59,7 +59,7 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
       return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
     }
     inFlight += 1
-    whenOver(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
+    whenClosed(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
     return undefined
   }
 }
@@ -71,7 +71,7 @@ const MOST_UNREAD = 1000
  * Admits requests and answers the rest before a route or a log line costs anything. The connection of a refused request rests then.
  * A refusal costs a fifth of an answer: under twice the bearable load, refusals would displace a quarter of the answers.
  */
-export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handler: RequestListener): RequestListener {
+export function createBounded(admit: Admit, rests: Pick<RestedConnections, 'refused'>, handler: RequestListener): RequestListener {
   const unread = createRoom(MOST_UNREAD)
   let known: ApiError | undefined
   let answer = (_: ServerResponse) => {}
@@ -80,7 +80,7 @@ export function createBounded(admit: Admit, rests: Pick<Rests, 'refused'>, handl
     if (!refused) return handler(request, response)
     const { stream } = request as TimedRequest
     if (stream && !unread.take(1)) return void stream.close(constants.NGHTTP2_REFUSED_STREAM)
-    if (stream) whenOver(response, { over: () => unread.give(1), next: undefined })
+    if (stream) whenClosed(response, { over: () => unread.give(1), next: undefined })
     // The error of an overload is always the same object.
     if (refused !== known) {
       known = refused

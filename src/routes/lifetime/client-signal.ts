@@ -1,22 +1,22 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../errors/api-error.ts'
-import { type Over, whenOver } from '../../listen/on-close.ts'
-import { createDeadlines, type Deadlines, type Watched } from '../../listen/times/deadlines.ts'
+import { type OnClose, whenClosed } from '../../listen/on-close.ts'
+import { createDeadlines, type Deadline, type Deadlines } from '../../listen/times/deadlines.ts'
 import { Firing, type Signal } from '../../upstream/signal.ts'
 
 /**
  * Fires when the client goes away before its answer is complete.
  * Fastify's `request.signal` is unusable: it fires as soon as a body has been read (design §6.5).
  */
-class ClientSignal extends Firing implements Over {
-  next: Over | undefined
+class ClientSignal extends Firing implements OnClose {
+  next: OnClose | undefined
   readonly #response: ServerResponse
 
   constructor(response: ServerResponse) {
     super()
     this.next = undefined
     this.#response = response
-    whenOver(response, this)
+    whenClosed(response, this)
   }
 
   over(): void {
@@ -32,13 +32,13 @@ export function clientSignal(response: ServerResponse): Signal {
  * Fires when an answer ends, however it ends.
  * If we answer because the client's body did not arrive, the service must not wait for that body.
  */
-class AnswerSignal extends Firing implements Over {
-  next: Over | undefined
+class AnswerSignal extends Firing implements OnClose {
+  next: OnClose | undefined
 
   constructor(response: ServerResponse) {
     super()
     this.next = undefined
-    whenOver(response, this)
+    whenClosed(response, this)
   }
 
   over(): void {
@@ -51,10 +51,10 @@ export function answerSignal(response: ServerResponse): Signal {
 }
 
 /** Also fires for a request that takes too long. It is a class because every request has one. */
-class RequestSignal extends ClientSignal implements Watched {
+class RequestSignal extends ClientSignal implements Deadline {
   due: number
-  older: Watched | undefined
-  newer: Watched | undefined
+  older: Deadline | undefined
+  newer: Deadline | undefined
   readonly #deadlines: Deadlines
   readonly #tooLong: () => Error
 

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { CodeName } from '../../errors/codes.ts'
-import { whenOver } from '../../listen/on-close.ts'
+import { whenClosed } from '../../listen/on-close.ts'
 import { hasFailed } from '../../modes/serve/backend.ts'
-import { type Exchange, newExchange } from '../../serve/request-record.ts'
+import { newRequestRecord, type RequestRecord } from '../../serve/request-record.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import type { Metrics } from './metrics.ts'
 import { pathForLog } from './path-for-log.ts'
 
 /** Opens the record of a request. When the answer ends, however it ends, closes, counts and logs it. */
-export type Begin = (request: IncomingMessage, response: ServerResponse, id: string) => Exchange
+export type BeginRecord = (request: IncomingMessage, response: ServerResponse, id: string) => RequestRecord
 
 /** The maximum number of unknown parameters in a log line; a request may have ten thousand. */
 const NAMED = 20
@@ -19,9 +19,9 @@ const NAMED = 20
  * Writes one log line a request. It never holds a header, a body or a query, because those carry tokens. The hash of the credential names
  * the caller. The response's `close` event is used because finished, broken and passed-through answers all have it.
  */
-export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): Begin {
+export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginRecord {
   return (request, response, id) => {
-    const exchange = newExchange(id)
+    const exchange = newRequestRecord(id)
     const client = forwarded.clientOf(request)
     const started = performance.now()
     metrics.begin()
@@ -34,12 +34,12 @@ export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded):
       const level = hasFailed(status) ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(exchange, request, status, ms, client), 'request')
     }
-    whenOver(response, { over, next: undefined })
+    whenClosed(response, { over, next: undefined })
     return exchange
   }
 }
 
-function lineOf(exchange: Exchange, request: IncomingMessage, status: number, ms: number, client: string) {
+function lineOf(exchange: RequestRecord, request: IncomingMessage, status: number, ms: number, client: string) {
   return {
     reqId: exchange.id,
     method: request.method,
@@ -58,13 +58,13 @@ function lineOf(exchange: Exchange, request: IncomingMessage, status: number, ms
 }
 
 /** Returns the trace id of the request: ours, or the client's. */
-function traceOf({ span }: Exchange, { headers }: IncomingMessage): { readonly trace?: string } {
+function traceOf({ span }: RequestRecord, { headers }: IncomingMessage): { readonly trace?: string } {
   const trace = span?.traceId ?? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers.traceparent))?.[1]
   return trace === undefined ? {} : { trace }
 }
 
 /** The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off. */
-function statusOf(response: ServerResponse, { error }: Exchange): number {
+function statusOf(response: ServerResponse, { error }: RequestRecord): number {
   if (response.writableFinished) return response.statusCode
   return error?.http ?? 499
 }
@@ -79,7 +79,7 @@ const QUOTING: ReadonlySet<CodeName> = new Set<CodeName>([
 ])
 
 /** An error in the form of the log, with its cause. */
-export function described({ code, message, cause }: NonNullable<Exchange['error']>) {
+export function described({ code, message, cause }: NonNullable<RequestRecord['error']>) {
   if (QUOTING.has(code)) return { code }
   return { code, message, ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause }) }
 }

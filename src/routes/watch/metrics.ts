@@ -2,8 +2,8 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../../errors/codes.ts'
 import type { Cut } from '../../listen/times/time-limits.ts'
-import type { Report } from '../../modes/migration-report.ts'
-import type { Exchange } from '../../serve/request-record.ts'
+import type { MigrationReport } from '../../modes/migration-report.ts'
+import type { RequestRecord } from '../../serve/request-record.ts'
 import type { Health } from '../../upstream/health.ts'
 import type { Refused } from '../lifetime/admission.ts'
 import { createDurations } from './histogram.ts'
@@ -15,7 +15,7 @@ import { watchHealth, watchPool } from './upstream-metrics.ts'
 
 export interface Metrics {
   begin(): void
-  end(exchange: Exchange, status: number, seconds: number): void
+  end(exchange: RequestRecord, status: number, seconds: number): void
   /** Counts a finished v2 call; `status` is undefined if no answer arrived. */
   endCall(status: number | undefined, seconds: number): void
   /** Counts the status of a gRPC call, in addition to `end`. */
@@ -38,7 +38,7 @@ export type Carrier = 'native' | 'v1' | 'grpc'
 /** The sources that are read when the metrics are. */
 export interface MetricsSources {
   readonly pool: Agent
-  readonly report: Pick<Report, 'evidence'>
+  readonly report: Pick<MigrationReport, 'evidence'>
   readonly health: () => Promise<Health>
   /** The certificate's expiry in seconds since 1970, with TLS. */
   readonly expiry: number | undefined

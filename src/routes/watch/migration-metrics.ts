@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { EvidenceReport, OperationReport, Report } from '../../modes/migration-report.ts'
+import type { EvidenceReport, MigrationReport, OperationProgress } from '../../modes/migration-report.ts'
 
 /** Exposes the state of the migration as series. Operations and all other labels are bounded sets. */
-export function watchMigration(report: Pick<Report, 'evidence'>, registers: Registry[]): void {
+export function watchMigration(report: Pick<MigrationReport, 'evidence'>, registers: Registry[]): void {
   type Rows = (evidence: EvidenceReport) => readonly (readonly [labels: Record<string, string>, value: number])[]
 
   const counter = (name: string, help: string, labelNames: readonly string[], rows: Rows) =>
@@ -43,7 +43,7 @@ export function watchMigration(report: Pick<Report, 'evidence'>, registers: Regi
   })
 }
 
-const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationReport & Member])[] = [
+const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationProgress & Member])[] = [
   ['match', 'matches'],
   ['expected', 'expected'],
   ['noise', 'noise'],

@@ -1,9 +1,9 @@
 import { hasFailed } from '../../modes/serve/backend.ts'
 
 /** How a request ended, for counting. */
-export type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed'
+export type RequestOutcome = 'ok' | 'refused' | 'cancelled' | 'failed'
 
-export function outcomeOf(status: number): Outcome {
+export function outcomeOf(status: number): RequestOutcome {
   if (status === 499) return 'cancelled'
   if (hasFailed(status)) return 'failed'
   return status < 400 ? 'ok' : 'refused'

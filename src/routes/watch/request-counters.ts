@@ -1,11 +1,11 @@
 import { Counter, type CounterConfiguration, type Registry } from 'prom-client'
-import type { Exchange } from '../../serve/request-record.ts'
-import type { Outcome } from './outcome.ts'
+import type { RequestRecord } from '../../serve/request-record.ts'
+import type { RequestOutcome } from './outcome.ts'
 
 /** The sums of one operation. */
 interface OperationCounts {
   /** Requests by mode and outcome. */
-  readonly requests: Map<string, Record<Outcome, number>>
+  readonly requests: Map<string, Record<RequestOutcome, number>>
   calls: number
   parsedPages: number
   dropped: number
@@ -41,7 +41,7 @@ export function createRequestCounters(registry: Registry) {
   sum('crosswalk_parsed_pages_total', PARSED, ({ parsedPages }) => parsedPages)
   sum('crosswalk_unknown_parameters_total', DROPPED, ({ dropped }) => dropped)
   return {
-    add({ operation, mode, calls, parsedPages, dropped }: Exchange, outcome: Outcome) {
+    add({ operation, mode, calls, parsedPages, dropped }: RequestRecord, outcome: RequestOutcome) {
       const count = counts.get(operation) ?? { requests: new Map(), calls: 0, parsedPages: 0, dropped: 0 }
       counts.set(operation, count)
       const outcomes = count.requests.get(mode) ?? { ok: 0, refused: 0, cancelled: 0, failed: 0 }

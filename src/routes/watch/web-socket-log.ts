@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
-import type { Exchange } from '../../serve/request-record.ts'
+import type { RequestRecord } from '../../serve/request-record.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 import type { WebSocketEnd } from '../carriers/web-sockets.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
@@ -8,7 +8,7 @@ import { pathForLog } from './path-for-log.ts'
 
 /** Writes one log line at the end of a WebSocket, in addition to that of its handshake. Neither holds a header, a message or a query. */
 export function createWebSocketLog(log: Logger, forwarded: Forwarded) {
-  return (request: IncomingMessage, { id }: Exchange, { seconds, received, sent }: WebSocketEnd): void => {
+  return (request: IncomingMessage, { id }: RequestRecord, { seconds, received, sent }: WebSocketEnd): void => {
     const line = {
       reqId: id,
       path: pathForLog(request),

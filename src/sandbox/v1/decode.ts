@@ -1,7 +1,7 @@
 import { decode as decodeStored } from '../messages/decode.ts'
 import { duration, type Field, flag, int32, int64, isObject, text, time } from '../messages/message.ts'
 import { invalidField, malformed } from '../status.ts'
-import type { Member, Message, Scalar, Type, Vocabulary } from './message.ts'
+import type { Member, Type, V1Message, V1Scalar, Vocabulary } from './message.ts'
 
 /** A request body in the names of the store, with only the members that the body carried. */
 export type Decoded = Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ const refuse = (type: string, name: string, value: unknown): never =>
   malformed(`proto: invalid value for ${type} field ${name}: ${JSON.stringify(value)}`)
 
 /** Scalars are read as in v2, except unsigned numbers: the store keeps their bits (ASSUMPTIONS.md, "Genuine v1"). */
-const fields: Readonly<Record<Scalar, Field>> = {
+const fields: Readonly<Record<V1Scalar, Field>> = {
   string: text(),
   bool: flag(),
   int32: int32(),
@@ -20,7 +20,7 @@ const fields: Readonly<Record<Scalar, Field>> = {
   duration: duration(),
 }
 
-function scalarValue(value: unknown, scalar: Scalar, name: string): unknown {
+function scalarValue(value: unknown, scalar: V1Scalar, name: string): unknown {
   const read = value === null ? undefined : decodeStored({ name, fields: { [name]: fields[scalar] } }, { [name]: value })[name]
   if (scalar !== 'uint32') return read
   const number = Number(read)
@@ -61,7 +61,7 @@ function given(body: Decoded, { name, json }: Member): unknown {
  * Reads a JSON body. Both spellings are accepted, unknown and server-written members are dropped, values are checked by type. `at` names
  * the member that holds the message, for the error text. Throws code 3.
  */
-export function decode(body: unknown, message: Message, at = message.name): Decoded {
+export function decode(body: unknown, message: V1Message, at = message.name): Decoded {
   if (!isObject(body)) return refuse('message', at, body)
   const out: Record<string, unknown> = {}
   const taken = new Map<string, string>()

@@ -1,4 +1,4 @@
-import type { Extra, Member, Message, Scalar, Type, Vocabulary } from './message.ts'
+import type { Extra, Member, Type, V1Message, V1Scalar, Vocabulary } from './message.ts'
 
 /** The spelling of v1: proto names with the specification's extra members, or exactly the published JSON names. */
 export type Dialect = 'specification' | 'published'
@@ -7,7 +7,7 @@ type Row = Readonly<Record<string, unknown>>
 type Json = Record<string, unknown>
 
 /** The v1 output of an unset member (facts §16.3). */
-const unsetScalar: Readonly<Record<Scalar, unknown>> = {
+const unsetScalar: Readonly<Record<V1Scalar, unknown>> = {
   string: '',
   bool: false,
   int32: 0,
@@ -60,7 +60,7 @@ export const nameIn = (member: Pick<Member, 'name' | 'json'>, dialect: Dialect):
   dialect === 'specification' ? member.name : member.json
 
 /** Encodes a stored, v2-shaped row as a v1 message: every member by its type, set or not. Keys of user maps stay as they are. */
-export function encode(row: Row, message: Message, dialect: Dialect): Json {
+export function encode(row: Row, message: V1Message, dialect: Dialect): Json {
   const out: Json = {}
   for (const member of message.members) {
     const value = member.flow === 'in' ? undefined : row[member.from]
@@ -85,7 +85,7 @@ const extraValue: Readonly<Record<Extra, (row: Row) => unknown>> = {
  * Encodes a row as a resource: a list item or a single answer. The specification's dialect also shows the members of specification §9.5;
  * `group_id` only below a group.
  */
-export function encodeResource(row: Row, message: Message, dialect: Dialect): Json {
+export function encodeResource(row: Row, message: V1Message, dialect: Dialect): Json {
   const out = encode(row, message, dialect)
   if (dialect === 'published') return out
   for (const extra of message.extras) {

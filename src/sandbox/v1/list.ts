@@ -8,19 +8,19 @@ import type { Resource } from '../v2/resource.ts'
 import type { Row } from '../world/model.ts'
 import type { World } from '../world/world.ts'
 import { encodeResource } from './encode.ts'
-import type { Message } from './message.ts'
+import type { V1Message } from './message.ts'
 import type { Operation } from './operation.ts'
 import { readOrder, sortable, UID_ASCENDING } from './order.ts'
 import { readWindow } from './window.ts'
 
 /** The members that v1 shows inline and v2 does not, added to a stored row before it is encoded. */
-export type View<R extends Row> = (row: R, world: World) => Readonly<Record<string, unknown>>
+export type ListView<R extends Row> = (row: R, world: World) => Readonly<Record<string, unknown>>
 
 /** A list that returns the full set (facts §10). */
 export type List<R extends Row> = {
   readonly resource: Resource<R>
   readonly path: string
-  readonly message: Message
+  readonly message: V1Message
   /** The parameter that selects one row: v1's only way to read one (facts §11). */
   readonly idParameter?: string
   /** Accepts the `uidp.*` filters. */
@@ -29,7 +29,7 @@ export type List<R extends Row> = {
   readonly filters?: (query: Query) => readonly Filter<R>[]
   /** By uid by default. */
   readonly order?: Order
-  readonly view?: View<R>
+  readonly view?: ListView<R>
 }
 
 const noScope: Uidp = readUidp(readQuery([]))

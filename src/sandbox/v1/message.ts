@@ -5,7 +5,7 @@ import { camelCase } from '../http/case.ts'
  * source member of the stored row. Rows are v2-shaped.
  */
 
-export type Scalar = 'string' | 'bool' | 'int32' | 'uint32' | 'int64' | 'timestamp' | 'duration'
+export type V1Scalar = 'string' | 'bool' | 'int32' | 'uint32' | 'int64' | 'timestamp' | 'duration'
 
 /** An enum or a closed vocabulary of strings: v1 name ↔ stored name. The first pair is the zero value. */
 export interface Vocabulary {
@@ -18,9 +18,9 @@ export interface Vocabulary {
 }
 
 export type Type =
-  | { readonly kind: 'scalar'; readonly scalar: Scalar }
+  | { readonly kind: 'scalar'; readonly scalar: V1Scalar }
   | { readonly kind: 'enum'; readonly values: Vocabulary }
-  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'message'; readonly message: V1Message }
 
 export interface Member {
   readonly name: string
@@ -38,7 +38,7 @@ export interface Member {
 /** Members the specification adds to a resource in its own dialect (specification §9.5). */
 export type Extra = 'created_at' | 'updated_at' | 'group_id'
 
-export interface Message {
+export interface V1Message {
   readonly name: string
   readonly members: readonly Member[]
   readonly extras: readonly Extra[]
@@ -53,7 +53,7 @@ const member =
     return { name, type, shape: 'one', flow: 'both', ...settings, json, from: settings.from ?? json }
   }
 
-const scalar = (name: Scalar): Type => ({ kind: 'scalar', scalar: name })
+const scalar = (name: V1Scalar): Type => ({ kind: 'scalar', scalar: name })
 
 export const text = member(scalar('string'))
 export const flag = member(scalar('bool'))
@@ -63,7 +63,7 @@ export const int64 = member(scalar('int64'))
 export const time = member(scalar('timestamp'))
 export const duration = member(scalar('duration'))
 export const choice = (values: Vocabulary) => member({ kind: 'enum', values })
-export const object = (message: Message) => member({ kind: 'message', message })
+export const object = (message: V1Message) => member({ kind: 'message', message })
 
 export const list = (of: Member): Member => ({ ...of, shape: 'list' })
 export const map = (of: Member): Member => ({ ...of, shape: 'map' })
@@ -74,4 +74,4 @@ export const oneof = (name: string, ...members: readonly Member[]): readonly Mem
 /** A proto3-optional scalar: absent when unset, shown even if set to zero. */
 export const optional = (of: Member): Member => ({ ...of, presence: of.name })
 
-export const message = (name: string, members: readonly Member[], extras: readonly Extra[] = []): Message => ({ name, members, extras })
+export const message = (name: string, members: readonly Member[], extras: readonly Extra[] = []): V1Message => ({ name, members, extras })

@@ -2,7 +2,7 @@ import { snakeCase } from '../http/case.ts'
 import { type Ask, ok, type Route } from '../http/route.ts'
 import { CODES, gatewayError, isStatusError } from '../status.ts'
 import type { World } from '../world/world.ts'
-import type { Message } from './message.ts'
+import type { V1Message } from './message.ts'
 
 /** One v1 endpoint. Answers HTTP 200 with the JSON of `answer`, creates and deletes included (facts §12.5). */
 export type Operation = {
@@ -10,12 +10,12 @@ export type Operation = {
   readonly template: string
   readonly auth?: Route['auth']
   /** The message whose v1 names errors use for fields. */
-  readonly message?: Message
+  readonly message?: V1Message
   readonly answer: (ask: Ask, world: World) => unknown
 }
 
 /** Translates a field from the names of the store to those of a v1 message: `static_keys.expiration_time` → `static.expiration`. */
-export function v1FieldName(path: string, message: Message): string {
+export function v1FieldName(path: string, message: V1Message): string {
   const [head = '', ...rest] = path.split('.')
   const [name = '', index = ''] = head.split(/(?=\[)/, 2)
   const member = message.members.find(({ from }) => snakeCase(from) === name)

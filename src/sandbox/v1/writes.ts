@@ -9,8 +9,8 @@ import type { Row } from '../world/model.ts'
 import type { World } from '../world/world.ts'
 import { type Decoded, decode } from './decode.ts'
 import { encodeResource } from './encode.ts'
-import type { View } from './list.ts'
-import type { Message } from './message.ts'
+import type { ListView } from './list.ts'
+import type { V1Message } from './message.ts'
 import type { Operation } from './operation.ts'
 
 /** One resource as v1 writes it. */
@@ -19,17 +19,17 @@ export type Written<R extends Row> = {
   /** The collection, e.g. `/iam/v1/roles`. */
   readonly path: string
   /** The answer of a write. */
-  readonly message: Message
+  readonly message: V1Message
   /** The request of a write, if it is another message. */
-  readonly request?: Message
-  readonly view?: View<R>
+  readonly request?: V1Message
+  readonly view?: ListView<R>
   /** Checks or completes the body: refuses members that the stored row lacks, adds v1's own defaults. */
   readonly accept?: (body: Decoded) => Decoded
   /** Stores the members of the body that are not part of the row. */
   readonly beside?: (uid: string, body: Decoded, world: World) => void
 }
 
-const requestOf = <R extends Row>({ request, message }: Written<R>): Message => request ?? message
+const requestOf = <R extends Row>({ request, message }: Written<R>): V1Message => request ?? message
 
 /** The body of a write in the names of the store. */
 export function readBody<R extends Row>(written: Written<R>, ask: Ask): Decoded {

@@ -5,7 +5,7 @@ import type { Field, Fields, FieldType } from '../language/field.ts'
 import { camelCase } from '../language/names.ts'
 
 /** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of the wrong type, the first hundred of them. Never mutates its argument. */
-export type Read = (v1: unknown) => JsonObject
+export type ReadBody = (v1: unknown) => JsonObject
 
 type Report = (field: string, description: string) => undefined
 type Take = (value: unknown, field: string, report: Report) => unknown
@@ -15,7 +15,7 @@ type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report
  * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent, unknown and
  * output-only ones are dropped (facts §16.2, §16.8), an absent body is the empty message.
  */
-export function compileRead(fields: Fields): Read {
+export function compileRead(fields: Fields): ReadBody {
   const fill = compileFill(fields)
   return (v1) => {
     const violations: FieldViolation[] = []

@@ -1,5 +1,5 @@
 import { compileIsAnswer, hasUid } from '../compile/is-answer.ts'
-import { compileRead, type Read } from '../compile/read.ts'
+import { compileRead, type ReadBody } from '../compile/read.ts'
 import { compileShow, type Show } from '../compile/show.ts'
 import type { JsonObject } from '../json.ts'
 import type { Expected } from '../plan/plan.ts'
@@ -47,7 +47,7 @@ export interface Message extends Expected {
   readonly fields: Fields
   /** The fields and their stamps: the rows of this message where another one holds it as a whole. */
   readonly shown: Fields
-  readonly read: Read
+  readonly read: ReadBody
   readonly show: Readonly<Record<Dialect, Show>>
   /** v2 field path (camelCase or snake_case) → v1 field name, for error details. */
   readonly v1Names: ReadonlyMap<string, string>

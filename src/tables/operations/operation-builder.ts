@@ -3,14 +3,14 @@ import { variablesOf } from '../language/path.ts'
 import { message } from '../language/resource.ts'
 import type { Reply } from '../plan/plan.ts'
 import { turnOf } from '../plan/turn.ts'
-import type { Kind, MakePlan, Method, Operation } from './operation.ts'
+import type { MakePlan, Method, Operation, OperationKind } from './operation.ts'
 
 /** The message without members: `request: nothing` sends `{}`, and an action that names no answer has this one. */
 export const nothing = message('empty', {})
 
 /** What an operation says beside its id and route. It is written as a plan or as its first turn: one of the two must be there. */
 export interface OperationOptions extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls'>> {
-  readonly kind?: Kind
+  readonly kind?: OperationKind
   readonly calls: readonly string[]
   readonly plan?: MakePlan
 }

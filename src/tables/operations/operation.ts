@@ -10,7 +10,7 @@ import type { Turn } from '../plan/turn.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** How v2 stands to a v1 operation (facts §2). */
-export type Kind = 'direct' | 'composed' | 'emulated' | 'v1-only'
+export type OperationKind = 'direct' | 'composed' | 'emulated' | 'v1-only'
 
 /** The part of a v1 request that a plan sees: no headers, no credential, no I/O. */
 export interface V1Request {
@@ -47,7 +47,7 @@ export interface Operation {
   readonly method: Method
   /** Path template with `{name}` and `{name=**}` variables and an optional `:verb`. */
   readonly template: string
-  readonly kind: Kind
+  readonly kind: OperationKind
   /** The v2 calls it can make, as `METHOD /path` with v1 or v2 variable names: for people to read. */
   readonly calls: readonly string[]
   readonly params: Params

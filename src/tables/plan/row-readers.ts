@@ -1,18 +1,23 @@
 import type { Resource } from '../language/resource.ts'
 import type { Env } from '../operations/operation.ts'
-import type { compilePage, ReadBytes } from '../text/page-text.ts'
+import type { compilePage, ReadPageText } from '../text/page-text.ts'
 
 type Compile = typeof compilePage
 
-type Readers = Map<Resource['shown'], ReadBytes | undefined>
+type Readers = Map<Resource['shown'], ReadPageText | undefined>
 
 /** Readers of whole pages, and of single rows, made when they are first needed. */
 export const pageReaders = new WeakMap<Env, Readers>()
 
 export const rowReaders = new WeakMap<Env, Readers>()
 
-export function readerIn(readers: WeakMap<Env, Readers>, compile: Compile, { plural, shown }: Resource, env: Env): ReadBytes | undefined {
-  const known = readers.get(env) ?? new Map<Resource['shown'], ReadBytes | undefined>()
+export function readerIn(
+  readers: WeakMap<Env, Readers>,
+  compile: Compile,
+  { plural, shown }: Resource,
+  env: Env,
+): ReadPageText | undefined {
+  const known = readers.get(env) ?? new Map<Resource['shown'], ReadPageText | undefined>()
   if (known.size === 0) readers.set(env, known)
   if (!known.has(shown)) known.set(shown, compile(plural, shown, env.dialect))
   return known.get(shown)

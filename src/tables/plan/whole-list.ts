@@ -9,7 +9,7 @@ import { items } from './send-rows.ts'
 import { readWindow, WINDOW_PARAMETERS } from './window.ts'
 
 /** Makes the calls of a list; the rows come in the order that v1 had. */
-export type Read = (request: V1Request) => Plan<{ readonly rows: unknown; readonly envelope?: JsonObject }>
+export type ReadWhole = (request: V1Request) => Plan<{ readonly rows: unknown; readonly envelope?: JsonObject }>
 
 /** A v2 answer that holds every row of a v1 list. */
 interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' | 'params'> {
@@ -19,7 +19,7 @@ interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' 
   readonly envelope?: Message
   /** The rows come by id, and a client may turn them round; any other order leaves them alone, since they have nothing else to sort by. */
   readonly byId?: true
-  readonly read: Read
+  readonly read: ReadWhole
 }
 
 /**

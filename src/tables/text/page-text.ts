@@ -10,14 +10,14 @@ import { ROW_TEXT } from './row-text.ts'
 import { type Table, tableOf } from './table.ts'
 
 /** Reads the bytes of a v2 answer, piece by piece; undefined when it is not as expected. */
-export type ReadBytes = (pieces: readonly Uint8Array[]) => JsonObject | undefined
+export type ReadPageText = (pieces: readonly Uint8Array[]) => JsonObject | undefined
 
 /**
  * A reader of v2 list answers that turns the rows into v1 text on the way. The result is the answer's envelope with that text in place of
  * the rows: byte for byte what parsing and writing them would give, and undefined wherever that is not certain. Undefined instead of a
  * reader: the table has members that need whole rows.
  */
-export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
+export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
   return reader(plural, fields, dialect, (pieces, table) => {
     const page = translatePage(pieces, table)
     if (!page) return undefined
@@ -30,7 +30,7 @@ export function compilePage(plural: string, fields: Fields, dialect: Dialect): R
 }
 
 /** The same for the answer of a Get: the one row, under the key of a list's rows. */
-export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadBytes | undefined {
+export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
   return reader(plural, fields, dialect, (pieces, table) => {
     const bytes = translateRow(pieces, table)
     return bytes === undefined ? undefined : { [plural]: { [ROW_TEXT]: true, bytes, count: 1, first: '', last: '', second: bytes.length } }
@@ -40,7 +40,7 @@ export function compileRow(plural: string, fields: Fields, dialect: Dialect): Re
 type Read = (pieces: readonly Uint8Array[], table: Table) => JsonObject | undefined
 
 /** Reads with a table; what throws on the way is left to the parser too. */
-function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadBytes | undefined {
+function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadPageText | undefined {
   const columns = columnsOf(fields, dialect)
   if (!columns) return undefined
   const table = tableOf(plural, columns, hasUid(fields))

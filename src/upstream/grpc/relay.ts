@@ -1,7 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../../errors/api-error.ts'
 import { guarded } from '../../relay/guard.ts'
-import { createAnswer, type GrpcAnswer, type GrpcEnd } from './answer.ts'
+import { createAnswer, type GrpcAnswer, type GrpcEnd } from './client-answer.ts'
 import { callTo } from './metadata.ts'
 import type { Sent } from './session.ts'
 import { createSessions, type SessionsSettings } from './sessions.ts'

@@ -13,10 +13,10 @@ export interface MakeSettings {
   readonly answerBytes: number
 }
 
-export type Make = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
+export type MakeCall = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
 
 /** Starts calls on the pool; `target` is the path and query of one. */
-export function createMake({ pool, base, answerBytes }: MakeSettings): Make {
+export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall {
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
   return (context, call, target, landing) => {

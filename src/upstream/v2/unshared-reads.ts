@@ -21,7 +21,7 @@ export type ReadOnce = (context: ReadContext) => (call: Call, landing: Landing<J
  * shared with what is under way or was kept, because an older answer than the other side's would look like a difference; only within
  * one request is a look-up made once.
  */
-export function createReadOnce(settings: MakeSettings): ReadOnce {
+export function createUnsharedReads(settings: MakeSettings): ReadOnce {
   const make = createMake(settings)
   return (context) => {
     const known = new Map<string, Promise<JsonObject>>()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createCircuit } from '../../../src/diff/evidence/circuit.ts'
-import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 
 const OPERATION = 'registry.repos.list'
 const settings = { windowMs: 60_000, slots: 12, minimum: 20, errors: 0.1, mismatches: 0.05 }
@@ -8,7 +8,7 @@ const settings = { windowMs: 60_000, slots: 12, minimum: 20, errors: 0.1, mismat
 function circuit() {
   const clock = { now: 1_000_000 }
   const made = createCircuit(() => clock.now, settings)
-  const observe = (count: number, outcome: Outcome, operation = OPERATION) => {
+  const observe = (count: number, outcome: ComparisonOutcome, operation = OPERATION) => {
     for (let nth = 0; nth < count; nth++) made.observe(operation, outcome)
   }
   return { ...made, many: observe, clock }

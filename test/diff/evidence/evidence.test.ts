@@ -3,7 +3,7 @@ import { createCollapse } from '../../../src/diff/evidence/collapse.ts'
 import { judgeCutover } from '../../../src/diff/evidence/cutover.ts'
 import { createEvidence, moreNeeded } from '../../../src/diff/evidence/evidence.ts'
 import type { Observation } from '../../../src/diff/evidence/observation.ts'
-import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 import { operations } from '../given.ts'
 
 const LIST = 'registry.repos.list'
@@ -21,7 +21,7 @@ function evidence(windowMs = 1_000, entries = 100_000) {
 }
 
 /** So many different observations. */
-function observe(to: ReturnType<typeof evidence>, count: number, outcome: Outcome = 'match', operation = LIST): void {
+function observe(to: ReturnType<typeof evidence>, count: number, outcome: ComparisonOutcome = 'match', operation = LIST): void {
   for (let nth = 0; nth < count; nth++) to.observe(one({ operation, outcome, shape: `${outcome}-${nth}` }))
 }
 
@@ -75,7 +75,7 @@ describe('evidence', () => {
 describe('collapsing', () => {
   it('counts no clean observation that it could not remember', () => {
     const isNew = createCollapse({ windowMs: 100, entries: 2 })
-    const at = (shape: string, now: number, outcome: Outcome = 'match') => isNew(one({ shape, outcome }), now)
+    const at = (shape: string, now: number, outcome: ComparisonOutcome = 'match') => isNew(one({ shape, outcome }), now)
     expect([at('a', 0), at('b', 50), at('c', 60), at('d', 60, 'mismatch')]).toEqual([true, true, false, true])
     expect([at('c', 100), at('a', 101)]).toEqual([true, false])
   })

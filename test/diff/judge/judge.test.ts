@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 import { court, operationOf, seen } from '../given.ts'
 
 const { judge } = court()
@@ -8,7 +8,7 @@ const body = { items: [] }
 const error = { code: 7, message: 'no', details: [] }
 
 describe('the outcome of two answers', () => {
-  const statuses: [v1: number, v2: number, Outcome][] = [
+  const statuses: [v1: number, v2: number, ComparisonOutcome][] = [
     [200, 200, 'match'],
     [200, 404, 'mismatch'],
     [403, 403, 'match'],
@@ -38,7 +38,7 @@ describe('the outcome of two answers', () => {
     if (outcome === 'error' || outcome === 'inconclusive') expect(judged.reason).toMatch(/HTTP \d|client|caller/)
   })
 
-  const unasked: [v1: number, v2: number, Outcome][] = [
+  const unasked: [v1: number, v2: number, ComparisonOutcome][] = [
     [401, 400, 'inconclusive'],
     [403, 400, 'inconclusive'],
     [403, 200, 'inconclusive'],

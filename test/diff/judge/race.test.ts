@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 import { child, court, findings, operationOf, seen } from '../given.ts'
 
 const ID = 'registry.repos.list'
@@ -28,7 +28,7 @@ const right = list(row(1), row(2))
 const wrong = list(row(1, { name: 'b' }), row(2))
 
 describe('a mismatch that is asked again', () => {
-  const cases: [string, Answers, Outcome][] = [
+  const cases: [string, Answers, ComparisonOutcome][] = [
     ['v2 is wrong each time and v1 stands still', [right, wrong, right, wrong, right], 'mismatch'],
     ['v2 was wrong once and v1 stands still', [right, wrong, right, right, right], 'mismatch'],
     [

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 import { type ReadCount, readEntries } from '../../../src/diff/records/read-entries.ts'
 import type { Comparison, Entry } from '../../../src/diff/records/record.ts'
 import { createRecordFile } from '../../../src/diff/records/record-file.ts'
@@ -31,7 +31,7 @@ async function read(path: string) {
 const LIST = operationOf('registry.repos.list')
 const redacted = redactedFor(LIST, createRedactor({ values: 'masked', key: 'k' }))
 
-function comparison(nth: number, outcome: Outcome = 'mismatch', operation = LIST.id): Comparison {
+function comparison(nth: number, outcome: ComparisonOutcome = 'mismatch', operation = LIST.id): Comparison {
   const sides = { v1: { status: 200, ms: 3 }, v2: { status: 200, ms: 4 } }
   const who = {
     id: String(nth),

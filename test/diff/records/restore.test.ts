@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createInventory } from '../../../src/diff/clients/inventory.ts'
 import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
 import { createExpected } from '../../../src/diff/judge/expected.ts'
-import type { Outcome } from '../../../src/diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 import type { Comparison, Entry } from '../../../src/diff/records/record.ts'
 import { restore } from '../../../src/diff/records/restore.ts'
 import { operations } from '../given.ts'
@@ -10,7 +10,7 @@ import { operations } from '../given.ts'
 const LIST = 'registry.repos.list'
 const at = '2026-01-02T03:04:05Z'
 
-function comparison(nth: number, outcome: Outcome, totals: Comparison['totals'] = []): Comparison {
+function comparison(nth: number, outcome: ComparisonOutcome, totals: Comparison['totals'] = []): Comparison {
   const sides = { v1: { status: 200 }, v2: { status: 200 } }
   const who = { id: `${nth}`, at, operation: LIST, mode: 'diff-v1', caller: 'c', shape: `${nth}`, check: 'read', ...sides } as const
   return { kind: 'comparison', ...who, outcome, totals, examples: [] }

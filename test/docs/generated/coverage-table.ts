@@ -1,6 +1,6 @@
-import type { Kind, Mapping, Operation } from '../../../src/tables/operations/operation.ts'
+import type { Mapping, Operation, OperationKind } from '../../../src/tables/operations/operation.ts'
 
-const KINDS: readonly Kind[] = ['direct', 'composed', 'emulated', 'v1-only']
+const KINDS: readonly OperationKind[] = ['direct', 'composed', 'emulated', 'v1-only']
 
 /** The legend of the table: the kinds and the emulated operations. */
 function legend(operations: readonly Operation[]): string {

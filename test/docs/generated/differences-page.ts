@@ -1,4 +1,4 @@
-import type { Difference } from '../../../mappings/differences.ts'
+import type { DeclaredDifference } from '../../../mappings/differences.ts'
 import type { Mapping } from '../../../src/tables/operations/operation.ts'
 import { covers } from '../../../src/tables/operations/operation-pattern.ts'
 
@@ -12,7 +12,7 @@ A case of the contract suite (\`test/compat\`) shows each difference on both sid
 `
 
 /** The page of all differences as Markdown, one section for each code. */
-export function differencesPage(differences: readonly Difference[], mappings: readonly Mapping[]): string {
+export function differencesPage(differences: readonly DeclaredDifference[], mappings: readonly Mapping[]): string {
   const ids = mappings.flatMap((mapping) => mapping.operations).map(({ id }) => id)
   const index = differences.map(({ code, operations }) => `| [\`${code}\`](#${code}) | ${coveredBy(operations, ids).length} |`)
   return [HEAD, ['| Code | Operations |', '|---|---|', ...index].join('\n'), ...differences.map((one) => section(one, ids))]
@@ -21,7 +21,7 @@ export function differencesPage(differences: readonly Difference[], mappings: re
     .replace(/\n{3,}/g, '\n\n')
 }
 
-function section({ code, seen, because, operations, test }: Difference, ids: readonly string[]): string {
+function section({ code, seen, because, operations, test }: DeclaredDifference, ids: readonly string[]): string {
   const covered = coveredBy(operations, ids)
   const listed = covered.length === ids.length ? `every one of the ${ids.length}` : covered.map((id) => `\`${id}\``).join(', ')
   return `## ${code}\n\n${seen}\n\n- Why: ${because}\n- Operations: ${listed}\n- Pinned by: ${test}`

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Member, Message, Scalar, Type, Vocabulary } from '../../../src/sandbox/v1/message.ts'
+import type { Member, Type, V1Message, V1Scalar, Vocabulary } from '../../../src/sandbox/v1/message.ts'
 
 type Json = Record<string, unknown>
 
@@ -12,7 +12,7 @@ const int32 = fc.integer({ min: 1, max: 2 ** 31 - 1 })
 const times = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01T00:00:00Z') }).map((date) => date.toISOString())
 
 /** Values that say something: a zero means unset to a store, and is drawn by leaving the member out. */
-const SCALARS: Readonly<Record<Scalar, Arbitrary<unknown>>> = {
+const SCALARS: Readonly<Record<V1Scalar, Arbitrary<unknown>>> = {
   string: words,
   bool: fc.constant(true),
   int32,
@@ -23,7 +23,7 @@ const SCALARS: Readonly<Record<Scalar, Arbitrary<unknown>>> = {
 }
 
 /** A stored, v2-shaped row for a message of the native v1: members set and unset, names of enums that v1 does not know. */
-export function rows(message: Message): Arbitrary<Json> {
+export function rows(message: V1Message): Arbitrary<Json> {
   return drawn({
     members: message.members.filter(({ flow }) => flow !== 'in'),
     name: ({ from }) => from,
@@ -33,7 +33,7 @@ export function rows(message: Message): Arbitrary<Json> {
 }
 
 /** A v1 body with any of the message's members, in either spelling. */
-export function bodies(message: Message): Arbitrary<Json> {
+export function bodies(message: V1Message): Arbitrary<Json> {
   const spelled = (name: Drawing['name']): Arbitrary<Json> => drawn({ members: message.members, name, names: written, message: bodies })
   return fc.oneof(
     spelled(({ name }) => name),
@@ -51,7 +51,7 @@ interface Drawing {
   readonly members: readonly Member[]
   readonly name: (member: Member) => string
   readonly names: (values: Vocabulary) => readonly (string | number)[]
-  readonly message: (message: Message) => Arbitrary<Json>
+  readonly message: (message: V1Message) => Arbitrary<Json>
 }
 
 function drawn(drawing: Drawing): Arbitrary<Json> {

@@ -18,28 +18,28 @@ import * as view from './views.ts'
 /** A table and the message of the native v1 that shows the same thing. */
 export interface Pair extends view.View {
   readonly table: Message
-  readonly native: native.Message
+  readonly native: native.V1Message
 }
 
 type Part = 'request' | 'answer' | 'envelope'
-type Row = readonly [operation: string, part: Part, message: native.Message, view?: view.View]
+type Row = readonly [operation: string, part: Part, message: native.V1Message, view?: view.View]
 
 /** A native list message without its rows, and the message of the rows. */
-const envelopeOf = (list: native.Message): native.Message => ({ ...list, members: list.members.filter(({ name }) => name !== 'items') })
-const rowOf = ({ members }: native.Message): native.Message => {
+const envelopeOf = (list: native.V1Message): native.V1Message => ({ ...list, members: list.members.filter(({ name }) => name !== 'items') })
+const rowOf = ({ members }: native.V1Message): native.V1Message => {
   const rows = members.find(({ name }) => name === 'items')?.type
   if (rows?.kind !== 'message') throw new Error('the list has no rows')
   return rows.message
 }
 
 /** The message with members that only v1 knows: shown, but behind a proxy never set. */
-const neverSet = (message: native.Message, ...names: readonly string[]): native.Message => ({
+const neverSet = (message: native.V1Message, ...names: readonly string[]): native.V1Message => ({
   ...message,
   members: message.members.map((member) => (names.includes(member.name) ? { ...member, flow: 'in' as const } : member)),
 })
 
 const event = neverSet(advisoryEvent, 'component_location_changed')
-const advisoryWithoutMoves: native.Message = {
+const advisoryWithoutMoves: native.V1Message = {
   ...advisory,
   members: advisory.members.map((member) => (member.name === 'events' ? native.list(native.object(event)('events')) : member)),
 }

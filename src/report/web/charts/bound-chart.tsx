@@ -3,7 +3,7 @@ import type { OperationReport, Report, TrendPoint } from '../../report.ts'
 import { count, time } from '../format.ts'
 import { Chart } from './chart.tsx'
 import { useCursor } from './cursor.ts'
-import { Markers, type Note } from './markers.tsx'
+import { Markers, type NumberedNote } from './markers.tsx'
 import { SHARE_TICKS, shareAt, timeScale } from './scale.ts'
 import { TimeAxis } from './time-axis.tsx'
 
@@ -14,7 +14,7 @@ const BASE = HEIGHT - EDGE.bottom
 interface Props {
   readonly operation: OperationReport
   readonly report: Report
-  readonly notes: readonly Note[]
+  readonly notes: readonly NumberedNote[]
 }
 
 /** Plots the bound and the share of wrong answers over time, against the target. */

@@ -2,7 +2,7 @@ import type { Report } from '../../report.ts'
 import { count, duration, time } from '../format.ts'
 import { Chart } from './chart.tsx'
 import { useCursor } from './cursor.ts'
-import { Markers, type Note } from './markers.tsx'
+import { Markers, type NumberedNote } from './markers.tsx'
 import { timeScale } from './scale.ts'
 import { TimeAxis } from './time-axis.tsx'
 
@@ -25,7 +25,7 @@ interface Props {
   readonly caption: string
   readonly lanes: readonly Lane[]
   readonly report: Report
-  readonly notes: readonly Note[]
+  readonly notes: readonly NumberedNote[]
 }
 
 /** Plots counts over time, one lane for each kind. Notes are numbered lines across all lanes. */

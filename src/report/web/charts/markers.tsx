@@ -1,16 +1,16 @@
 import type { Report } from '../../report.ts'
 
 /** A note with its number in the list of notes. */
-export type Note = Report['timeline']['notes'][number] & { readonly number: number }
+export type NumberedNote = Report['timeline']['notes'][number] & { readonly number: number }
 
 /** Returns the notes about an operation (all notes without one), numbered as in the timeline. */
-export function notesOf(report: Report, operation?: string): readonly Note[] {
+export function notesOf(report: Report, operation?: string): readonly NumberedNote[] {
   const numbered = report.timeline.notes.map((note, at) => ({ ...note, number: at + 1 }))
   return operation === undefined ? numbered : numbered.filter((note) => note.operation === undefined || note.operation === operation)
 }
 
 interface Props {
-  readonly notes: readonly Note[]
+  readonly notes: readonly NumberedNote[]
   readonly x: (at: number) => number
   readonly top: number
   readonly bottom: number
@@ -48,8 +48,8 @@ interface Group {
 /** Minimum distance of two labels in pixels. */
 const ROOM = 36
 
-function groupsOf(notes: readonly Note[], x: (at: number) => number): readonly Group[] {
-  const groups: Note[][] = []
+function groupsOf(notes: readonly NumberedNote[], x: (at: number) => number): readonly Group[] {
+  const groups: NumberedNote[][] = []
   for (const note of notes) {
     const open = groups.at(-1)
     if (open?.[0] && x(note.at) - x(open[0].at) < ROOM) open.push(note)

@@ -1,9 +1,9 @@
-import type { Outcome } from '../../../diff/judge/judge.ts'
+import type { ComparisonOutcome } from '../../../diff/judge/judge.ts'
 import type { TimeStep } from '../../report.ts'
 import type { Lane } from './lanes.tsx'
 
 /** Groups outcomes by their weight (`WEIGHTS` of the evidence). */
-const LANES: readonly { readonly name: string; readonly tone: string; readonly of: readonly Outcome[] }[] = [
+const LANES: readonly { readonly name: string; readonly tone: string; readonly of: readonly ComparisonOutcome[] }[] = [
   { name: 'Equal', tone: 'match', of: ['match'] },
   { name: 'Declared or noise', tone: 'declared', of: ['expected', 'noise'] },
   { name: 'Wrong: mismatches and errors', tone: 'unexplained', of: ['mismatch', 'error'] },

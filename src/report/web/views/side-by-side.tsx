@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Side } from '../../../diff/records/record.ts'
+import type { RecordedSide } from '../../../diff/records/record.ts'
 import type { ExampleReport } from '../../difference.ts'
 import { milliseconds, time } from '../format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
@@ -62,7 +62,7 @@ function Fact({ name, wide = false, children }: FactProps) {
 
 interface AnswerProps {
   readonly name: 'v1' | 'v2'
-  readonly side: Side
+  readonly side: RecordedSide
   readonly lines: readonly Line[] | undefined
   /** Marks a line that the other side does not have. */
   readonly sign: string

@@ -5,7 +5,7 @@ import type { RoleBinding } from '../../world/iam-model.ts'
 import { parentOf } from '../../world/uid.ts'
 import { decode } from '../decode.ts'
 import { nameIn } from '../encode.ts'
-import { listOperation, type View } from '../list.ts'
+import { type ListView, listOperation } from '../list.ts'
 import { hydratedBinding, roleBinding } from '../messages/access.ts'
 import type { Operation } from '../operation.ts'
 import { answerOf, createAct, createOperation, deleteOperation, replaceOperation, type Written } from '../writes.ts'
@@ -18,7 +18,7 @@ const written: Written<RoleBinding> = {
 }
 
 /** A list shows whole groups and roles and a summary of the identity (facts §3.5). A deleted part stays unset. */
-const hydrated: View<RoleBinding> = (row, { store }) => {
+const hydrated: ListView<RoleBinding> = (row, { store }) => {
   const identity = store.identities.get(row.identityUid)
   return {
     ...row,

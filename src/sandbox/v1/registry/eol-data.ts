@@ -4,7 +4,7 @@
  */
 
 /** One release line of a package. Dates are `YYYY-MM-DD`, or empty if upstream has announced none. */
-export type Stream = {
+export type VersionStream = {
   readonly version: string
   readonly latestVersion: string
   readonly releaseDate: string
@@ -15,7 +15,7 @@ export type Stream = {
   readonly eolBroken: boolean
 }
 
-type Package = { readonly name: string; readonly streams: readonly Stream[] }
+type Package = { readonly name: string; readonly streams: readonly VersionStream[] }
 type StreamRow = readonly [
   version: string,
   latestVersion: string,
@@ -24,7 +24,7 @@ type StreamRow = readonly [
   ...marks: ('lts' | 'fips' | 'broken')[],
 ]
 
-const streams = (...rows: readonly StreamRow[]): readonly Stream[] =>
+const streams = (...rows: readonly StreamRow[]): readonly VersionStream[] =>
   rows.map(([version, latestVersion, releaseDate, eolDate, ...marks]) => ({
     version,
     latestVersion,

@@ -1,4 +1,4 @@
-import { packageOfRepo, type Stream } from './eol-data.ts'
+import { packageOfRepo, type VersionStream } from './eol-data.ts'
 
 /** Months for which an eligible stream is still built after upstream ended it (semantics §8). */
 const GRACE_MONTHS = 6
@@ -16,7 +16,7 @@ function expiryOf(eolDate: string): Date {
 }
 
 /** The decision rule of semantics §8. */
-function graceOf(stream: Stream | undefined, now: Date): GraceStatus {
+function graceOf(stream: VersionStream | undefined, now: Date): GraceStatus {
   if (!stream?.eolDate) return 'GRACE_NOT_ELIGIBLE'
   if (now < new Date(`${stream.eolDate}T00:00:00Z`)) return 'GRACE_ELIGIBLE'
   if (stream.eolBroken) return 'GRACE_BROKEN'
@@ -24,7 +24,7 @@ function graceOf(stream: Stream | undefined, now: Date): GraceStatus {
 }
 
 /** The stream of a tag: `18.20.4-r1-dev` belongs to 18, `3.13` to 3.13. `latest` and a bare `3` belong to none. */
-const streamOf = (streams: readonly Stream[], tagName: string): Stream | undefined =>
+const streamOf = (streams: readonly VersionStream[], tagName: string): VersionStream | undefined =>
   streams.find(({ version }) => tagName === version || (tagName.startsWith(version) && /^[.-]/.test(tagName.slice(version.length))))
 
 const superseded = /-r\d+(-|$)/
@@ -38,7 +38,7 @@ function isBuilt(repo: EolRepo, tag: EolTag, grace: GraceStatus): boolean {
 
 const noStream = { eolDate: '', exists: false, fips: false, lts: false, releaseDate: '', version: '', eolBroken: false, latestVersion: '' }
 
-const packageVersion = (stream: Stream | undefined) =>
+const packageVersion = (stream: VersionStream | undefined) =>
   stream ? { ...stream, exists: true, legacyLts: stream.lts ? 'true' : '' } : { ...noStream, legacyLts: '' }
 
 const wholeSeconds = (date: Date): string => date.toISOString().replace('.000Z', 'Z')

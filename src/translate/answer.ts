@@ -5,6 +5,7 @@ import { type Reply, ROWS } from '../tables/plan/plan.ts'
 import { type Make, type RowsTurn, run, type Taker, type Turn } from '../tables/plan/turn.ts'
 import { countOf, isRowText } from '../tables/text/row-text.ts'
 import type { CallLimits } from './calls.ts'
+import { begun, endOf, type Rows, textOf, type Written, writtenOf } from './written.ts'
 
 /** Limits of one v1 request, named as in the configuration. */
 export interface AnswerLimits extends CallLimits {
@@ -13,9 +14,6 @@ export interface AnswerLimits extends CallLimits {
   /** The maximum number of rows in one list. */
   readonly rowsPerRequest: number
 }
-
-/** JSON text: pieces of its bytes, or, if it is short, a text with a letter for each byte (Latin-1). */
-export type Written = readonly Buffer[] | string
 
 type Headers = Readonly<Record<string, string | string[]>>
 
@@ -26,13 +24,6 @@ export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
   | { readonly status: number; readonly headers: Headers; readonly written: Written }
   | { readonly status: number; readonly headers: Headers; readonly stream: AsyncIterable<Uint8Array> }
-
-/** The bytes of a written text. */
-export function bytesOf(written: Written): readonly Buffer[] {
-  return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
-}
-
-type Rows = RowsTurn['rows']
 
 /** Takes an answer, or the error that the request ends with instead. */
 export interface TakeAnswer {
@@ -69,36 +60,6 @@ function whole({ status, headers = NO_HEADERS, body, rows }: Reply, held: readon
   if (!rows) return { status, headers, body }
   if (held.every((batch) => !isRowText(batch))) return { status, headers, body: { [ROWS]: held.flat(), ...(body as JsonObject) } }
   return { status, headers, written: writtenOf(held, body) }
-}
-
-function writtenOf(held: readonly Rows[], body: unknown): Written {
-  const [only] = held
-  if (held.length === 1 && only && isRowText(only) && typeof only.bytes === 'string') {
-    return `${BEGIN_TEXT}${only.bytes.slice(1)}${latin1Of(endOf(body))}`
-  }
-  return [...begun(held), Buffer.from(endOf(body))]
-}
-
-const BEGIN_TEXT = `{${JSON.stringify(ROWS)}:[`
-const BEGIN = Buffer.from(BEGIN_TEXT)
-const END = ']}'
-
-/** The part after the rows: the rest of the envelope. */
-function endOf(body: unknown): string {
-  if (isEmpty(body)) return END
-  const rest = JSON.stringify(body).slice(1)
-  return rest === '}' ? END : `],${rest}`
-}
-
-/** True if the envelope holds only rows, as most do. */
-function isEmpty(body: unknown): boolean {
-  for (const _ in body as object) return false
-  return true
-}
-
-/** A letter for each byte of the text. */
-function latin1Of(text: string): string {
-  return text === END ? text : Buffer.from(text).toString('latin1')
 }
 
 interface Progress {
@@ -139,19 +100,4 @@ function after(turn: RowsTurn, make: Make): Promise<RowsTurn | Reply> {
     }
     run(turn.next, make, taker)
   })
-}
-
-/** Returns the beginning of an answer and the rows so far. */
-function begun(held: readonly Rows[]): Buffer[] {
-  const pieces: Buffer[] = [BEGIN]
-  for (const rows of held) {
-    if (countOf(rows) > 0) pieces.push(pieces.length === 1 ? textOf(rows).subarray(1) : textOf(rows))
-  }
-  return pieces
-}
-
-/** Writes the rows, each after a comma. */
-function textOf(rows: Rows): Buffer {
-  if (!isRowText(rows)) return Buffer.from(rows.map((row) => `,${JSON.stringify(row)}`).join(''))
-  return typeof rows.bytes === 'string' ? Buffer.from(rows.bytes, 'latin1') : rows.bytes
 }

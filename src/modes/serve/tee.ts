@@ -1,6 +1,7 @@
 import { isObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
-import { type Answer, bytesOf, type Written } from '../../translate/answer.ts'
+import type { Answer } from '../../translate/answer.ts'
+import { bytesOf, type Written } from '../../translate/written.ts'
 import type { Kept } from '../observe/captured.ts'
 
 /**

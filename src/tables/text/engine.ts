@@ -3,11 +3,13 @@ import { ENGINE } from './engine-module.ts'
 import type { Member } from './member.ts'
 import { parseJson } from './parse-json.ts'
 import { SHORT_TEXT } from './row-text.ts'
-import { COLUMN, TABLE, TABLE_ROOM, type Table } from './table.ts'
+import { COLUMN, COUNT, FIRST, LAST, ROWS_END, SECOND, TABLE, TABLE_ROOM, type Table } from './table.ts'
 
 /** Where things lie in the engine's memory. The output ends where the memory does: writing more than it holds throws. */
 const INPUT = TABLE + TABLE_ROOM
+
 const INPUT_ROOM = 4 * 1024 * 1024
+
 const OUTPUT = INPUT + INPUT_ROOM
 
 /** As much of it as is needed; its types belong to the browser's. */
@@ -34,13 +36,6 @@ export interface Translated {
   readonly second: number
 }
 
-/** Numbers that the engine leaves in the table; engine/table.ts names them. */
-const COUNT = 6
-const ROWS_END = 7
-const SECOND = 8
-const FIRST = 9
-const LAST = 11
-
 const NO_COLUMNS: readonly Member[] = []
 
 /** What the engine has parsed of the page at hand, and the table's columns and where they begin. */
@@ -62,8 +57,11 @@ const host = {
 }
 
 const module = new WebAssembly.Module(Buffer.from(ENGINE, 'base64'))
+
 const engine = new WebAssembly.Instance(module, { host }).exports as Engine
+
 const memory = Buffer.from(engine.memory.buffer)
+
 const numbers = new Int32Array(engine.memory.buffer, TABLE)
 
 /** Turns a page into v1 rows; undefined when it is not as expected. Throws when a value on it is no JSON. */

@@ -1,4 +1,5 @@
-import { LOOKS, type Member } from './member.ts'
+import type { Member } from './member.ts'
+import { LOOKS } from './member.ts'
 
 /** A field table as the engine reads it from memory; engine/table.ts names the numbers. */
 export interface Table {
@@ -21,11 +22,11 @@ export const TABLE_ROOM = 63 * 1024
 /** Numbers of the table itself; the members whose places are remembered; bytes of a slot and of a column. */
 const HEADER = 14
 const PLACES = 64
+
 /** Which of the table's own says that each row has a uid. */
 const IDENTIFIED = 13
 const SLOT = 28
 export const COLUMN = 36
-
 const UID = 'uid'
 
 /** Memory that is filled from the beginning of the table on. */
@@ -87,3 +88,10 @@ function putWords(draft: Draft, words: readonly number[]): number {
   for (const word of words) draft.at = draft.bytes.writeInt32LE(word, draft.at)
   return TABLE + at
 }
+
+/** Numbers that the engine leaves in the table; engine/table.ts names them. */
+export const COUNT = 6
+export const ROWS_END = 7
+export const SECOND = 8
+export const FIRST = 9
+export const LAST = 11

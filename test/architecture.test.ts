@@ -1,99 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-
-/** What both who put things together, the server and the command line, need. */
-const SERVED = ['modes', 'report', 'diff', 'explain', 'translate', 'upstream', 'tables', 'errors']
-
-/**
- * Imports go one way (design): each layer names the layers it may import besides itself. `config` is read by whoever puts things
- * together; `explain` runs plans without sending anything.
- */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  relay: [],
-  errors: ['relay'],
-  sandbox: [],
-  tables: ['errors'],
-  mappings: ['tables', 'errors'],
-  translate: ['tables', 'errors'],
-  request: ['limits', 'listen', 'upstream', 'tables', 'errors'],
-  upstream: ['tables', 'errors', 'relay'],
-  limits: [],
-  listen: ['limits', 'relay'],
-  tracing: [],
-  diff: ['tables', 'errors'],
-  report: ['diff', 'tables', 'errors'],
-  modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
-  replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
-  config: ['tables', 'modes'],
-  explain: ['translate', 'upstream', 'tables', 'errors'],
-  serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
-  routes: [
-    'serve',
-    'request',
-    'limits',
-    'listen',
-    'relay',
-    'tracing',
-    'explain',
-    'modes',
-    'report',
-    'diff',
-    'translate',
-    'upstream',
-    'tables',
-    'errors',
-  ],
-  server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'mappings'],
-  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'mappings', 'sandbox'],
-}
-
-/** Packages that only one layer knows. */
-const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['routes', 'server', 'sandbox'],
-  '@fastify/reply-from': ['routes'],
-  'http-proxy-3': ['upstream'],
-  undici: ['upstream', 'routes', 'server', 'sandbox'],
-  'prom-client': ['routes'],
-  '@opentelemetry/api': ['tracing'],
-  '@opentelemetry/sdk-trace-base': ['tracing'],
-  jose: ['sandbox'],
-}
-
-/** What mappings/ writes its tables with, and the only module that re-exports. */
-const DOOR = 'src/tables/language.ts'
-
-const MAX_LINES = 250
-
-interface Source {
-  readonly path: string
-  readonly layer: string
-  readonly text: string
-  readonly imports: readonly string[]
-}
-
-const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)/g
-
-const sources: readonly Source[] = ['src', 'mappings'].flatMap((root) =>
-  (readdirSync(root, { recursive: true }) as string[])
-    // AssemblyScript is a language of its own, with other imports.
-    .filter((name) => /[.]tsx?$/.test(name) && !name.includes('text/engine/'))
-    .sort()
-    .map((name) => {
-      const path = join(root, name)
-      const text = readFileSync(path, 'utf8')
-      return { path, layer: layerOf(path), text, imports: [...text.matchAll(IMPORT)].map(([, from, dynamic]) => from ?? dynamic ?? '') }
-    }),
-)
-
-/** `src/routes/app.ts` → routes; `src/server.ts` and `src/cli.ts` are layers of their own, `mappings/…` is one. */
-function layerOf(path: string): string {
-  const [root = '', second = ''] = path.split('/')
-  return root === 'src' ? second.replace(/\.ts$/, '') : root
-}
-
-const local = (source: Source) =>
-  source.imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(source.path), name)))
+import { crowded, isData, isNamedAlone, lineCount, MAX_FILES, MAX_LINES, namesTwice, TYPE } from './architecture/bounds.ts'
+import { DOOR, MAY_IMPORT, ONLY_IN } from './architecture/layers.ts'
+import { layerOf, local, sources } from './architecture/sources.ts'
 
 describe('layers', () => {
   it('are all known', () => {
@@ -154,8 +62,8 @@ describe('files', () => {
   })
 
   it(`have at most ${MAX_LINES} lines, unless they are data`, () => {
-    const long = sources.filter(({ path, text }) => !isData(path) && text.split('\n').length > MAX_LINES)
-    expect(long.map(({ path, text }) => `${path}: ${text.split('\n').length}`)).toEqual([])
+    const long = sources.filter(({ path, text }) => !isData(path) && lineCount(text) > MAX_LINES)
+    expect(long.map(({ path, text }) => `${path}: ${lineCount(text)}`)).toEqual([])
   })
 
   it('define no class but ApiError and what there is one of for every call', () => {
@@ -173,9 +81,22 @@ describe('files', () => {
   it('are named after what they hold', () => {
     expect(sources.filter(({ path }) => /\b(utils?|helpers?|common|misc)\.ts$/.test(path)).map(({ path }) => path)).toEqual([])
   })
+
+  it('share a name with no other, unless both mean the same thing', () => {
+    expect(namesTwice(sources.filter(isNamedAlone).map(({ path }) => [path.split('/').at(-1) ?? '', path]))).toEqual([])
+  })
 })
 
-/** Tables and fixtures may be as long as what they list. */
-function isData(path: string): boolean {
-  return path.startsWith('mappings/') || path.startsWith('src/sandbox/data/') || path === 'src/config/settings.ts'
-}
+describe('folders', () => {
+  it.each(['src', 'mappings', 'test'])(`of %s hold at most ${MAX_FILES} files`, (root) => {
+    expect(crowded(root)).toEqual([])
+  })
+})
+
+describe('exported types', () => {
+  it.each(['the proxy', 'the sandbox'])('of %s share a name with no other', (part) => {
+    const own = sources.filter(({ layer }) => (layer === 'sandbox') === (part === 'the sandbox'))
+    const types = own.flatMap(({ path, text }) => [...text.matchAll(TYPE)].map(([, name = '']) => [name, path] as const))
+    expect(namesTwice(types)).toEqual([])
+  })
+})

@@ -1,0 +1,60 @@
+/** What both who put things together, the server and the command line, need. */
+const SERVED = ['modes', 'report', 'diff', 'explain', 'translate', 'upstream', 'tables', 'errors']
+
+/**
+ * Imports go one way (design): each layer names the layers it may import besides itself. `config` is read by whoever puts things
+ * together; `explain` runs plans without sending anything.
+ */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  relay: [],
+  errors: ['relay'],
+  sandbox: [],
+  tables: ['errors'],
+  mappings: ['tables', 'errors'],
+  translate: ['tables', 'errors'],
+  request: ['limits', 'listen', 'upstream', 'tables', 'errors'],
+  upstream: ['tables', 'errors', 'relay'],
+  limits: [],
+  listen: ['limits', 'relay'],
+  tracing: [],
+  diff: ['tables', 'errors'],
+  report: ['diff', 'tables', 'errors'],
+  modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
+  replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
+  config: ['tables', 'modes'],
+  explain: ['translate', 'upstream', 'tables', 'errors'],
+  serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
+  routes: [
+    'serve',
+    'request',
+    'limits',
+    'listen',
+    'relay',
+    'tracing',
+    'explain',
+    'modes',
+    'report',
+    'diff',
+    'translate',
+    'upstream',
+    'tables',
+    'errors',
+  ],
+  server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'mappings'],
+  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'mappings', 'sandbox'],
+}
+
+/** Packages that only one layer knows. */
+export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
+  fastify: ['routes', 'server', 'sandbox'],
+  '@fastify/reply-from': ['routes'],
+  'http-proxy-3': ['upstream'],
+  undici: ['upstream', 'routes', 'server', 'sandbox'],
+  'prom-client': ['routes'],
+  '@opentelemetry/api': ['tracing'],
+  '@opentelemetry/sdk-trace-base': ['tracing'],
+  jose: ['sandbox'],
+}
+
+/** What mappings/ writes its tables with, and the only module that re-exports. */
+export const DOOR = 'src/tables/language.ts'

@@ -9,7 +9,7 @@ export interface Case {
   readonly operations: readonly string[]
   /** Only this dialect; both otherwise. */
   readonly dialect?: Dialect
-  /** Code of the difference between a native and a proxied v1 that this case pins (mappings/differences.ts). */
+  /** Code of the difference between a genuine and a proxied v1 that this case pins (mappings/differences.ts). */
   readonly difference?: string
   /** Roles that it plays besides the owner. */
   readonly roles?: readonly Role[]

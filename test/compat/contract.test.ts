@@ -25,9 +25,9 @@ afterAll(async () => {
 
 /** Plays a case on both sides at the same time: they share nothing. */
 async function play(one: Case, dialect: Dialect = one.dialect ?? 'specification'): Promise<Outcome> {
-  const { native, proxied } = sides.get(dialect) as Sides
-  const [there, here] = await Promise.all([run(one, native), run(one, proxied)])
-  return { case: one, native: there, proxied: here }
+  const { genuine, proxied } = sides.get(dialect) as Sides
+  const [there, here] = await Promise.all([run(one, genuine), run(one, proxied)])
+  return { case: one, genuine: there, proxied: here }
 }
 
 describe.each(DIALECTS)('the v1 contract, %s dialect', { timeout: PATIENCE }, (dialect) => {
@@ -86,7 +86,7 @@ describe('the contract as a whole', () => {
     expect(listWith({ test: 'ping needs no token' })).not.toEqual([])
     expect(complaintsAboutList(cases, [first, ...differences])).toContain(`difference ${first.code} is declared twice`)
     const outcome = await pinned(first.code)
-    expect(complaintsOf({ ...outcome, native: outcome.proxied }, differences)).toEqual([
+    expect(complaintsOf({ ...outcome, genuine: outcome.proxied }, differences)).toEqual([
       `difference ${first.code} no longer occurs: both sides answer alike`,
     ])
     expect(complaintsOf({ ...outcome, case: { ...outcome.case, operations: ['iam.roles.list'] } }, differences)).toEqual([

@@ -11,7 +11,7 @@ import type { Run } from './run.ts'
 /** One case played on both sides. */
 export interface Outcome {
   readonly case: Case
-  readonly native: Run
+  readonly genuine: Run
   readonly proxied: Run
 }
 
@@ -22,16 +22,16 @@ const router = createRouter(mappings.flatMap(({ operations }) => operations))
  * transcripts must be equal; with one they must differ, and the code must be a known one for these operations.
  */
 export function complaintsOf(outcome: Outcome, differences: readonly DeclaredDifference[]): string[] {
-  const { case: one, native, proxied } = outcome
-  const failures = Object.entries({ native, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
+  const { case: one, genuine, proxied } = outcome
+  const failures = Object.entries({ genuine, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
   if (failures.length > 0) return failures
   const called = operationsHit(router, proxied.requests)
   const uncalled = one.operations.filter((id) => !called.has(id)).map((id) => `${id} is not called`)
   return [...uncalled, ...complaintsAboutDifference(outcome, differences)]
 }
 
-function complaintsAboutDifference({ case: one, native, proxied }: Outcome, differences: readonly DeclaredDifference[]): string[] {
-  const apart = firstDifference(native.transcript, proxied.transcript)
+function complaintsAboutDifference({ case: one, genuine, proxied }: Outcome, differences: readonly DeclaredDifference[]): string[] {
+  const apart = firstDifference(genuine.transcript, proxied.transcript)
   if (one.difference === undefined) return apart ? [`the sides differ and no difference is declared\n${apart}`] : []
   if (!apart) return [`difference ${one.difference} no longer occurs: both sides answer alike`]
   const known = differences.find(({ code }) => code === one.difference)
@@ -56,9 +56,9 @@ export function complaintsAboutList(cases: readonly Case[], differences: readonl
 }
 
 /** The first place at which two transcripts part, in words; undefined when they are equal. */
-export function firstDifference(native: readonly Line[], proxied: readonly Line[]): string | undefined {
-  for (let at = 0; at < Math.max(native.length, proxied.length); at++) {
-    const [left, right] = [native[at], proxied[at]]
+export function firstDifference(genuine: readonly Line[], proxied: readonly Line[]): string | undefined {
+  for (let at = 0; at < Math.max(genuine.length, proxied.length); at++) {
+    const [left, right] = [genuine[at], proxied[at]]
     if (!isDeepStrictEqual(left, right)) return `${left?.['request']}\nnative:  ${JSON.stringify(left)}\nproxied: ${JSON.stringify(right)}`
   }
   return undefined

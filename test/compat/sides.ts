@@ -4,15 +4,15 @@ import { startQuietSandbox } from '../stage/sandbox.ts'
 import type { Dialect } from './spell.ts'
 import type { Role, Side, Target } from './target.ts'
 
-/** Both sides of the contract in one dialect: a native v1, and the proxy before the v2 of another sandbox with the same data. */
+/** Both sides of the contract in one dialect: a genuine v1, and the proxy before the v2 of another sandbox with the same data. */
 export interface Sides {
-  readonly native: Target
+  readonly genuine: Target
   readonly proxied: Target
   readonly close: () => Promise<void>
 }
 
 /** A genuine v1 alone. */
-export interface Native {
+export interface Genuine {
   readonly target: Target
   readonly close: () => Promise<void>
 }
@@ -21,7 +21,7 @@ const START = Date.UTC(2026, 4, 1, 12)
 
 /** Starts both sides on free ports. Their clocks stand still but for one second before each request, so that both tell the same time. */
 export async function startSides(dialect: Dialect): Promise<Sides> {
-  const native = await startNative(dialect)
+  const genuine = await startGenuine(dialect)
   const behind = await sandbox(dialect)
   // Either mask under one of the dialects: both replace all that v1 can see.
   const mask = dialect === 'published' ? 'known' : '*'
@@ -32,19 +32,19 @@ export async function startSides(dialect: Dialect): Promise<Sides> {
     'log.level': 'error',
   })
   return {
-    native: native.target,
+    genuine: genuine.target,
     proxied: target(proxy.url, 'proxied', dialect, behind),
     close: async () => {
       await proxy.close()
-      await Promise.all([native.close(), behind.close()])
+      await Promise.all([genuine.close(), behind.close()])
     },
   }
 }
 
-/** Starts the native side on a free port. */
-export async function startNative(dialect: Dialect): Promise<Native> {
-  const native = await sandbox(dialect)
-  return { target: target(native.url, 'native', dialect, native), close: native.close }
+/** Starts the genuine side on a free port. */
+export async function startGenuine(dialect: Dialect): Promise<Genuine> {
+  const genuine = await sandbox(dialect)
+  return { target: target(genuine.url, 'genuine', dialect, genuine), close: genuine.close }
 }
 
 interface Clock {

@@ -3,8 +3,8 @@ import type { Dialect } from './spell.ts'
 /** Whose token a request carries: `nobody` sends none, `stranger` one that no service knows, `expired` one that the owner had. */
 export type Role = 'owner' | 'editor' | 'viewer' | 'outsider' | 'admin' | 'nobody' | 'stranger' | 'expired'
 
-/** `native` = a v1 service itself; `proxied` = v1 served from v2. */
-export type Side = 'native' | 'proxied'
+/** `genuine` = a v1 service itself; `proxied` = v1 served from v2. */
+export type Side = 'genuine' | 'proxied'
 
 /** A v1 API at some address. The cases know nothing else about it. */
 export interface Target {

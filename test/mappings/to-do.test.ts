@@ -38,7 +38,7 @@ it('lists everything that a half-added resource lacks', () => {
       - a transcript that sends name: test/mappings/, operation: 'iam.examples.list'
       - a route of the genuine v1: src/sandbox/v1/, GET /iam/v1/examples
       - a route of the sandbox's v2: src/sandbox/v2/, GET /iam/v2/examples
-      - a genuine twin of "example": test/properties/native/pairs.ts, ['iam.examples.list', 'answer', …] in ROWS or UNPAIRED
+      - a genuine twin of "example": test/properties/genuine/pairs.ts, ['iam.examples.list', 'answer', …] in ROWS or UNPAIRED
       - a contract case: test/compat/cases/, operations: ['iam.examples.list']
     iam.examples.create lacks
       - a transcript that ends with status 200: test/mappings/, operation: 'iam.examples.create'

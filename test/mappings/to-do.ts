@@ -9,7 +9,7 @@ import type { Message } from '../../src/tables/language/resource.ts'
 import type { Operation } from '../../src/tables/operations/operation.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import { cases } from '../compat/cases/index.ts'
-import { pairs, tableOf, UNPAIRED } from '../properties/native/pairs.ts'
+import { pairs, tableOf, UNPAIRED } from '../properties/genuine/pairs.ts'
 import { SILENT } from '../sandbox/events/silent.ts'
 import { transcripts } from './transcripts.ts'
 
@@ -66,7 +66,7 @@ function twinsOf(operation: Operation, told: Set<Message>): readonly string[] {
     const table = operation[part]
     if (!table || Object.keys(table.fields).length === 0 || told.has(table)) return []
     told.add(table)
-    return [`a genuine twin of "${table.name}": test/properties/native/pairs.ts, ['${operation.id}', '${part}', …] in ROWS or UNPAIRED`]
+    return [`a genuine twin of "${table.name}": test/properties/genuine/pairs.ts, ['${operation.id}', '${part}', …] in ROWS or UNPAIRED`]
   })
 }
 

@@ -20,7 +20,7 @@ async function complaintOf(dialect: Dialect, operations: readonly string[]): Pro
   const sides = await startSides(dialect)
   try {
     for (const one of chosen) {
-      const outcome: Outcome = { case: one, native: await run(one, sides.native), proxied: await run(one, sides.proxied) }
+      const outcome: Outcome = { case: one, genuine: await run(one, sides.genuine), proxied: await run(one, sides.proxied) }
       const [complaint] = complaintsOf(outcome, differences)
       if (complaint !== undefined) return complaint
     }
@@ -46,7 +46,7 @@ async function playDiffering(): Promise<readonly Outcome[]> {
   try {
     for (const one of cases) {
       if (one.difference === undefined || one.dialect === 'published') continue
-      played.push({ case: one, native: await run(one, sides.native), proxied: await run(one, sides.proxied) })
+      played.push({ case: one, genuine: await run(one, sides.genuine), proxied: await run(one, sides.proxied) })
     }
     return played
   } finally {

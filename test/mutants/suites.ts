@@ -6,8 +6,8 @@ import { checkMappings } from '../../src/tables/compile/check.ts'
 import { DIALECTS } from '../../src/tables/language/names.ts'
 import { expected, play } from '../mappings/transcript.ts'
 import { transcripts } from '../mappings/transcripts.ts'
-import { agreements } from '../properties/native/agreement.ts'
-import { pairs } from '../properties/native/pairs.ts'
+import { agreements } from '../properties/genuine/agreement.ts'
+import { pairs } from '../properties/genuine/pairs.ts'
 import { contract, declared } from './contract.ts'
 import type { Mutant } from './mutant.ts'
 
@@ -39,7 +39,7 @@ const conversations: Suite = async ({ operations: ids }) => {
   return undefined
 }
 
-/** The native twins of the faulty operations' tables, tried with few values: a fault shows soon or never. */
+/** The genuine twins of the faulty operations' tables, tried with few values: a fault shows soon or never. */
 const twins: Suite = async ({ operations: ids }) => {
   const faulty = operations.filter(({ id }) => ids.includes(id))
   const tables = new Set(faulty.flatMap(({ request, answer, envelope }) => [request, answer, envelope]))

@@ -11,7 +11,7 @@ import { readHar } from '../../src/replay/traffic/har.ts'
 import { runCommand } from '../cli/support.ts'
 import { cases } from '../compat/cases/index.ts'
 import { run } from '../compat/run.ts'
-import { type Native, startNative } from '../compat/sides.ts'
+import { type Genuine, startGenuine } from '../compat/sides.ts'
 import type { Request } from '../compat/target.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
@@ -22,19 +22,19 @@ interface Destination {
   readonly to: 'v1' | 'v2' | 'nobody'
 }
 
-let native: Native
+let genuine: Genuine
 let v1: Upstream
 let v2: Upstream
 let proxy: TestProxy
 
 beforeAll(async () => {
-  native = await startNative('specification')
+  genuine = await startGenuine('specification')
   v1 = await startUpstream(answering({}))
   v2 = await startUpstream(answering({}))
   proxy = await startProxy({ 'upstream.v1': v1.url, 'upstream.v2': v2.url, emulated: 'v2', 'fallback.perMinute': 0 })
 })
 
-afterAll(() => Promise.all([native.close(), proxy.close(), v1.close(), v2.close()]))
+afterAll(() => Promise.all([genuine.close(), proxy.close(), v1.close(), v2.close()]))
 
 /** What the proxy does with it. */
 async function proxied({ method, path, headers = {}, text }: Request, nth: number): Promise<Destination> {
@@ -133,7 +133,7 @@ function distinct(requests: readonly Request[]): readonly Request[] {
 test('proxy, replay and explain lead every request of the contract to the same place', { timeout: 300_000 }, async () => {
   const requests = [...ODD]
   for (const one of cases)
-    if ((one.dialect ?? 'specification') === 'specification') requests.push(...(await run(one, native.target)).requests)
+    if ((one.dialect ?? 'specification') === 'specification') requests.push(...(await run(one, genuine.target)).requests)
   const different: unknown[] = []
   for (const [nth, request] of distinct(requests).entries()) {
     const [really, ...told] = [await proxied(request, nth), replayed(request), await explained(request)]

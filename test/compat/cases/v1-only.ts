@@ -134,7 +134,7 @@ export const v1Only: readonly Case[] = [
         const answer = await api.send({ method, path })
         const needs = new RegExp(`^${operation} needs a v1 service: .*upstream\\.v1`)
         if (api.side === 'proxied') refused(answer, 12, needs)
-        else if (needs.test(answer.body?.message)) throw new Error(`${call}: a native v1 needs no other one`)
+        else if (needs.test(answer.body?.message)) throw new Error(`${call}: a genuine v1 needs no other one`)
       }
     },
   },

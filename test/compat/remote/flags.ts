@@ -13,7 +13,7 @@ export interface Flags {
 }
 
 const USAGE =
-  'usage: npm run contract -- --target URL --token OWNER [--as ROLE=TOKEN]... [--organization UID] [--dialect specification|published] [--side proxied|native] [--read-only]'
+  'usage: npm run contract -- --target URL --token OWNER [--as ROLE=TOKEN]... [--organization UID] [--dialect specification|published] [--side proxied|genuine] [--read-only]'
 
 const ROLES: readonly string[] = ['editor', 'viewer', 'outsider', 'admin', 'expired'] satisfies readonly Role[]
 
@@ -36,7 +36,7 @@ export function readFlags(args: readonly string[]): Flags {
   return {
     target: target.replace(/\/+$/, ''),
     dialect: oneOf('dialect', values.dialect, ['specification', 'published']),
-    side: oneOf('side', values.side, ['proxied', 'native']),
+    side: oneOf('side', values.side, ['proxied', 'genuine']),
     organization,
     readOnly: values['read-only'],
     tokens: { owner: token, ...Object.fromEntries(values.as.map(roleAndToken)) },

@@ -17,13 +17,13 @@ describe('the arguments of npm run contract', () => {
       '--dialect',
       'published',
       '--side',
-      'native',
+      'genuine',
       '--read-only',
     ]
     expect(readFlags(args)).toEqual({
       target: 'http://h',
       dialect: 'published',
-      side: 'native',
+      side: 'genuine',
       organization: undefined,
       readOnly: true,
       tokens: { owner: 'o', viewer: 'a=b' },
@@ -49,7 +49,7 @@ describe('the contract at an address', () => {
   afterAll(() => sandbox.close())
 
   const flags = (...more: readonly string[]) =>
-    readFlags(['--target', sandbox.url, '--token', sandbox.tokens.owner, '--side', 'native', '--dialect', 'published', ...more])
+    readFlags(['--target', sandbox.url, '--token', sandbox.tokens.owner, '--side', 'genuine', '--dialect', 'published', ...more])
 
   it('finds the organization of the token, tells each request first, and holds', async () => {
     const told: string[] = []

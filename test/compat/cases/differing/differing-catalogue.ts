@@ -26,13 +26,13 @@ export const differingCatalogue: readonly Case[] = [
       const types = (event: Body) => Object.keys(event).filter((name) => typeof event[name] === 'object' && event[name] !== null)
       const rows = await allOf(api)
       const untyped = rows.flatMap((row) => api.member(row, 'events') as Body[]).filter((event) => types(event).length === 0)
-      same(untyped.length > 0, api.here({ native: false, proxied: true }), 'events without a type')
+      same(untyped.length > 0, api.here({ genuine: false, proxied: true }), 'events without a type')
       const filter = { event_types: 'EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED' }
       const asked = await api.get(ADVISORIES, filter)
-      if (api.side === 'native') same(items(asked).length > 0, true, 'moved components')
+      if (api.side === 'genuine') same(items(asked).length > 0, true, 'moved components')
       else refused(asked, 3, /^parsing field "event_types": /)
       const last = await api.get(ADVISORIES, { latest_event_type: 'EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED' })
-      if (api.side === 'native') same(last.status, 200, 'status')
+      if (api.side === 'genuine') same(last.status, 200, 'status')
       else refused(last, 3, /^parsing field "latest_event_type": /)
       for (const row of rows) await api.get(`${ADVISORIES}/${row.id}/events`)
     },
@@ -46,7 +46,7 @@ export const differingCatalogue: readonly Case[] = [
       for (const ecosystem of ['JAVASCRIPT', 'JAVA_ATHENA', 'DOTNET', 'GO', 7]) {
         for (const path of [ARTIFACTS, `${ARTIFACTS}/count`]) {
           const asked = await api.get(path, { ecosystems: ecosystem })
-          if (api.side === 'native') same(asked.status, 200, `${ecosystem}`)
+          if (api.side === 'genuine') same(asked.status, 200, `${ecosystem}`)
           else refused(asked, 3, /^parsing field "ecosystems": /)
         }
       }
@@ -61,7 +61,7 @@ export const differingCatalogue: readonly Case[] = [
       const [{ id }] = items(await api.get(ARTIFACTS, { page_size: 1 }))
       for (const path of [ARTIFACTS, `${ARTIFACTS}/${encodeURIComponent(id)}/versions`]) {
         const asked = await api.get(path, { include_upstream: true })
-        if (api.side === 'native') same(asked.status, 200, 'status')
+        if (api.side === 'genuine') same(asked.status, 200, 'status')
         else refused(asked, 3, /^Invalid argument: include_upstream: /)
       }
     },
@@ -72,7 +72,7 @@ export const differingCatalogue: readonly Case[] = [
     operations: ['libraries.artifacts.list_versions'],
     reads: true,
     run: async (api) => {
-      const known = (native: unknown, proxied: unknown) => api.here({ native, proxied })
+      const known = (genuine: unknown, proxied: unknown) => api.here({ genuine, proxied })
       const version = {
         id: text,
         name: text,
@@ -107,7 +107,7 @@ export const differingCatalogue: readonly Case[] = [
       const parent = (await make.folder(api)).id
       const sink = 'http://sink.example/hook'
       const made = await api.post(`/events/v1/subscriptions/${parent}`, { sink })
-      if (api.side === 'native') ok(api, made, shape.subscription(parent, { sink }))
+      if (api.side === 'genuine') ok(api, made, shape.subscription(parent, { sink }))
       else refused(made, 3, /^Invalid argument: sink: /)
       if (made.body.id) ok(api, await api.delete(`/events/v1/subscriptions/${made.body.id}`), {})
     },

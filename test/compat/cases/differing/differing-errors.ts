@@ -6,7 +6,7 @@ const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
 const MISSING = '0'.repeat(16)
 
-/** What a native v1 and a proxied one show differently, each with its code (mappings/differences.ts): errors. */
+/** What a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts): errors. */
 export const differingErrors: readonly Case[] = [
   {
     name: 'errors keep the details of v2',
@@ -24,7 +24,7 @@ export const differingErrors: readonly Case[] = [
       const parent = (await make.folder(api)).id
       const types = (answer: { body: { details: { '@type': string }[] } }) =>
         answer.body.details.map((detail) => detail['@type'].replace('type.googleapis.com/google.rpc.', ''))
-      const expected = (...details: string[]) => api.here({ native: [], proxied: details })
+      const expected = (...details: string[]) => api.here({ genuine: [], proxied: details })
       const invalid = await api.post(`/iam/v1/rolebindings/${parent}`, {})
       same(types(invalid), expected('ErrorInfo', 'BadRequest'), 'invalid argument')
       const fields = invalid.body.details.flatMap((detail: { fieldViolations?: { field: string }[] }) => detail.fieldViolations ?? [])

@@ -5,7 +5,7 @@ import { anything, uid } from '../../match.ts'
 import * as shape from '../../shapes/shapes.ts'
 import type { Answer } from '../../target.ts'
 
-/** What a native v1 and a proxied one show differently, each with its code (mappings/differences.ts): identities and access. */
+/** What a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts): identities and access. */
 export const differingIam: readonly Case[] = [
   {
     name: 'a role needs a capability',
@@ -14,15 +14,15 @@ export const differingIam: readonly Case[] = [
     run: async (api) => {
       const parent = (await make.folder(api)).id
       const made = await api.post(`/iam/v1/roles/${parent}`, { name: 'bare' })
-      if (api.side === 'native') ok(api, made, shape.role(parent, { name: 'bare', capabilities: [] }))
+      if (api.side === 'genuine') ok(api, made, shape.role(parent, { name: 'bare', capabilities: [] }))
       else refused(made, 3, /^Invalid argument: capabilities: /)
       if (made.body.id) ok(api, await api.delete(`/iam/v1/roles/${made.body.id}`), {})
       const { id } = await make.role(api, parent)
       const emptied = await api.put(`/iam/v1/roles/${id}`, { name: 'reader' })
-      if (api.side === 'native') ok(api, emptied, shape.role(parent, { capabilities: [] }))
+      if (api.side === 'genuine') ok(api, emptied, shape.role(parent, { capabilities: [] }))
       else refused(emptied, 3, /^Invalid argument: capabilities: /)
       const left = (await api.get('/iam/v1/roles', { id })).body.items[0].capabilities
-      same(left, api.here<string[]>({ native: [], proxied: ['groups.list', 'repo.list'] }), 'capabilities')
+      same(left, api.here<string[]>({ genuine: [], proxied: ['groups.list', 'repo.list'] }), 'capabilities')
     },
   },
   {
@@ -39,7 +39,7 @@ export const differingIam: readonly Case[] = [
     run: async (api) => {
       const parent = (await make.folder(api)).id
       const check = (answer: Answer, field: RegExp) => {
-        if (api.side === 'native') same(answer.status, 200, `status of ${JSON.stringify(answer.body)}`)
+        if (api.side === 'genuine') same(answer.status, 200, `status of ${JSON.stringify(answer.body)}`)
         else refused(answer, 3, field)
         return answer.body.id
       }
@@ -69,14 +69,14 @@ export const differingIam: readonly Case[] = [
       const path = `/iam/v1/account_associations/${group}`
       const amazon = { account: '123456789012' }
       const made = await api.post(path, { amazon })
-      if (api.side === 'native') ok(api, made, shape.association(group, { name: '', amazon }))
+      if (api.side === 'genuine') ok(api, made, shape.association(group, { name: '', amazon }))
       else refused(made, 3, /^Invalid argument: name: /)
       await make.association(api, (await make.folder(api, 'other', group)).id)
       const written = await api.put(
         `/iam/v1/account_associations/${items(await api.get('/iam/v1/groups', { 'uidp.children_of': group }))[0].id}`,
         { amazon },
       )
-      if (api.side === 'native') same(written.status, 200, 'status')
+      if (api.side === 'genuine') same(written.status, 200, 'status')
       else refused(written, 3, /^Invalid argument: name: /)
       ok(api, await api.delete(path), {})
     },
@@ -88,12 +88,12 @@ export const differingIam: readonly Case[] = [
     run: async (api) => {
       const path = `/iam/v1/identityProviders/${api.organization}`
       const made = await api.post(path, { name: api.name(), oidc: make.oidc })
-      if (api.side === 'native') ok(api, made, shape.provider(api.organization, '', { name: api.name() }))
+      if (api.side === 'genuine') ok(api, made, shape.provider(api.organization, '', { name: api.name() }))
       else refused(made, 3, /^Invalid argument: default_role: /)
       if (made.body.id) ok(api, await api.delete(`/iam/v1/identityProviders/${made.body.id}`), {})
       const { id } = await make.provider(api, (await make.builtIn(api, 'viewer')).id)
       const written = await api.put(`/iam/v1/identityProviders/${id}`, { name: api.name(), oidc: make.oidc })
-      if (api.side === 'native') ok(api, written, shape.provider(api.organization, '', { name: api.name() }))
+      if (api.side === 'genuine') ok(api, written, shape.provider(api.organization, '', { name: api.name() }))
       else refused(written, 3, /^Invalid argument: default_role: /)
     },
   },
@@ -104,7 +104,7 @@ export const differingIam: readonly Case[] = [
     run: async (api) => {
       const parent = (await make.folder(api)).id
       const made = await api.post(`/iam/v1/group_invites/${parent}`, { role: (await make.builtIn(api, 'viewer')).id })
-      if (api.side === 'native') same(made.status, 200, 'status')
+      if (api.side === 'genuine') same(made.status, 200, 'status')
       else refused(made, 3, /^Invalid argument: ttl: /)
       if (made.body.id) ok(api, await api.delete(`/iam/v1/group_invites/${made.body.id}`), {})
     },
@@ -124,7 +124,7 @@ export const differingIam: readonly Case[] = [
           path,
           roles.slice(0, size).map((role) => ({ identity, role })),
         )
-        if (api.side === 'native') same(api.member(made.body, 'role_bindings')?.length, size, 'bindings')
+        if (api.side === 'genuine') same(api.member(made.body, 'role_bindings')?.length, size, 'bindings')
         else refused(made, 3, /^Invalid argument: role_bindings: /)
       }
       for (const row of items(await api.unrecorded.get('/iam/v1/rolebindings', { 'uidp.children_of': parent }))) {
@@ -139,7 +139,7 @@ export const differingIam: readonly Case[] = [
     run: async (api) => {
       const { id } = await make.provider(api, (await make.builtIn(api, 'viewer')).id)
       const answer = await api.post('/iam/v1/externalGroupRoleMappings:batchDelete', { parent_id: id })
-      if (api.side === 'native') ok(api, answer, { parent_id: id, items: [] })
+      if (api.side === 'genuine') ok(api, answer, { parent_id: id, items: [] })
       else refused(answer, 3, /^Invalid argument: ids: /)
     },
   },
@@ -166,9 +166,9 @@ export const differingIam: readonly Case[] = [
           ...told,
           ...untold[part].map((name) => (api.dialect === 'published' && name === 'resource_limits' ? 'resourceLimits' : name)),
         ]
-        same(names(row[part]), api.here({ native: all.sort(), proxied: told }), `members of the ${part}`)
+        same(names(row[part]), api.here({ genuine: all.sort(), proxied: told }), `members of the ${part}`)
       }
-      same(api.member(row, 'email_unverified') === undefined, api.here({ native: false, proxied: true }), 'an email that nobody told')
+      same(api.member(row, 'email_unverified') === undefined, api.here({ genuine: false, proxied: true }), 'an email that nobody told')
     },
   },
   {
@@ -182,11 +182,11 @@ export const differingIam: readonly Case[] = [
       const { id } = await make.identity(api, parent, { claim_match: undefined, static: keys })
       const found = await api.as('outsider').get('/iam/v1/identities/lookup', { issuer: keys.issuer, subject: keys.subject })
       const bare = { id }
-      if (api.side === 'native') ok(api, found, shape.identity(parent, { id, static: anything }))
+      if (api.side === 'genuine') ok(api, found, shape.identity(parent, { id, static: anything }))
       else ok(api, found, shape.lookedUp(bare, parent))
       // v2 invents a uid for who is not registered yet; only those who may read it learn that nobody is.
       const nobody = await api.get('/iam/v1/identities/lookup', { issuer: 'https://nowhere.example', subject: 'nobody' })
-      if (api.side === 'native') refused(nobody, 5)
+      if (api.side === 'genuine') refused(nobody, 5)
       else ok(api, nobody, { ...bare, id: uid })
     },
   },

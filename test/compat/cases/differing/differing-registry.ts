@@ -19,7 +19,7 @@ async function letOutsider(api: Api, group: string, capabilities: readonly strin
   for (const identity of await make.holders(api.as('outsider').unrecorded, 'owner')) await make.binding(api.unrecorded, group, identity, id)
 }
 
-/** What a native v1 and a proxied one show differently, each with its code (mappings/differences.ts): the registry. */
+/** What a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts): the registry. */
 export const differingRegistry: readonly Case[] = [
   {
     name: 'a readme is written by staff only',
@@ -30,26 +30,26 @@ export const differingRegistry: readonly Case[] = [
       const parent = (await make.folder(api)).id
       const { id } = await make.repo(api.as('admin'), parent, { readme: '# Old' })
       const written = await api.put(`${REPOS}/${id}`, { name: 'repo', description: 'words', readme: '# New' })
-      if (api.side === 'native') ok(api, written, shape.repo(parent, { description: 'words', readme: '# New' }))
+      if (api.side === 'genuine') ok(api, written, shape.repo(parent, { description: 'words', readme: '# New' }))
       else refused(written, 7)
       const row = items(await api.get(REPOS, { id }))[0]
-      same(row.readme, api.here({ native: '# New', proxied: '# Old' }), 'readme')
+      same(row.readme, api.here({ genuine: '# New', proxied: '# Old' }), 'readme')
       const made = await api.post(`${REPOS}/${parent}`, { name: 'second', readme: '# Second' })
-      if (api.side === 'native') ok(api, made, shape.repo(parent, { name: 'second', readme: '# Second' }))
+      if (api.side === 'genuine') ok(api, made, shape.repo(parent, { name: 'second', readme: '# Second' }))
       else refused(made, 7)
       const named = async (name: string) => items(await api.get(REPOS, { 'uidp.children_of': parent, name }))
-      same((await named('second')).length, api.here({ native: 1, proxied: 0 }), 'repos of a create that was refused')
+      same((await named('second')).length, api.here({ genuine: 1, proxied: 0 }), 'repos of a create that was refused')
       await letOutsider(api, parent, ['repo.create', 'repo.update'])
       const outsider = api.as('outsider')
       const lasting = await outsider.post(`${REPOS}/${parent}`, { name: 'third', readme: '# Third' })
-      if (api.side === 'native') ok(api, lasting, shape.repo(parent, { name: 'third', readme: '# Third' }))
+      if (api.side === 'genuine') ok(api, lasting, shape.repo(parent, { name: 'third', readme: '# Third' }))
       else refused(lasting, 7, /\(the repo was created with id .*, but without its readme\)$/)
       same((await named('third')).length, 1, 'repos of a create that its maker may not undo')
       const echoed = await outsider.put(`${REPOS}/${id}`, { name: 'repo', readme: row.readme })
-      if (api.side === 'native') ok(api, echoed, shape.repo(parent, { readme: '# New' }))
+      if (api.side === 'genuine') ok(api, echoed, shape.repo(parent, { readme: '# New' }))
       else refused(echoed, 7, /send none, or be let read it \(repo\.list\)/)
       const omitted = await outsider.put(`${REPOS}/${id}`, { name: 'repo', description: 'more' })
-      same(omitted.body.readme, api.here<unknown>({ native: '', proxied: undefined }), 'a readme that the caller may not read')
+      same(omitted.body.readme, api.here<unknown>({ genuine: '', proxied: undefined }), 'a readme that the caller may not read')
       for (const name of ['second', 'third']) for (const left of await named(name)) await api.delete(`${REPOS}/${left.id}`)
     },
   },
@@ -63,7 +63,7 @@ export const differingRegistry: readonly Case[] = [
       await make.repo(api, parent, { description: 'old' })
       await letViewers(api, parent, ['repo.create', 'repo.list'])
       const again = await api.as('viewer').post(`${REPOS}/${parent}`, { name: 'repo', description: 'new' })
-      if (api.side === 'native') ok(api, again, shape.repo(parent, { description: 'new' }))
+      if (api.side === 'genuine') ok(api, again, shape.repo(parent, { description: 'new' }))
       else refused(again, 7)
     },
   },
@@ -78,7 +78,7 @@ export const differingRegistry: readonly Case[] = [
       const { id } = await make.tag(api, repo)
       await letViewers(api, parent, ['tag.update', 'tag.list'])
       const updated = await api.as('viewer').put(`${TAGS}/${id}`, { name: 'latest', deprecated: true })
-      if (api.side === 'native') ok(api, updated, shape.tag(repo, { deprecated: true }))
+      if (api.side === 'genuine') ok(api, updated, shape.tag(repo, { deprecated: true }))
       else refused(updated, 7)
     },
   },
@@ -90,9 +90,9 @@ export const differingRegistry: readonly Case[] = [
       const repo = (await make.repo(api, (await make.folder(api)).id)).id
       const { id } = await make.tag(api, repo)
       const renamed = await api.put(`${TAGS}/${id}`, { name: 'newest' })
-      if (api.side === 'native') ok(api, renamed, shape.tag(repo, { id, name: 'newest' }))
+      if (api.side === 'genuine') ok(api, renamed, shape.tag(repo, { id, name: 'newest' }))
       else refused(renamed, 3, /^Invalid argument: name: /)
-      same(column(await api.get(TAGS, { id }), 'name'), [api.here({ native: 'newest', proxied: 'latest' })], 'name')
+      same(column(await api.get(TAGS, { id }), 'name'), [api.here({ genuine: 'newest', proxied: 'latest' })], 'name')
     },
   },
   {
@@ -104,12 +104,12 @@ export const differingRegistry: readonly Case[] = [
       const parent = (await make.folder(api)).id
       const repo = (await make.repo(api, parent)).id
       const made = await api.post(`${TAGS}/${repo}`, { name: 'latest' })
-      if (api.side === 'native') ok(api, made, shape.tag(repo, { digest: '' }))
+      if (api.side === 'genuine') ok(api, made, shape.tag(repo, { digest: '' }))
       else refused(made, 3, /^Invalid argument: digest: /)
       await make.tag(api, repo, { name: 'known' })
       await letOutsider(api, parent, ['tag.create'])
       const again = await api.as('outsider').post(`${TAGS}/${repo}`, { name: 'known' })
-      if (api.side === 'native') ok(api, again, shape.tag(repo, { name: 'known' }))
+      if (api.side === 'genuine') ok(api, again, shape.tag(repo, { name: 'known' }))
       else refused(again, 3, /^Invalid argument: digest: /)
     },
   },
@@ -129,9 +129,9 @@ export const differingRegistry: readonly Case[] = [
         const config = api.member(items(await shown())[0], 'sync_config')
         return [api.member(config, 'unique_tags'), api.member(config, 'grace_period'), api.member(config, 'apko_overlay')]
       }
-      same(await kept(), api.here<unknown[]>({ native: [true, true, 'overlay'], proxied: [false, false, ''] }), 'after the create')
+      same(await kept(), api.here<unknown[]>({ genuine: [true, true, 'overlay'], proxied: [false, false, ''] }), 'after the create')
       await admin.put(`${REPOS}/${id}`, { name: 'copy', sync_config: { ...wanted, apko_overlay: 'other' } })
-      same((await kept())[2], api.here({ native: 'other', proxied: '' }), 'after the update')
+      same((await kept())[2], api.here({ genuine: 'other', proxied: '' }), 'after the update')
     },
   },
   {
@@ -145,16 +145,16 @@ export const differingRegistry: readonly Case[] = [
         custom_overlay: { accounts: { users: [{ user_name: 'nobody', uid: id, gid: id }] } },
       })
       const made = await api.post(`${REPOS}/${parent}`, overlay(4294967294))
-      if (api.side === 'native') same(made.status, 200, 'status')
+      if (api.side === 'genuine') same(made.status, 200, 'status')
       else refused(made, 3)
       if (made.body.id) await api.unrecorded.delete(`${REPOS}/${made.body.id}`)
       const { id } = await make.repo(api, parent, overlay(2147483647))
       const written = await api.put(`${REPOS}/${id}`, overlay(2147483648))
-      if (api.side === 'native') same(written.status, 200, 'status')
+      if (api.side === 'genuine') same(written.status, 200, 'status')
       else refused(written, 3)
       const [row] = items(await api.get(REPOS, { id }))
       const shown = api.member(row, 'custom_overlay').accounts.users[0].uid
-      same(shown, api.here({ native: 2147483648, proxied: 2147483647 }), 'uid')
+      same(shown, api.here({ genuine: 2147483648, proxied: 2147483647 }), 'uid')
       refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(4294967296)), 3)
       refused(await api.inAnyWords.put(`${REPOS}/${id}`, overlay(-1)), 3)
     },
@@ -174,10 +174,10 @@ export const differingRegistry: readonly Case[] = [
           rows.find((row) => row.name === name),
           of,
         )
-      same(member('24', 'main_package_name'), api.here({ native: 'nodejs', proxied: '' }), 'package')
-      same(member('24', 'main_package_version') === null, api.here({ native: false, proxied: true }), 'version')
-      same(member('24', 'grace_status'), api.here({ native: 'GRACE_ELIGIBLE', proxied: 'GRACE_NOT_ELIGIBLE' }), 'grace')
-      same(member('24.1.0-r1', 'tag_status'), api.here({ native: 'TAG_INACTIVE', proxied: 'TAG_ACTIVE' }), 'a superseded build')
+      same(member('24', 'main_package_name'), api.here({ genuine: 'nodejs', proxied: '' }), 'package')
+      same(member('24', 'main_package_version') === null, api.here({ genuine: false, proxied: true }), 'version')
+      same(member('24', 'grace_status'), api.here({ genuine: 'GRACE_ELIGIBLE', proxied: 'GRACE_NOT_ELIGIBLE' }), 'grace')
+      same(member('24.1.0-r1', 'tag_status'), api.here({ genuine: 'TAG_INACTIVE', proxied: 'TAG_ACTIVE' }), 'a superseded build')
       same(member('old', 'tag_status'), 'TAG_INACTIVE', 'deprecated')
     },
   },
@@ -196,22 +196,22 @@ export const differingRegistry: readonly Case[] = [
       const scope = { 'uidp.children_of': repo }
       const rows = async (query: Record<string, string | number>) =>
         column(await api.unrecorded.get('/registry/v1/eoltags', { ...scope, ...query }), 'name')
-      same((await rows({ limit: 1 })).length, api.here({ native: 3, proxied: 1 }), 'rows of a window')
-      same((await rows({ skip: 1 })).length, api.here({ native: 3, proxied: 2 }), 'rows behind the first')
+      same((await rows({ limit: 1 })).length, api.here({ genuine: 3, proxied: 1 }), 'rows of a window')
+      same((await rows({ skip: 1 })).length, api.here({ genuine: 3, proxied: 2 }), 'rows behind the first')
       if (api.side === 'proxied') same(await rows({ order_by: 'name desc' }), ['c', 'b', 'a'], 'order')
       const [advisory] = items(await api.unrecorded.get('/vulnerabilities/v1/advisories'))
       const tokened = await api.get('/vulnerabilities/v1/advisories', { id: advisory.id, page_token: 'garbage' })
-      if (api.side === 'native') refused(tokened, 3)
+      if (api.side === 'genuine') refused(tokened, 3)
       else same(column(tokened, 'id'), [advisory.id], 'one by its id')
       for (const path of ['/vulnerabilities/v1/advisories', '/libraries/v1/artifacts', '/advisory/v1/metadata']) {
         const all = items(await api.unrecorded.get(path)).length
-        same(items(await api.unrecorded.get(path, { limit: 1 })).length, api.here({ native: all, proxied: 1 }), `${path} of one`)
+        same(items(await api.unrecorded.get(path, { limit: 1 })).length, api.here({ genuine: all, proxied: 1 }), `${path} of one`)
         const wrong = await api.get(path, { offset: -1 })
-        if (api.side === 'native') same(wrong.status, 200, 'status')
+        if (api.side === 'genuine') same(wrong.status, 200, 'status')
         else refused(wrong, 3, /^Invalid argument: offset: /)
       }
       const unknown = await api.get('/registry/v1/eoltags', { ...scope, order_by: 'colour' })
-      if (api.side === 'native') same(unknown.status, 200, 'status')
+      if (api.side === 'genuine') same(unknown.status, 200, 'status')
       else refused(unknown, 3, /^Invalid argument: order_by: /)
     },
   },
@@ -228,11 +228,11 @@ export const differingRegistry: readonly Case[] = [
       await make.repo(api, visible, { name: 'copy', sync_config: { source } })
       const outsider = api.as('outsider')
       const forbidden = await outsider.get(`/registry/v1/repocountbysource/${source}`)
-      if (api.side === 'native') refused(forbidden, 7)
+      if (api.side === 'genuine') refused(forbidden, 7)
       else ok(api, forbidden, { count: '0' })
       const { id: role } = await make.role(api, visible)
       for (const identity of await make.holders(outsider.unrecorded, 'owner')) await make.binding(api, visible, identity, role)
-      const count = api.here({ native: '2', proxied: '1' })
+      const count = api.here({ genuine: '2', proxied: '1' })
       ok(api, await outsider.get(`/registry/v1/repocountbysource/${source}`), { count })
     },
   },
@@ -246,10 +246,10 @@ export const differingRegistry: readonly Case[] = [
       await make.tag(api, repo)
       const summary = await api.as('outsider').get(`/registry/v1/repotagssummary/${repo}`)
       const nothing = { tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
-      if (api.side === 'native') refused(summary, 7)
+      if (api.side === 'genuine') refused(summary, 7)
       else ok(api, summary, { ...nothing, id: repo })
       const nonsense = await api.get('/registry/v1/repotagssummary/nonsense')
-      if (api.side === 'native') refused(nonsense, 3, /^Invalid argument: repo_id: /)
+      if (api.side === 'genuine') refused(nonsense, 3, /^Invalid argument: repo_id: /)
       else ok(api, nonsense, { ...nothing, id: 'nonsense' })
     },
   },

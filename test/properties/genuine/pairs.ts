@@ -1,4 +1,4 @@
-import * as native from '../../../src/sandbox/v1/message.ts'
+import * as genuine from '../../../src/sandbox/v1/message.ts'
 import * as access from '../../../src/sandbox/v1/messages/access.ts'
 import { advisoriesList, advisory } from '../../../src/sandbox/v1/messages/advisories.ts'
 import { advisoryEvent, advisoryEventList } from '../../../src/sandbox/v1/messages/advisory-events.ts'
@@ -15,33 +15,36 @@ import type { Message } from '../../../src/tables/language/resource.ts'
 import { operations } from '../messages.ts'
 import * as view from './views.ts'
 
-/** A table and the message of the native v1 that shows the same thing. */
+/** A table and the message of the genuine v1 that shows the same thing. */
 export interface Pair extends view.View {
   readonly table: Message
-  readonly native: native.V1Message
+  readonly genuine: genuine.V1Message
 }
 
 type Part = 'request' | 'answer' | 'envelope'
-type Row = readonly [operation: string, part: Part, message: native.V1Message, view?: view.View]
+type Row = readonly [operation: string, part: Part, message: genuine.V1Message, view?: view.View]
 
-/** A native list message without its rows, and the message of the rows. */
-const envelopeOf = (list: native.V1Message): native.V1Message => ({ ...list, members: list.members.filter(({ name }) => name !== 'items') })
-const rowOf = ({ members }: native.V1Message): native.V1Message => {
+/** A genuine list message without its rows, and the message of the rows. */
+const envelopeOf = (list: genuine.V1Message): genuine.V1Message => ({
+  ...list,
+  members: list.members.filter(({ name }) => name !== 'items'),
+})
+const rowOf = ({ members }: genuine.V1Message): genuine.V1Message => {
   const rows = members.find(({ name }) => name === 'items')?.type
   if (rows?.kind !== 'message') throw new Error('the list has no rows')
   return rows.message
 }
 
 /** The message with members that only v1 knows: shown, but behind a proxy never set. */
-const neverSet = (message: native.V1Message, ...names: readonly string[]): native.V1Message => ({
+const neverSet = (message: genuine.V1Message, ...names: readonly string[]): genuine.V1Message => ({
   ...message,
   members: message.members.map((member) => (names.includes(member.name) ? { ...member, flow: 'in' as const } : member)),
 })
 
 const event = neverSet(advisoryEvent, 'component_location_changed')
-const advisoryWithoutMoves: native.V1Message = {
+const advisoryWithoutMoves: genuine.V1Message = {
   ...advisory,
-  members: advisory.members.map((member) => (member.name === 'events' ? native.list(native.object(event)('events')) : member)),
+  members: advisory.members.map((member) => (member.name === 'events' ? genuine.list(genuine.object(event)('events')) : member)),
 }
 
 const scim = (verb: keyof typeof scimMessages, operation: string): readonly Row[] => [
@@ -51,7 +54,7 @@ const scim = (verb: keyof typeof scimMessages, operation: string): readonly Row[
 
 const ROWS: readonly Row[] = [
   ['iam.groups.list', 'answer', group],
-  ['iam.groups.lookup', 'answer', native.message('lookup', [native.object(group)('group')])],
+  ['iam.groups.lookup', 'answer', genuine.message('lookup', [genuine.object(group)('group')])],
   ['iam.groups.check_eligibility', 'answer', eligibility],
   ['iam.identities.list', 'answer', identity],
   ['iam.identities.lookup', 'answer', identity],
@@ -108,18 +111,18 @@ const ROWS: readonly Row[] = [
   ['events.subscriptions.list', 'answer', subscription],
 ]
 
-/** Tables that no native message pairs with, and why. */
+/** Tables that no genuine message pairs with, and why. */
 export const UNPAIRED: readonly (readonly [operation: string, part: Part, because: string])[] = [
-  ['iam.role_bindings.create_batch', 'request', 'the native body is a bare list'],
-  ['iam.role_bindings.create_batch', 'answer', 'the native answer is built row by row'],
+  ['iam.role_bindings.create_batch', 'request', 'the genuine body is a bare list'],
+  ['iam.role_bindings.create_batch', 'answer', 'the genuine answer is built row by row'],
   ['advisory.resolved_vulns.list', 'answer', 'no service can answer it over HTTP (facts §7)'],
   ['ping.ping.ping', 'answer', 'one word'],
 ]
 
 /**
- * The native v1 was written from the facts and knows nothing of the tables: where both agree, neither has agreed with itself.
+ * The genuine v1 was written from the facts and knows nothing of the tables: where both agree, neither has agreed with itself.
  */
-export const pairs: readonly Pair[] = ROWS.map(([id, part, message, more]) => ({ table: tableOf(id, part), native: message, ...more }))
+export const pairs: readonly Pair[] = ROWS.map(([id, part, message, more]) => ({ table: tableOf(id, part), genuine: message, ...more }))
 
 export function tableOf(id: string, part: Part): Message {
   const table = operations.find((operation) => operation.id === id)?.[part]

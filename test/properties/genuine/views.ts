@@ -2,13 +2,13 @@ import { parentUid } from '../../../src/tables/language/uid.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Where v2 keeps what a stored row of the native v1 holds, resource by resource; only rows that differ have a view. */
+/** Where v2 keeps what a stored row of the genuine v1 holds, resource by resource; only rows that differ have a view. */
 export interface View {
   /** A stored row as the service completes it before it shows it. */
   readonly completed?: (row: Json) => Json
   /** The v2 answer with the same content. */
   readonly inV2?: (row: Json) => Json
-  /** What is left for v2 of a body that the native v1 has read. */
+  /** What is left for v2 of a body that the genuine v1 has read. */
   readonly toV2?: (stored: Json) => Json
 }
 

@@ -7,7 +7,7 @@ import { createClassify } from '../../../src/request/classify.ts'
 import { parseQuery } from '../../../src/request/query-string.ts'
 import { createRouter } from '../../../src/request/router.ts'
 import type { Route } from '../../../src/sandbox/http/route.ts'
-import * as native from '../../../src/sandbox/http/router.ts'
+import * as genuine from '../../../src/sandbox/http/router.ts'
 import { serviceRoutes } from '../../../src/sandbox/routes.ts'
 import { parentUid } from '../../../src/tables/language/uid.ts'
 import type { Operation, V1Request } from '../../../src/tables/operations/operation.ts'
@@ -18,15 +18,15 @@ const classify = createClassify(mappings)
 const router = createRouter(operations)
 
 /** v1's gateway over all that v1 had; the service over all that v2 has. Both were written from the facts, not from the tables. */
-const v1 = native.createRouter(operations.map(({ method, template }) => routeOf(method, template)))
-const v2 = native.createRouter(serviceRoutes.filter(({ template }) => /^\/\w+\/v2\//.test(template)))
+const v1 = genuine.createRouter(operations.map(({ method, template }) => routeOf(method, template)))
+const v2 = genuine.createRouter(serviceRoutes.filter(({ template }) => /^\/\w+\/v2\//.test(template)))
 
 function routeOf(method: Route['method'], template: string): Route {
   return { method, template, auth: 'none', handle: () => ({}) }
 }
 
 /** Where the gateway leads a target, read as Go reads it: bytes that are no UTF-8 are bytes all the same. */
-function gateway(router: native.Router, method: string, url: string): native.Match | undefined {
+function gateway(router: genuine.Router, method: string, url: string): genuine.Match | undefined {
   const path = url.replace(/\?.*$/s, '')
   if (/%(?![0-9a-f]{2})/i.test(path)) return undefined
   const bytes = path.replace(/%(..)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -22,7 +22,7 @@ const SCALARS: Readonly<Record<V1Scalar, Arbitrary<unknown>>> = {
   duration: fc.integer({ min: 1, max: 1e6 }).map((seconds) => `${seconds}s`),
 }
 
-/** A stored, v2-shaped row for a message of the native v1: members set and unset, names of enums that v1 does not know. */
+/** A stored, v2-shaped row for a message of the genuine v1: members set and unset, names of enums that v1 does not know. */
 export function rows(message: V1Message): Arbitrary<Json> {
   return drawn({
     members: message.members.filter(({ flow }) => flow !== 'in'),

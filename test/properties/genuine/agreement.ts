@@ -18,19 +18,19 @@ export interface Agreement {
 
 const asItIs = (row: Json) => row
 
-/** What a table and its native twin must do alike: show a row in both dialects and, if v1 writes it, read a body. */
-export function agreements({ table, native, completed = asItIs, inV2 = asItIs, toV2 = asItIs }: Pair): readonly Agreement[] {
+/** What a table and its genuine twin must do alike: show a row in both dialects and, if v1 writes it, read a body. */
+export function agreements({ table, genuine, completed = asItIs, inV2 = asItIs, toV2 = asItIs }: Pair): readonly Agreement[] {
   const shows: Agreement = {
-    what: 'is shown as the native v1 shows it',
-    drawn: rows(native).map(completed),
+    what: 'is shown as the genuine v1 shows it',
+    drawn: rows(genuine).map(completed),
     check: (row) => {
-      for (const dialect of DIALECTS) same(table.show[dialect](inV2(row)), encodeResource(row, native, dialect), dialect)
+      for (const dialect of DIALECTS) same(table.show[dialect](inV2(row)), encodeResource(row, genuine, dialect), dialect)
     },
   }
   const reads: Agreement = {
-    what: 'is read as the native v1 reads it',
-    drawn: bodies(native),
-    check: (body) => same(table.read(body), toV2(decode(body, native)), 'read'),
+    what: 'is read as the genuine v1 reads it',
+    drawn: bodies(genuine),
+    check: (body) => same(table.read(body), toV2(decode(body, genuine)), 'read'),
   }
   const shown = operations.some(({ answer, envelope }) => answer === table || envelope === table)
   const written = operations.some(({ request }) => request === table)

@@ -70,11 +70,18 @@ describe('files', () => {
     expect(sources.filter(({ text }) => /^\s*(export )?(abstract )?class /m.test(text)).map(({ path }) => path)).toEqual([
       'src/errors/api-error.ts',
       'src/listen/times/watched-answer.ts',
+      'src/routes/compat.ts',
       'src/routes/lifetime/client-signal.ts',
+      'src/serve/conversation.ts',
+      'src/tables/plan/turn.ts',
+      'src/translate/answer.ts',
+      'src/translate/calls.ts',
       'src/upstream/signal.ts',
       'src/upstream/v2/exchange.ts',
       'src/upstream/v2/flights/flight.ts',
       'src/upstream/v2/flights/passenger.ts',
+      'src/upstream/v2/make-call.ts',
+      'src/upstream/v2/send.ts',
     ])
   })
 

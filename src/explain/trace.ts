@@ -58,8 +58,8 @@ export function follow(
   const { begin } = operation
   if (!begin) return undefined
   let error: ApiError | undefined
-  const make: Make = (turn, tell) => {
-    if (goOn()) tell(turn.calls.map(answer))
+  const make: Make = (turn, teller) => {
+    if (goOn()) teller.told(turn.calls.map(answer))
   }
   const failed = (thrown: unknown) => {
     error = asApiError(thrown)

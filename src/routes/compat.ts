@@ -1,17 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { whenClosed } from '../listen/on-close.ts'
 import type { Side } from '../modes/choose/mode.ts'
 import { type BodyLimits, createReadBytes } from '../request/body.ts'
 import { type ClientRequest, createRequest, takesBody } from '../request/request.ts'
 import { type AnswerDecision, choose, count, type Decision } from '../serve/choose.ts'
+import type { Writer } from '../serve/conversation.ts'
 import type { Core } from '../serve/core.ts'
 import type { RequestRecord } from '../serve/request-record.ts'
-import { respond, type Writer } from '../serve/respond.ts'
+import { respond } from '../serve/respond.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Answer } from '../translate/answer.ts'
+import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
 import type { Legacy } from './carriers/legacy.ts'
 import type { Forwarded } from './forwarded/forwarded.ts'
@@ -48,19 +49,20 @@ export function createCompat(parts: CompatParts): Compat {
     return passed
   }
   const answer = (http: Http, decision: AnswerDecision) => {
-    const { reply, exchange } = http
-    const signal = requestSignal(reply.raw)
-    const go = (body: Buffer | undefined) => {
-      const client = legacy ? clientSignal(reply.raw) : signal
-      const request = requestOf(http, decision, body, { client, signal })
-      respond(core, { decision, request, exchange }, writerOf(http, request, announced))
-    }
-    if (takesBody(decision.routed))
-      readBytes(reply.raw, signal)
-        .then(go)
+    const { raw } = http.reply
+    const signal = requestSignal(raw)
+    if (takesBody(decision.routed)) {
+      readBytes(raw, signal)
+        .then((body) => answerWith(http, decision, body, signal))
         .catch((thrown) => refuse(http, thrown))
-    else go(undefined)
+    } else answerWith(http, decision, undefined, signal)
     return undefined
+  }
+  const answerWith = (http: Http, decision: AnswerDecision, body: Buffer | undefined, signal: Signal) => {
+    const { reply, exchange } = http
+    const client = legacy ? clientSignal(reply.raw) : signal
+    const request = requestOf(http, decision, body, { client, signal })
+    respond(core, { decision, request, exchange }, new HttpWriter(http, request, announced))
   }
   return (request, reply, path, exchange) => {
     exchange.span = tracing?.begin(request.raw.headers)
@@ -108,20 +110,35 @@ function countWhenOver(core: Core, decision: Decision, path: string, { reply, ex
   whenClosed(response, { over, next: undefined })
 }
 
-/** A v1 answer may exceed the request's deadline. Only its client ends it. */
-function writerOf(http: Http, { client, signal }: ClientRequest, announced: RawHeaders): Writer {
-  const { reply, exchange } = http
-  const failed = (thrown: unknown) => void refuse(http, thrown)
-  const brokeOff = (error: ApiError) => {
-    exchange.error = error
+/** Writes the answer to one request. A class, because every request has one. */
+class HttpWriter implements Writer {
+  readonly #http: Http
+  readonly #request: ClientRequest
+  readonly #announced: RawHeaders
+
+  constructor(http: Http, request: ClientRequest, announced: RawHeaders) {
+    this.#http = http
+    this.#request = request
+    this.#announced = announced
   }
-  const write = (answer: Answer, by: Side) => {
-    const until = by === 'v1' ? client : signal
+
+  /** A v1 answer may exceed the request's deadline. Only its client ends it. */
+  write(answer: Answer, by: Side): void {
+    const { reply, exchange } = this.#http
+    const until = by === 'v1' ? this.#request.client : this.#request.signal
     try {
-      sendAnswer(reply, { id: exchange.id, announced }, watched(answer, until, brokeOff), until)
+      sendAnswer(
+        reply,
+        { id: exchange.id, announced: this.#announced },
+        'stream' in answer ? watched(answer, until, exchange) : answer,
+        until,
+      )
     } catch (thrown) {
-      failed(thrown)
+      this.failed(thrown)
     }
   }
-  return { write, failed }
+
+  failed(thrown: unknown): void {
+    refuse(this.#http, thrown)
+  }
 }

@@ -3,6 +3,7 @@ import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
+import type { RequestRecord } from '../serve/request-record.ts'
 import { SHORT_TEXT } from '../tables/text/row-text.ts'
 import type { Answer } from '../translate/answer.ts'
 import { abortSignalOf, type Signal } from '../upstream/signal.ts'
@@ -95,14 +96,13 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
 }
 
 /** Returns the same answer, but records what breaks its stream, v2 or the signal, before the connection breaks. */
-export function watched(answer: Answer, signal: Signal, failed: (error: ApiError) => void): Answer {
-  if (!('stream' in answer)) return answer
+export function watched(answer: Extract<Answer, { stream: unknown }>, signal: Signal, exchange: Pick<RequestRecord, 'error'>): Answer {
   const { stream } = answer
   async function* observed() {
     try {
       yield* stream
     } catch (thrown) {
-      failed(asApiError(signal.aborted ? signal.reason : thrown))
+      exchange.error = asApiError(signal.aborted ? signal.reason : thrown)
       throw thrown
     }
   }

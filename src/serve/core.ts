@@ -6,7 +6,9 @@ import type { TranslateSettings } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/v2/send.ts'
 import { createKnownReads, type KnownReads } from './known-reads.ts'
 import { createNameForLog, type NameForLog } from './name-for-log.ts'
-import type { EndCall } from './watch-calls.ts'
+
+/** Counts a finished call to v2. `status` is undefined if no answer arrived. */
+export type EndCall = (status: number | undefined, seconds: number) => void
 
 export interface CoreSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }

@@ -1,36 +1,17 @@
-import type { ApiError } from '../errors/api-error.ts'
-import { SERVED_BY, type Side } from '../modes/choose/mode.ts'
+import { SERVED_BY } from '../modes/choose/mode.ts'
 import type { Served } from '../modes/serve/backend.ts'
-import type { ClientRequest } from '../request/request.ts'
-import type { Answer } from '../translate/answer.ts'
-import type { Send } from '../translate/calls.ts'
-import { begin, translate, unknownParameters } from '../translate/translated.ts'
-import type { AnswerDecision } from './choose.ts'
+import { type Answer, answer } from '../translate/answer.ts'
+import { createCalls } from '../translate/calls.ts'
+import { begin, unknownParameters } from '../translate/translated.ts'
+import { Conversation, type Serving, type Writer } from './conversation.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
-import type { RequestRecord } from './request-record.ts'
-import { watchCalls } from './watch-calls.ts'
-
-/** A request that Crosswalk answers itself. */
-export interface Serving {
-  readonly decision: AnswerDecision
-  readonly request: ClientRequest
-  readonly exchange: RequestRecord
-}
-
-/** Writes answers in the client's protocol. */
-export interface Writer {
-  /** Takes the answer and the side that gave it. */
-  write(answer: Answer, by: Side): void
-  /** Takes the error that the request ends with instead. */
-  failed(thrown: unknown): void
-}
 
 /** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
 export function respond(core: Core, serving: Serving, writer: Writer): void {
   if (core.hasV1) {
     inMode(core, serving).then(
-      ({ answer, by }) => writer.write(answer, by),
+      (served) => writer.write(served.answer, served.by),
       (thrown) => writer.failed(thrown),
     )
   } else fromV2(core, serving, writer)
@@ -50,20 +31,18 @@ async function inMode(core: Core, serving: Serving): Promise<Served> {
 
 function servedByV2(core: Core, serving: Serving): Promise<Served> {
   return new Promise((resolve, failed) => {
-    const write = (answer: Answer) => resolve({ answer, by: 'v2', ...(!serving.exchange.asked && { unasked: true }) })
+    const write = (given: Answer) => resolve({ answer: given, by: 'v2', ...(!serving.exchange.asked && { unasked: true }) })
     fromV2(core, serving, { write, failed })
   })
 }
 
 /** Answers from v2. Throws the ApiError of an unreadable request. */
 function fromV2(core: Core, serving: Serving, writer: Writer): void {
-  const { decision, request, exchange } = serving
-  const known = decision.known ?? readAnew(core, serving)
-  if (known.unknown.length > 0) exchange.dropped = known.unknown.map(core.nameForLog)
-  const onError = (error: ApiError) => {
-    exchange.error = error
-  }
-  translate(request.operation, known.first, sendOf(core, serving), core.settings, onError, (answer) => writer.write(answer, 'v2'))
+  const known = serving.decision.known ?? readAnew(core, serving)
+  if (known.unknown.length > 0) serving.exchange.dropped = known.unknown.map(core.nameForLog)
+  const { limits } = core.settings
+  const conversation = new Conversation(core, serving, writer)
+  answer(known.first, createCalls(core.sendFor(conversation), limits), limits, conversation)
 }
 
 /** Reads a request with the tables. The result is kept by URL if other callers may reuse its first turn. */
@@ -78,18 +57,4 @@ function readAnew({ reads, settings }: Core, { decision, request }: Serving): Kn
     return turn
   }
   return { routed, unknown, first }
-}
-
-/** Chooses how the calls of a request are made. */
-function sendOf({ modes, endCall, sendFor }: Core, { request, exchange }: Serving): Send {
-  const { operation, raw, credential, signal } = request
-  const onCall = watchCalls(exchange, endCall, (status) => modes.heard(operation, credential, status))
-  const onParsed = () => {
-    exchange.parsedPages += 1
-  }
-  const send = sendFor({ headers: raw.headers, credential, requestId: exchange.id, signal, onCall, onParsed })
-  return (call, landing) => {
-    exchange.asked = true
-    send(call, landing)
-  }
 }

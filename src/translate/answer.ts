@@ -33,20 +33,45 @@ export interface TakeAnswer {
 
 /** Runs an operation and turns its result into an answer. A list of more than `bufferedRows` rows is streamed. */
 export function answer(begin: () => Turn, make: Make, limits: AnswerLimits, answered: TakeAnswer): void {
-  const held: Rows[] = []
-  let count = 0
-  run(begin, make, {
-    rows(turn) {
-      held.push(turn.rows)
-      count += countOf(turn.rows)
-      if (count > limits.rowsPerRequest) answered.failed(tooManyRows(limits))
-      else if (count <= limits.bufferedRows) return true
-      else answered.done({ status: 200, headers: {}, stream: streamed(held, turn, make, { count, limits }) })
-      return false
-    },
-    ended: (reply) => answered.done(whole(reply, held)),
-    failed: (thrown) => answered.failed(thrown),
-  })
+  run(begin, make, new Answering(make, limits, answered))
+}
+
+/** Gathers the rows of one answer. A class, because every request has one. */
+class Answering implements Taker {
+  readonly #make: Make
+  readonly #limits: AnswerLimits
+  readonly #answered: TakeAnswer
+  readonly #held: Rows[]
+  #count: number
+
+  constructor(make: Make, limits: AnswerLimits, answered: TakeAnswer) {
+    this.#make = make
+    this.#limits = limits
+    this.#answered = answered
+    this.#held = []
+    this.#count = 0
+  }
+
+  rows(turn: RowsTurn): boolean {
+    this.#held.push(turn.rows)
+    this.#count += countOf(turn.rows)
+    if (this.#count > this.#limits.rowsPerRequest) this.failed(tooManyRows(this.#limits))
+    else if (this.#count <= this.#limits.bufferedRows) return true
+    else this.#answered.done({ status: 200, headers: {}, stream: this.#streamed(turn) })
+    return false
+  }
+
+  ended(reply: Reply): void {
+    this.#answered.done(whole(reply, this.#held))
+  }
+
+  failed(thrown: unknown): void {
+    this.#answered.failed(thrown)
+  }
+
+  #streamed(turn: RowsTurn): AsyncGenerator<Uint8Array> {
+    return streamed(this.#held, turn, this.#make, { count: this.#count, limits: this.#limits })
+  }
 }
 
 function tooManyRows({ rowsPerRequest }: AnswerLimits): ApiError {

@@ -2,7 +2,7 @@ import { ApiError } from '../errors/api-error.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Call, Outcome } from '../tables/plan/plan.ts'
-import type { AskTurn, Make } from '../tables/plan/turn.ts'
+import type { AskTurn, Make, Teller } from '../tables/plan/turn.ts'
 
 /** Takes the result of a call. */
 export interface CallLanding {
@@ -35,26 +35,49 @@ interface Begun {
 export function createCalls(send: Send, limits: CallLimits): Make {
   let many: MakeMany | undefined
   let made = 0
-  return (turn, tell, fail) => {
+  return (turn, teller) => {
     const [only] = turn.calls
     if (many || !only || turn.calls.length > 1 || turn.ahead) {
       many ??= createMany(send, limits, made)
-      many(turn).then(tell, fail)
-    } else if (made === limits.callsPerRequest) fail(tooManyCalls(made))
+      makeMany(many, turn, teller)
+    } else if (made === limits.callsPerRequest) teller.failed(tooManyCalls(made))
     else {
       made += 1
-      make(only, send, (outcome) => tell([outcome]))
+      make(only, send, new Single(teller))
     }
   }
 }
 
-function make(call: Call, send: Send, tell: (outcome: Outcome) => void): void {
-  const failed = (error: unknown) => tell({ ok: false, error: asApiError(error) })
+function make(call: Call, send: Send, landing: CallLanding): void {
   try {
-    send(call, { landed: (body) => tell({ ok: true, body }), failed })
+    send(call, landing)
   } catch (error) {
-    failed(error)
+    landing.failed(error as Error)
   }
+}
+
+/** Lands the only call of a turn. A class, because every request has one. */
+class Single implements CallLanding {
+  readonly #teller: Teller
+
+  constructor(teller: Teller) {
+    this.#teller = teller
+  }
+
+  landed(body: JsonObject): void {
+    this.#teller.told([{ ok: true, body }])
+  }
+
+  failed(error: Error): void {
+    this.#teller.told([{ ok: false, error: asApiError(error) }])
+  }
+}
+
+function makeMany(many: MakeMany, turn: AskTurn, teller: Teller): void {
+  many(turn).then(
+    (outcomes) => teller.told(outcomes),
+    (thrown) => teller.failed(thrown),
+  )
 }
 
 type MakeMany = (turn: AskTurn) => Promise<readonly Outcome[]>
@@ -70,13 +93,14 @@ function createMany(send: Send, { callsPerRequest, parallelCalls }: CallLimits, 
 
   const go = (call: Call): Promise<Outcome> => {
     underWay += 1
-    return new Promise((resolve) =>
-      make(call, send, (outcome) => {
+    return new Promise((resolve) => {
+      const end = (outcome: Outcome) => {
         underWay -= 1
         resolve(outcome)
         waiting.shift()?.()
-      }),
-    )
+      }
+      make(call, send, { landed: (body) => end({ ok: true, body }), failed: (error) => end({ ok: false, error: asApiError(error) }) })
+    })
   }
   const begin = (call: Call): Promise<Outcome> => {
     made += 1

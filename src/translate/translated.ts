@@ -11,9 +11,6 @@ export interface TranslateSettings extends Env {
   readonly limits: AnswerLimits
 }
 
-/** Takes an error for the log and the metrics; it is never sent. */
-export type OnError = (error: ApiError) => void
-
 /** Returns the first turn of a request. Throws the ApiError with which the tables refuse it. */
 export function begin(operation: Operation, request: V1Request, settings: TranslateSettings): Turn {
   if (!operation.begin) throw new Error(`operation ${operation.id} has no plan`)
@@ -21,35 +18,18 @@ export function begin(operation: Operation, request: V1Request, settings: Transl
   return operation.begin(request, settings)
 }
 
-/**
- * Answers one v1 request from v2: runs its operation from the first turn, and turns every error into v1's form.
- * @param done takes the answer, perhaps at once
- */
-export function translate(
-  operation: Operation,
-  first: () => Turn,
-  send: Send,
-  settings: TranslateSettings,
-  onError: OnError,
-  done: (answer: Answer) => void,
-): void {
-  answer(first, createCalls(send, settings.limits), settings.limits, {
-    done,
-    failed: (thrown) => done(refusal(operation, settings, onError, thrown)),
+/** Answers one v1 request from v2: runs its operation, and turns every error into v1's form. Never rejects. */
+export function translated(operation: Operation, request: V1Request, send: Send, settings: TranslateSettings): Promise<Answer> {
+  const first = () => begin(operation, request, settings)
+  return new Promise((done) => {
+    const failed = (thrown: unknown) => done(refusal(operation, settings, asApiError(thrown)))
+    answer(first, createCalls(send, settings.limits), settings.limits, { done, failed })
   })
 }
 
-/** Like `translate`, as a promise. Never rejects. */
-export function translated(operation: Operation, request: V1Request, send: Send, settings: TranslateSettings): Promise<Answer> {
-  const first = () => begin(operation, request, settings)
-  return new Promise((resolve) => translate(operation, first, send, settings, () => {}, resolve))
-}
-
-function refusal(operation: Operation, settings: TranslateSettings, onError: OnError, thrown: unknown): Answer {
-  const error = asApiError(thrown)
-  onError(error)
-  const { missing, empty, fieldName } = operation
-  return toV1(error, { missing, empty: empty(settings.dialect), fieldName }, settings.notFound)
+/** The answer to a request that ends with an error, in v1's form. */
+export function refusal({ missing, empty, fieldName }: Operation, { dialect, notFound }: TranslateSettings, error: ApiError): Answer {
+  return toV1(error, { missing, empty: empty(dialect), fieldName }, notFound)
 }
 
 const NONE: readonly string[] = []

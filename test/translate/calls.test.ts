@@ -12,7 +12,7 @@ const ask = (at: number, ahead?: readonly Call[]) => ({ kind: 'ask' as const, ca
 function making(send: Parameters<typeof sending>[0], limits: CallLimits) {
   const make = createCalls(sending(send), limits)
   return (turn: Pick<AskTurn, 'kind' | 'calls' | 'ahead'>) =>
-    new Promise<readonly Outcome[]>((tell, fail) => make({ ...turn, next: () => replied({ status: 200, body: {} }) }, tell, fail))
+    new Promise<readonly Outcome[]>((told, failed) => make({ ...turn, next: () => replied({ status: 200, body: {} }) }, { told, failed }))
 }
 
 /** A v2 service whose answers come when the test says so. */

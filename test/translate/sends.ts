@@ -4,7 +4,11 @@ import type { Send } from '../../src/translate/calls.ts'
 
 /** Makes calls by a function that promises their answers. */
 export function sending(make: (call: Call) => Promise<JsonObject>): Send {
-  return (call, landing) => void make(call).then(landing.landed, landing.failed)
+  return (call, landing) =>
+    void make(call).then(
+      (body) => landing.landed(body),
+      (error) => landing.failed(error),
+    )
 }
 
 /** Makes calls whose answers are waited for. */

@@ -15,10 +15,10 @@ export function wouldSend({ begin }: Operation, request: V1Request, env: Env, se
   const read = createCalls(send, LIMITS)
   return new Promise((resolve, reject) => {
     if (!begin) return resolve(undefined)
-    const make: Make = (turn, tell, fail) => {
+    const make: Make = (turn, teller) => {
       const write = turn.calls.find(({ method }) => method !== 'GET')
       if (write) resolve(write)
-      else read(turn, tell, fail)
+      else read(turn, teller)
     }
     const ended = () => resolve(undefined)
     const failed = (thrown: unknown) => (thrown instanceof ApiError ? resolve(undefined) : reject(thrown))

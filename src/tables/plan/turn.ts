@@ -40,8 +40,14 @@ export function turnOf(plan: Plan): Turn {
   return next([])
 }
 
-/** Makes the calls of a turn and tells their outcomes, in order and perhaps at once; or it fails the request. */
-export type Make = (turn: AskTurn, tell: (outcomes: readonly Outcome[]) => void, fail: (thrown: unknown) => void) => void
+/** Takes the outcomes of a turn's calls, in order, or the error that fails the request. */
+export interface Teller {
+  told(outcomes: readonly Outcome[]): void
+  failed(thrown: unknown): void
+}
+
+/** Makes the calls of a turn, and tells their outcomes, possibly at once. */
+export type Make = (turn: AskTurn, teller: Teller) => void
 
 /** Takes what an operation comes to. */
 export interface Taker {
@@ -53,35 +59,73 @@ export interface Taker {
 
 /** Runs an operation from a turn on: the one driver of serving, explaining, comparing and counting. Never throws what a turn throws. */
 export function run(begin: () => Turn, make: Make, taker: Taker): void {
-  let next: (() => Turn) | undefined = begin
-  while (next) next = step(next, make, taker)
+  new Run(make, taker).go({ next: begin }, NONE)
 }
 
-/** Takes one turn; returns how the run goes on now. */
-function step(next: () => Turn, make: Make, taker: Taker): (() => Turn) | undefined {
-  let turn: Turn
-  try {
-    turn = next()
-  } catch (thrown) {
-    taker.failed(thrown)
+const NONE: readonly Outcome[] = []
+
+/** A turn that goes on. */
+interface Going {
+  readonly next: (outcomes: readonly Outcome[]) => Turn
+}
+
+/** One run of an operation. A class, because every request has one. */
+class Run implements Teller {
+  readonly #make: Make
+  readonly #taker: Taker
+  #asked: Going | undefined
+  #told: readonly Outcome[] | undefined
+  #isMaking: boolean
+
+  constructor(make: Make, taker: Taker) {
+    this.#make = make
+    this.#taker = taker
+    this.#asked = undefined
+    this.#told = undefined
+    this.#isMaking = false
+  }
+
+  /** Goes on until it waits. Calls that are answered at once go on in this loop, so that a long list does not grow the stack. */
+  go(from: Going, outcomes: readonly Outcome[]): void {
+    let going: Going | undefined = from
+    let told: readonly Outcome[] | undefined = outcomes
+    while (going && told) {
+      const turn = this.#next(going, told)
+      going = turn
+      told = turn && (turn.kind === 'ask' ? this.#ask(turn) : this.#taker.rows(turn) ? NONE : undefined)
+    }
+  }
+
+  told(outcomes: readonly Outcome[]): void {
+    if (this.#isMaking) this.#told = outcomes
+    else if (this.#asked) this.go(this.#asked, outcomes)
+  }
+
+  failed(thrown: unknown): void {
+    this.#taker.failed(thrown)
+  }
+
+  /** The next turn; undefined when it was the last one. */
+  #next(going: Going, outcomes: readonly Outcome[]): AskTurn | RowsTurn | undefined {
+    let turn: Turn
+    try {
+      turn = going.next(outcomes)
+    } catch (thrown) {
+      this.#taker.failed(thrown)
+      return undefined
+    }
+    if (turn.kind !== 'reply') return turn
+    this.#taker.ended(turn.reply)
     return undefined
   }
-  if (turn.kind === 'ask') return ask(turn, make, taker)
-  if (turn.kind === 'rows') return taker.rows(turn) ? turn.next : undefined
-  taker.ended(turn.reply)
-  return undefined
-}
 
-/** Calls that are answered at once go on in the loop of `run`, so that a long list does not grow the stack. Others go on when they are. */
-function ask(turn: AskTurn, make: Make, taker: Taker): (() => Turn) | undefined {
-  let goOn: (() => Turn) | undefined
-  let isLate = false
-  const tell = (outcomes: readonly Outcome[]) => {
-    const next = () => turn.next(outcomes)
-    if (isLate) run(next, make, taker)
-    else goOn = next
+  /** The outcomes, where they are told at once. */
+  #ask(turn: AskTurn): readonly Outcome[] | undefined {
+    this.#asked = turn
+    this.#told = undefined
+    this.#isMaking = true
+    this.#make(turn, this)
+    this.#isMaking = false
+    return this.#told
   }
-  make(turn, tell, (thrown) => taker.failed(thrown))
-  isLate = true
-  return goOn
 }

@@ -12,10 +12,10 @@ export function bodyOf(call: Call, raw: RawAnswer, context: CallContext): JsonOb
 }
 
 /** The answer as the call would rather have it, when it is a success and can be read so. */
-export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, { onParsed }: CallContext): JsonObject | undefined {
+export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, context: CallContext): JsonObject | undefined {
   if (status !== 200) return undefined
   const body = read(pieces)
-  if (!body) onParsed?.()
+  if (!body) context.onParsed?.()
   return body
 }
 

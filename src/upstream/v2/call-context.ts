@@ -19,7 +19,9 @@ export interface CallContext {
   /** Fires when the client went away (AbortError) or the request's deadline passed (TimeoutError). */
   readonly signal: Signal
   /** Told of every call that really goes out; may watch it. */
-  readonly onCall: (call: Call) => CallWatch | undefined
+  onCall(call: Call): CallWatch | undefined
   /** Told of every answer that its call could not read as it wanted, and that was parsed instead. */
-  readonly onParsed?: () => void
+  onParsed?(): void
+  /** Told whenever a call is wanted, also of one that is shared or was kept. */
+  onAsk?(): void
 }

@@ -25,20 +25,28 @@ export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall 
     const hasBody = body !== undefined
     const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
     const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), answerBytes }
-    return exchange(pool, request, watch ? watched(landing, watch) : landing)
+    return exchange(pool, request, watch ? new Watched(landing, watch) : landing)
   }
 }
 
-function watched(landing: Landing<RawAnswer>, watch: CallWatch): Landing<RawAnswer> {
-  return {
-    landed(answer) {
-      watch.ended(answer.status)
-      landing.landed(answer)
-    },
-    failed(error) {
-      watch.ended(undefined)
-      landing.failed(error)
-    },
+/** Tells the watch first. A class, because every call has one. */
+class Watched implements Landing<RawAnswer> {
+  readonly #landing: Landing<RawAnswer>
+  readonly #watch: CallWatch
+
+  constructor(landing: Landing<RawAnswer>, watch: CallWatch) {
+    this.#landing = landing
+    this.#watch = watch
+  }
+
+  landed(answer: RawAnswer): void {
+    this.#watch.ended(answer.status)
+    this.#landing.landed(answer)
+  }
+
+  failed(error: Error): void {
+    this.#watch.ended(undefined)
+    this.#landing.failed(error)
   }
 }
 

@@ -77,10 +77,11 @@ export function createSend(settings: SendSettings): SendFor {
     requests += 1
     const sending: Sending = { context, request: requests, since: flights.turn(), by: undefined }
     return (call, landing) => {
+      context.onAsk?.()
       if (call.method !== 'GET') tell(write(sending, call), landing)
       else if (call.keep) tell(readKept(sending, call, call.keep), landing)
       else if (call.bulk) tell(read(sending, call), landing)
-      else fly(sending, call, parsed(call, context, landing))
+      else fly(sending, call, new Parsed(call, context, landing))
     }
   }
 }
@@ -106,18 +107,30 @@ function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)
 }
 
-/** Hands on what an answer says. */
-function parsed(call: Call, context: CallContext, landing: Landing<JsonObject>): Landing<RawAnswer> {
-  return {
-    landed(raw) {
-      let body: JsonObject
-      try {
-        body = bodyOf(call, raw, context)
-      } catch (error) {
-        return landing.failed(error as ApiError)
-      }
-      landing.landed(body)
-    },
-    failed: (error) => landing.failed(error),
+/** Hands on what an answer says. A class, because every read has one. */
+class Parsed implements Landing<RawAnswer> {
+  readonly #call: Call
+  readonly #context: CallContext
+  readonly #landing: Landing<JsonObject>
+
+  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>) {
+    this.#call = call
+    this.#context = context
+    this.#landing = landing
+  }
+
+  landed(raw: RawAnswer): void {
+    let body: JsonObject
+    try {
+      body = bodyOf(this.#call, raw, this.#context)
+    } catch (error) {
+      this.#landing.failed(error as ApiError)
+      return
+    }
+    this.#landing.landed(body)
+  }
+
+  failed(error: Error): void {
+    this.#landing.failed(error)
   }
 }

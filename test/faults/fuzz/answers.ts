@@ -1,11 +1,13 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { mappings } from '../../../mappings/index.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
+import { asApiError } from '../../../src/errors/to-v1.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Operation, V1Request } from '../../../src/tables/operations/operation.ts'
 import type { Call } from '../../../src/tables/plan/plan.ts'
-import type { Answer } from '../../../src/translate/answer.ts'
-import { begin, type TranslateSettings, translate } from '../../../src/translate/translated.ts'
+import { type Answer, answer } from '../../../src/translate/answer.ts'
+import { createCalls } from '../../../src/translate/calls.ts'
+import { begin, refusal, type TranslateSettings } from '../../../src/translate/translated.ts'
 import { bytesOf } from '../../../src/translate/written.ts'
 import { sending } from '../../translate/sends.ts'
 import { errorIn } from '../say.ts'
@@ -77,8 +79,15 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
     })
     const errors: ApiError[] = []
     const first = () => begin(operation, request, chosen)
-    const answer = new Promise<Answer>((done) => translate(operation, first, send, chosen, (error) => errors.push(error), done))
-    const status = await statusOf(await answer)
+    const given = new Promise<Answer>((done) => {
+      const failed = (thrown: unknown) => {
+        const error = asApiError(thrown)
+        errors.push(error)
+        done(refusal(operation, chosen, error))
+      }
+      answer(first, createCalls(send, chosen.limits), chosen.limits, { done, failed })
+    })
+    const status = await statusOf(await given)
     statuses[status] = (statuses[status] ?? 0) + 1
     const own = errors.find(({ message }) => message === 'internal error')
     if (own) throw new Error(`${id}: an error of our own making: ${(own.cause as Error).stack}`)

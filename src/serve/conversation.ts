@@ -1,0 +1,99 @@
+import { asApiError } from '../errors/to-v1.ts'
+import type { Side } from '../modes/choose/mode.ts'
+import type { ClientRequest } from '../request/request.ts'
+import type { Call } from '../tables/plan/plan.ts'
+import type { CallSpan } from '../tracing/tracing.ts'
+import type { Answer, TakeAnswer } from '../translate/answer.ts'
+import { refusal } from '../translate/translated.ts'
+import type { CallContext, CallWatch } from '../upstream/v2/call-context.ts'
+import type { AnswerDecision } from './choose.ts'
+import type { Core } from './core.ts'
+import type { RequestRecord } from './request-record.ts'
+
+/** A request that Crosswalk answers itself. */
+export interface Serving {
+  readonly decision: AnswerDecision
+  readonly request: ClientRequest
+  readonly exchange: RequestRecord
+}
+
+/** Writes answers in the client's protocol. */
+export interface Writer {
+  /** Takes the answer and the side that gave it. */
+  write(answer: Answer, by: Side): void
+  /** Takes the error that the request ends with instead. */
+  failed(thrown: unknown): void
+}
+
+/**
+ * The conversation of one request with v2: it says who asks, watches the calls and takes the answer. A class, because every request has one.
+ */
+export class Conversation implements CallContext, TakeAnswer {
+  readonly headers: CallContext['headers']
+  readonly credential: string
+  readonly requestId: string
+  readonly signal: CallContext['signal']
+  readonly #core: Core
+  readonly #serving: Serving
+  readonly #writer: Writer
+
+  constructor(core: Core, serving: Serving, writer: Writer) {
+    const { request, exchange } = serving
+    this.headers = request.raw.headers
+    this.credential = request.credential
+    this.requestId = exchange.id
+    this.signal = request.signal
+    this.#core = core
+    this.#serving = serving
+    this.#writer = writer
+  }
+
+  onAsk(): void {
+    this.#serving.exchange.asked = true
+  }
+
+  onCall(call: Call): CallWatch {
+    return new WatchedCall(this.#core, this.#serving, call)
+  }
+
+  onParsed(): void {
+    this.#serving.exchange.parsedPages += 1
+  }
+
+  done(answer: Answer): void {
+    this.#writer.write(answer, 'v2')
+  }
+
+  /** Answers with an error in v1's form. */
+  failed(thrown: unknown): void {
+    const { request, exchange } = this.#serving
+    const error = asApiError(thrown)
+    exchange.error = error
+    this.done(refusal(request.operation, this.#core.settings, error))
+  }
+}
+
+/** Counts and times one call, and makes it a child of the request's span. A class, because every call has one. */
+class WatchedCall implements CallWatch {
+  readonly traceparent: string | undefined
+  readonly #core: Core
+  readonly #request: ClientRequest
+  readonly #started: number
+  readonly #span: CallSpan | undefined
+
+  constructor(core: Core, { request, exchange }: Serving, { method, path }: Call) {
+    exchange.calls += 1
+    this.#core = core
+    this.#request = request
+    this.#started = performance.now()
+    this.#span = exchange.span?.call(method, path)
+    this.traceparent = this.#span?.traceparent
+  }
+
+  ended(status: number | undefined): void {
+    const { modes, endCall } = this.#core
+    endCall(status, (performance.now() - this.#started) / 1000)
+    this.#span?.end(status)
+    if (status !== undefined) modes.heard(this.#request.operation, this.#request.credential, status)
+  }
+}

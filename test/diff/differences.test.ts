@@ -5,7 +5,7 @@ import { segmentsOf } from '../../src/diff/compare/json-path.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import { court, operations, seen } from './given.ts'
 
-/** Whether the tables know the place that a pattern names. */
+/** True if the tables have the place that a pattern names. */
 function knows(form: Form, [first, ...rest]: readonly string[]): boolean {
   if (first === undefined) return true
   if (form.kind === 'list' || form.kind === 'map') return first === '*' && knows(form.of, rest)

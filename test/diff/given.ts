@@ -21,19 +21,19 @@ export function seen(value: unknown, status = 200): SeenAnswer {
   return { status, headers: {}, body: { kind: 'json', value } }
 }
 
-/** The findings of two bodies of an operation that both answered HTTP 200. */
+/** Returns the findings of two bodies of an operation that both answered HTTP 200. */
 export function findings(operation: string, v1: unknown, v2: unknown, by: Compare = compare): readonly Finding[] {
   const compared = by(operationOf(operation), seen(v1), seen(v2))
   if ('inconclusive' in compared) throw new Error(compared.inconclusive)
   return compared.findings
 }
 
-/** `kind at` of every finding, sorted. */
+/** Returns `kind at` of every finding, sorted. */
 export function brief(found: readonly Finding[]): readonly string[] {
   return found.map(({ kind, at }) => `${kind} ${at}`).sort()
 }
 
-/** A judge with its parts, nothing learned yet. */
+/** Creates a judge with its parts; nothing is learnt yet. */
 export function court(declarations: readonly Declaration[] = []) {
   const expected = createExpected(declarations)
   const noise = createNoise()
@@ -43,7 +43,7 @@ export function court(declarations: readonly Declaration[] = []) {
 
 export const ROOT_UID = 'a'.repeat(40)
 
-/** A uid directly below the root. */
+/** Returns a uid directly below the root. */
 export function child(nth: number): string {
   return `${ROOT_UID}/${nth.toString(16).padStart(16, '0')}`
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createBucket } from '../../src/limits/bucket.ts'
 
-it('gives so many at once, and then at an even pace', () => {
+it('allows as many at once as it holds, and then an even rate', () => {
   let now = 5
   const bucket = createBucket({ most: 4, fillMs: 1000 }, () => now)
   const taken = (times: number) => Array.from({ length: times }, () => bucket.take()).filter(Boolean).length
@@ -14,7 +14,7 @@ it('gives so many at once, and then at an even pace', () => {
   expect(taken(10)).toBe(4)
 })
 
-it('that holds nothing gives nothing', () => {
+it('allows nothing if it holds nothing', () => {
   let now = 0
   const bucket = createBucket({ most: 0, fillMs: 1000 }, () => now)
   now += 60_000

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createRoom } from '../../src/limits/room.ts'
 
-it('gives what is left, and again what was given back', () => {
+it('grants what is left, and again what was returned', () => {
   let refused = 0
   const room = createRoom(10, () => {
     refused += 1

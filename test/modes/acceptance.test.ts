@@ -4,7 +4,7 @@ import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { runTraffic, type Traffic } from './traffic.ts'
 
-/** Set to `full` for the numbers of a real rehearsal: 10,000 requests in each mode. */
+/** `full` repeats the figures of a real rehearsal: 10,000 requests in each mode. */
 const isFull = process.env.CROSSWALK_ACCEPTANCE === 'full'
 const REQUESTS = { v1: 500, v2: 500, 'diff-v1': 1_500, 'diff-v2': 1_500 }
 const PATIENCE = isFull ? 600_000 : 150_000
@@ -22,7 +22,7 @@ const start = (mode: Mode) =>
     'records.memory': 10_000,
   })
 
-/** How often each write is in the journal, by the mark that it carries; on either side. */
+/** Returns the sides on which each write arrived, by the mark that the write carries. */
 async function sightings({ writes }: Traffic): Promise<Map<string, Set<string>>> {
   const seen = new Map<string, Set<string>>(writes.flatMap(({ mark }) => (mark === undefined ? [] : [[mark, new Set<string>()]])))
   for (const [nth, { method, path, body }] of (await stage.journal()).entries()) {
@@ -32,7 +32,7 @@ async function sightings({ writes }: Traffic): Promise<Map<string, Set<string>>>
   return seen
 }
 
-/** Deletes that each side was sent. */
+/** Deletes that each side received. */
 async function deletes(): Promise<readonly string[]> {
   return (await stage.journal()).filter(({ method }) => method === 'DELETE').map(({ path }) => path.replace(/^\/(\w+)\/v[12]\/\w+\//, ''))
 }
@@ -41,7 +41,7 @@ describe.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('mixed requests of se
   const requests = isFull ? 10_000 : REQUESTS[mode]
 
   it(
-    'fail for nobody, reach one side once when they write, and give no false alarm',
+    'never fail, reach one side once if they write, and cause no false alarm',
     async () => {
       stage = await start(mode)
       await stage.clearJournal()
@@ -60,7 +60,7 @@ describe.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('mixed requests of se
       const alarms = operations.filter(({ mismatches, errors, inconclusive }) => mismatches + errors + inconclusive > 0)
       expect(alarms).toEqual([])
       expect(queue).toMatchObject({ dropped: 0, failed: 0 })
-      // A caller whose first request was refused was a stranger still.
+      // A caller whose first request was refused was still a stranger.
       expect(queue.done + skipped.stranger).toBe(mode.startsWith('diff') ? requests : 0)
       expect(skipped.stranger).toBeLessThan(10)
     },
@@ -69,7 +69,7 @@ describe.each(['v1', 'v2', 'diff-v1', 'diff-v2'] as const)('mixed requests of se
 })
 
 it(
-  'a migration goes from v1 to v2 under load, and no client sees it',
+  'a migration from v1 to v2 under load is invisible to clients',
   async () => {
     stage = await start('v1')
     const canary = (base: Mode, percent: number, mode: Mode): Partial<ModeRules> => ({
@@ -112,7 +112,7 @@ interface Bug {
   readonly found: 'mismatches' | 'errors'
   readonly kind?: string
   readonly only?: Mode
-  /** Each of them costs the comparison its deadline. */
+  /** Each request makes its comparison wait for the deadline. */
   readonly requests?: number
 }
 
@@ -136,7 +136,7 @@ const CASES = (['diff-v1', 'diff-v2'] as const).flatMap((mode) =>
 )
 
 it.each(CASES)(
-  '$name of v2 is found in mode $mode among the traffic of others, and nothing else is',
+  '$name of v2 is detected in mode $mode among other traffic, and nothing else is',
   async ({ mode, fault, found, kind, requests = 200 }) => {
     stage = await startStage({
       modes: { ...ALL_V2, default: mode },

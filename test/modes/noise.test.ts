@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
 })
 
-/** The list of groups as v1 and v2 answer it from moment to moment. */
+/** Starts services whose lists of groups are what `v1` and `v2` return at the moment, and a proxy. */
 async function stage(answers: { v1: () => object; v2: () => object }, learnEvery = 0): Promise<TestProxy> {
   const v1 = await startUpstream((request, response) => {
     const row = request.method === 'GET' ? answers.v1() : {}
@@ -32,14 +32,14 @@ async function stage(answers: { v1: () => object; v2: () => object }, learnEvery
 const evidence = async (proxy: TestProxy) => (await fetch(`${proxy.adminUrl}/evidence`)).json() as Promise<EvidenceReport>
 const comparisons = async (proxy: TestProxy) => (await fetch(`${proxy.adminUrl}/comparisons`)).json() as Promise<Comparison[]>
 
-/** Asks so often, each request of a caller of its own, and waits until all of it is compared. */
+/** Sends this many requests, each from its own caller, and waits until all are compared. */
 async function ask(proxy: TestProxy, times: number): Promise<void> {
   const before = (await evidence(proxy)).queue.done
   for (let nth = 0; nth < times; nth += 1) await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer(`caller-${before + nth}`) })
   for (;;) if ((await evidence(proxy)).queue.done === before + times) return
 }
 
-/** What a v1 service says of the group that v2 calls `{ uid, name: 'a' }`. */
+/** A v1 service's answer about the group that v2 calls `{ uid, name: 'a' }`. */
 const v1Row = (more: object) => {
   const kinds = { kind: 'ORG_KIND_UNSPECIFIED', status: 'ORG_STATUS_UNSPECIFIED' }
   return {
@@ -55,7 +55,7 @@ const v1Row = (more: object) => {
   }
 }
 
-/** Another description each time. */
+/** Returns another description each time. */
 function moments() {
   let count = 0
   return () => {
@@ -65,7 +65,7 @@ function moments() {
 }
 
 describe('a member that v1 changes by itself', () => {
-  it('is learnt by asking v1 twice, and is noise from then on; that it is missing still counts', async () => {
+  it('is learnt from two v1 reads and is noise then; a missing one still counts', async () => {
     let v1: () => object = moments()
     const proxy = await stage({ v1: () => v1(), v2: () => ({ uid: UID, name: 'a', description: 'x' }) }, 1)
     await ask(proxy, 3)
@@ -79,7 +79,7 @@ describe('a member that v1 changes by itself', () => {
     expect((await evidence(proxy)).operations).toMatchObject([{ noise: before + 2, mismatches: 1 }])
   })
 
-  it('is a race as long as nobody has learnt it, and never a mismatch', async () => {
+  it('is a race while it is not learnt, and never a mismatch', async () => {
     const proxy = await stage({ v1: moments(), v2: () => ({ uid: UID, name: 'a', description: 'x' }) })
     await ask(proxy, 3)
     expect((await evidence(proxy)).operations).toMatchObject([{ races: 3, mismatches: 0, noise: 0, n: 0 }])
@@ -87,27 +87,27 @@ describe('a member that v1 changes by itself', () => {
 })
 
 describe('a difference', () => {
-  it('that stays while v1 stands still is a mismatch', async () => {
+  it('that persists while v1 does not change is a mismatch', async () => {
     const proxy = await stage({ v1: () => v1Row({}), v2: () => ({ uid: UID, name: 'b' }) })
     await ask(proxy, 1)
     expect(await comparisons(proxy)).toMatchObject([{ outcome: 'mismatch', totals: [{ kind: 'value', where: '/items/*/name', count: 1 }] }])
   })
 
-  it('that v1 takes back by moving is a race', async () => {
+  it('that v1 removes by changing is a race', async () => {
     const names = ['a', 'b', 'b', 'b']
     const proxy = await stage({ v1: () => v1Row({ name: names.shift() ?? 'b' }), v2: () => ({ uid: UID, name: 'b' }) })
     await ask(proxy, 1)
     expect(await comparisons(proxy)).toMatchObject([{ outcome: 'race', reason: 'v1 changed between the two answers' }])
   })
 
-  it('that was there once, while v1 stood still, is a mismatch too', async () => {
+  it('that occurred once, while v1 did not change, is a mismatch too', async () => {
     const names = ['wrong']
     const proxy = await stage({ v1: () => v1Row({}), v2: () => ({ uid: UID, name: names.shift() ?? 'a' }) })
     await ask(proxy, 1)
     expect(await comparisons(proxy)).toMatchObject([{ outcome: 'mismatch', reason: expect.stringContaining('when it was asked again') }])
   })
 
-  it('that was there once, while the caller wrote, is a race', async () => {
+  it('that occurred once, while the caller wrote, is a race', async () => {
     const names = ['wrong']
     let held = () => {}
     let arrived = () => {}

@@ -7,7 +7,7 @@ afterEach(() => stage.close())
 
 const TAGS = '/registry/v1/eoltags?page_size=5'
 
-/** Every page of a list, by the tokens that the client is given. */
+/** Reads every page of a list by the tokens that the client is given. */
 async function pages(most = 4): Promise<string[]> {
   const ids: string[] = []
   let token = ''
@@ -20,7 +20,7 @@ async function pages(most = 4): Promise<string[]> {
   return ids
 }
 
-/** Tokens that each side was sent, and whether the other one had given them out. */
+/** Returns the tokens that each side received, and whether the other side had issued them. */
 async function tokens(side: 'v1' | 'v2') {
   const journal = await stage.journal()
   return journal.filter(({ path }) => path.startsWith(`/registry/${side}/`)).flatMap(({ query }) => query.page_token ?? [])
@@ -40,7 +40,7 @@ describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode
     expect([...v1].filter((token) => v2.has(token))).toEqual([])
   })
 
-  it('whose token is not known is served, not compared, and counted', async () => {
+  it('is served, not compared, and counted if its token is unknown', async () => {
     stage = await startStage({ emulated: 'v2', modes: ALL_V2 })
     const { body } = await stage.request('GET', TAGS)
     await stage.setModes({ default: mode })
@@ -51,7 +51,7 @@ describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode
   })
 })
 
-it('a list that began on one side goes on there, whatever the modes are by then', async () => {
+it('a list stays with the side that began it, whatever the modes are by then', async () => {
   stage = await startStage({ emulated: 'v2', modes: ALL_V2 })
   const first = await stage.request('GET', TAGS)
   await stage.setModes({ default: 'v1' })

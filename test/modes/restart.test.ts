@@ -8,7 +8,7 @@ import { startStage } from '../stage/stage.ts'
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-restart-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-it('what was learnt outlives the process: evidence, clients and declarations are read back from the records', async () => {
+it('evidence, clients and declarations are restored from the records after a restart', async () => {
   const settings = { modes: { ...ALL_V2, default: 'diff-v1' as const }, 'records.file': join(directory, 'records.ndjson') }
   const first = await startStage(settings)
   await first.request('GET', '/iam/v1/groups')
@@ -35,7 +35,7 @@ it('what was learnt outlives the process: evidence, clients and declarations are
   expect(readFileSync(settings['records.file'], 'utf8')).toContain('"what":"restart"')
 })
 
-it('a change of modes is noted, without the names of clients', async () => {
+it('a change of modes is recorded without the names of clients', async () => {
   const file = join(directory, 'notes.ndjson')
   const stage = await startStage({ 'records.file': file })
   const rule = {

@@ -17,7 +17,7 @@ describe('the admin port', () => {
     return (await stage.journal())[0]?.path.split('/')[2]
   }
 
-  it('shows the modes and changes them; the next request obeys', async () => {
+  it('shows the modes and changes them for the next request', async () => {
     stage = await startStage()
     expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual(ALL_V2)
     expect(await served()).toBe('v2')
@@ -31,18 +31,18 @@ describe('the admin port', () => {
     ['{"default":"v3"}', 'The modes are wrong: default must be one of v1, v2, diff-v1, diff-v2.'],
     ['[]', 'The modes are wrong: Invalid input: expected object, received array.'],
     ['{', "Body is not valid JSON but content-type is set to 'application/json'"],
-  ])('refuses %s and keeps what was', async (body, message) => {
+  ])('refuses %s and keeps the modes', async (body, message) => {
     stage = await startStage()
     expect(await put(body)).toEqual({ status: 400, body: { code: 3, message, details: [] } })
     expect(await served()).toBe('v2')
   })
 
-  it('refuses modes that need a v1 service where there is none', async () => {
+  it('refuses modes that need a v1 service if there is none', async () => {
     stage = await startStage({ 'upstream.v1': undefined })
     expect((await put('{"default":"diff-v1"}')).body.message).toMatch(/^The modes need a v1 service: /)
   })
 
-  it('shows comparisons by operation, as many as asked for', async () => {
+  it('shows as many comparisons of an operation as requested', async () => {
     stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
     await stage.fault({ match: 'GET /registry/v2/repos', drop: '/repos/0' })
     await stage.request('GET', '/registry/v1/repos')
@@ -63,7 +63,7 @@ describe('a tester', () => {
   let stage: Stage
   afterEach(() => stage.close())
 
-  it('chooses the mode of a request, nobody else does', async () => {
+  it('chooses the mode of a request, and other callers cannot', async () => {
     stage = await startStage()
     await stage.request('GET', '/iam/v1/groups')
     const [{ caller }] = (await (await fetch(`${stage.server.adminUrl}/clients`)).json()) as [{ caller: string }]
@@ -83,7 +83,7 @@ describe('a tester', () => {
   })
 })
 
-it('a change of modes leaves requests under way alone', async () => {
+it('a change of modes does not affect requests under way', async () => {
   let answer = () => {}
   let tell = () => {}
   const arrived = new Promise<void>((resolve) => {

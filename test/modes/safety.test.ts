@@ -18,7 +18,7 @@ afterEach(async () => {
 
 type Handler = Parameters<typeof startUpstream>[0]
 
-/** A v1 and a v2 service of one's own, and a proxy before them. */
+/** Starts a v1 and a v2 service with these handlers, and a proxy in front of them. */
 async function stage(mode: Mode, handlers: { v1?: Handler; v2?: Handler }, values: Partial<Config> = {}) {
   const v1 = await startUpstream(handlers.v1 ?? answering(V1))
   const v2 = await startUpstream(handlers.v2 ?? answering(V2))
@@ -34,7 +34,7 @@ const halfAnAnswer: Handler = (_, response) => {
   setImmediate(() => response.destroy())
 }
 
-/** A service that leaves its first answers open; `arrived` resolves with the first of them. */
+/** A service that leaves its first answers open; `arrived` resolves with the first request. */
 function hanging() {
   let tell = (_: ServerResponse) => {}
   const arrived = new Promise<ServerResponse>((resolve) => {
@@ -46,7 +46,7 @@ function hanging() {
 
 const evidence = async (proxy: TestProxy) => (await fetch(`${proxy.adminUrl}/evidence`)).json() as Promise<EvidenceReport>
 
-/** Resolves when the queue has done so many comparisons. */
+/** Resolves when the queue has completed this many comparisons. */
 async function compared(proxy: TestProxy, done: number): Promise<EvidenceReport> {
   for (;;) {
     const report = await evidence(proxy)
@@ -59,8 +59,8 @@ const list = (proxy: TestProxy) => fetch(`${proxy.url}/iam/v1/groups`, { headers
 describe.each([
   ['diff-v1', 'v2'],
   ['diff-v2', 'v1'],
-] as const)('in mode %s a client never waits for %s', (mode, asked) => {
-  it('that hangs: its answer is there while the other side is still asked', async () => {
+] as const)('in mode %s with a bad %s, the proxy', (mode, asked) => {
+  it('answers the client while the other side hangs', async () => {
     const { arrived, handler } = hanging()
     const { proxy } = await stage(mode, { [asked]: handler })
     const answer = await list(proxy)
@@ -72,7 +72,7 @@ describe.each([
     expect((await evidence(proxy)).operations).toEqual([])
   })
 
-  it('that hangs for all connections it has: the clients have others', async () => {
+  it('answers clients while the other side hangs on all its connections', async () => {
     const { handler } = hanging()
     const { proxy } = await stage(mode, { [asked]: handler }, { 'upstream.connections': 1, 'diff.parallel': 8, 'diff.perSecond': 0 })
     for (let nth = 0; nth < 20; nth += 1) expect((await list(proxy)).status).toBe(200)
@@ -84,16 +84,16 @@ describe.each([
     ['a page of HTML', (_, response) => void response.end('<html>')],
     ['a cut connection', (_, response) => void response.destroy()],
     ['half an answer', halfAnAnswer],
-  ])('that fails with %s', async (_, handler) => {
+  ])('answers the client if the other side fails with %s', async (_, handler) => {
     const { proxy } = await stage(mode, { [asked]: handler })
     const answer = await list(proxy)
     expect([answer.status, ((await answer.json()) as typeof V1).items[0]?.name]).toEqual([200, 'a'])
     const [operation] = (await compared(proxy, 1)).operations
-    // A v2 that fails is an error; a v1 that fails says nothing about v2.
+    // A failure of v2 is an error; a failure of v1 says nothing about v2.
     expect(operation).toMatchObject(asked === 'v2' ? { errors: 1, matches: 0 } : { errors: 0, inconclusive: 1, matches: 0 })
   })
 
-  it('that is slower than the deadline: it is given up', async () => {
+  it('gives up a comparison that exceeds the deadline', async () => {
     const { handler } = hanging()
     const { proxy } = await stage(mode, { [asked]: handler }, { 'diff.deadlineMs': 20 })
     await list(proxy)
@@ -101,7 +101,7 @@ describe.each([
     expect(operation).toMatchObject(asked === 'v2' ? { errors: 1 } : { inconclusive: 1 })
   })
 
-  it('and what does not fit into the queue is dropped and counted', async () => {
+  it('drops and counts comparisons that do not fit into the queue', async () => {
     const { arrived, handler } = hanging()
     const { proxy } = await stage(mode, { [asked]: handler }, { 'diff.waiting': 2, 'diff.parallel': 1 })
     await list(proxy)
@@ -112,7 +112,7 @@ describe.each([
 })
 
 describe('the answer of v1 in mode diff-v1', () => {
-  it('is v1 itself: status, headers and bytes', async () => {
+  it('is passed on unchanged: status, headers and bytes', async () => {
     const odd: Handler = (_, response) => {
       response.writeHead(203, { 'content-type': 'application/json; charset=utf-8', 'x-v1': 'yes', 'set-cookie': ['a=1', 'b=2'] })
       response.end('{ "items" : [ 1.0 ] }')
@@ -126,7 +126,7 @@ describe('the answer of v1 in mode diff-v1', () => {
     expect(v1.seen[0]?.headers).not.toHaveProperty('x-crosswalk-mode')
   })
 
-  it('may be compressed, and is compared all the same', async () => {
+  it('may be compressed, and is still compared', async () => {
     const { gzipSync } = await import('node:zlib')
     const zipped: Handler = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
@@ -137,7 +137,7 @@ describe('the answer of v1 in mode diff-v1', () => {
     expect((await compared(proxy, 1)).operations).toMatchObject([{ matches: 1 }])
   })
 
-  it('that fails is what the client gets, and no evidence', async () => {
+  it('goes to the client if it is a failure, and is no evidence', async () => {
     const down = answering({ code: 14, message: 'down', details: [] }, 503)
     const v1: Handler = (request, ...rest) => (request.url === '/iam/v1/groups' ? down : answering(V1))(request, ...rest)
     const { proxy } = await stage('diff-v1', { v1 })
@@ -148,13 +148,13 @@ describe('the answer of v1 in mode diff-v1', () => {
     expect(operations.find(({ operation }) => operation === 'iam.groups.list')).toMatchObject({ inconclusive: 1, matches: 0, n: 0 })
   })
 
-  it('that never comes is 503 in v1 shape', async () => {
+  it('becomes a 503 in v1 shape if it never comes', async () => {
     const { proxy } = await stage('diff-v1', {}, { 'upstream.v1': 'http://127.0.0.1:1' })
     const answer = await list(proxy)
     expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'the v1 service cannot be reached', details: [] }])
   })
 
-  it('that breaks off breaks off for the client too', async () => {
+  it('breaks off for the client too if it breaks off', async () => {
     const { proxy } = await stage('diff-v1', { v1: halfAnAnswer })
     await expect((await list(proxy)).text()).rejects.toThrow()
     expect((await evidence(proxy)).skipped.gone).toBe(1)
@@ -169,7 +169,7 @@ describe('a long list', () => {
     response.end(JSON.stringify({ groups: rows.slice(at, at + 100), nextPageToken: next, totalCount: String(rows.length) }))
   }
 
-  it('is streamed from v2, and inconclusive beyond what is compared', async () => {
+  it('is streamed from v2, and inconclusive beyond the limit', async () => {
     const { proxy } = await stage(
       'diff-v2',
       { v2: paged, v1: answering({ items: [] }) },
@@ -180,7 +180,7 @@ describe('a long list', () => {
     expect((await compared(proxy, 1)).operations).toMatchObject([{ inconclusive: 1, matches: 0, mismatches: 0 }])
   })
 
-  it('is compared while it is streamed, within that', async () => {
+  it('is compared while it is streamed, up to the limit', async () => {
     const { proxy } = await stage('diff-v2', { v2: paged, v1: answering({ items: [] }) }, { 'limits.bufferedRows': 100 })
     await (await list(proxy)).text()
     expect((await compared(proxy, 1)).operations).toMatchObject([{ mismatches: 1 }])

@@ -10,7 +10,7 @@ afterEach(() => stage.close())
 const clients = async () => (await fetch(`${stage.server.adminUrl}/clients`)).json() as Promise<readonly Client[]>
 const cutover = async () => (await runCommand(['cutover', '--admin', stage.server.adminUrl, '--target', '0.5'])).out
 
-/** A token that nobody signed. */
+/** An unsigned token. */
 function forged(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`
@@ -41,7 +41,7 @@ describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) 
     expect(await clients()).toEqual([])
   })
 
-  it('what anybody may ask names nobody who is not known from elsewhere', async () => {
+  it('an operation without a credential names no caller that is not known already', async () => {
     stage = await startStage({ modes: { ...ALL_V2, default: mode } })
     for (const path of ['/ping/v1/ping', '/advisory/v1/documents', '/advisory/v1/metadata']) {
       expect((await stage.request('GET', path, { token: 'junk' })).status).toBe(200)
@@ -55,7 +55,7 @@ describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) 
     expect(await clients()).toMatchObject([{ calls: 2 }])
   })
 
-  it('a token that a service does not know any more counts for nothing', async () => {
+  it('a token that a service no longer accepts counts for nothing', async () => {
     stage = await startStage({ modes: { ...ALL_V2, default: mode } })
     await stage.request('GET', '/iam/v1/groups')
     await stage.fault({ match: 'GET /iam/', status: 401 })
@@ -66,7 +66,7 @@ describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) 
   })
 })
 
-it('a client that goes before its answer is there was not accepted by that', async () => {
+it('a client that disconnects before its answer is not accepted by it', async () => {
   stage = await startStage({ modes: { ...ALL_V2, default: 'v1' } })
   await stage.fault({ match: 'GET /iam/v1/', delayMs: 60_000 })
   const gone = new AbortController()
@@ -78,7 +78,7 @@ it('a client that goes before its answer is there was not accepted by that', asy
   expect(await clients()).toEqual([])
 })
 
-it('refused without asking a service, a request of a known caller is no traffic', async () => {
+it("a known caller's request is no traffic if it was refused without a call", async () => {
   stage = await startStage({ 'upstream.v1': undefined })
   await stage.request('GET', '/iam/v1/groups')
   expect((await stage.request('GET', '/events/v1/subscriptions?limit=abc')).status).toBe(400)
@@ -87,7 +87,7 @@ it('refused without asking a service, a request of a known caller is no traffic'
 })
 
 describe('a cutover', () => {
-  it('is not kept from being ready by strangers', async () => {
+  it('becomes ready in spite of strangers', async () => {
     stage = await startStage({ modes: { ...ALL_V2, rules: [{ operations: 'iam.groups.list', clients: '*', mode: 'diff-v1' }] } })
     const queries = ['', '?limit=5', '?limit=500', '?limit=0', '?offset=1', '?order_by=name', '?id=x']
     for (const query of queries) await stage.request('GET', `/iam/v1/groups${query}`)
@@ -111,7 +111,7 @@ describe('a circuit', () => {
   }
   const open = async () => stage.server.log.filter(({ msg }) => String(msg).includes('is open'))
 
-  it('is not opened by strangers, whatever v2 answers them', async () => {
+  it('is not opened by strangers, whatever v2 answers', async () => {
     stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })
     await stage.fault({ match: 'GET /iam/v2/groups', status: 503 })
     for (let nth = 0; nth < 30; nth += 1) await stage.request('GET', '/iam/v1/groups', { token: `junk-${nth}` })
@@ -126,7 +126,7 @@ describe('a circuit', () => {
     expect(await open()).toHaveLength(1)
   })
 
-  it('is opened by callers that come for the first time, when v1 accepts them instead', async () => {
+  it('is opened by new callers if v1 accepts them instead', async () => {
     stage = await startStage({ modes: canary })
     await stage.fault({ match: 'GET /iam/v2/groups', status: 503 })
     for (const token of Object.values(stage.sandbox.tokens)) await stage.request('GET', '/iam/v1/groups', { token })
@@ -135,7 +135,7 @@ describe('a circuit', () => {
 })
 
 describe('a stranger with the subject of a real caller', () => {
-  it('excuses no mismatch by writes that it tries', async () => {
+  it('excuses no mismatch by attempted writes', async () => {
     stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
     const token = await signed(stage.sandbox)
     const fake = `${token.split('.').slice(0, 2).join('.')}.c2ln`

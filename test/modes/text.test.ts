@@ -5,7 +5,7 @@ import { type Stage, startStage } from '../stage/stage.ts'
 let stage: Stage
 afterEach(() => stage.close())
 
-it.each(['diff-v1', 'diff-v2'] as const)('in mode %s v2 is read in the way in which clients get it, page text included', async (mode) => {
+it.each(['diff-v1', 'diff-v2'] as const)('in mode %s v2 is compared as clients get it, rows as text included', async (mode) => {
   stage = await startStage({ modes: { ...ALL_V2, default: mode } })
   const plain = await stage.request('GET', '/iam/v1/groups', { headers: { 'x-crosswalk-mode': 'v2' } })
   await stage.settled()

@@ -1,17 +1,17 @@
 import { seeded } from '../stage/seeded.ts'
 import type { Reply, Stage } from '../stage/stage.ts'
 
-/** A write that was sent, and what came back. */
+/** A write that was sent, and its answer. */
 export interface Written {
   readonly method: string
-  /** Stands in the body of the write and in nothing else; a delete has none. */
+  /** Occurs in the body of this write only; a delete has none. */
   readonly mark: string | undefined
   readonly path: string
   readonly status: number
 }
 
 export interface Traffic {
-  /** Requests sent. */
+  /** Number of requests sent. */
   readonly requests: number
   readonly writes: readonly Written[]
   /** Answers that say that the service failed. */
@@ -23,13 +23,13 @@ interface Script {
   readonly random: () => number
   readonly tokens: readonly string[]
   readonly writes: Written[]
-  /** Uids that this client made: by collection, with their token. */
+  /** Uids that this client created: by collection, with their token. */
   readonly made: { readonly path: string; readonly id: string; readonly token: string }[]
 }
 
 const pick = <T>(random: () => number, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
 
-/** Mixed traffic of several clients at the same time: reads with many kinds of parameters, and writes among them. */
+/** Runs mixed traffic of several clients at the same time: reads with many kinds of parameters, and writes. */
 export async function runTraffic(
   stage: Stage,
   { requests, seed, clients = 4 }: { requests: number; seed: number; clients?: number },
@@ -82,7 +82,7 @@ const LISTS = [
   '/events/v1/subscriptions',
 ]
 
-/** Ways to narrow and cut a list. */
+/** Ways to filter and limit a list. */
 const WAYS: readonly ((random: () => number, uids: Uids) => string)[] = [
   () => '',
   (random) => `offset=${Math.floor(random() * 5)}&limit=${1 + Math.floor(random() * 9)}`,

@@ -25,7 +25,7 @@ const isWrite = ({ method, path }: { method: string; path: string }) => method !
 const writes = async () =>
   (await stage.journal()).filter(isWrite).map(({ method, path }) => `${method} ${path.split('/').slice(1, 4).join('/')}`)
 
-/** The records of a proxy that has stopped. */
+/** Returns the records of a proxy that has stopped. */
 const records = (file: string): readonly Entry[] =>
   readFileSync(file, 'utf8')
     .split('\n')
@@ -33,7 +33,7 @@ const records = (file: string): readonly Entry[] =>
     .map((line) => JSON.parse(line))
 
 describe.each(MODES)('in mode %s', (mode) => {
-  it('a write reaches exactly one side, and the resource is then read through both', async () => {
+  it('a write reaches exactly one side, and both sides then read the resource', async () => {
     await start(mode)
     const { organization } = stage.sandbox
     const made = await stage.request('POST', `/iam/v1/groups/${organization}`, { body: { name: 'made', description: 'one' } })
@@ -52,7 +52,7 @@ describe.each(MODES)('in mode %s', (mode) => {
     expect(checked).toEqual(mode.startsWith('diff') ? ['create', 'delete', 'update'].map((verb) => [`iam.groups.${verb}`, 1, 0]) : [])
   })
 
-  it('a write that fails is not sent anywhere else', async () => {
+  it('a write that fails is not sent elsewhere', async () => {
     await start(mode)
     await stage.fault({ match: 'POST /iam/v', status: 503 })
     const answer = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
@@ -62,8 +62,8 @@ describe.each(MODES)('in mode %s', (mode) => {
   })
 })
 
-describe('what v2 would have been sent', () => {
-  it('is recorded for a write that v1 served, and not sent', async () => {
+describe('the v2 call of a write', () => {
+  it('is recorded if v1 served the write, and is not sent', async () => {
     const file = await start('diff-v1')
     const { organization } = stage.sandbox
     const made = await stage.request('POST', `/registry/v1/repos/${organization}`, { body: { name: 'made', description: 'one' } })
@@ -102,7 +102,7 @@ describe('a write that v2 answers but loses', () => {
   const lose = (method: string, body: object) =>
     stage.fault({ match: `${method} /iam/v2/groups`, times: 1, status: 200, body: JSON.stringify(body) })
 
-  it('is found when it was a create', async () => {
+  it('is detected if it was a create', async () => {
     await start('diff-v2')
     const uid = `${stage.sandbox.organization}/00000000000000aa`
     await lose('POST', { uid, name: 'ghost', createTime: '2026-01-01T00:00:00.000Z', updateTime: '2026-01-01T00:00:00.000Z' })
@@ -111,7 +111,7 @@ describe('a write that v2 answers but loses', () => {
     expect(await found('create')).toBe('the write was answered, but the resource is not there')
   })
 
-  it('is found when it was an update', async () => {
+  it('is detected if it was an update', async () => {
     await start('diff-v2')
     const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, {
       body: { name: 'made', description: 'one' },
@@ -121,7 +121,7 @@ describe('a write that v2 answers but loses', () => {
     expect(await found('update')).toBe('the write was answered, but the resource is as old as before')
   })
 
-  it('is found when it was a delete', async () => {
+  it('is detected if it was a delete', async () => {
     await start('diff-v2')
     const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
     await lose('DELETE', {})
@@ -129,7 +129,7 @@ describe('a write that v2 answers but loses', () => {
     expect(await found('delete')).toBe('the delete was answered, but the resource is still there')
   })
 
-  it('is no alarm when somebody deleted it right after', async () => {
+  it('is no alarm if the resource was deleted right after', async () => {
     await start('diff-v2')
     for (let nth = 0; nth < 10; nth += 1) {
       const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: `made-${nth}` } })
@@ -140,7 +140,7 @@ describe('a write that v2 answers but loses', () => {
   })
 })
 
-it('a write whose effect nothing shows is counted', async () => {
+it('counts a write whose effect cannot be read', async () => {
   await start('diff-v1')
   const { body: identities } = await stage.request('GET', '/iam/v1/identities?limit=1')
   const metadata = { identity: identities.items[0].id, name: 'x' }

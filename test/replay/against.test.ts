@@ -14,7 +14,7 @@ async function sandbox() {
   return running
 }
 
-/** Runs the command with nobody who stops it. */
+/** Runs the command without interrupting it. */
 async function sent(argv: readonly string[], env: Record<string, string> = { TOKEN }) {
   const [out, err]: [string[], string[]] = [[], []]
   const io = { out: (line: string) => out.push(line), err: (line: string) => err.push(line), env, stdin: async () => '' }
@@ -53,7 +53,7 @@ describe('crosswalk replay --against', () => {
     expect(new Set((await journalOf(url)).map(({ method }) => method))).toEqual(new Set(['GET']))
   })
 
-  it('finds what an injected bug changes, records it, and says so by its exit code', async () => {
+  it('finds and records the effect of an injected bug, and exits with its code', async () => {
     const { url } = await sandbox()
     const fault = { match: 'GET /iam/v2/groups', change: { at: '/groups/0/name', to: 'another' } }
     await fetch(`${url}/-/faults`, { method: 'POST', body: JSON.stringify(fault), headers: { 'content-type': 'application/json' } })
@@ -71,7 +71,7 @@ describe('crosswalk replay --against', () => {
     expect(report).toContain('value /items/*/name')
   })
 
-  it('keeps to its bounds', async () => {
+  it('observes its limits', async () => {
     const { url } = await sandbox()
     const path = await file('traffic.har', ARCHIVE)
     const began = performance.now()

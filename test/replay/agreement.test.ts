@@ -16,7 +16,7 @@ import type { Request } from '../compat/target.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
-/** Where a request leads: the operation, and whose service is asked. */
+/** The destination of a request: its operation, and the service that is asked. */
 interface Destination {
   readonly operation: string
   readonly to: 'v1' | 'v2' | 'nobody'
@@ -51,7 +51,7 @@ async function proxied({ method, path, headers = {}, text }: Request, nth: numbe
   return { operation: String(operation), to: v1.seen.length > 0 ? 'v1' : v2.seen.length > 0 ? 'v2' : 'nobody' }
 }
 
-/** The type that `fetch` gives a text without one. */
+/** The content type that `fetch` gives a text without one. */
 const typed = (headers: Request['headers'] = {}, text?: string) =>
   text === undefined ? headers : { 'content-type': 'text/plain;charset=UTF-8', ...headers }
 
@@ -78,7 +78,7 @@ function destinationOf(place: RecordedRoute): Destination {
   return { operation, to: calls > 0 ? 'v2' : 'nobody' }
 }
 
-/** As `fetch` writes it. */
+/** The path as `fetch` writes it. */
 function asSent(path: string): string {
   const { pathname, search } = new URL(path, proxy.url)
   return pathname + search
@@ -124,7 +124,7 @@ const ODD: readonly Request[] = [
   })),
 ]
 
-/** Requests that differ only in uids and in the names that cases give lead to the same place. */
+/** Drops requests that differ only in uids and in names that the cases give: their destination is the same. */
 function distinct(requests: readonly Request[]): readonly Request[] {
   const place = (one: Request) => JSON.stringify(one).replace(/[0-9a-f]{16,}|cw-suite-[\w-]+/g, '…')
   return [...new Map(requests.map((one) => [place(one), one])).values()]

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 export const ORG = '588391a69873a06cb99a4ed5a59102644f751ea4'
 export const REPO = `${ORG}/00df03e05eba2b78`
 
-/** A file that is gone after the test. */
+/** Creates a file that is deleted after the test. */
 export async function file(name: string, text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'replay-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -14,7 +14,7 @@ export async function file(name: string, text: string): Promise<string> {
   return join(folder, name)
 }
 
-/** A line of nginx's and Apache's `combined` format, on the second of 10 October 2026, 13:55 UTC. */
+/** Writes a line of the `combined` format of nginx and Apache, at the second of 10 October 2026, 13:55 UTC. */
 export function logLine(second: number, user: string, request: string, status = 200): string {
   const time = `10/Oct/2026:15:55:${String(second).padStart(2, '0')} +0200`
   return `192.0.2.7 - ${user} [${time}] "${request}" ${status} 512 "-" "curl/8.5.0 \\"quoted\\""`
@@ -28,7 +28,7 @@ interface Sent {
   readonly at?: string
 }
 
-/** An HTTP archive as browsers and proxies write it. */
+/** Writes an HTTP archive as browsers and proxies do. */
 export function har(requests: readonly Sent[]): string {
   const entries = requests.map(({ method = 'GET', path, token, body, at = '2026-10-10T13:55:00Z' }) => ({
     startedDateTime: at,

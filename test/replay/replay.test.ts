@@ -25,7 +25,7 @@ const ACCESS_LOG = [
 ].join('\n')
 
 describe('an access log of known content', () => {
-  it('is told as it is', async () => {
+  it('is reported as it is', async () => {
     const told = await replayed(await file('access.log', ACCESS_LOG))
     expect(told).toMatchObject({
       format: 'access-log',
@@ -56,7 +56,7 @@ describe('an access log of known content', () => {
     expect(told.differences.find(({ code }) => code === 'v1-only')).toMatchObject({ requests: 1 })
   })
 
-  it('is told to people too', async () => {
+  it('is printed for people too', async () => {
     const { out } = await runCommand(['replay', await file('access.log', ACCESS_LOG)])
     expect(out.split('\n').slice(0, 5)).toEqual([
       '9 requests, 2026-10-10T13:55:01Z to 2026-10-10T13:55:09Z, 1 line not readable',
@@ -69,7 +69,7 @@ describe('an access log of known content', () => {
     expect(out).toContain('Every list holds 50 rows and is read in pages of 200')
   })
 
-  it('has forms that stand for a GET, which v1 would have refused otherwise', async () => {
+  it('accepts forms that stand for a GET, which v1 would have refused otherwise', async () => {
     const told = await replayed(
       await file(
         'access.log',
@@ -87,7 +87,7 @@ describe('an access log of known content', () => {
     expect(told.unknown).toMatchObject([{ why: 'another method', requests: 1 }])
   })
 
-  it('lets nobody move who asks what no table knows', async () => {
+  it('lets no client move that asks for something no table has', async () => {
     const log = [
       logLine(1, 'ci', 'GET /iam/v1/groups HTTP/1.1'),
       logLine(2, 'ci', 'GET /registry/v1/repos/a/diff HTTP/1.1'),
@@ -102,14 +102,14 @@ describe('an access log of known content', () => {
     ])
   })
 
-  it('has lines that are too long to be read', async () => {
+  it('skips lines that are too long to be read', async () => {
     const endless = logLine(1, 'ci', `GET /iam/v1/groups?id=${'a'.repeat(12_000_000)} HTTP/1.1`)
     expect(await replayed(await file('access.log', `${ACCESS_LOG}\n${endless}`))).toMatchObject({ requests: 9, unreadable: 2 })
   })
 
   it('costs what the rows of a list cost', async () => {
     const path = await file('access.log', logLine(1, '-', `GET /iam/v1/groups?uidp.descendants_of=${ORG} HTTP/1.1`))
-    // Behind the first page, windows of 200 rows overlap by one (design §4).
+    // After the first page, windows of 200 rows overlap by one (design §4).
     const calls = async (rows: string) => (await replayed(path, '--rows', rows)).v2.calls
     expect(await Promise.all(['0', '1', '200', '201', '1000'].map(calls))).toEqual([1, 1, 1, 2, 6])
   })
@@ -118,7 +118,7 @@ describe('an access log of known content', () => {
 describe('an HTTP archive of known content', () => {
   const SECRET = 'planted-secret-4711'
 
-  it('is told as it is, with what bodies lose, by client', async () => {
+  it('is reported as it is by client, with the members that bodies lose', async () => {
     const body = JSON.stringify({ name: 'text', description: 'a', color: 'red', create_time: '2026-01-01T00:00:00Z' })
     const archive = har([
       { path: `/registry/v1/tags?uidp.children_of=${REPO}&limit=500`, token: 'a' },
@@ -135,7 +135,7 @@ describe('an HTTP archive of known content', () => {
     expect(told.clients.map(({ client }) => client).sort()).toEqual([identify('Bearer a').caller, identify('Bearer b').caller].sort())
   })
 
-  it('is routed by the headers that v1 heeded, whichever way a form is written', async () => {
+  it('is routed by the headers that v1 reads, however a form is written', async () => {
     const type = { name: 'Content-Type', value: 'application/x-www-form-urlencoded' }
     const entry = (path: string, postData: object, more: readonly object[] = []) => ({
       request: { method: 'POST', url: `https://api.example.com${path}`, headers: [type, ...more], postData },
@@ -155,7 +155,7 @@ describe('an HTTP archive of known content', () => {
     expect(told.unknown).toMatchObject([{ path: '/iam/v1/groups', why: 'another method' }])
   })
 
-  it('tells no token, cookie, value or odd name', async () => {
+  it('discloses no token, cookie, value or odd name', async () => {
     const body = JSON.stringify({ name: SECRET, [SECRET]: SECRET, client_secret: SECRET })
     const archive = har([
       { path: `/registry/v1/repos?name=${SECRET}&${SECRET}=1&token=${SECRET}`, token: SECRET },
@@ -193,7 +193,7 @@ describe('records of known content', () => {
     ])
   })
 
-  it('name what only v1 answered', async () => {
+  it('name the requests that only v1 answered', async () => {
     const told = await replayed(
       await file(
         'records.ndjson',
@@ -205,7 +205,7 @@ describe('records of known content', () => {
     expect(told.clients).toMatchObject([{ unknown: 3, v1Only: 2, blockers: ['libraries.artifacts.list?ecosystems'] }])
   })
 
-  it('without sums are counted one by one, and so are lines of the proxy’s own log', async () => {
+  it('without sums are counted one by one, like lines of the proxy’s own log', async () => {
     const single = await replayed(await file('records.ndjson', lines([comparison(1), comparison(2)])), '--rows', '3')
     expect(single).toMatchObject({ requests: 2, operations: [{ operation: 'registry.repos.list', requests: 2, v2Calls: 8 }] })
     const line = (operation: string) => JSON.stringify({ level: 30, time: 1, reqId: 'x', operation, caller: 'ci', msg: 'request' })
@@ -219,7 +219,7 @@ describe('records of known content', () => {
 })
 
 describe('crosswalk replay', () => {
-  it('refuses what is no traffic, and what cannot be read', async () => {
+  it('refuses files that are no traffic or cannot be read', async () => {
     expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({ code: 1, err: expect.stringContaining('neither') })
     expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere.har') })
     expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })

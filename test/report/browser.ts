@@ -12,7 +12,7 @@ import { folder } from './given.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 
-/** False, with a printed reason, where there is no browser. */
+/** False, with a printed reason, if there is no browser. */
 export function hasChromium(): boolean {
   if (existsSync(CHROMIUM)) return true
   console.warn('SKIPPED: chromium is not installed')
@@ -23,22 +23,22 @@ export function openBrowser(...args: readonly string[]): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] })
 }
 
-/** The page's script and style as they are in the sources now. */
+/** Builds the page's script and style from the current sources. */
 export async function builtAssets(path: string): Promise<PageAssets> {
   await buildPage(path)
   return { script: readFileSync(join(path, 'page.js'), 'utf8'), style: readFileSync(join(path, 'page.css'), 'utf8') }
 }
 
-/** A page that is looked at, and everything that it should not have done. */
+/** An opened page, and everything that it should not have done. */
 export interface Opened {
   readonly page: Page
   /** Console messages and errors. */
   readonly said: readonly string[]
-  /** Addresses that it asked for, beside its own. */
+  /** Addresses that it requested, besides its own. */
   readonly asked: readonly string[]
 }
 
-/** Opens an address; the page is closed after the test. */
+/** Opens an address. The page is closed after the test. */
 export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   onTestFinished(() => context.close())
@@ -53,7 +53,7 @@ export async function open(browser: Browser, url: string, options: BrowserContex
   return { page, said, asked }
 }
 
-/** The report as a file, opened. */
+/** Opens the report as a file. */
 export async function openFile(browser: Browser, report: Report, assets: PageAssets, options?: BrowserContextOptions): Promise<Opened> {
   const path = join(await folder(), 'report.html')
   await writeFile(path, pageOf(report, assets).html)

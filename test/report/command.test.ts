@@ -30,7 +30,7 @@ describe('crosswalk report', () => {
     })
   })
 
-  it('writes one page that holds everything, from several files', async () => {
+  it('writes one self-contained page from several files', async () => {
     const files = await records('a.ndjson', 'b.ndjson')
     const html = join(await folder(), 'out.html')
     const { code, out } = await runCommand(['report', ...files, '--html', html])
@@ -40,7 +40,7 @@ describe('crosswalk report', () => {
     expect(page).not.toMatch(/(?:src|href)="(?!data:|#)/)
   })
 
-  it('prints JSON that a later report is held against', async () => {
+  it('prints JSON with which a later report is compared', async () => {
     const [file = ''] = await records('a.ndjson')
     const { out: json } = await runCommand(['report', file, '--json'])
     expect(JSON.parse(json)).toMatchObject({ format: 'crosswalk-report-1', operations: [{ operation: 'registry.repos.list', n: 2 }, {}] })
@@ -53,7 +53,7 @@ describe('crosswalk report', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('cannot be held against: it is not')])
   })
 
-  it('refuses what it cannot read', async () => {
+  it('refuses files that it cannot read', async () => {
     expect(await runCommand(['report'])).toMatchObject({ code: 2, err: 'Usage: crosswalk report FILE...' })
     expect(await runCommand(['report', '/nowhere.ndjson'])).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere.ndjson') })
     expect(await runCommand(['report', 'x', '--target', '2'])).toMatchObject({ code: 2, err: expect.stringContaining('between 0 and 1') })

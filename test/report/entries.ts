@@ -8,7 +8,7 @@ export const HOUR = 3_600_000
 
 const iso = (at: number) => new Date(at).toISOString()
 
-/** A comparison of `registry.repos.list` that matched, with these members instead. */
+/** A comparison of `registry.repos.list` that matched, with these members replaced. */
 export function comparison(nth: number, members: Partial<Comparison> = {}): Comparison {
   return {
     kind: 'comparison',
@@ -28,7 +28,7 @@ export function comparison(nth: number, members: Partial<Comparison> = {}): Comp
   }
 }
 
-/** What makes a comparison show one difference. */
+/** The members with which a comparison shows one difference. */
 export function shows(example: Example, count = 1): Pick<Comparison, 'totals' | 'examples'> {
   const { kind, where, code, noise } = example
   return { totals: [{ kind, where, count, ...(code !== undefined && { code }), ...(noise && { noise }) }], examples: [example] }
@@ -102,7 +102,7 @@ function otherwise(random: () => number): Partial<Comparison> {
   return dice < 0.064 ? { outcome: 'inconclusive' as ComparisonOutcome, reason: 'v1 itself answered HTTP 500' } : {}
 }
 
-/** A week of `length` comparisons of several operations and clients, with mode changes; the same for the same seed. */
+/** A week of `length` comparisons of several operations and clients, with mode changes; repeatable by the seed. */
 export function week(length: number, seed = 1): readonly Entry[] {
   const random = seeded(seed)
   const span = 7 * 24 * HOUR

@@ -20,14 +20,14 @@ export const sources: ReadSources = {
   now: START + 8 * 24 * HOUR,
 }
 
-/** A folder that is gone after the test. */
+/** Creates a folder that is deleted after the test. */
 export async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'report-'))
   onTestFinished(() => rm(path, { recursive: true }))
   return path
 }
 
-/** A proxy that compares everything, with the sandbox as v1 and as v2; it is gone after the test. */
+/** Starts a proxy that compares everything, with the sandbox as v1 and v2. It is stopped after the test. */
 export async function proxy(settings: Partial<Config> = {}) {
   const modes = { default: 'diff-v1' as const, rules: [], testers: [] }
   const stage = await startStage({ modes, 'log.level': 'silent', ...settings })
@@ -42,7 +42,7 @@ export async function proxy(settings: Partial<Config> = {}) {
   }
 }
 
-/** The report of these entries. */
+/** Returns the report of these entries. */
 export async function reportOf(entries: readonly Entry[], members: Partial<ReadSources> = {}): Promise<Report> {
   const path = join(await folder(), 'records.ndjson')
   await writeFile(path, lines(entries))

@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
 
   const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 
-  it('shows every operation of 10,000 records at a glance, and asks nobody for anything', async () => {
+  it('shows every operation of 10,000 records at a glance without any request', async () => {
     report = await reportOf(week(RECORDS))
     const { page, said, asked } = await openFile(browser, report, assets)
     await page.getByRole('heading', { name: 'Not ready to cut over' }).waitFor()
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 
-  it('leads with clicks from an operation to a difference to its examples side by side, and back', async () => {
+  it('leads from an operation to a difference to its examples by clicks, and back', async () => {
     const { page, said } = await openFile(browser, await reportOf(week(2_000)), assets)
     await page.getByRole('link', { name: 'registry.repos.list' }).click()
     await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(said).toEqual([])
   })
 
-  it('can be used with the keyboard alone, and says where one is', async () => {
+  it('works with the keyboard alone, and shows the focus', async () => {
     const { page } = await openFile(browser, await reportOf(week(2_000)), assets)
     const focused = () => page.evaluate('document.activeElement.textContent')
     await page.keyboard.press('Tab')
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/comparisons that show it \d+/)
   })
 
-  it('says what to do when nothing was recorded', async () => {
+  it('says what to do if nothing was recorded', async () => {
     const { page, said, asked } = await openFile(browser, await reportOf([]), assets)
     await page.getByRole('heading', { name: 'Nothing was recorded yet' }).waitFor()
     await page.getByRole('link', { name: /Clients/ }).click()
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 
-  it('draws of 10,000 examples only what is seen', async () => {
+  it('draws only the visible ones of 10,000 examples', async () => {
     const tier = { kind: 'value', at: '/items/3/catalog_tier', where: '/items/*/catalog_tier', v1: 'a', v2: 'b' } as const
     const entries = Array.from({ length: RECORDS }, (_, nth) => comparison(nth, { outcome: 'mismatch', ...shows(tier) }))
     const { page } = await openFile(browser, await reportOf(entries), assets)
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(720)
   })
 
-  it('is served by a running proxy, and refreshed without leaving the place', async () => {
+  it('is served by a running proxy, and refreshes without losing the place', async () => {
     const { adminUrl, ask } = await proxy()
     await ask('/iam/v1/groups')
     const { page, said, asked } = await open(browser, `${adminUrl}/report`)
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [`${adminUrl}/report.json`] })
   })
 
-  it('names the proxy that shows it and its token in what it advises', async () => {
+  it('names its proxy and the token of that proxy in its advice', async () => {
     const free = await proxy()
     const guarded = await proxy({ 'admin.token': 'the-token-that-changes' })
     const { page } = await open(browser, `${free.adminUrl}/report`)
@@ -164,38 +164,35 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     await page.getByText(`curl -X PUT ${guarded.adminUrl}/modes -H "Authorization: Bearer $TOKEN"`).waitFor()
   })
 
-  it.each(['light', 'dark'] as const)(
-    'asks for the token of a proxy that has one, in %s colours, and keeps it in the tab',
-    async (colorScheme) => {
-      const { adminUrl, ask } = await proxy({ 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' })
-      await ask('/iam/v1/groups')
-      const { page, said, asked } = await open(browser, `${adminUrl}/report`, { colorScheme })
-      await heading(page, 'This report asks for a token').waitFor()
-      expect(await page.locator('#report').textContent()).toBe('null')
-      const token = page.getByLabel('Token')
-      await token.fill('not-the-token-at-all')
-      await token.press('Enter')
-      await page.getByText('The proxy does not know this token.').waitFor()
-      expect(await unreadableOn(page)).toEqual([])
-      await token.fill('the-token-that-reads')
-      await page.getByRole('button', { name: 'Show the report' }).click()
-      await page.getByRole('link', { name: 'iam.groups.list' }).click()
-      await ask('/iam/v1/groups?limit=1')
-      await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.locator('.figures div', { hasText: 'kinds of request' }).getByText('2', { exact: true }).waitFor()
-      await page.reload()
-      await heading(page, 'iam.groups.list').waitFor()
-      expect(new Set(asked)).toEqual(new Set([`${adminUrl}/report.json`]))
-      expect(said.filter((line) => !line.includes('401 (Unauthorized)'))).toEqual([])
-      expect(await page.evaluate('[location.search, document.cookie, localStorage.length].join()')).toBe(',,0')
-      const other = await page.context().newPage()
-      await other.goto(`${adminUrl}/report`)
-      await heading(other, 'This report asks for a token').waitFor()
-      await page.evaluate('sessionStorage.clear()')
-      await page.getByRole('button', { name: 'Refresh' }).click()
-      await heading(page, 'This report asks for a token').waitFor()
-    },
-  )
+  it.each(['light', 'dark'] as const)('asks for the token of a proxy in %s colours, and keeps it in the tab', async (colorScheme) => {
+    const { adminUrl, ask } = await proxy({ 'admin.token': 'the-token-that-changes', 'admin.readToken': 'the-token-that-reads' })
+    await ask('/iam/v1/groups')
+    const { page, said, asked } = await open(browser, `${adminUrl}/report`, { colorScheme })
+    await heading(page, 'This report asks for a token').waitFor()
+    expect(await page.locator('#report').textContent()).toBe('null')
+    const token = page.getByLabel('Token')
+    await token.fill('not-the-token-at-all')
+    await token.press('Enter')
+    await page.getByText('The proxy does not know this token.').waitFor()
+    expect(await unreadableOn(page)).toEqual([])
+    await token.fill('the-token-that-reads')
+    await page.getByRole('button', { name: 'Show the report' }).click()
+    await page.getByRole('link', { name: 'iam.groups.list' }).click()
+    await ask('/iam/v1/groups?limit=1')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.locator('.figures div', { hasText: 'kinds of request' }).getByText('2', { exact: true }).waitFor()
+    await page.reload()
+    await heading(page, 'iam.groups.list').waitFor()
+    expect(new Set(asked)).toEqual(new Set([`${adminUrl}/report.json`]))
+    expect(said.filter((line) => !line.includes('401 (Unauthorized)'))).toEqual([])
+    expect(await page.evaluate('[location.search, document.cookie, localStorage.length].join()')).toBe(',,0')
+    const other = await page.context().newPage()
+    await other.goto(`${adminUrl}/report`)
+    await heading(other, 'This report asks for a token').waitFor()
+    await page.evaluate('sessionStorage.clear()')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await heading(page, 'This report asks for a token').waitFor()
+  })
 
   it('shows hostile records as text', async () => {
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -232,7 +229,7 @@ interface Colours {
   readonly below: string
 }
 
-/** The colours of every text, and of what lies below it. */
+/** The colours of every text, and of its background. */
 const COLOURS = `[...document.querySelectorAll('body *')]
   .filter((element) => !element.closest('svg, script') && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''))
   .map((element) => {
@@ -241,7 +238,7 @@ const COLOURS = `[...document.querySelectorAll('body *')]
     return { words: element.textContent.slice(0, 40), text: getComputedStyle(element).color, below: getComputedStyle(below).backgroundColor }
   })`
 
-/** Texts whose contrast is too small. */
+/** Returns texts whose contrast is too low. */
 async function unreadableOn(page: Page): Promise<readonly string[]> {
   const colours = await page.evaluate<readonly Colours[]>(COLOURS)
   expect(colours.length).toBeGreaterThan(5)

@@ -20,7 +20,7 @@ function operation({ operations }: Report, id = 'registry.repos.list') {
 }
 
 describe('a report', () => {
-  it('of nothing says that nothing is known', async () => {
+  it('without entries says that nothing is known', async () => {
     expect(await reportOf([])).toMatchObject({
       ready: false,
       operations: [],
@@ -52,7 +52,7 @@ describe('a report', () => {
     expect(operation(report, 'iam.groups.list')).toMatchObject({ standing: 'inconclusive', n: 0, calls: 5, modes: ['diff-v1'], trend: [] })
   })
 
-  it('is ready when every operation is inside, and only then', async () => {
+  it('is ready if every operation is inside, and only then', async () => {
     const clean = Array.from({ length: 3_400 }, (_, nth) => comparison(nth))
     expect((await reportOf(clean)).ready).toBe(true)
     expect((await reportOf([...clean, traffic('a', 'iam.groups.list', 1)])).ready).toBe(false)
@@ -64,7 +64,7 @@ describe('a report', () => {
     expect(operation(await reportOf(polls))).toMatchObject({ requests: 500, n: 1, trend: [{ n: 1 }] })
   })
 
-  it('gathers what differs by state, kind and place, the worst first, with both sides of each example', async () => {
+  it('groups differences by state, kind and place, worst first, with both sides', async () => {
     const details = { kind: 'value', at: '/details', where: '/details', code: 'error-details', v1: [], v2: ['more'] } as const
     const report = await reportOf([
       comparison(1, { outcome: 'expected', ...shows(details) }),
@@ -94,7 +94,7 @@ describe('a report', () => {
     })
   })
 
-  it('shows the calls that were not sent, the clients, and what happened', async () => {
+  it('shows unsent calls, clients and notes', async () => {
     const report = await reportOf(week(500))
     expect(operation(report, 'registry.repos.update')).toMatchObject({ writes: 1, wouldSend: [{ call: { method: 'PATCH' } }] })
     expect(report.clients).toHaveLength(40)
@@ -104,13 +104,13 @@ describe('a report', () => {
     expect(operation(report, 'registry.vuln_reports.list').standing).toBe('v1-only')
   })
 
-  it('leaves lines out that are no entries, and says so', async () => {
+  it('skips and counts lines that are no entries', async () => {
     const path = join(await folder(), 'torn.ndjson')
     await writeFile(path, `${lines([comparison(1)])}{"kind":"compar\n${lines([comparison(2)])}`)
     expect(await readReport([path], sources)).toMatchObject({ read: { entries: 2, skipped: 1 } })
   })
 
-  it('reads a folder oldest file first, those that were set aside too', async () => {
+  it('reads the files of a folder oldest first, renamed ones too', async () => {
     const path = await folder()
     await writeFile(join(path, 'records.ndjson'), lines([comparison(100_000), note(START + 200 * HOUR, 'modes', 'last')]))
     await writeFile(join(path, 'records.ndjson.1'), lines([comparison(1), note(START, 'modes', 'first')]))
@@ -122,7 +122,7 @@ describe('a report', () => {
 })
 
 describe('against an older report', () => {
-  it('tells what was better or worse, what is new and what is gone', async () => {
+  it('says what is better, worse, new and gone', async () => {
     const older = await reportOf([comparison(1), comparison(2, { outcome: 'mismatch', ...shows(TIER) })])
     const read = readOlderReport(JSON.stringify(older))
     if ('problem' in read) throw new Error(read.problem)
@@ -138,14 +138,14 @@ describe('against an older report', () => {
     })
   })
 
-  it('refuses what is no report', () => {
+  it('refuses a file that is no report', () => {
     expect(readOlderReport('{"format":"other"}')).toHaveProperty('problem')
     expect(readOlderReport('{')).toHaveProperty('problem')
   })
 })
 
 describe('bounds', () => {
-  it('steps of time grow with the span, and no count is lost', () => {
+  it('time steps grow with the span, and no count is lost', () => {
     const steps = createSteps<'x'>()
     for (let nth = 0; nth < 5_000; nth++) steps.count('a', START + nth * 60_000, 'x')
     const counted = steps.of('a')
@@ -153,7 +153,7 @@ describe('bounds', () => {
     expect(counted.reduce((sum, { counts }) => sum + (counts.x ?? 0), 0)).toBe(5_000)
   })
 
-  it('a frequent difference pushes no rare one out', () => {
+  it('a frequent difference removes no rare one', () => {
     const examples = createExamples(100)
     const example = (id: number) => ({ id: String(id) }) as ExampleReport
     examples.add('rare', example(0))
@@ -178,7 +178,7 @@ describe('the page', () => {
     expect(JSON.parse(data)).toEqual(JSON.parse(JSON.stringify(report)))
   })
 
-  it('allows its own script and style by their hashes, and the network only to a running proxy', async () => {
+  it('allows only its own script and style by hash, and a running proxy', async () => {
     const report = await reportOf([])
     expect(pageOf(report, assets).policy).toMatch(/^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'/)
     expect(pageOf(report, assets).policy).not.toContain('connect-src')

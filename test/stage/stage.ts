@@ -12,7 +12,7 @@ export interface Stage {
   readonly server: TestProxy
   /** Resolves when every answer is over and compared: a client may have the last byte before the proxy knows. */
   settled(): Promise<void>
-  /** One v1 request through the proxy. */
+  /** Sends one v1 request through the proxy. */
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>
   evidence(): Promise<EvidenceReport>
   setModes(rules: Partial<ModeRules>): Promise<void>
@@ -36,7 +36,7 @@ export interface Reply {
   readonly headers: Headers
 }
 
-/** What the sandbox received. */
+/** A request that the sandbox received. */
 export interface Entry {
   readonly method: string
   readonly path: string

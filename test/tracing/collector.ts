@@ -1,6 +1,6 @@
 import { startUpstream } from '../stage/upstream.ts'
 
-/** A span as it arrives at a collector, with its attributes as one object. */
+/** A span as a collector receives it, with its attributes as one object. */
 export interface Received {
   readonly service: unknown
   readonly name: string
@@ -33,7 +33,7 @@ interface Raw {
 const objectOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-/** An OTLP collector that keeps what it is sent. */
+/** Starts an OTLP collector that keeps the spans that it receives. */
 export async function startCollector() {
   const received: Received[] = []
   const server = await startUpstream((request, response, text) => {

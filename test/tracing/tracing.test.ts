@@ -29,7 +29,7 @@ beforeEach(() => {
   collector.received.length = 0
 })
 
-/** Serves one request with tracing; spans have arrived once the proxy is closed. */
+/** Serves one request with tracing. Its spans have arrived once the proxy is closed. */
 async function traced(path: string, headers: Record<string, string> = {}, env: Record<string, string> = {}) {
   const tracing = await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env })
   const proxy = await startProxy({ 'upstream.v2': v2.url }, tracing)
@@ -39,7 +39,7 @@ async function traced(path: string, headers: Record<string, string> = {}, env: R
 }
 
 describe('a traced request', () => {
-  it('is a span named by its operation, and each v2 call is a child of it that v2 is told of', async () => {
+  it('is a span named after its operation, with its v2 calls as children', async () => {
     const { spans, log } = await traced(PATH, {
       traceparent: `00-${TRACE}-${PARENT}-01`,
       tracestate: 'vendor=1',
@@ -55,7 +55,7 @@ describe('a traced request', () => {
     expect(JSON.stringify(spans)).not.toMatch(/hidden|secret/)
   })
 
-  it('without a trace of the client begins one', async () => {
+  it('begins a trace if the client sent none', async () => {
     const { spans } = await traced(PATH)
     expect(spans).toHaveLength(2)
     expect(spans.every(({ traceId }) => traceId === spans[0]?.traceId && /^[0-9a-f]{32}$/.test(traceId))).toBe(true)
@@ -67,18 +67,18 @@ describe('a traced request', () => {
     expect(v2.seen[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
   })
 
-  it('with a broken traceparent begins a trace', async () => {
+  it('begins a trace if its traceparent is broken', async () => {
     const { spans } = await traced(PATH, { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` })
     expect(spans).toHaveLength(2)
     expect(spans[0]?.traceId).not.toMatch(/^0+$/)
   })
 
-  it('that fails says so', async () => {
+  it('reports its failure', async () => {
     const { spans } = await traced('/iam/v1/groups?name=teapot')
     expect(spans.map(({ status }) => status)).toEqual([2, 2])
   })
 
-  it('that is native or unknown keeps to what it was', async () => {
+  it('that is native or unknown keeps its name', async () => {
     const { spans } = await traced('/iam/v2/groups', { traceparent: `00-${TRACE}-${PARENT}-01` })
     expect(spans).toEqual([])
     expect(v2.seen[0]?.headers.traceparent).toBe(`00-${TRACE}-${PARENT}-01`)
@@ -88,13 +88,13 @@ describe('a traced request', () => {
 
 describe('without a collector', () => {
   it.each([{}, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x', OTEL_SDK_DISABLED: 'true' }])(
-    '%j: nothing is traced',
+    'traces nothing with %j',
     async (env) => {
       expect(await openTracing(env)).toBeUndefined()
     },
   )
 
-  it('the trace of the client is passed on and logged', async () => {
+  it('passes on and logs the trace of the client', async () => {
     const proxy = await startProxy({ 'upstream.v2': v2.url })
     await fetch(proxy.url + PATH, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })
     expect(v2.seen[0]?.headers.traceparent).toBe(`00-${TRACE}-${PARENT}-01`)
@@ -102,7 +102,7 @@ describe('without a collector', () => {
     await proxy.close()
   })
 
-  it('one that is down holds nobody up', async () => {
+  it('delays no answer if the collector is down', async () => {
     const { log } = await traced(PATH, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
     expect(log[0]).toMatchObject({ status: 200 })
   })

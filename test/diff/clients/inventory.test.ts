@@ -19,7 +19,7 @@ function inventory() {
 }
 
 describe('the inventory', () => {
-  it('knows who calls what, how often, when, in which mode, and what it costs to move', () => {
+  it('knows caller, operation, count, time, mode, and what prevents a move', () => {
     const [bb, aa] = inventory().clients()
     expect(bb).toMatchObject({ caller: 'bb', calls: 9, couldMove: false, cautions: [] })
     expect(bb?.blockers).toEqual([expect.stringMatching(/^registry\.vuln_reports\.list: .+/)])
@@ -61,12 +61,12 @@ describe('the inventory', () => {
   })
 })
 
-describe('CSV', () => {
+describe('CSV output', () => {
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])('disarms the formula %j', (cell) => {
     expect(toCsv(['a'], [[cell]])).toBe(`a\r\n"'${cell}"\r\n`)
   })
 
-  it('quotes what needs it, and leaves numbers alone', () => {
+  it('quotes cells that need it, and leaves numbers alone', () => {
     expect(toCsv(['a', 'b'], [['x,"y"\nz', -5]])).toBe('a,b\r\n"x,""y""\nz",-5\r\n')
   })
 })

@@ -5,7 +5,7 @@ import { align, canonical } from '../../../src/diff/compare/align.ts'
 const rows = fc.array(fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f') }), { maxLength: 8 })
 const values = fc.array(fc.constantFrom<unknown>(1, 2, 'x', null, { a: 1, b: 2 }), { maxLength: 8 })
 
-describe('aligning', () => {
+describe('align', () => {
   it('uses every row of both lists exactly once', () => {
     fc.assert(
       fc.property(fc.oneof(fc.tuple(rows, rows), fc.tuple(values, values)), ([v1, v2]) => {
@@ -17,7 +17,7 @@ describe('aligning', () => {
     )
   })
 
-  it('finds nothing but the order in a shuffled list', () => {
+  it('finds only a different order in a shuffled list', () => {
     fc.assert(
       fc.property(rows, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (v1, random) => {
         const keyed = v1.map((row) => ({ row, by: random.next().value as number }))
@@ -38,8 +38,8 @@ describe('aligning', () => {
   })
 })
 
-describe('canonical text', () => {
-  it('is the same for members in any order, and another for other values', () => {
+describe('canonical', () => {
+  it('gives the same text for members in any order, and another for other values', () => {
     expect(canonical({ a: [1, { c: null, b: '"' }] })).toBe(canonical({ a: [1, { b: '"', c: null }] }))
     expect(canonical({ a: 1 })).not.toBe(canonical({ a: '1' }))
   })

@@ -8,7 +8,7 @@ const WRITE = 'registry.repos.update'
 const row = (nth: number, members = {}) => ({ id: child(nth), name: `repo-${nth}`, ...members })
 
 describe('presence', () => {
-  it('is absent, null or unset, and each of them differs from the others', () => {
+  it('distinguishes absent, null and unset', () => {
     const states = { absent: {}, null: { readme: null }, unset: { readme: '' }, set: { readme: 'text' } }
     const seenAs = Object.fromEntries(
       Object.entries(states).map(([name, v1]) => [
@@ -28,13 +28,13 @@ describe('presence', () => {
     expect(findings(WRITE, { id: 'a', name: 'b' }, { name: 'b', id: 'a' })).toEqual([])
   })
 
-  it('sees members that no table knows', () => {
+  it('includes members that no table has', () => {
     const [found] = findings(WRITE, { novelty: { deep: [1] } }, { novelty: { deep: [2] } })
     expect(found).toMatchObject({ kind: 'value', at: '/novelty/deep/0', where: '/novelty/*/*', v1: 1, v2: 2 })
   })
 })
 
-describe('scalars', () => {
+describe('the comparison of scalars', () => {
   const times: [string, string, string][] = [
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z', ''],
     ['2026-01-02T03:04:05.12Z', '2026-01-02T03:04:05.120000000Z', ''],
@@ -45,7 +45,7 @@ describe('scalars', () => {
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z', 'value /create_time'],
     ['2026-13-02T03:04:05Z', '2026-13-02T03:04:05.0Z', 'value /create_time'],
   ]
-  it.each(times)('time %s against %s: %s', (v1, v2, expected) => {
+  it.each(times)('judges time %s against %s: %s', (v1, v2, expected) => {
     expect(brief(findings(WRITE, { create_time: v1 }, { create_time: v2 })).join()).toBe(expected)
   })
 
@@ -64,11 +64,11 @@ describe('scalars', () => {
     ['0', null, 'type /size'],
     ['1'.repeat(21), `0${'1'.repeat(21)}`, 'value /size'],
   ]
-  it.each(longs)('64-bit integer %j against %j: %s', (v1, v2, expected) => {
+  it.each(longs)('judges 64-bit integer %j against %j: %s', (v1, v2, expected) => {
     expect(brief(findings('registry.images.size', { size: v1 }, { size: v2 })).join()).toBe(expected)
   })
 
-  it('compares durations by their length', () => {
+  it('uses the length of durations', () => {
     const operation = 'iam.identity_providers.regenerate_scim_token'
     expect(findings(operation, { requested_overlap: '3600s' }, { requested_overlap: '3600.000s' })).toEqual([])
     expect(brief(findings(operation, { requested_overlap: '3600s' }, { requested_overlap: '3601s' }))).toEqual(['value /requested_overlap'])
@@ -76,17 +76,17 @@ describe('scalars', () => {
     expect(brief(findings(operation, { requested_overlap: `${endless}s` }, { requested_overlap: `${endless}.0s` }))).toHaveLength(1)
   })
 
-  it('compares cursors by whether there is a further page', () => {
+  it('only checks whether both cursors lead to a further page', () => {
     const list = 'registry.eol_tags.list'
     expect(findings(list, { next_page_token: 'one' }, { next_page_token: 'another' })).toEqual([])
     expect(brief(findings(list, { next_page_token: 'one' }, { next_page_token: '' }))).toEqual(['value /next_page_token'])
   })
 })
 
-describe('maps', () => {
+describe('the keys of maps', () => {
   const overlay = (environment: object) => ({ custom_overlay: { environment } })
 
-  it('have keys that are data: exact in the example, * in totals', () => {
+  it('are data: exact in the example, * in totals', () => {
     const found = findings(WRITE, overlay({ 'a/b': '1', create_time: 'x' }), overlay({ 'a/b': '2' }))
     expect(found.map(({ kind, at, where }) => [kind, at, where])).toEqual([
       ['value', '/custom_overlay/environment/a~1b', '/custom_overlay/environment/*'],
@@ -94,7 +94,7 @@ describe('maps', () => {
     ])
   })
 
-  it('may have any key at all', () => {
+  it('may be any text', () => {
     const v1 = JSON.parse('{"custom_overlay":{"environment":{"__proto__":"1","toString":"2"}}}')
     expect(brief(findings(WRITE, v1, overlay({})))).toEqual([
       'missing /custom_overlay/environment/__proto__',
@@ -122,7 +122,7 @@ describe('lists', () => {
     expect(brief(findings(LIST, { items: [row(1), row(2)] }, { items: [row(2), row(3)] }))).toEqual(['extra /items/1', 'missing /items/0'])
   })
 
-  it('show a doubled row', () => {
+  it('show a duplicate row', () => {
     expect(brief(findings(LIST, { items: [row(1), row(2)] }, { items: [row(1), row(2), row(2)] }))).toEqual(['extra /items/2'])
   })
 
@@ -156,7 +156,7 @@ describe('errors', () => {
   const error = (message: string, details: unknown[] = [], code = 3) => ({ code, message, details })
   const compareErrors = (v1: object, v2: object) => compare(operationOf(WRITE), seen(v1, 400), seen(v2, 400))
 
-  it('are compared by code and message, their details as one thing', () => {
+  it('are compared by code and message, and their details as one value', () => {
     const details = [{ '@type': 'x', fieldViolations: [{ field: 'name' }] }]
     expect(compareErrors(error('no'), error('no', details))).toMatchObject({ findings: [{ kind: 'value', at: '/details' }] })
     expect(compareErrors(error('no'), error('yes', [], 9))).toMatchObject({
@@ -167,7 +167,7 @@ describe('errors', () => {
     })
   })
 
-  it('of different statuses are one difference', () => {
+  it('with different statuses are one difference', () => {
     const compared = compare(operationOf(WRITE), seen({ id: 'a' }), seen(error('no'), 400))
     expect(compared).toEqual({ findings: [{ kind: 'status', at: '', where: '', path: '', v1: 200, v2: 400 }] })
   })
@@ -176,7 +176,7 @@ describe('errors', () => {
 describe('headers', () => {
   const typed = (type: string) => ({ ...seen({}), headers: { 'content-type': type } })
 
-  it('are compared by media type, where both are known', () => {
+  it('are compared by media type if both are known', () => {
     const operation = operationOf(WRITE)
     expect(compare(operation, typed('application/json'), typed('Application/JSON; charset=utf-8'))).toEqual({ findings: [] })
     expect(compare(operation, typed('application/json'), seen({}))).toEqual({ findings: [] })
@@ -187,7 +187,7 @@ describe('headers', () => {
 })
 
 describe('dialects', () => {
-  it('write their own names in examples and table names in totals', () => {
+  it('use their own names in examples and table names in totals', () => {
     const published = createCompare('published')
     const [found] = findings(LIST, { items: [{ ...row(1), createTime: null }] }, { items: [row(1)] }, published)
     expect(found).toMatchObject({ kind: 'missing', at: '/items/0/createTime', where: '/items/*/create_time' })
@@ -202,11 +202,11 @@ describe('bounds', () => {
   }
   const text = JSON.stringify({ items: [row(1), row(2)] })
 
-  it('let through what they can hold', () => {
+  it('accept an answer that fits', () => {
     expect(compare(operationOf(LIST), captured(text), captured(text))).toEqual({ findings: [] })
   })
 
-  it('make a larger answer inconclusive, which says so', () => {
+  it('make a larger answer inconclusive, with the reason', () => {
     const compared = compare(operationOf(LIST), captured(text), captured(text, 50))
     expect(compared).toEqual({ inconclusive: 'v2 sent more than the 50 characters that are compared' })
   })

@@ -17,14 +17,14 @@ describe('ln Γ', () => {
 })
 
 describe('the 95 % upper bound', () => {
-  it('is 1 as long as nothing is known, and falls with every clean observation', () => {
+  it('is 1 while nothing is known, and falls with every clean observation', () => {
     expect(upperBound({ n: 0, bad: 0 })).toBe(1)
     const bounds = [1, 10, 100, 1_000, 10_000, 1_000_000].map((n) => upperBound({ n, bad: 0 }))
     expect(bounds).toEqual([...bounds].sort((a, b) => b - a))
     expect(bounds.at(-1)).toBeLessThan(5e-6)
   })
 
-  it('lies above the observed rate, and comes near it', () => {
+  it('lies above the observed rate, and approaches it', () => {
     for (const [n, bad] of [
       [10, 10],
       [1_000, 500],
@@ -36,12 +36,12 @@ describe('the 95 % upper bound', () => {
     expect(upperBound({ n: 100_000, bad: 5_000 })).toBeLessThan(0.06)
   })
 
-  it('costs little more than looking once would: 3,000 clean ones for one in a thousand then, fewer than 4,000 here', () => {
+  it('needs under 4,000 clean observations for 0.1 % (a fixed sample needs 3,000)', () => {
     expect(cleanNeeded({ n: 0, bad: 0 }, 0.001)).toBeGreaterThan(2_995)
     expect(cleanNeeded({ n: 0, bad: 0 }, 0.001)).toBeLessThan(4_000)
   })
 
-  it('is at the target exactly when so many clean ones were added as it says', () => {
+  it('reaches the target after exactly as many clean observations as it says', () => {
     for (const target of [0.2, 0.01, 0.001]) {
       for (const seen of [
         { n: 0, bad: 0 },
@@ -58,19 +58,19 @@ describe('the 95 % upper bound', () => {
   })
 })
 
-describe('looking at it after every request', () => {
+describe('reading the bound after every request', () => {
   const RUNS = 10_000
   const REQUESTS = 20_000
 
-  /** Whether a run with this true rate is ever promoted to `target`; looks after every single request. */
+  /** Tells whether a run with this true rate is ever promoted to `target`. It checks after every request. */
   function promoter(target: number) {
-    /** By number of bad ones: the first count of observations at which it would be promoted. Found by the functions under test. */
+    /** By number of bad observations: the first count at which it would be promoted, as found by the functions under test. */
     const promotedAt: number[] = []
     const first = (bad: number) => (promotedAt[bad] ??= bad + cleanNeeded({ n: bad, bad }, target))
     return (rate: number, next: () => number) => {
       let n = 0
       for (let bad = 0; ; bad++) {
-        // The number of clean ones before the next bad one is geometric.
+        // The number of clean observations before the next bad one is geometric.
         n += Math.floor(Math.log1p(-next()) / Math.log1p(-rate))
         if (Math.min(n, REQUESTS) >= first(bad)) return true
         n += 1
@@ -92,7 +92,7 @@ describe('looking at it after every request', () => {
     expect(wrong / RUNS).toBeLessThanOrEqual(0.05)
   })
 
-  it('promotes what is good enough', () => {
+  it('promotes an operation that is good enough', () => {
     const isPromoted = promoter(0.01)
     const next = seeded(4_712)
     let right = 0
@@ -100,7 +100,7 @@ describe('looking at it after every request', () => {
     expect(right / RUNS).toBeGreaterThan(0.99)
   })
 
-  it('once a number of bad ones is promoted, it stays so with more clean ones', () => {
+  it('keeps a promotion when more clean observations follow', () => {
     for (let bad = 0; bad < 30; bad++) {
       const first = bad + cleanNeeded({ n: bad, bad }, 0.01)
       for (let n = Math.max(bad, 1); n < first + 2_000; n += 7) expect(isWithin({ n, bad }, 0.01)).toBe(n >= first)

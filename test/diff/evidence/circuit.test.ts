@@ -27,7 +27,7 @@ describe('the circuit of an operation', () => {
   it.each([
     ['error', 10, 'errors: 11 of 101 answers in 60 s, more than the 10 % that are allowed'],
     ['mismatch', 4, 'mismatches: 5 of 95 answers in 60 s, more than the 5 % that are allowed'],
-  ] as const)('opens when the rate of each %s leaves its bound, and says so once', (outcome, allowed, reason) => {
+  ] as const)('opens when the rate of each %s exceeds its limit, and reports it once', (outcome, allowed, reason) => {
     const { state, many, observe, isOpen, open, clock } = circuit()
     many(90, 'match')
     many(allowed, outcome)
@@ -38,7 +38,7 @@ describe('the circuit of an operation', () => {
     expect([...open().keys()]).toEqual([OPERATION])
   })
 
-  it('opens early when no clean answer could make up for it', () => {
+  it('opens early if no clean answers could make up for the bad ones', () => {
     const { state, many } = circuit()
     many(1, 'mismatch')
     expect(state(OPERATION).state).toBe('inconclusive')
@@ -46,7 +46,7 @@ describe('the circuit of an operation', () => {
     expect(state(OPERATION).state).toBe('open')
   })
 
-  it('forgets what left the window', () => {
+  it('drops answers that left the window', () => {
     const { state, many, clock } = circuit()
     many(1, 'mismatch')
     clock.now += 60_000
@@ -66,7 +66,7 @@ describe('the circuit of an operation', () => {
     expect(state(OPERATION).state).toBe('inconclusive')
   })
 
-  it('stays open until a person closes it, and leaves other operations alone', () => {
+  it('stays open until a person closes it, and does not affect other operations', () => {
     const { state, many, isOpen, reset, clock } = circuit()
     many(5, 'error')
     clock.now += 3_600_000

@@ -44,7 +44,7 @@ describe('evidence', () => {
     expect(all.of(LIST)).toMatchObject({ requests: 6, n: 5, matches: 4, mismatches: 1, callers: 2, shapes: 2, firstAt: 0, lastAt: 1_000 })
   })
 
-  it('lets races and open questions say nothing', () => {
+  it('does not count races and open questions', () => {
     const all = evidence()
     for (const outcome of ['match', 'expected', 'noise', 'race', 'mismatch', 'error', 'inconclusive'] as const)
       all.observe(one({ outcome }))
@@ -60,7 +60,7 @@ describe('evidence', () => {
     })
   })
 
-  it('takes records of other times, and forgets when told to', () => {
+  it('takes records of other times, and drops them on reset', () => {
     const all = evidence()
     all.observe(one(), 5_000)
     expect(all.of(LIST)?.lastAt).toBe(5_000)
@@ -73,7 +73,7 @@ describe('evidence', () => {
 })
 
 describe('collapsing', () => {
-  it('counts no clean observation that it could not remember', () => {
+  it('does not count clean observations that it could not remember', () => {
     const isNew = createCollapse({ windowMs: 100, entries: 2 })
     const at = (shape: string, now: number, outcome: ComparisonOutcome = 'match') => isNew(one({ shape, outcome }), now)
     expect([at('a', 0), at('b', 50), at('c', 60), at('d', 60, 'mismatch')]).toEqual([true, true, false, true])
@@ -101,7 +101,7 @@ describe('the cutover', () => {
     })
   })
 
-  it('is not ready without any traffic', () => {
+  it('is not ready without traffic', () => {
     expect(judge(evidence())).toMatchObject({ ready: false, reasons: ['No v1 request was seen yet: nothing is known.'] })
   })
 
@@ -132,13 +132,13 @@ describe('the cutover', () => {
     })
   })
 
-  it('names operations that were used but never compared, and those that need v1', () => {
+  it('names operations that were never compared, and those that need v1', () => {
     const reasons = judge(evidence(), { 'iam.groups.list': 1, 'registry.vuln_reports.list': 7 }).reasons
     expect(reasons[0]).toBe('iam.groups.list had 1 request and no comparison: put it into a diff mode.')
     expect(reasons[1]).toMatch(/^registry\.vuln_reports\.list needs a v1 service: .+\.$/)
   })
 
-  it('is not promoted by races alone', () => {
+  it('is not reached by races alone', () => {
     const all = evidence()
     observe(all, 10_000, 'race')
     expect(judge(all).operations[0]?.standing).toBe('inconclusive')

@@ -12,7 +12,7 @@ const request = (query: Record<string, string[]> = {}, body?: unknown, params = 
 describe('the shape of a request', () => {
   const list = operationOf('registry.tags.list')
 
-  it('is its operation, the names of its parameters and the classes of their values', () => {
+  it('has its operation, the names of its parameters and the classes of their values', () => {
     const query = { 'uidp.children_of': [child(1)], exclude_dates: ['true'], name: ['secret-name'] }
     expect(shapeOf(list, request(query))).toBe('registry.tags.list?exclude_dates=flag&name=text&uidp.children_of=child')
     expect(shapeOf(list, request())).toBe('registry.tags.list')
@@ -24,15 +24,15 @@ describe('the shape of a request', () => {
     expect(shapeOf(list, request(one))).toBe(shapeOf(list, request(other)))
   })
 
-  it('counts parameters that no table knows, and never names them', () => {
+  it('counts parameters that no table has, and never names them', () => {
     expect(shapeOf(list, request({ 'planted-secret': ['a'], other: ['b'] }))).toBe('registry.tags.list?(unknown)=2')
   })
 
-  it('tells repeated parameters', () => {
+  it('distinguishes repeated parameters', () => {
     expect(shapeOf(list, request({ 'uidp.ids': [child(1), child(2)] }))).toBe('registry.tags.list?uidp.ids=several')
   })
 
-  it('holds the members of a body and the variables of the path', () => {
+  it('has the members of a body and the variables of the path', () => {
     const update = operationOf('registry.repos.update')
     const body = { name: 'planted', customOverlay: {}, sync_config: null, bundles: [], aliases: ['x'], 'planted-key': 1 }
     expect(shapeOf(update, request({}, body, { id: child(1) }))).toBe(
@@ -64,7 +64,7 @@ describe('the class of a value', () => {
 })
 
 describe('cursors', () => {
-  it('are the other side’s own, for this caller and operation only', () => {
+  it('belong to the other side, for this caller and operation only', () => {
     const cursors = createCursors()
     cursors.learn('a', 'x', 'v1-token', 'v2-token')
     expect(cursors.find('a', 'x', 'v1-token')).toBe('v2-token')
@@ -72,7 +72,7 @@ describe('cursors', () => {
     expect(cursors.find('a', 'y', 'v1-token')).toBeUndefined()
   })
 
-  it('are bounded, oldest first', () => {
+  it('are bounded, and the oldest are dropped first', () => {
     const cursors = createCursors(2)
     for (const token of ['1', '2', '1', '3']) cursors.learn('a', 'x', token, token)
     expect(['1', '2', '3'].map((token) => cursors.find('a', 'x', token))).toEqual(['1', undefined, '3'])

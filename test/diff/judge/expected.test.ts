@@ -17,7 +17,7 @@ const row = (members: object) => ({ items: [{ id: child(1), ...members }] })
 describe('a declared difference', () => {
   const { judge } = court(declarations)
 
-  it('explains what it says, and gives its code', () => {
+  it('explains the findings that it covers, and gives its code', () => {
     const judged = judge(LIST, seen(row({ readme: 'long' })), seen(row({ readme: '' })))
     expect(judged).toMatchObject({ outcome: 'expected', findings: [{ code: 'no-readme' }] })
   })
@@ -40,7 +40,7 @@ describe('a declared difference', () => {
     expect(judged.findings.map(({ code }) => code).sort()).toEqual(['no-readme', undefined])
   })
 
-  it('can be about statuses, and then about these two only', () => {
+  it('can name two statuses, and then explains only these two', () => {
     const create = operationOf('iam.groups.create')
     expect(judge(create, seen({}), seen({}, 400)).outcome).toBe('expected')
     expect(judge(create, seen({}), seen({}, 403)).outcome).toBe('mismatch')
@@ -54,7 +54,7 @@ describe('a declared difference', () => {
 })
 
 describe('the report of declarations', () => {
-  it('tells the matched from the stale and from those that no comparison can show', () => {
+  it('distinguishes matched, stale and invisible declarations', () => {
     const { judge, expected } = court(declarations)
     tally(expected, LIST.id, judge(LIST, seen(row({ readme: 'a' })), seen(row({ readme: '' }))))
     tally(expected, LIST.id, judge(LIST, seen(row({})), seen(row({}))))

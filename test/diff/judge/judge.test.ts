@@ -31,7 +31,7 @@ describe('the outcome of two answers', () => {
     [500, 401, 'inconclusive'],
     [403, 400, 'mismatch'],
   ]
-  it.each(statuses)('HTTP %i and HTTP %i: %s', (v1, v2, outcome) => {
+  it.each(statuses)('for HTTP %i and HTTP %i: %s', (v1, v2, outcome) => {
     const answer = (status: number) => seen(status < 400 ? body : error, status)
     const judged = judge(operation, answer(v1), answer(v2))
     expect(judged.outcome).toBe(outcome)
@@ -45,7 +45,7 @@ describe('the outcome of two answers', () => {
     [200, 400, 'mismatch'],
     [400, 400, 'match'],
   ]
-  it.each(unasked)('HTTP %i of v1 and HTTP %i of the tables, which did not ask v2: %s', (v1, v2, outcome) => {
+  it.each(unasked)('for HTTP %i of v1 and HTTP %i of the tables without a call to v2: %s', (v1, v2, outcome) => {
     const given = seen(v2 < 400 ? body : error, v2)
     expect(judge(operation, seen(v1 < 400 ? body : error, v1), { ...given, unasked: true }).outcome).toBe(outcome)
   })

@@ -8,8 +8,8 @@ const list = (...rows: object[]) => ({ items: rows })
 const later = (second: number) => ({ last_seen: `2026-01-01T00:00:0${second}Z` })
 const busy = () => findings(ID, list(row(later(1))), list(row(later(2))))
 
-describe('a member that v1 answers differently by itself', () => {
-  it('is noise once it did so often enough', () => {
+describe('a member that v1 changes by itself', () => {
+  it('is noise once it has changed often enough', () => {
     const noise = createNoise({ changes: 3, share: 0.1 })
     const [found] = busy()
     for (let ask = 0; ask < 2; ask++) noise.learn(ID, busy())
@@ -30,7 +30,7 @@ describe('a member that v1 answers differently by itself', () => {
     expect(judge(operationOf('iam.groups.list'), seen(list(row({}))), seen(list(row(later(9))))).outcome).toBe('mismatch')
   })
 
-  it('is not noise when somebody wrote the row meanwhile', () => {
+  it('is not noise if the row was written meanwhile', () => {
     const noise = createNoise({ changes: 1, share: 0 })
     const written = { name: 'b', updated_at: '2026-01-01T00:00:05Z' }
     noise.learn(ID, findings(ID, list(row({ updated_at: '2026-01-01T00:00:01Z' })), list(row(written))))
@@ -39,7 +39,7 @@ describe('a member that v1 answers differently by itself', () => {
     expect(noise.members().map(({ where }) => where)).toEqual(['/items/*/name', '/items/*/last_seen'])
   })
 
-  it('is not noise when it changes seldom, and no longer when it calmed down', () => {
+  it('is not noise if it changes seldom, and no longer once it is stable again', () => {
     const noise = createNoise({ changes: 3, share: 0.1 })
     for (let ask = 0; ask < 3; ask++) noise.learn(ID, busy())
     for (let ask = 0; ask < 27; ask++) noise.learn(ID, [])
@@ -48,7 +48,7 @@ describe('a member that v1 answers differently by itself', () => {
     expect(noise.members()).toEqual([])
   })
 
-  it('counts once for each double ask, however many rows show it', () => {
+  it('counts once for each double read, however many rows show it', () => {
     const noise = createNoise({ changes: 2, share: 0 })
     noise.learn(ID, findings(ID, list(row(later(1)), row(later(1), 2)), list(row(later(2)), row(later(2), 2))))
     expect(noise.members()).toEqual([])
@@ -61,7 +61,7 @@ describe('a member that v1 answers differently by itself', () => {
     expect(judge(operationOf(ID), seen(there), seen(back)).outcome).toBe('noise')
   })
 
-  it('is forgotten in the long run when it stays calm', () => {
+  it('is unlearned in the long run if it stays stable', () => {
     const noise = createNoise({ changes: 3, share: 0 })
     for (let ask = 0; ask < 3; ask++) noise.learn(ID, busy())
     for (let ask = 0; ask < 1000; ask++) noise.learn(ID, [])

@@ -14,7 +14,7 @@ const row = (nth: number, members: object = {}) => ({
 const list = (...rows: object[]) => ({ items: rows })
 const written = { description: 'y', updated_at: '2026-01-01T00:00:01Z' }
 
-/** The five answers in the order in which they were given: v1 and v2, then v1, v2, v1 again. */
+/** The five answers in the order of the requests: v1 and v2, then v1, v2 and v1 again. */
 type Answers = readonly [v1: object, v2: object, v1Again: object, v2Again: object, v1Last: object]
 
 function settled([v1, v2, ...again]: Answers, parts = court()) {
@@ -32,17 +32,17 @@ describe('a mismatch that is asked again', () => {
     ['v2 is wrong each time and v1 stands still', [right, wrong, right, wrong, right], 'mismatch'],
     ['v2 was wrong once and v1 stands still', [right, wrong, right, right, right], 'mismatch'],
     [
-      'somebody wrote the row between v1 and v2',
+      'the row was written between v1 and v2',
       [right, list(row(1, written), row(2)), list(row(1, written), row(2)), list(row(1, written), row(2)), list(row(1, written), row(2))],
       'race',
     ],
     [
-      'somebody writes the row all the time',
+      'the row is written all the time',
       [right, list(row(1, written)), right, list(row(1, written), row(2)), list(row(1, { ...written, description: 'z' }), row(2))],
       'race',
     ],
     [
-      'somebody wrote a row and back while v2 was asked',
+      'a row was changed and restored while v2 was asked',
       [
         right,
         list(row(1, written), row(2)),
@@ -52,32 +52,32 @@ describe('a mismatch that is asked again', () => {
       ],
       'race',
     ],
-    ['somebody writes one row, and v2 is wrong in another', [right, wrong, right, wrong, list(row(1), row(2, written))], 'mismatch'],
-    ['somebody adds rows, and v2 is wrong in another', [right, wrong, right, wrong, list(row(0), row(1), row(2))], 'mismatch'],
+    ['one row is written, and v2 is wrong in another', [right, wrong, right, wrong, list(row(1), row(2, written))], 'mismatch'],
+    ['rows are added, and v2 is wrong in another', [right, wrong, right, wrong, list(row(0), row(1), row(2))], 'mismatch'],
     ['a row was created between v1 and v2', [list(row(1)), right, right, right, right], 'race'],
     ['a row was created and deleted in between', [list(row(1)), right, list(row(1)), list(row(1)), list(row(1))], 'race'],
     ['v2 never shows a row', [right, list(row(1)), right, list(row(1)), right], 'mismatch'],
-    ['v2 sorts otherwise each time', [right, list(row(2), row(1)), right, list(row(2), row(1)), right], 'mismatch'],
-    ['v1 sorts as it likes', [right, list(row(2), row(1)), right, list(row(2), row(1)), list(row(2), row(1))], 'race'],
-    ['v1 sorts as it likes and v2 is wrong', [right, wrong, right, wrong, list(row(2), row(1))], 'mismatch'],
+    ['v2 sorts differently each time', [right, list(row(2), row(1)), right, list(row(2), row(1)), right], 'mismatch'],
+    ['v1 sorts at random', [right, list(row(2), row(1)), right, list(row(2), row(1)), list(row(2), row(1))], 'race'],
+    ['v1 sorts at random and v2 is wrong', [right, wrong, right, wrong, list(row(2), row(1))], 'mismatch'],
   ]
   it.each(cases)('%s', (_, answers, outcome) => {
     expect(settled(answers).outcome).toBe(outcome)
   })
 
-  it('says why', () => {
+  it('gives its reason', () => {
     expect(settled([right, wrong, right, right, right]).reason).toMatch(/^v2 answered differently/)
     expect(settled([list(row(1)), right, right, right, right]).reason).toMatch(/^v1 changed/)
   })
 
-  it('looks a movement up among as many as there are rows', () => {
+  it('finds a change of v1 among as many as there are rows', () => {
     const many = Array.from({ length: 20_000 }, (_, nth) => nth)
     const all = (members: object) => list(...many.map((nth) => row(nth, members)))
     const answers = [all({}), all({ name: 'b' }), all({}), all({ name: 'b' }), all(written)] as const
     expect(settled(answers).outcome).toBe('race')
   })
 
-  it('does not take noise for a movement of v1', () => {
+  it('does not take noise for a change of v1', () => {
     const parts = court()
     const [one, other] = [list(row(1, { active_tags: ['a'] })), list(row(1, { active_tags: ['b'] }))]
     for (let ask = 0; ask < 3; ask++) parts.noise.learn(ID, findings(ID, one, other))
@@ -85,7 +85,7 @@ describe('a mismatch that is asked again', () => {
     expect(settled([one, bad, one, bad, other], parts).outcome).toBe('mismatch')
   })
 
-  it('is an error when v2 fails now, and inconclusive when v1 does', () => {
+  it('is an error if v2 now fails, and inconclusive if v1 does', () => {
     const { judge, settle } = court()
     const judgement = judge(operation, seen(right), seen(wrong))
     const first = { v1: seen(right), v2: seen(wrong), judgement }
@@ -95,7 +95,7 @@ describe('a mismatch that is asked again', () => {
     expect(settle(operation, first, { v1: failed, v2: seen(wrong), v1Again: seen(right) }).outcome).toBe('inconclusive')
   })
 
-  it('is a race when v1 says not found meanwhile', () => {
+  it('is a race if v1 meanwhile says not found', () => {
     const { judge, settle } = court()
     const gone = seen({ code: 5, message: 'gone', details: [] }, 404)
     const first = { v1: seen(right), v2: gone, judgement: judge(operation, seen(right), gone) }

@@ -5,7 +5,7 @@ import { caseText } from '../../../src/diff/records/case-text.ts'
 import type { Comparison } from '../../../src/diff/records/record.ts'
 import { holds } from '../../properties/check.ts'
 
-/** Texts that would like to end a comment, a string or a call, and to run. */
+/** Texts that try to end a comment, a string or a call, and to run. */
 const hostile = fc.oneof(
   fc.constantFrom(
     '\nhit()\n//',
@@ -43,7 +43,7 @@ const records = fc.record({
   totals: fc.array(fc.record({ kind: anything, where: anything, count: anything })),
 })
 
-it('a hostile record becomes a test that does nothing but play its values', () => {
+it('a hostile record becomes a test that only plays its values', () => {
   holds(records, (record) => {
     const text = caseText(JSON.parse(JSON.stringify(record)) as Comparison, '../..') ?? ''
     const [imports, rest] = [text.match(/^import .*$/gm), text.replaceAll(/^import .*$/gm, '')]
@@ -62,7 +62,7 @@ it('a hostile record becomes a test that does nothing but play its values', () =
   })
 })
 
-it('a record whose operation cannot become a text is told all the same', () => {
+it('a record whose operation is no text still becomes a test', () => {
   const record = { id: 1, at: [], operation: [{ toString: false }], exhibit: {}, totals: [] } as unknown as Comparison
   expect(caseText(record, '../..')).toContain('it("[{\\"toString\\":false}] as recorded [], 1", async')
 })

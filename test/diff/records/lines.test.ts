@@ -20,9 +20,9 @@ it.each([
   ['a', ['a']],
   ['a\nb\r\n\nc\n', ['a', 'b', '', 'c']],
   ['a\u2028b\u2029c\rd\n', ['a\u2028b\u2029c\rd']],
-])('a file %j has the lines %j', async (text, lines) => expect(await linesIn(text)).toEqual(lines))
+])('splits a file %j into the lines %j', async (text, lines) => expect(await linesIn(text)).toEqual(lines))
 
-it('lines that are longer than what is read at once are whole', async () => {
+it('returns lines whole that are longer than one read', async () => {
   const long = 'ä'.repeat(200_000)
   expect(await linesIn(`${long}\n${long}`)).toEqual([long, long])
 })

@@ -94,7 +94,7 @@ describe('the recorder', () => {
 })
 
 describe('a record file', () => {
-  it('goes on behind a torn line, which alone is lost', async () => {
+  it('continues after a torn line, and loses only that line', async () => {
     const path = join(folder, 'torn')
     await writeFile(path, `${JSON.stringify(note('a'))}\n{"kind":"no`)
     const file = fileAt(path)
@@ -105,7 +105,7 @@ describe('a record file', () => {
     expect(count).toEqual({ entries: 2, skipped: 1 })
   })
 
-  it('is rotated, and the whole stays bounded', async () => {
+  it('is rotated, and its total size stays bounded', async () => {
     const path = join(folder, 'rotated')
     const file = fileAt(path, { bytes: 100, files: 2 })
     for (let nth = 0; nth < 20; nth++) {
@@ -118,7 +118,7 @@ describe('a record file', () => {
     for (const name of await readdir(folder)) expect((await readFile(join(folder, name))).length).toBeLessThan(200)
   })
 
-  it('counts what a full disk loses, and never throws', async () => {
+  it('counts the lines that a full disk loses, and never throws', async () => {
     const file = fileAt('/dev/full')
     file.add('a')
     file.add('b')
@@ -127,7 +127,7 @@ describe('a record file', () => {
     expect(file.problem()).toMatch(/ENOSPC/)
   })
 
-  it('goes on when the folder is there again', async () => {
+  it('continues when the folder exists again', async () => {
     const path = join(folder, 'later', 'file')
     const file = fileAt(path)
     file.add('lost')
@@ -140,7 +140,7 @@ describe('a record file', () => {
     expect([file.dropped(), file.problem()]).toEqual([1, undefined])
   })
 
-  it('lets only so many lines wait for the disk', async () => {
+  it('limits the lines that wait for the disk', async () => {
     const file = fileAt(join(folder, 'slow'), { waiting: 2 })
     for (const line of ['1', '2', '3', '4', '5']) file.add(line)
     await file.flush()

@@ -16,7 +16,7 @@ function comparison(nth: number, outcome: ComparisonOutcome, totals: Comparison[
   return { kind: 'comparison', ...who, outcome, totals, examples: [] }
 }
 
-describe('records told again', () => {
+describe('restored records', () => {
   it('give the same evidence, inventory and declarations', () => {
     const evidence = createEvidence(() => 0)
     const inventory = createInventory(operations)

@@ -14,7 +14,7 @@ const PLANTED = 'planted-secret-4711'
 describe('masked values', () => {
   const { value, pointer, path } = redactor()
 
-  it('keep what is provably harmless', () => {
+  it('keep texts that are provably harmless', () => {
     const harmless = {
       id: child(1),
       uid: ROOT_UID,
@@ -30,7 +30,7 @@ describe('masked values', () => {
     expect(value(harmless, '', new Set([...words, ...Object.keys(harmless)]))).toEqual(harmless)
   })
 
-  it('hide every other text, but show that equal ones are equal', () => {
+  it('hide every other text, but keep equal texts equal', () => {
     const [one, same, other] = [PLANTED, PLANTED, `${PLANTED}!`].map((text) => value(text, 'description', words))
     expect(one).toMatch(/^text-19-[0-9a-f]{8}$/)
     expect(same).toBe(one)
@@ -38,7 +38,7 @@ describe('masked values', () => {
     expect(createRedactor({ values: 'masked', key: 'other' }).value(PLANTED, 'description', words)).not.toBe(one)
   })
 
-  it('hide a uid where no uid belongs, and names that no table knows', () => {
+  it('hide a uid where no uid belongs, and names that no table has', () => {
     expect(value(ROOT_UID, 'description', words)).toMatch(/^text-40-/)
     expect(JSON.stringify(value({ environment: { [PLANTED]: PLANTED } }, 'custom_overlay', words))).not.toContain(PLANTED)
     expect(pointer(`/items/3/custom_overlay/environment/${PLANTED}~1x`, '/items/*/custom_overlay/environment/*', words)).toMatch(
@@ -46,7 +46,7 @@ describe('masked values', () => {
     )
   })
 
-  it('cut what is long', () => {
+  it('cut long values', () => {
     expect(value(Array(9).fill(1), 'bundles', words)).toEqual([1, 1, 1, 1, 1, '… 4 more'])
     const deep = Array(20)
       .fill(0)
@@ -63,13 +63,13 @@ describe('masked values', () => {
 describe('shown values', () => {
   const { value } = redactor('shown')
 
-  it('are cut, and free of what looks like a secret', () => {
+  it('are cut, and contain nothing that looks like a secret', () => {
     expect(value('a repo', 'description', words)).toBe('a repo')
     expect(value('x'.repeat(500), 'description', words)).toBe(`${'x'.repeat(200)}… (500 characters)`)
     expect(value('use Bearer abc.def', 'description', words)).toBe('use [hidden]')
   })
 
-  it('never hold the value of a secret member', () => {
+  it('never contain the value of a secret member', () => {
     expect(value({ token: 'a', nested: { client_secret: 'b', clientSecret: { c: 'd' } } }, '', words)).toEqual({
       token: '[hidden]',
       nested: { client_secret: '[hidden]', clientSecret: '[hidden]' },
@@ -77,7 +77,7 @@ describe('shown values', () => {
   })
 })
 
-describe('a shown value with a secret where it is cut', () => {
+describe('a shown value with a secret at the cut', () => {
   const { value } = redactor('shown')
   it.each([
     ['a token', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln'],
@@ -94,7 +94,7 @@ describe('a shown value with a secret where it is cut', () => {
     }
   })
 
-  it('is as long as it was, and never longer than the cut', () => {
+  it('keeps its length up to the cut', () => {
     const text = `${'ghp_abcdefgh '.repeat(3)}end`
     expect(value(text, 'description', words)).toBe('[hidden] [hidden] [hidden] end')
     expect(value('eyJ-'.repeat(2_000_000), 'description', words)).toBe('[hidden]… (8000000 characters)')
@@ -126,7 +126,7 @@ describe('secrets', () => {
     (name) => expect(isSecretName(name)).toBe(true),
   )
 
-  it.each(['name', 'token_expire_time', 'key_id', 'credential_state', 'codec'])('are not in %s', (name) => {
+  it.each(['name', 'token_expire_time', 'key_id', 'credential_state', 'codec'])('do not include %s', (name) => {
     expect(isSecretName(name)).toBe(false)
   })
 
@@ -144,11 +144,11 @@ describe('secrets', () => {
     expect(withoutSecrets(`before ${secret} after`)).toBe('before [hidden] after')
   })
 
-  it('are cut off where a key is not complete', () => {
+  it('are hidden if a key is incomplete', () => {
     expect(withoutSecrets('before -----BEGIN PRIVATE KEY-----\nMIIEvQ')).toBe('before [hidden]')
   })
 
-  it('are taken out of addresses', () => {
+  it('are removed from URLs', () => {
     expect(withoutSecrets('https://user:pass@host/x?a=1&access_token=abc&sig=d#f')).toBe(
       'https://[hidden]host/x?a=1&access_token=[hidden]&sig=[hidden]#f',
     )
@@ -156,7 +156,7 @@ describe('secrets', () => {
 })
 
 describe('a secret planted in every member of every answer', () => {
-  /** The unset answer of an operation with the secret wherever a text, a key or a further member can be. */
+  /** The unset answer of an operation, with the secret in every text, every key and one more member of each object. */
   function planted(value: unknown, text: string): unknown {
     if (Array.isArray(value)) return [text, ...value.map((item) => planted(item, text))]
     if (typeof value !== 'object' || value === null) return text

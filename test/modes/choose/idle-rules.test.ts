@@ -11,24 +11,24 @@ const idle = (...rules: object[]) => {
   return said.map((text) => text.replace(/^modes\.rules\.(\d+) \(.*\) (fits no operation|is never reached).*\.$/, '$1 $2'))
 }
 
-it('rules that decide something are fine', () => {
+it('accepts rules that have an effect', () => {
   expect(idle({ operations: 'iam.groups.list' }, { operations: 'iam.*' }, { operations: '*' })).toEqual([])
   expect(idle({ operations: '*', clients: 'a*' }, { operations: '*', clients: 'b*' }, { operations: '*', clients: 'ab' })).toEqual([])
   expect(idle()).toEqual([])
 })
 
-it('a rule for nothing is told', () => {
+it('reports a rule that fits no operation', () => {
   expect(idle({ operations: 'iam.groupz.list' }, { operations: ['iam.groupz.*', 'iam.groups.list'] })).toEqual(['0 fits no operation'])
 })
 
-it('a rule behind others that take all of it is told', () => {
+it('reports a rule whose requests earlier rules all take', () => {
   expect(idle({}, { operations: 'iam.groups.list' })).toEqual(['1 is never reached'])
   expect(idle({ operations: 'iam.roles.list' }, { operations: 'iam.groups.*' }, { operations: 'iam.*' })).toEqual(['2 is never reached'])
   expect(idle({ clients: ['a', 'b'] }, { operations: 'iam.*', clients: 'b' })).toEqual(['1 is never reached'])
   expect(idle({ clients: 'a' }, { operations: 'iam.*' })).toEqual([])
 })
 
-it('PUT /modes and the log say so', async () => {
+it('PUT /modes and the log report rules without effect', async () => {
   const v1 = await startUpstream(answering({}))
   const rules = [{ operations: 'iam.groupz.list', mode: 'v1' as const }]
   const modes = modesSchema.parse({ default: 'v2', rules })

@@ -55,17 +55,17 @@ describe('a mode', () => {
     ['v2', 'v1'],
     ['diff-v1', 'diff-v1'],
     ['diff-v2', 'diff-v1'],
-  ])('of what v1 knows more of is, for the default %s, %s', (byDefault, mode) => {
+  ])('of an operation that v1 answers first is, for the default %s, %s', (byDefault, mode) => {
     expect(createSelect(rules({ default: byDefault }))(question({ isV1First: true }))).toBe(mode)
   })
 
-  it('of what v1 knows more of is that of a rule or of a tester all the same', () => {
+  it('of an operation that v1 answers first still follows a rule or a tester', () => {
     const given = rules({ default: 'v1', rules: [{ operations: 'registry.*', mode: 'diff-v2' }], testers: ['me'] })
     expect(createSelect(given)(question({ isV1First: true }))).toBe('diff-v2')
     expect(createSelect(given)(question({ isV1First: true, subject: 'me', wish: 'v2' }))).toBe('v2')
   })
 
-  it('takes a pattern for what it says, and nothing in it for an expression', () => {
+  it('reads a pattern literally, and nothing in it as an expression', () => {
     const dotted = createSelect(rules({ default: 'v2', rules: [{ clients: 'a.b+c(d', mode: 'v1' }] }))
     expect(dotted(question({ subject: 'a.b+c(d' }))).toBe('v1')
     expect(dotted(question({ subject: 'axb+c(d' }))).toBe('v2')
@@ -73,13 +73,13 @@ describe('a mode', () => {
 })
 
 describe('a canary share', () => {
-  it('holds about so many callers', () => {
+  it('includes about as many callers as it says', () => {
     for (const percent of [1, 10, 50]) expect(onV2(canary(percent)).length / hashes.length).toBeCloseTo(percent / 100, 1)
     expect(onV2(canary(0))).toHaveLength(0)
     expect(onV2(canary(100))).toHaveLength(hashes.length)
   })
 
-  it('that is raised moves nobody back, and asks nobody anew', () => {
+  it('moves no caller back and no caller anew when it is raised', () => {
     let before = new Set<string>()
     for (const percent of [1, 5, 10, 25, 50, 75, 100]) {
       const now = new Set(onV2(canary(percent)))
@@ -89,11 +89,11 @@ describe('a canary share', () => {
     }
   })
 
-  it('is nobody while the circuit is open', () => {
+  it('includes no caller while the circuit is open', () => {
     expect(onV2(canary(50), true)).toEqual([])
   })
 
-  it('that compares on v2 stays as it is when the circuit is open', () => {
+  it('that compares on v2 does not change while the circuit is open', () => {
     const nets = rules({ default: 'v2', rules: [{ mode: 'v2', canary: { percent: 50, mode: 'diff-v2' } }] })
     const select = createSelect(nets)
     expect(hashes.some((caller) => select(question({ caller, isOpen: true })) === 'diff-v2')).toBe(true)
@@ -103,13 +103,13 @@ describe('a canary share', () => {
 describe('x-crosswalk-mode', () => {
   const select = createSelect(rules({ default: 'v1', testers: ['qa@example.com'] }))
 
-  it('is heeded for testers alone', () => {
+  it('is obeyed for testers only', () => {
     expect(select(question({ subject: 'qa@example.com', wish: 'diff-v2' }))).toBe('diff-v2')
     expect(select(question({ subject: 'somebody', wish: 'diff-v2' }))).toBe('v1')
     expect(select(question({ wish: 'nonsense' }))).toBe('v1')
   })
 
-  it('that names no mode is refused', () => {
+  it('is refused if it names no mode', () => {
     expect(() => select(question({ subject: 'qa@example.com', wish: 'v3' }))).toThrow(
       'Invalid argument: x-crosswalk-mode: must be one of v1, v2, diff-v1, diff-v2',
     )
@@ -125,6 +125,6 @@ it.each([
     'The modes are wrong: rules.0.operations must be a pattern or a list of patterns.',
   ],
   ['v1', 'The modes are wrong: Invalid input: expected object, received string.'],
-])('%j is refused', (given, problem) => {
+])('refuses the rules %j', (given, problem) => {
   expect(readModeRules(given)).toEqual({ problem })
 })

@@ -4,7 +4,7 @@ import { createBudget } from '../../../src/modes/serve/budget.ts'
 
 const settings = { waiting: 2, characters: 100, parallel: 1, perSecond: 0, deadlineMs: 60_000 }
 
-/** A job that ends when it is told to, or when it is given up. */
+/** A job that ends on command, or when it is given up. */
 function held() {
   let end = () => {}
   let begin = () => {}
@@ -21,7 +21,7 @@ function held() {
 }
 
 describe('the queue', () => {
-  it('drops what does not fit by number, and says so', async () => {
+  it('drops and counts jobs beyond its number', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
     expect(queue.offer(first.job, 0)).toBe(true)
@@ -33,7 +33,7 @@ describe('the queue', () => {
     expect(queue.counts()).toEqual({ waiting: 0, running: 0, done: 3, dropped: 1, failed: 0 })
   })
 
-  it('drops what does not fit by size, also while the big one runs', async () => {
+  it('drops jobs beyond its size, also while a large one runs', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
     queue.offer(first.job, 99)
@@ -44,7 +44,7 @@ describe('the queue', () => {
     expect(queue.offer(async () => {}, 100)).toBe(true)
   })
 
-  it('gives a job up at its deadline and goes on', async () => {
+  it('gives a job up at its deadline and continues', async () => {
     const queue = createQueue({ ...settings, deadlineMs: 5 }, () => {})
     queue.offer(held().job, 0)
     await queue.idle()
@@ -63,7 +63,7 @@ describe('the queue', () => {
     expect(told).toEqual([new Error('ours')])
   })
 
-  it('takes no more in a second than it may, and drops the others at once', async () => {
+  it('takes no more per second than it may, and drops the others at once', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const queue = createQueue({ ...settings, waiting: 100, perSecond: 10 }, () => {})
@@ -77,7 +77,7 @@ describe('the queue', () => {
     expect(queue.counts()).toMatchObject({ done: 23, dropped: 12 })
   })
 
-  it('begins nothing before the caller has gone on', () => {
+  it('starts nothing before the caller has continued', () => {
     const queue = createQueue(settings, () => {})
     let begun = false
     queue.offer(async () => {
@@ -86,7 +86,7 @@ describe('the queue', () => {
     expect(begun).toBe(false)
   })
 
-  it('that is closed gives up what runs and drops what waits', async () => {
+  it('gives up running jobs and drops waiting ones when it is closed', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
     queue.offer(first.job, 0)
@@ -98,7 +98,7 @@ describe('the queue', () => {
   })
 })
 
-it('a budget lasts for so many a minute and fills evenly', () => {
+it('a budget allows as many per minute as it says and fills evenly', () => {
   let now = 0
   const budget = createBudget(2, () => now)
   const take = (times: number) => Array.from({ length: times }, () => budget.take(false))
@@ -111,7 +111,7 @@ it('a budget lasts for so many a minute and fills evenly', () => {
   expect(createBudget(0, () => now).take(false)).toBe(false)
 })
 
-it('a budget keeps half of itself from strangers', () => {
+it('a budget reserves half of itself from strangers', () => {
   const budget = createBudget(4, () => 0)
   expect([true, true, true, false, false, false].map((isStranger) => budget.take(isStranger))).toEqual([
     true,

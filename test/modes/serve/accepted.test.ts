@@ -18,14 +18,14 @@ describe('a credential', () => {
     expect(accepted.has('a')).toBe(false)
   })
 
-  it('is not accepted where nobody asks for one, and none is never accepted', () => {
+  it('is not accepted by an operation without one, and no credential never is', () => {
     const accepted = createAccepted()
     accepted.heard(open, 'a', 200)
     accepted.heard(guarded, ANONYMOUS, 200)
     expect([accepted.has('a'), accepted.has(ANONYMOUS)]).toEqual([false, false])
   })
 
-  it('is accepted until a service does not know it any more', () => {
+  it('is accepted until a service rejects it', () => {
     const accepted = createAccepted()
     accepted.heard(guarded, 'a', 200)
     for (const status of [400, 403, 404, 500]) accepted.heard(guarded, 'a', status)
@@ -37,7 +37,7 @@ describe('a credential', () => {
   })
 })
 
-it('so many are remembered; the oldest goes first, and comes back with its next success', () => {
+it('remembers a limited number; the oldest is dropped, and returns with a success', () => {
   const accepted = createAccepted(2)
   for (const credential of ['a', 'b', 'b', 'c']) accepted.heard(guarded, credential, 200)
   expect(['a', 'b', 'c'].map(accepted.has)).toEqual([false, true, true])

@@ -29,21 +29,21 @@ describe('a read that v2 fails', () => {
     expect((await stage.evidence()).operations).toMatchObject([{ operation: 'registry.repos.list', errors: 1, n: 1 }])
   })
 
-  it('by a time-out, too', async () => {
+  it('by a timeout is answered from v1 too', async () => {
     stage = await startStage({ 'limits.callTimeoutMs': 300 })
     await stage.fault({ match: 'GET /registry/v2/', delayMs: 60_000 })
     expect((await stage.request('GET', REPOS)).status).toBe(200)
     expect((await stage.evidence()).fallbacks.taken).toBe(1)
   })
 
-  it('by refusing it is not: the client gets what v2 said', async () => {
+  it("by refusing it is not answered from v1: the client gets v2's answer", async () => {
     stage = await startStage()
     await stage.fault({ match: 'GET /registry/v2/', status: 403 })
     expect((await stage.request('GET', REPOS)).status).toBe(403)
     expect((await stage.evidence()).fallbacks).toEqual({ taken: 0, refused: 0 })
   })
 
-  it('while the budget lasts; then the client sees it fail', async () => {
+  it('is answered from v1 within the budget; then the client sees the failure', async () => {
     stage = await startStage({ 'fallback.perMinute': 2 })
     await stage.fault(failing)
     const statuses = []
@@ -52,20 +52,20 @@ describe('a read that v2 fails', () => {
     expect((await stage.evidence()).fallbacks).toEqual({ taken: 2, refused: 2 })
   })
 
-  it('and v1 too is answered with the error of v2', async () => {
+  it("and v1 fails too is answered with v2's error", async () => {
     stage = await startStage()
     await stage.fault({ match: 'GET /registry/v', status: 503 })
     const { status, body } = await stage.request('GET', REPOS)
     expect([status, body.message]).toEqual([503, 'fault injected: 503'])
   })
 
-  it('is answered with that where there is no v1', async () => {
+  it("is answered with v2's error if there is no v1", async () => {
     stage = await startStage({ 'upstream.v1': undefined })
     await stage.fault(failing)
     expect((await stage.request('GET', REPOS)).status).toBe(503)
   })
 
-  it('is answered with that when the list is read by page token, which v1 would not know', async () => {
+  it("is answered with v2's error if v1 would not know its page token", async () => {
     stage = await startStage({ emulated: 'v2' })
     await stage.fault(failing)
     expect((await stage.request('GET', '/registry/v1/eoltags?page_size=1')).status).toBe(503)
@@ -91,7 +91,7 @@ describe('the circuit', () => {
     return (await stage.journal())[0]?.path.split('/')[2]
   }
 
-  it('opens when v2 fails too often: its share goes to 0, and it says so until a person changes the modes', async () => {
+  it('opens when v2 fails too often: share 0 until a person changes the modes', async () => {
     stage = await startStage({ modes: canary })
     expect(await side(REPOS)).toBe('v2')
     await stage.fault(failing)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createOwnWrites } from '../../../src/modes/serve/own-writes.ts'
 
-it('tells a write that was under way at any time since then, and no other', () => {
+it('reports a write that was under way at any time since the call, and no other', () => {
   const { begin, watch } = createOwnWrites()
   begin('a')()
   const quiet = watch('a')
@@ -15,14 +15,14 @@ it('tells a write that was under way at any time since then, and no other', () =
   expect([quiet(), during(), watch('a')()]).toEqual([true, true, false])
 })
 
-it('forgets who wrote longest ago, and then believes in a write rather than in none', () => {
+it('drops the oldest writer, and then assumes a write rather than none', () => {
   const { begin, watch } = createOwnWrites(2)
   const before = watch('a')
   for (const writer of ['a', 'b', 'c', 'd']) begin(writer)()
   expect([before(), watch('a')()]).toEqual([true, false])
 })
 
-it('keeps a writer while it writes, however many others come', () => {
+it('keeps a caller while its write is under way, however many others come', () => {
   const { begin, watch } = createOwnWrites(2)
   const end = begin('a')
   for (let nth = 0; nth < 10; nth += 1) begin(`other-${nth}`)()
@@ -31,7 +31,7 @@ it('keeps a writer while it writes, however many others come', () => {
   expect(during()).toBe(true)
 })
 
-it('gives readers no place, so that they crowd nobody out', () => {
+it('does not store readers, so that they displace no writer', () => {
   const { begin, watch } = createOwnWrites(2)
   const before = watch('a')
   for (let nth = 0; nth < 10; nth += 1) watch(`reader-${nth}`)

@@ -56,19 +56,19 @@ export interface ServeParts {
 /** Serves one request: finds its destination and hands it to that carrier. */
 export function createServe({ begin, gate, passthrough, announce, compat }: ServeParts): Serve {
   return (request, reply) => {
-    const exchange = begin(request.raw, reply.raw, request.id)
-    exchange.error = gate.loop.enter(request.raw.headers)
-    if (exchange.error) {
-      exchange.operation = 'loop'
-      return sendError(reply.header('x-request-id', exchange.id), exchange.error, LOOP_DETECTED)
+    const record = begin(request.raw, reply.raw, request.id)
+    record.error = gate.loop.enter(request.raw.headers)
+    if (record.error) {
+      record.operation = 'loop'
+      return sendError(reply.header('x-request-id', record.id), record.error, LOOP_DETECTED)
     }
     const target = targetOf(request.raw, gate.classify)
-    if (target.kind === 'native') return passthrough.serve(request, reply, exchange)
-    reply.header('x-request-id', exchange.id)
+    if (target.kind === 'native') return passthrough.serve(request, reply, record)
+    reply.header('x-request-id', record.id)
     announce.put(reply)
-    if (target.kind === 'v1') return compat(request, reply, target.path, exchange)
-    exchange.error = target.error
-    return sendError(reply, exchange.error)
+    if (target.kind === 'v1') return compat(request, reply, target.path, record)
+    record.error = target.error
+    return sendError(reply, record.error)
   }
 }
 

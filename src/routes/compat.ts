@@ -22,7 +22,7 @@ import { sendAnswer, sendError, watched } from './send-answer.ts'
 import type { Metrics } from './watch/metrics.ts'
 
 /** Serves one v1 request over HTTP; `path` is decoded. */
-export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, exchange: RequestRecord) => FastifyReply | undefined
+export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, record: RequestRecord) => FastifyReply | undefined
 
 export interface CompatParts {
   readonly core: Core
@@ -42,10 +42,10 @@ export function createCompat(parts: CompatParts): Compat {
   const requestSignal = createRequestSignals(limits.deadlineMs)
   const readBytes = createReadBytes(limits, () => metrics.refused('bodies'))
 
-  const passOn = (request: FastifyRequest, { reply, exchange }: Http, { routed }: Decision) => {
+  const passOn = (request: FastifyRequest, { reply, record }: Http, { routed }: Decision) => {
     if (!legacy) throw unserved(routed)
-    const passed = legacy(request, reply, exchange)
-    exchange.asked = true
+    const passed = legacy(request, reply, record)
+    record.asked = true
     return passed
   }
   const answer = (http: Http, decision: AnswerDecision) => {
@@ -59,17 +59,17 @@ export function createCompat(parts: CompatParts): Compat {
     return undefined
   }
   const answerWith = (http: Http, decision: AnswerDecision, body: Buffer | undefined, signal: Signal) => {
-    const { reply, exchange } = http
+    const { reply, record } = http
     const client = legacy ? clientSignal(reply.raw) : signal
     const request = requestOf(http, decision, body, { client, signal })
-    respond(core, { decision, request, exchange }, new HttpWriter(http, request, announced))
+    respond(core, { decision, request, record }, new HttpWriter(http, request, announced))
   }
-  return (request, reply, path, exchange) => {
-    exchange.span = tracing?.begin(request.raw.headers)
+  return (request, reply, path, record) => {
+    record.span = tracing?.begin(request.raw.headers)
     if (legacy) forwarded.rewrite(request.raw)
-    const http = { reply, exchange }
+    const http = { reply, record }
     try {
-      const decision = choose(core, request.raw, path, exchange)
+      const decision = choose(core, request.raw, path, record)
       countWhenOver(core, decision, path, http)
       return decision.kind === 'answer' ? answer(http, decision) : passOn(request, http, decision)
     } catch (thrown) {
@@ -81,31 +81,31 @@ export function createCompat(parts: CompatParts): Compat {
 /** The HTTP side of one request. */
 interface Http {
   readonly reply: FastifyReply
-  readonly exchange: RequestRecord
+  readonly record: RequestRecord
 }
 
 function requestOf(
-  { reply, exchange }: Http,
+  { reply, record }: Http,
   { routed, choice }: AnswerDecision,
   body: Buffer | undefined,
   { client, signal }: Pick<ClientRequest, 'client' | 'signal'>,
 ): ClientRequest {
   const { method = '', url = '', headers } = reply.request.raw
-  const { operation, raw, read } = createRequest(routed, { id: exchange.id, method, url, headers, body })
+  const { operation, raw, read } = createRequest(routed, { id: record.id, method, url, headers, body })
   const { caller, subject, credential } = choice
   return { operation, raw, read, caller, subject, credential, client, signal }
 }
 
-function refuse({ reply, exchange }: Http, thrown: unknown): FastifyReply {
-  exchange.error = asApiError(thrown)
-  return sendError(reply, exchange.error)
+function refuse({ reply, record }: Http, thrown: unknown): FastifyReply {
+  record.error = asApiError(thrown)
+  return sendError(reply, record.error)
 }
 
-function countWhenOver(core: Core, decision: Decision, path: string, { reply, exchange }: Http): void {
+function countWhenOver(core: Core, decision: Decision, path: string, { reply, record }: Http): void {
   const response: ServerResponse = reply.raw
   const over = () => {
     const status = response.headersSent ? response.statusCode : undefined
-    count(core, decision, { head: reply.request.raw, path, exchange, status })
+    count(core, decision, { head: reply.request.raw, path, record, status })
   }
   whenClosed(response, { over, next: undefined })
 }
@@ -124,15 +124,10 @@ class HttpWriter implements Writer {
 
   /** A v1 answer may exceed the request's deadline. Only its client ends it. */
   write(answer: Answer, by: Side): void {
-    const { reply, exchange } = this.#http
+    const { reply, record } = this.#http
     const until = by === 'v1' ? this.#request.client : this.#request.signal
     try {
-      sendAnswer(
-        reply,
-        { id: exchange.id, announced: this.#announced },
-        'stream' in answer ? watched(answer, until, exchange) : answer,
-        until,
-      )
+      sendAnswer(reply, { id: record.id, announced: this.#announced }, 'stream' in answer ? watched(answer, until, record) : answer, until)
     } catch (thrown) {
       this.failed(thrown)
     }

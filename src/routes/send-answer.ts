@@ -96,13 +96,13 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
 }
 
 /** Returns the same answer, but records what breaks its stream, v2 or the signal, before the connection breaks. */
-export function watched(answer: Extract<Answer, { stream: unknown }>, signal: Signal, exchange: Pick<RequestRecord, 'error'>): Answer {
+export function watched(answer: Extract<Answer, { stream: unknown }>, signal: Signal, record: Pick<RequestRecord, 'error'>): Answer {
   const { stream } = answer
   async function* observed() {
     try {
       yield* stream
     } catch (thrown) {
-      exchange.error = asApiError(signal.aborted ? signal.reason : thrown)
+      record.error = asApiError(signal.aborted ? signal.reason : thrown)
       throw thrown
     }
   }

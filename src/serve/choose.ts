@@ -29,17 +29,17 @@ export interface PassDecision {
 }
 
 /** Decides how a request is answered; `path` is decoded. Throws the ApiError that refuses the request. */
-export function choose(core: Core, head: RequestHead, path: string, exchange: RequestRecord): Decision {
+export function choose(core: Core, head: RequestHead, path: string, record: RequestRecord): Decision {
   const known = core.reads.find(head)
   const routed = known?.routed ?? routeRequest(core.router, head, path)
-  if (!isFound(routed)) return passOn(core, routed, head, exchange)
+  if (!isFound(routed)) return passOn(core, routed, head, record)
   const { operation, params } = routed.match
-  exchange.operation = operation.id
-  if (!known && !routed.form) exchange.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
-  if (!operation.begin || exchange.onlyV1) return passOn(core, routed, head, exchange)
+  record.operation = operation.id
+  if (!known && !routed.form) record.onlyV1 = core.onlyV1(operation, () => parseQuery(searchOf(head.url ?? '')))
+  if (!operation.begin || record.onlyV1) return passOn(core, routed, head, record)
   const choice = core.modes.choose(operation, head.url ?? '', head.headers)
   const { mode } = choice
-  exchange.mode = mode
+  record.mode = mode
   const written = core.modes.writing(operation, params, choice)
   // v1 streams an answer that is not compared. A body of unknown length is not compared either: it may exceed the limit.
   const isPassed = mode === 'v1' || (SERVED_BY[mode] === 'v1' && !isBodyWithin(head, core.settings.limits.requestBytes))
@@ -47,9 +47,9 @@ export function choose(core: Core, head: RequestHead, path: string, exchange: Re
 }
 
 /** Passes on a request that only v1 can answer. */
-function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, exchange: RequestRecord): PassDecision {
+function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, record: RequestRecord): PassDecision {
   const mode = hasV1 ? 'v1' : 'v2'
-  exchange.mode = mode
+  record.mode = mode
   const choice = { ...modes.identify(head.headers), mode } as const
   const written = isFound(routed) ? modes.writing(routed.match.operation, routed.match.params, choice) : nothingWritten
   return { kind: 'pass', routed, choice, written }
@@ -62,17 +62,13 @@ export interface FinishedRequest {
   readonly head: RequestHead
   /** The decoded path. */
   readonly path: string
-  readonly exchange: RequestRecord
+  readonly record: RequestRecord
   readonly status: number | undefined
 }
 
 /** Counts a finished request. */
-export function count(
-  { modes }: Core,
-  { kind, routed, choice, written }: Decision,
-  { head, path, exchange, status }: FinishedRequest,
-): void {
-  const { asked, onlyV1 } = exchange
+export function count({ modes }: Core, { kind, routed, choice, written }: Decision, { head, path, record, status }: FinishedRequest): void {
+  const { asked, onlyV1 } = record
   if (!isFound(routed)) {
     // A request that v1 answers well will be missed when v1 is gone, even if no table knows it.
     if (asked && status !== undefined && status < 400) modes.usedUnknown(head.method ?? '', path, head.headers)

@@ -14,7 +14,7 @@ import type { RequestRecord } from './request-record.ts'
 export interface Serving {
   readonly decision: AnswerDecision
   readonly request: ClientRequest
-  readonly exchange: RequestRecord
+  readonly record: RequestRecord
 }
 
 /** Writes answers in the client's protocol. */
@@ -38,10 +38,10 @@ export class Conversation implements CallContext, TakeAnswer {
   readonly #writer: Writer
 
   constructor(core: Core, serving: Serving, writer: Writer) {
-    const { request, exchange } = serving
+    const { request, record } = serving
     this.headers = request.raw.headers
     this.credential = request.credential
-    this.requestId = exchange.id
+    this.requestId = record.id
     this.signal = request.signal
     this.#core = core
     this.#serving = serving
@@ -49,7 +49,7 @@ export class Conversation implements CallContext, TakeAnswer {
   }
 
   onAsk(): void {
-    this.#serving.exchange.asked = true
+    this.#serving.record.asked = true
   }
 
   onCall(call: Call): CallWatch {
@@ -57,7 +57,7 @@ export class Conversation implements CallContext, TakeAnswer {
   }
 
   onParsed(): void {
-    this.#serving.exchange.parsedPages += 1
+    this.#serving.record.parsedPages += 1
   }
 
   done(answer: Answer): void {
@@ -66,9 +66,9 @@ export class Conversation implements CallContext, TakeAnswer {
 
   /** Answers with an error in v1's form. */
   failed(thrown: unknown): void {
-    const { request, exchange } = this.#serving
+    const { request, record } = this.#serving
     const error = asApiError(thrown)
-    exchange.error = error
+    record.error = error
     this.done(refusal(request.operation, this.#core.settings, error))
   }
 }
@@ -81,12 +81,12 @@ class WatchedCall implements CallWatch {
   readonly #started: number
   readonly #span: CallSpan | undefined
 
-  constructor(core: Core, { request, exchange }: Serving, { method, path }: Call) {
-    exchange.calls += 1
+  constructor(core: Core, { request, record }: Serving, { method, path }: Call) {
+    record.calls += 1
     this.#core = core
     this.#request = request
     this.#started = performance.now()
-    this.#span = exchange.span?.call(method, path)
+    this.#span = record.span?.call(method, path)
     this.traceparent = this.#span?.traceparent
   }
 

@@ -19,19 +19,19 @@ export function respond(core: Core, serving: Serving, writer: Writer): void {
 
 /** Returns the answer of the side that the mode chooses. The mode may also have it compared. */
 async function inMode(core: Core, serving: Serving): Promise<Served> {
-  const { decision, request, exchange } = serving
-  if (decision.routed.form) exchange.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
-  const mode = exchange.onlyV1 ? 'v1' : decision.choice.mode
-  exchange.mode = mode
-  if (SERVED_BY[mode] === 'v1') exchange.asked = true
+  const { decision, request, record } = serving
+  if (decision.routed.form) record.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
+  const mode = record.onlyV1 ? 'v1' : decision.choice.mode
+  record.mode = mode
+  if (SERVED_BY[mode] === 'v1') record.asked = true
   const served = await core.modes.serve(mode, request, () => servedByV2(core, serving))
-  if (served.failed) exchange.mode = 'fallback'
+  if (served.failed) record.mode = 'fallback'
   return served
 }
 
 function servedByV2(core: Core, serving: Serving): Promise<Served> {
   return new Promise((resolve, failed) => {
-    const write = (given: Answer) => resolve({ answer: given, by: 'v2', ...(!serving.exchange.asked && { unasked: true }) })
+    const write = (given: Answer) => resolve({ answer: given, by: 'v2', ...(!serving.record.asked && { unasked: true }) })
     fromV2(core, serving, { write, failed })
   })
 }
@@ -39,7 +39,7 @@ function servedByV2(core: Core, serving: Serving): Promise<Served> {
 /** Answers from v2. Throws the ApiError of an unreadable request. */
 function fromV2(core: Core, serving: Serving, writer: Writer): void {
   const known = serving.decision.known ?? readAnew(core, serving)
-  if (known.unknown.length > 0) serving.exchange.dropped = known.unknown.map(core.nameForLog)
+  if (known.unknown.length > 0) serving.record.dropped = known.unknown.map(core.nameForLog)
   const { limits } = core.settings
   const conversation = new Conversation(core, serving, writer)
   answer(known.first, createCalls(core.sendFor(conversation), limits), limits, conversation)

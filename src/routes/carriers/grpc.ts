@@ -38,26 +38,26 @@ export function createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, li
     limits.watchStream(stream, timedStream(stream))
     const refused = admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
-    const exchange = newRequestRecord(requestId({ headers }))
+    const record = newRequestRecord(requestId({ headers }))
     const arrived = { headers, socket: socketOf(stream) }
     const client = forwarded.clientOf(arrived)
     forwarded.rewrite(arrived)
     const started = performance.now()
-    exchange.operation = 'grpc'
-    exchange.mode = 'native'
+    record.operation = 'grpc'
+    record.mode = 'native'
     metrics.begin()
     const ended = ({ code, failure }: GrpcEnd) => {
       const ms = performance.now() - started
       const grpcStatus = codeName(code)
       const status = CODES[grpcStatus].http
-      metrics.end(exchange, status, ms / 1000)
+      metrics.end(record, status, ms / 1000)
       metrics.endGrpc(grpcStatus)
       if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
       const line = {
-        reqId: exchange.id,
+        reqId: record.id,
         ...methodOf(headers),
-        operation: exchange.operation,
-        mode: exchange.mode,
+        operation: record.operation,
+        mode: record.mode,
         status,
         grpcStatus,
         ms: Math.round(ms * 10) / 10,
@@ -68,7 +68,7 @@ export function createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, li
       log[hasFailed(status) ? 'error' : 'info'](line, 'request')
     }
     const looped = gate.loop.enter(headers)
-    if (looped) exchange.operation = 'loop'
+    if (looped) record.operation = 'loop'
     const wrong = looped ?? wrongPath(headers[':path'] ?? '', gate)
     if (wrong) refuseGrpc(stream, wrong, ended)
     else grpc.relay(stream, headers, raw, ended)

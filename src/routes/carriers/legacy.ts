@@ -12,7 +12,7 @@ import { answerSignal } from '../lifetime/client-signal.ts'
 import { sendError } from '../send-answer.ts'
 
 /** Passes one v1 request unchanged to the v1 upstream. */
-export type Legacy = (request: FastifyRequest, reply: FastifyReply, exchange: RequestRecord) => FastifyReply
+export type Legacy = (request: FastifyRequest, reply: FastifyReply, record: RequestRecord) => FastifyReply
 
 interface LegacySettings {
   /** The origin of the v1 service, with an optional path prefix. */
@@ -52,19 +52,19 @@ export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs
   }
   app.register(replyFrom, { base: origin, undici: { request: request as Dispatcher['request'] }, disableRequestLogging: true })
 
-  return (request, reply, exchange) => {
+  return (request, reply, record) => {
     const withBody = hasBody(request)
     if (withBody) request.body = request.raw
     const signal = abortSignalOf(answerSignal(reply.raw))
     passing.run({ signal, path: prefix + request.raw.url, version: request.raw.httpVersionMajor }, () =>
       reply.from('/', {
         retryDelay: () => null,
-        rewriteRequestHeaders: (_, headers) => requestHeaders(headers, exchange.id, withBody),
-        rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': exchange.id }),
+        rewriteRequestHeaders: (_, headers) => requestHeaders(headers, record.id, withBody),
+        rewriteHeaders: (headers) => ({ ...endToEnd(headers), 'x-request-id': record.id }),
         onError: (_, { error }) => {
-          exchange.error = fromV1Transport(error.cause ?? error)
-          if (isUnrelayable(exchange.error)) count()
-          sendError(reply, exchange.error)
+          record.error = fromV1Transport(error.cause ?? error)
+          if (isUnrelayable(record.error)) count()
+          sendError(reply, record.error)
         },
       }),
     )

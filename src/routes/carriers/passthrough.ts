@@ -20,7 +20,7 @@ const LENGTH_REQUIRED = 411
 /** Carries everything that is not v1: native v2 calls, uploads, WebSockets. */
 export interface Passthrough {
   /** Passes a request to v2 without looking at its content. */
-  serve(request: FastifyRequest, reply: FastifyReply, exchange: RequestRecord): void
+  serve(request: FastifyRequest, reply: FastifyReply, record: RequestRecord): void
   /** Ends all WebSockets. */
   endWebSockets(): void
   close(): void
@@ -40,8 +40,8 @@ export interface PassthroughSettings extends NativeSettings, WebSocketLimits {
 export function createPassthrough(settings: PassthroughSettings, { forwarded, metrics, log }: PassthroughParts): Passthrough {
   const exchanges = new WeakMap<ServerResponse, RequestRecord>()
   const fail = (response: ServerResponse, error: ApiError, status?: number) => {
-    const exchange = exchanges.get(response)
-    if (exchange) exchange.error = error
+    const record = exchanges.get(response)
+    if (record) record.error = error
     if (isUnrelayable(error)) metrics.unrelayable('native')
     refuse(response, error, status)
   }
@@ -50,9 +50,9 @@ export function createPassthrough(settings: PassthroughSettings, { forwarded, me
   const webSockets = createWebSockets(native, settings, fail)
   const webSocketEnded = createWebSocketLog(log, forwarded)
   metrics.watchWebSockets(webSockets.count)
-  const carry = (request: FastifyRequest, response: ServerResponse, exchange: RequestRecord) => {
+  const carry = (request: FastifyRequest, response: ServerResponse, record: RequestRecord) => {
     const handshake = handshakeOf(request.raw)
-    if (handshake) webSockets.open(request.raw, response, handshake, (end) => webSocketEnded(request.raw, exchange, end))
+    if (handshake) webSockets.open(request.raw, response, handshake, (end) => webSocketEnded(request.raw, record, end))
     else if (isUnframable(request.raw)) fail(response, lengthRequired(), LENGTH_REQUIRED)
     else {
       const waiting = { late: () => fail(response, noConnection(settings.connectionMs)) }
@@ -63,15 +63,15 @@ export function createPassthrough(settings: PassthroughSettings, { forwarded, me
     }
   }
   return {
-    serve(request, reply, exchange) {
+    serve(request, reply, record) {
       const response = reply.raw
       reply.hijack()
-      exchange.operation = 'native'
-      exchange.mode = 'native'
-      exchanges.set(response, exchange)
+      record.operation = 'native'
+      record.mode = 'native'
+      exchanges.set(response, record)
       forwarded.rewrite(request.raw)
       try {
-        carry(request, response, exchange)
+        carry(request, response, record)
       } catch (thrown) {
         fail(response, asApiError(thrown))
       }

@@ -21,39 +21,39 @@ const NAMED = 20
  */
 export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginRecord {
   return (request, response, id) => {
-    const exchange = newRequestRecord(id)
+    const record = newRequestRecord(id)
     const client = forwarded.clientOf(request)
     const started = performance.now()
     metrics.begin()
     const over = () => {
       const ms = performance.now() - started
-      const status = statusOf(response, exchange)
-      metrics.end(exchange, status, ms / 1000)
-      const { operation, mode } = exchange
-      exchange.span?.end({ operation, mode, method: request.method ?? '', status, failed: hasFailed(status) })
+      const status = statusOf(response, record)
+      metrics.end(record, status, ms / 1000)
+      const { operation, mode } = record
+      record.span?.end({ operation, mode, method: request.method ?? '', status, failed: hasFailed(status) })
       const level = hasFailed(status) ? 'error' : 'info'
-      if (log.isLevelEnabled(level)) log[level](lineOf(exchange, request, status, ms, client), 'request')
+      if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
     }
     whenClosed(response, { over, next: undefined })
-    return exchange
+    return record
   }
 }
 
-function lineOf(exchange: RequestRecord, request: IncomingMessage, status: number, ms: number, client: string) {
+function lineOf(record: RequestRecord, request: IncomingMessage, status: number, ms: number, client: string) {
   return {
-    reqId: exchange.id,
+    reqId: record.id,
     method: request.method,
     path: pathForLog(request),
-    operation: exchange.operation,
-    mode: exchange.mode,
-    calls: exchange.calls,
-    ...(exchange.dropped.length > 0 && { dropped: exchange.dropped.slice(0, NAMED) }),
+    operation: record.operation,
+    mode: record.mode,
+    calls: record.calls,
+    ...(record.dropped.length > 0 && { dropped: record.dropped.slice(0, NAMED) }),
     status,
     ms: Math.round(ms * 10) / 10,
     client,
     caller: credentialHash(request.headers.authorization),
-    ...traceOf(exchange, request),
-    ...(exchange.error && { error: described(exchange.error) }),
+    ...traceOf(record, request),
+    ...(record.error && { error: described(record.error) }),
   }
 }
 

@@ -15,7 +15,7 @@ import { watchHealth, watchPool } from './upstream-metrics.ts'
 
 export interface Metrics {
   begin(): void
-  end(exchange: RequestRecord, status: number, seconds: number): void
+  end(record: RequestRecord, status: number, seconds: number): void
   /** Counts a finished v2 call; `status` is undefined if no answer arrived. */
   endCall(status: number | undefined, seconds: number): void
   /** Counts the status of a gRPC call, in addition to `end`. */
@@ -65,10 +65,10 @@ export function createMetrics({ pool, report, health, expiry }: MetricsSources):
     begin() {
       inFlight += 1
     },
-    end(exchange, status, seconds) {
+    end(record, status, seconds) {
       inFlight -= 1
-      requests.add(exchange, outcomeOf(status))
-      duration.observe(exchange.operation, seconds)
+      requests.add(record, outcomeOf(status))
+      duration.observe(record.operation, seconds)
     },
     endCall: (status, seconds) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds),
     endGrpc: (code) => grpc.inc({ code }),

@@ -8,13 +8,13 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** Reads the two files; undefined when neither is named. Throws a sentence when they are no pair that a server could use. */
+/** Reads the two files; undefined if neither is set. Throws a sentence if they are not a usable pair. */
 export function readCertificate(keyFile: string | undefined, certFile: string | undefined): Certificate | undefined {
   if (keyFile === undefined && certFile === undefined) return undefined
   if (keyFile === undefined || certFile === undefined) throw new Error('tls.key and tls.cert go together: set both, or none for plain text')
   const certificate = { key: read('tls.key', keyFile), cert: read('tls.cert', certFile) }
   try {
-    // Empty files are none, and the context would do without them.
+    // An empty file is no key, but the context would accept it.
     createPrivateKey(certificate.key)
     expiryOf(certificate)
     createSecureContext(certificate)
@@ -24,7 +24,7 @@ export function readCertificate(keyFile: string | undefined, certFile: string | 
   return certificate
 }
 
-/** The moment after which clients refuse the certificate, in seconds since the epoch. */
+/** Returns the time after which clients refuse the certificate, in seconds since the epoch. */
 export function expiryOf({ cert }: Certificate): number {
   return Date.parse(new X509Certificate(cert).validTo) / 1000
 }

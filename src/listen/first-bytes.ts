@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 
-/** No method but the one that opens an HTTP/2 connection begins like this (RFC 9113 §3.4). */
+/** Only the method that opens an HTTP/2 connection begins like this (RFC 9113 §3.4). */
 const PREFACE = Buffer.from('PRI')
 
 /**
- * Tells from the first bytes of a connection whether it speaks HTTP/2, once there are enough of them, and puts them back. A connection
- * that ends or breaks before that, or says nothing for `patienceMs` milliseconds, is destroyed.
+ * Detects HTTP/2 by the first bytes of a connection and puts them back.
+ * A connection that ends or breaks earlier, or is silent for `patienceMs` milliseconds, is destroyed.
  */
 export function readFirstBytes(socket: Socket, patienceMs: number, decided: (isHttp2: boolean) => void): void {
   let seen: Buffer = Buffer.alloc(0)

@@ -10,8 +10,8 @@ import { inTurn } from './turns.ts'
 import { createUpgrades } from './upgrades.ts'
 
 /**
- * Node looks for late headers from time to time only; four times within the limit, so that it is kept. It would refuse a request without
- * a Host in words of its own; the handler does.
+ * Node only checks for late headers periodically; four times within the limit is often enough.
+ * The handler, not Node, refuses a request without a Host.
  */
 export function createHttp1(
   { request, expectation, failed, dropped }: Handlers,
@@ -32,7 +32,7 @@ export function createHttp1(
   server.maxHeadersCount = 0
   if (connections > 0) server.maxConnections = connections
   server.on('drop', dropped)
-  // Node would take it for a client error and let it be answered, but nothing can be written before a handshake is done.
+  // Node would let a client error be answered, but nothing can be written before the handshake is done.
   server.removeAllListeners('tlsClientError').on('tlsClientError', (_: Error, socket: TLSSocket) => void socket.destroy())
   server.on('checkExpectation', inTurn(expectation, maxStreams))
   carryUpgrades(server, server.listeners(connectionEvent(certificate)) as OnConnection[], { request, failed })
@@ -41,7 +41,7 @@ export function createHttp1(
 
 type OnConnection = (socket: Socket) => void
 
-/** `asHttp1` are Node's own listeners for a connection that speaks HTTP/1.1. */
+/** `asHttp1` are Node's own listeners for an HTTP/1.1 connection. */
 function carryUpgrades(server: Server, asHttp1: readonly OnConnection[], { request, failed }: Pick<Handlers, 'request' | 'failed'>): void {
   const upgrade = createUpgrades(request, (socket) => {
     for (const listener of asHttp1) listener.call(server, socket)

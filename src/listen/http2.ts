@@ -12,28 +12,28 @@ import { outlive } from '../relay/outlive.ts'
 import { probe } from '../relay/probe.ts'
 import type { ConnectionLimits } from './limits.ts'
 
-/** Serves one gRPC call; `rawHeaders` is the flat list of names and values as they came. */
+/** Serves one gRPC call; `rawHeaders` is the flat list of names and values as received. */
 export type OnGrpc = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => void
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
-/** Bytes that a client may send on one stream before somebody has read them: a few round trips of a fast network. */
+/** The unread bytes that a client may send on one stream: a few round trips of a fast network. */
 const STREAM_WINDOW = 256 * 1024
 
-/** Who waits for the end of an answer: what carries it, what counts it and Node's own streams are more than the ten that Node expects. */
+/** The carrier, the metrics and Node's own streams all listen for the end of an answer. They are more than the ten that Node expects. */
 const LISTENERS = 20
 
-/** Milliseconds: a client that is gone gives its places back soon. More PINGs would keep a connection alive that `idleTimeoutMs` has to end. */
+/** Milliseconds. A lost client soon frees its places. Repeated PINGs would keep a connection alive that `idleTimeoutMs` must end. */
 const PROBES = { first: 10_000, again: Number.POSITIVE_INFINITY, answer: 10_000 }
 
-/** Megabytes that one connection may hold for all of its streams; Node's 10 are fewer than their windows. */
+/** Megabytes that one connection may hold for all its streams; Node's default of 10 is less than their windows. */
 const SESSION_MEMORY = 128
 
 /**
- * An HTTP/2 server that never listens itself: connections are handed to it. A connection without a frame for `idleTimeoutMs` is ended with all
- * that is under way on it, as one of HTTP/1.1 is; a PING is a frame, so that gRPC streams may be silent for long. gRPC calls are given to
- * `onGrpc` as bare streams, because Node's request and response objects write trailers of their own (design §6.4); every other request goes
- * to `handler`. `failed` is told what a handler throws; its stream is reset.
+ * Creates an HTTP/2 server that never listens itself; it is given connections. It ends a connection without a frame for `idleTimeoutMs`,
+ * with all its streams, as HTTP/1.1 does. A PING is a frame, so gRPC streams may be silent for long. gRPC calls go to `onGrpc` as bare
+ * streams, because Node's request and response objects write their own trailers (design §6.4). Other requests go to `handler`. `failed`
+ * takes an exception of a handler; its stream is reset.
  */
 export function createHttp2(
   handler: RequestListener,
@@ -59,7 +59,7 @@ export function createHttp2(
   })
   const asRequest = server.listeners('stream') as OnStream[]
   const onStream: OnStream = (stream, headers, flags, rawHeaders) => {
-    // Whoever serves a stream hears of its errors; nobody else would, and an error that nobody hears ends the process.
+    // The server of a stream listens for its errors. Here there is none, and an error without a listener ends the process.
     if (isGone(stream)) return void stream.on('error', () => {})
     if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
     else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
@@ -75,28 +75,25 @@ export function createHttp2(
   return server
 }
 
-/** Node still tells of a stream that was reset, or whose connection was ended, in the packet that began it; it has no session then. */
+/** Node still emits a stream that was reset, or whose connection ended, in its own first packet. Such a stream has no session. */
 function isGone({ destroyed, closed, session }: ServerHttp2Stream): boolean {
   return destroyed || closed || session === undefined || session.destroyed
 }
 
-/** Every call of gRPC is a POST; anything else that calls itself so is a request like others. */
+/** Every gRPC call is a POST. Any other request with its content type is an ordinary one. */
 function isGrpc({ ':method': method, 'content-type': type }: IncomingHttpHeaders): boolean {
   return method === 'POST' && (type?.startsWith('application/grpc') ?? false)
 }
 
-/**
- * Says in the words of HTTP/1.1 what Node says otherwise for HTTP/2, so that every carrier reads one language: the host, and that a body
- * follows.
- */
+/** Normalises an HTTP/2 request to HTTP/1.1 headers (the host, and that a body follows), so that carriers handle one format. */
 function speakHttp1({ headers, stream, authority }: Http2ServerRequest): void {
   headers.host ??= authority
   if (!stream.endAfterHeaders && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
 }
 
 /**
- * Node says of an answer that was reset that it is finished, and ends one that is destroyed as if it were whole. Neither may be: what is
- * cut short has to look so, to us and to the client.
+ * Node reports a reset answer as finished, and ends a destroyed one as if it were complete.
+ * A truncated answer must look truncated, to us and to the client.
  */
 function tellWholeFromCut(response: Http2ServerResponse): void {
   const { stream, destroy } = response as Http2ServerResponse & Pick<ServerResponse, 'destroy'>
@@ -105,7 +102,7 @@ function tellWholeFromCut(response: Http2ServerResponse): void {
   Object.assign(response, { destroy: (error?: Error) => destroy.call(response as never, error ?? new Error('broken off')) })
 }
 
-/** Node does not tell of the end of a HEAD that was not answered. */
+/** Node does not report the end of an unanswered HEAD. */
 function tellEndOfHead(response: Http2ServerResponse): void {
   let isTold = false
   response.once('close', () => {

@@ -10,25 +10,24 @@ import { createHttp2, type OnGrpc } from './http2.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 export interface ListenerSettings extends ConnectionLimits {
-  /** Without one the port speaks plain text. */
+  /** Without a certificate the port uses plain text. */
   readonly certificate: Certificate | undefined
 }
 
 /** One port for HTTP/1.1, HTTP/2 and gRPC. */
 export interface Listener {
   readonly protocol: 'http' | 'https'
-  /** The server that listens. */
+  /** Creates the server that listens. */
   create(handlers: Handlers): Server
-  /** Tells HTTP/2 clients, now and from now on, to go once their requests are over. */
+  /** Tells HTTP/2 clients, present and future, to leave when their requests are over. */
   leave(): void
-  /** Ends HTTP/2 connections and those that have not said a word. */
+  /** Ends HTTP/2 connections and silent ones. */
   cut(): void
 }
 
 /**
- * An HTTP/1.1 server whose connections are handed to an HTTP/2 server when they speak that: with TLS they say so in the handshake
- * (ALPN), in plain text by their first bytes. Node has nothing of the kind for plain text (design §6.4). Who has chosen HTTP/2 and then says
- * nothing waits for its first bytes as well.
+ * An HTTP/1.1 server that hands HTTP/2 connections to another server. With TLS the handshake decides (ALPN), in plain text the first
+ * bytes. Node has no such choice for plain text (design §6.4). A connection that chose HTTP/2 also waits for its first bytes.
  */
 export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: ListenerSettings): Listener {
   const silent = new Set<Socket>()
@@ -70,17 +69,17 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
   }
 }
 
-/** Calls `known` as soon as it is clear whether a connection speaks HTTP/2. */
+/** Calls `known` as soon as it is known whether a connection speaks HTTP/2. */
 type WhenKnown = (socket: Socket, known: (isHttp2: boolean) => void) => void
 
-/** The address of a server, without a trailing slash; empty until it listens. */
+/** Returns the address of a server without a trailing slash; empty until it listens. */
 export function urlOf(server: Pick<Server, 'address'>, protocol: Listener['protocol']): string {
   const address = server.address() as AddressInfo | null
   if (!address) return ''
   return `${protocol}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }
 
-/** Puts the choice of the protocol between `http1` and its own listener for new connections. */
+/** Inserts the choice of protocol between `http1` and its own listener for new connections. */
 function divert(http1: Server, event: 'connection' | 'secureConnection', http2: Http2Server, whenKnown: WhenKnown): void {
   const asHttp1 = http1.listeners(event)
   http1.removeAllListeners(event)
@@ -92,10 +91,13 @@ function divert(http1: Server, event: 'connection' | 'secureConnection', http2: 
   })
 }
 
-/** Milliseconds of silence after which TCP looks whether the other side is still there. */
+/** Milliseconds of silence before TCP probes the other side. */
 const PROBE_AFTER = 30_000
 
-/** HTTP/1.1 answers clients that have closed their half of the connection; for HTTP/2 that is its end, and Node waits for it in vain. */
+/**
+ * HTTP/1.1 answers clients that have closed their half of the connection.
+ * For HTTP/2 that is the end of the connection, and Node would wait for it in vain.
+ */
 function handOver(socket: Socket, http2: Http2Server): void {
   socket.allowHalfOpen = false
   socket.setKeepAlive(true, PROBE_AFTER)

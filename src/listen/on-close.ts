@@ -1,9 +1,9 @@
-/** What is over once: a response, an HTTP/2 stream. Its `close` comes however it ended. */
+/** Anything that closes once: a response, an HTTP/2 stream. It emits `close` however it ended. */
 export interface Closing {
   on(event: 'close', listener: () => void): unknown
 }
 
-/** Who wants to know that something is over. It waits for one thing only, because the next to tell is noted on it. */
+/** A close listener. It is also a node of a linked list, so it can watch only one thing. */
 export interface OnClose {
   over(): void
   next: OnClose | undefined
@@ -13,8 +13,8 @@ const FIRST = Symbol('first')
 const LAST = Symbol('last')
 
 /**
- * Tells somebody when it is over, after those that asked before. Half a dozen places want to know that of every request; they share one
- * listener, because those of Node cost more than what most of them do.
+ * Calls a listener on close, after earlier ones. Half a dozen places need this for every request.
+ * They share one listener, because Node's listeners cost more than the work that most of them do.
  */
 export function whenClosed(ending: Closing, over: OnClose): void {
   const known = ending as Closing & { [FIRST]?: OnClose; [LAST]?: OnClose }

@@ -2,30 +2,30 @@ import type { Socket } from 'node:net'
 import { createBucket } from '../limits/bucket.ts'
 
 export interface RestedConnectionsSettings {
-  /** Connections that may come out of their rest in a second; 0: none ever rests. */
+  /** The number of connections that may resume in a second; 0 = connections never rest. */
   readonly perSecond: number
-  /** Milliseconds after which a connection is heard again in any case. */
+  /** Milliseconds after which a connection resumes in any case. */
   readonly longestMs: number
 }
 
 /** Connections that were refused and are not read for a while. */
 export interface RestedConnections {
-  /** Lets a connection rest, unless so few were refused lately that it costs nothing to hear the next thing it asks. */
+  /** Lets a connection rest, unless refusals were so rare lately that its next request costs nothing. */
   refused(socket: Socket): void
-  /** Hears all of them again; no connection rests any more. */
+  /** Resumes all connections; none rests any more. */
   end(): void
 }
 
-/** Milliseconds between two looks at who may be heard again. */
+/** Milliseconds between two checks for connections to resume. */
 const LOOK_EVERY = 5
 
-/** A pause is followed by as many refusals without a rest as fit into this part of a second. */
+/** After a pause, as many refusals without a rest are allowed as fit into this part of a second. */
 const BURST = 0.1
 
 /**
- * To read a request and to write a refusal is a good part of what Node needs for an answer: clients that ask again at once, whatever
- * `retry-after` says, would leave little for those that are served. So their connections wait unread, in the order in which they were refused,
- * and only so many come back in a second; what they ask meanwhile stays with the system. `now` is a monotonic clock in milliseconds.
+ * Reading a request and writing a refusal costs Node a large part of an answer. Clients that retry at once, whatever `retry-after` says,
+ * would leave little for the others. Their connections therefore wait unread, in the order of their refusals, and resume at a limited
+ * rate. Their requests meanwhile stay with the operating system. `now` is a monotonic clock in milliseconds.
  */
 export function createRestedConnections({ perSecond, longestMs }: RestedConnectionsSettings, now: () => number): RestedConnections {
   const resting = new Map<Socket, number>()
@@ -66,15 +66,15 @@ export function createRestedConnections({ perSecond, longestMs }: RestedConnecti
   }
 }
 
-/** What a socket of Node reads from. */
+/** The object that a socket of Node reads from. */
 interface Handle {
   readStart(): number
   readStop(): number
 }
 
 /**
- * The bytes of an HTTP/1.1 connection go from here to the parser past the socket, so that `pause` does not hold them up and Node has no other
- * word for it. Requests over HTTP/2 share their connection with others: they never rest.
+ * Node passes the bytes of an HTTP/1.1 connection from this handle to the parser, not through the socket.
+ * `pause` has no effect on them, and Node offers no other way. Requests over HTTP/2 share their connection with others, so it never rests.
  */
 function handleOf(socket: Socket): Handle | undefined {
   const { _handle: handle } = socket as Socket & { readonly _handle?: Partial<Handle> | null }

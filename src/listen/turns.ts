@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net'
 import { whenClosed } from './on-close.ts'
 
-/** Where a connection keeps its last answers; a WeakMap of every connection would be a burden to the collector. */
+/** The property in which a connection keeps its last answers. A WeakMap of all connections would burden the collector. */
 const LAST = Symbol('last answer')
 const BEFORE = Symbol('the answer before the last, when that was not over')
 const WAITING = Symbol('requests that wait')
@@ -10,9 +10,9 @@ const WAITING = Symbol('requests that wait')
 type Connection = Socket & { [LAST]?: ServerResponse; [BEFORE]?: ServerResponse | undefined; [WAITING]?: number }
 
 /**
- * Serves the requests of one HTTP/1.1 connection one after the other. A client may send many before it has read an answer (pipelining); Node
- * would begin all of them at once, so that one connection could take every place there is. A connection with more than `most` requests that
- * wait is ended: no client that means well has so many.
+ * Serves the requests of one HTTP/1.1 connection one after the other. A client may send many before it reads an answer (pipelining).
+ * Node would begin all of them at once, and one connection could take every place.
+ * A connection with more than `most` waiting requests is ended: no well-meaning client has so many.
  */
 export function inTurn(handler: RequestListener, most: number): RequestListener {
   return (request, response) => {
@@ -26,14 +26,14 @@ export function inTurn(handler: RequestListener, most: number): RequestListener 
   }
 }
 
-/** How many requests wait with the one that has come. */
+/** Returns the number of waiting requests, the new one included. */
 function countWaiting(connection: Connection): number {
   const waiting = (connection[WAITING] ?? 0) + 1
   connection[WAITING] = waiting
   return waiting
 }
 
-/** A function of its own: what closes over a request costs memory, and hardly a request has to wait. */
+/** A separate function: a closure over a request costs memory, and requests hardly ever wait. */
 function beginAfter(last: ServerResponse, handler: RequestListener, request: IncomingMessage, response: ServerResponse): void {
   const connection: Connection = request.socket
   const over = () => {
@@ -43,7 +43,7 @@ function beginAfter(last: ServerResponse, handler: RequestListener, request: Inc
   whenClosed(last, { over, next: undefined })
 }
 
-/** Notes an answer that something else than `inTurn` begins. */
+/** Registers an answer that something other than `inTurn` began. */
 export function noteAnswer(socket: Socket, response: ServerResponse): void {
   const connection: Connection = socket
   const last = connection[LAST]
@@ -52,8 +52,8 @@ export function noteAnswer(socket: Socket, response: ServerResponse): void {
 }
 
 /**
- * Calls `then` when every request that came whole on this connection is answered; never when the connection is gone by then. Whatever is
- * written past the answers of Node would be taken for one of theirs.
+ * Calls `then` when every complete request of this connection is answered; never if the connection is gone by then.
+ * Bytes written before Node's answers would be read as one of them.
  */
 export function whenAnswered(socket: Socket, then: () => void): void {
   const { [LAST]: last, [BEFORE]: before }: Connection = socket

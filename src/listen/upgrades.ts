@@ -2,35 +2,35 @@ import http, { type IncomingMessage, type RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { noteAnswer, whenAnswered } from './turns.ts'
 
-/** The status of a handshake that the service agrees to. */
+/** The status of a handshake that the service accepts. */
 export const SWITCHED = 101
 
-/** A WebSocket handshake: the connection that would be handed over, and what the client sent after its head. */
+/** A WebSocket handshake: the connection to hand over, and the bytes that the client sent after its head. */
 export interface Handshake {
   readonly socket: Socket
   readonly head: Buffer
-  /** Whoever takes the connection over says so before it reads. */
+  /** Must be called by whatever takes the connection over, before it reads. */
   taken(): void
 }
 
 const HANDSHAKE = Symbol('handshake')
 
-/** What a request may be switched over to; undefined for every other request. */
+/** Returns the handshake of a request; undefined for every other request. */
 export function handshakeOf(request: IncomingMessage): Handshake | undefined {
   return (request as IncomingMessage & { [HANDSHAKE]?: Handshake })[HANDSHAKE]
 }
 
-/** Receives `upgrade` events of a server. */
+/** Receives the `upgrade` events of a server. */
 export type OnUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
 
 /**
- * Gives WebSocket handshakes to `handler` as requests like every other, in their turn: they are let in, counted, answered and refused by
- * the same hands. An offer of any other protocol may be ignored (RFC 9110 §7.8), and several HTTP clients send `h2c` with every request: such a
- * request is given to the server once more (`serveAgain`), without the offer.
+ * Gives WebSocket handshakes to `handler` as ordinary requests in their turn. The same code admits, counts, answers and refuses them.
+ * An offer of any other protocol may be ignored (RFC 9110 §7.8), and several HTTP clients send `h2c` with every request.
+ * The server gets such a request once more (`serveAgain`), without the offer.
  */
 export function createUpgrades(handler: RequestListener, serveAgain: (socket: Socket) => void): OnUpgrade {
   return (request, socket, head) => {
-    // Node has taken its own listener away; a connection may make many offers.
+    // Node has removed its own listener; a connection may make many offers.
     socket.off('error', ignore).on('error', ignore)
     const taken = noticeEnd(socket)
     whenAnswered(socket, () => {
@@ -45,8 +45,8 @@ export function createUpgrades(handler: RequestListener, serveAgain: (socket: So
 const ignore = () => {}
 
 /**
- * Destroys a connection whose client is gone: nobody reads from it while it waits, and who does not read is not told. Returns what ends the
- * watch. What the client sends meanwhile stays where it is.
+ * Destroys a connection whose client is gone. A waiting connection is not read, and without reading Node does not report its end.
+ * Returns a function that ends the watch. The client's bytes meanwhile stay in place.
  */
 function noticeEnd(socket: Socket): () => void {
   const look = () => {
@@ -61,7 +61,7 @@ function isWebSocket({ headers, httpVersion }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** Node has taken its parser from the connection: unless it is switched over, this answer is its last one. */
+/** Node has removed its parser from the connection. Unless the connection is switched over, this answer is its last one. */
 function shakeHands(handler: RequestListener, request: IncomingMessage, handshake: Handshake): void {
   const { socket } = handshake
   const response = new http.ServerResponse(request)
@@ -74,10 +74,10 @@ function shakeHands(handler: RequestListener, request: IncomingMessage, handshak
   handler(Object.assign(request, { [HANDSHAKE]: handshake }), response)
 }
 
-/** The options of `Connection` that belong to the offer, and the headers that do. */
+/** The options of `Connection` that belong to the offer, and the headers of the offer. */
 const OFFER = new Set(['http2-settings', 'upgrade'])
 
-/** The head as it came, but for the offer. */
+/** Returns the head as received, without the offer. */
 function headWithoutOffer({ method = 'GET', url = '/', httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { type Head, relayable } from './head.ts'
 
 /**
- * Writes the head of an answer to a client, or tells what about it cannot be written; nothing is sent then. Every head that a service gave
- * goes through here or through `relayable`.
+ * Writes the head of an answer to a client, or returns the problem and sends nothing.
+ * Every head from a service passes through here or through `relayable`.
  */
 export function giveHead(response: ServerResponse, head: Head): { readonly problem: string } | undefined {
   const isHttp2 = 'stream' in response

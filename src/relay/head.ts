@@ -1,31 +1,31 @@
 import { CONNECTION_SPECIFIC, SINGLE_VALUED } from './single-valued.ts'
 
-/** The head of an answer that a service gave, on its way to a client. */
+/** The head of a service's answer on its way to a client. */
 export interface Head {
   readonly status: number
-  /** Text beside the status; HTTP/2 has no place for it. */
+  /** The text beside the status, which HTTP/2 does not carry. */
   readonly reason: string
-  /** Names and values, one after the other, as they came. */
+  /** Alternating names and values as received. */
   readonly headers: readonly string[]
 }
 
-/** A head that a client's protocol carries, or what about it none carries: `its status 999`. It never quotes a value. */
+/** A head that the client's protocol can carry, or the problem: `its status 999`. It never quotes a value. */
 export type Relayable = Head | { readonly problem: string }
 
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** What Node writes into a head: tabs and everything printable of Latin-1 (RFC 9110 §5.5). */
+/** The characters that Node writes into a head: tabs and printable Latin-1 (RFC 9110 §5.5). */
 const WRITABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Whether a text may stand in a head as the value of a header. */
+/** True if a text can be the value of a header. */
 export function isWritable(value: string): boolean {
   return WRITABLE.test(value)
 }
 
 /**
- * Checks a head before it is given to a client. A parser of HTTP takes more than a writer: a status of 999, a control character in the
- * reason, one content-type after the other. Statuses from 200 to 599 are relayed, an unwritable reason is left out, over HTTP/2 the first of
- * several single-valued headers stands. `version`: the major version of HTTP that the client speaks.
+ * Checks a head before a client gets it. A parser of HTTP accepts more than a writer: a status of 999, a control character in the
+ * reason, a second content-type. Statuses from 200 to 599 are relayed, and an unwritable reason is dropped. Over HTTP/2 the first of
+ * several single-valued headers is kept. `version`: the major version of HTTP that the client speaks.
  *
  * `relayable(2, { status: 200, reason: '', headers: ['etag', '"1"', 'etag', '"1"'] })` has one etag.
  */
@@ -35,7 +35,7 @@ export function relayable(version: number, { status, reason, headers }: Head): R
   return 'problem' in checked ? checked : { status, reason: isWritable(reason) ? reason : '', headers: checked.headers }
 }
 
-/** The same for headers alone: those of a handshake, and trailers. */
+/** The same for headers alone: of a handshake, or trailers. */
 export function relayableHeaders(version: number, headers: readonly string[]): Pick<Head, 'headers'> | { readonly problem: string } {
   const kept: string[] = []
   const seen = new Set<string>()
@@ -52,12 +52,12 @@ export function relayableHeaders(version: number, headers: readonly string[]): P
   return { headers: kept }
 }
 
-/** Headers as undici and Node give them, as a flat list of names and values. */
+/** Turns headers of undici and Node into a flat list of names and values. */
 export function flat(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [value].flat().flatMap((one) => [name, one])))
 }
 
-/** A flat list as an object; a name that stands more than once has a list of values. */
+/** Turns a flat list into an object; a repeated name has a list of values. */
 export function grouped(headers: readonly string[]): Record<string, string | string[]> {
   const groups: Record<string, string | string[]> = Object.create(null)
   for (let at = 0; at < headers.length; at += 2) {

@@ -4,9 +4,9 @@ import type { Http2Session } from 'node:http2'
 const LONGER = 2000
 
 /**
- * Keeps what Node holds of an HTTP/2 connection a while longer than the connection. It frees a stream whose head was malformed a turn after its
- * connection; when the collector is faster, an assertion of Node ends the process (nodejs/node#39951). Nothing public keeps that object.
- * Call it when the connection stands.
+ * Keeps Node's objects of an HTTP/2 connection longer than the connection. Node frees a stream with a malformed head a turn after its
+ * connection. If the collector is faster, an assertion of Node ends the process (nodejs/node#39951). No public object retains them. Call
+ * this when the connection is open.
  */
 export function outlive(session: Http2Session): void {
   const handle = Object.getOwnPropertySymbols(session).find(({ description }) => description === 'kHandle')

@@ -2,7 +2,7 @@ import type { Http2Session, Http2Stream } from 'node:http2'
 
 /** Milliseconds. */
 export interface ProbeTimes {
-  /** From the begin of a stream to the PING that asks after it. */
+  /** From the start of a stream to its first PING. */
   readonly first: number
   /** From an answered PING to the next, while streams are open; Infinity for none. */
   readonly again: number
@@ -11,9 +11,9 @@ export interface ProbeTimes {
 }
 
 /**
- * Ends an HTTP/2 connection whose other side answers no PING while streams wait on it. After an error of the connection Node with nghttp2
- * before 1.69 neither reads nor ends it, and tells nobody: what waits would wait for ever, and so would every later stream. Gives the
- * function that is told of each stream.
+ * Ends an HTTP/2 connection whose peer answers no PING while streams wait on it.
+ * After a connection error, Node with nghttp2 before 1.69 neither reads nor ends the connection, and reports nothing.
+ * Present and later streams would wait for ever. Returns the function that takes each stream.
  */
 export function probe(session: Http2Session, { first, again, answer }: ProbeTimes): (stream: Http2Stream) => void {
   let open = 0

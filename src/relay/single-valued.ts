@@ -1,6 +1,6 @@
 /**
- * Headers that HTTP/2 carries once: those that Node's HTTP/2 refuses to write twice (Node 20, 22 and 24 alike; the test asks the Node that
- * runs it). An application and the balancer before it often add the same one, over HTTP/1.1.
+ * Headers that HTTP/2 carries once: those that Node's HTTP/2 refuses to write twice.
+ * Node 20, 22 and 24 agree, and the test asks the Node that runs it. Over HTTP/1.1, an application and its balancer often both add one.
  */
 export const SINGLE_VALUED: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
@@ -39,7 +39,7 @@ export const SINGLE_VALUED: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ])
 
-/** Headers of one connection, which HTTP/2 forbids (RFC 9113 §8.2.2); `te` may only say `trailers`, and only in a request. */
+/** Headers of one connection, which HTTP/2 forbids (RFC 9113 §8.2.2). `te` may only say `trailers`, and only in a request. */
 export const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',

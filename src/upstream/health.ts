@@ -1,25 +1,25 @@
 export type Service = 'v2' | 'v1'
 
-/** What a service behind the proxy said last. */
+/** The last known state of a service behind the proxy. */
 export interface Pulse {
   readonly service: Service
-  /** One sentence without a full stop; undefined when it is well. */
+  /** One sentence without a full stop; undefined if the service is well. */
   readonly problem: string | undefined
 }
 
 export interface Health {
   readonly pulses: readonly Pulse[]
-  /** Whether one of the services has been well since the start. */
+  /** True if one of the services has been well since the start. */
   readonly proven: boolean
 }
 
-/** Milliseconds for which an answer is good: however many ask, each service gets one ping in that time. */
+/** Milliseconds for which an answer is valid. Each service gets one ping in that time, however many ask. */
 const GOOD_MS = 1000
 
-/** Resolves with undefined, or with what is wrong. */
+/** Resolves with undefined, or with the problem. */
 export type Ping = (service: Service, base: string) => Promise<string | undefined>
 
-/** Asks every service that has a base address how it is; `now` is in milliseconds and never goes back. */
+/** Pings every service that has a base address; `now` is a monotonic clock in milliseconds. */
 export function createHealth(bases: Readonly<Record<Service, string | undefined>>, ping: Ping, now: () => number): () => Promise<Health> {
   const services = Object.entries(bases) as [Service, string | undefined][]
   const known = services.flatMap(([service, base]) => (base === undefined ? [] : { service, base }))

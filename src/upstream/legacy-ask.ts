@@ -7,7 +7,7 @@ import { flat, grouped, relayable } from '../relay/head.ts'
 import { endToEnd } from './hop-by-hop.ts'
 import { abortSignalOf, type Signal } from './signal.ts'
 
-/** A v1 request as it came in. */
+/** A v1 request as received. */
 export interface RawRequest {
   readonly id: string
   readonly method: string
@@ -17,7 +17,7 @@ export interface RawRequest {
   readonly body?: Buffer | undefined
 }
 
-/** An answer of the v1 service, its bytes not read yet. */
+/** An answer of the v1 service whose body has not been read. */
 export interface LegacyAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -26,13 +26,13 @@ export interface LegacyAnswer {
 
 export interface LegacySettings {
   readonly pool: Agent
-  /** Origin of the v1 service, with an optional path prefix. */
+  /** The origin of the v1 service, with an optional path prefix. */
   readonly base: string
-  /** Milliseconds until the v1 service must begin to answer; its body may take as long as it likes. */
+  /** Milliseconds until the v1 service must begin to answer; its body has no limit. */
   readonly answerMs: number
 }
 
-/** Gives a request to the v1 service, once. Rejects with an ApiError when no answer comes. */
+/** Sends a request to the v1 service once. Rejects with an ApiError if no answer arrives. */
 export type LegacyAsk = (request: RawRequest, signal: Signal) => Promise<LegacyAnswer>
 
 export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): LegacyAsk {
@@ -57,7 +57,7 @@ export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): Legac
   }
 }
 
-/** An answer that clients of either version of HTTP can be given. */
+/** Reads an answer in a form that clients of both HTTP versions can be given. */
 function read({ statusCode: status, headers, body }: Dispatcher.ResponseData): LegacyAnswer {
   const head = relayable(2, { status, reason: '', headers: flat(endToEnd(headers)) })
   if (!('problem' in head)) return { status, headers: grouped(head.headers), stream: body }
@@ -65,7 +65,7 @@ function read({ statusCode: status, headers, body }: Dispatcher.ResponseData): L
   throw unrelayable('v1', head.problem)
 }
 
-/** What the connection to v1 says for itself stays behind, and so does what is between the client and us. */
+/** Headers of our own connections to v1 and to the client; they are not passed on. */
 const OURS = new Set(['host', 'content-length', 'expect', 'x-crosswalk-mode'])
 
 function requestHeaders(headers: IncomingHttpHeaders, id: string): Record<string, string | string[]> {
@@ -78,7 +78,7 @@ const SENTENCES: Partial<Record<CodeName, string>> = {
   UNAVAILABLE: 'the v1 service cannot be reached',
 }
 
-/** A call to v1 that got no answer. */
+/** The error of a call to v1 without an answer. */
 export function fromV1Transport(cause: unknown): ApiError {
   const { code, message } = fromTransport(cause)
   return new ApiError(code, SENTENCES[code] ?? message, { cause })

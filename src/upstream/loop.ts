@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 
-/** Knows requests that have come back. */
+/** Detects requests that have come back. */
 export interface LoopGuard {
-  /** The error of a request that has passed through here before; every other is marked, in place, so that it is known when it does. */
+  /** Returns the error of a request that has passed through here before. Marks every other request, in place, so that it is recognised. */
   enter(headers: IncomingHttpHeaders): ApiError | undefined
 }
 
-/** The status of a request that goes round in circles (RFC 5842 §7.2). */
+/** The status of a request in a loop (RFC 5842 §7.2). */
 export const LOOP_DETECTED = 508
 
 const HEADER = 'cdn-loop'
 const NAME = 'crosswalk-'
 
 /**
- * Marks requests with a word of its own, drawn by lot, in `CDN-Loop` (RFC 8586). `Via` would say the same, but services do other things by it:
- * nginx, for one, no longer compresses what it answers. Everything that carries a request to a service carries this header.
+ * Marks requests with a random word of its own in `CDN-Loop` (RFC 8586).
+ * `Via` has side effects: nginx, for example, stops compressing its answers. Every carrier of requests passes this header on.
  */
 export function createLoopGuard(): LoopGuard {
   const mark = NAME + randomBytes(9).toString('base64url')
@@ -32,7 +32,7 @@ export function createLoopGuard(): LoopGuard {
   }
 }
 
-/** Whether a request has passed through a Crosswalk, this one or another. */
+/** True if a request has passed through any Crosswalk. */
 export function hasPassed({ [HEADER]: passed }: IncomingHttpHeaders): boolean {
   return passed?.includes(NAME) ?? false
 }

@@ -1,9 +1,9 @@
-/** As an AbortSignal takes it. */
+/** A listener as an AbortSignal takes it. */
 export type AbortListener = (() => void) | { handleEvent(): void }
 
 /**
- * What of an AbortSignal is listened to here. Every request has one, and a real AbortSignal, an EventTarget, costs as much as a tenth of a
- * small request; `abortSignalOf` makes one where a library wants it.
+ * The part of an AbortSignal that is used here. Every request has one, and a real AbortSignal, an EventTarget, costs up to a tenth of a
+ * small request. `abortSignalOf` makes one for libraries.
  */
 export interface Signal {
   readonly aborted: boolean
@@ -12,11 +12,11 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: AbortListener): void
 }
 
-/** A Signal that is fired here, once: every other time is without effect. A class because every request has one. */
+/** A Signal that fires once; later calls have no effect. It is a class because every request has one. */
 export class Firing implements Signal {
   aborted = false
   reason: unknown
-  // One or two at a time, so that a list costs less than a set.
+  // One or two listeners at a time, so a list costs less than a set.
   readonly #listeners: AbortListener[] = []
 
   addEventListener(_: 'abort', listener: AbortListener): void {
@@ -40,7 +40,7 @@ export class Firing implements Signal {
   }
 }
 
-/** A signal that fires with another one, or when so many milliseconds are over; `end` lets go of both. */
+/** Returns a signal that fires with another one or after `ms` milliseconds; `end` releases both. */
 export function within(signal: Signal, ms: number, late: () => Error): { readonly signal: Signal; end(): void } {
   const over = new Firing()
   const give = () => over.abort(signal.reason as Error)
@@ -56,7 +56,7 @@ export function within(signal: Signal, ms: number, late: () => Error): { readonl
   }
 }
 
-/** An AbortSignal that fires with the signal, for the same reason. */
+/** Returns an AbortSignal that fires with the signal, for the same reason. */
 export function abortSignalOf(signal: Signal): AbortSignal {
   if (signal instanceof AbortSignal) return signal
   if (signal.aborted) return AbortSignal.abort(signal.reason)

@@ -1,4 +1,4 @@
-/** The text of a UTF-8 body in pieces, which may be cut within a letter. */
+/** Decodes a UTF-8 body in pieces, whose bounds may lie within a character. */
 export function textOf(pieces: readonly Buffer[]): string {
   const [first] = pieces
   return first && pieces.length === 1 ? first.toString('utf8') : Buffer.concat(pieces).toString('utf8')

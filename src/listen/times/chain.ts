@@ -1,14 +1,14 @@
-/** A thing in a chain; where it stands among the others is noted on it. */
+/** A member of a chain. It holds its own place among the others. */
 export interface Link<T> {
   older?: T | undefined
   newer?: T | undefined
 }
 
-/** Things in the order in which they came. Each can leave at any time, for the price of two assignments; a Set would hash it twice. */
+/** Members in the order of their arrival. Each can leave at any time for two assignments; a Set would hash it twice. */
 export interface Chain<T extends Link<T>> {
   oldest(): T | undefined
   add(link: T): void
-  /** Nothing when it has left before. */
+  /** No effect if it has already left. */
   remove(link: T): void
 }
 

@@ -1,8 +1,8 @@
 import { createChain, type Link } from './chain.ts'
 
-/** Watches over many things that may each take the same time. */
+/** Watches many things with the same time limit. */
 export interface Deadlines {
-  /** Tells it when the time is over, unless it is forgotten before. */
+  /** Calls the watched when its time is over, unless it is forgotten earlier. */
   watch(watched: Deadline): void
   forget(watched: Deadline): void
 }
@@ -14,8 +14,8 @@ export interface Deadline extends Link<Deadline> {
 }
 
 /**
- * One timer for all, since whatever began first is due first. Every request has a deadline and hardly one meets it: a timer of its own
- * would be made and thrown away for each. `ms` is that time in milliseconds.
+ * One timer for all: whatever began first is due first. Every request has a deadline and hardly one reaches it.
+ * A timer for each would be created and discarded. `ms` is the time limit in milliseconds.
  */
 export function createDeadlines(ms: number): Deadlines {
   const all = createChain<Deadline>()

@@ -1,41 +1,41 @@
 import { createChain } from './chain.ts'
 import { type Coming, type Going, WatchedAnswer } from './watched-answer.ts'
 
-/** How long a client may take; in milliseconds. */
+/** Time limits of a client in milliseconds. */
 export interface ClientTimes {
   /** For the whole body of a request. */
   readonly bodyMs: number
-  /** For a piece of an answer to be taken; of a large answer that is 16 KiB or more. */
+  /** For the client to take a piece of an answer: 16 KiB or more of a large answer. */
   readonly writeMs: number
 }
 
-/** Ends what a client holds up. */
+/** Ends what a slow client blocks. */
 export interface Ends<Request, Response> {
-  /** The body did not come in time: answers so, or breaks off what has begun. */
+  /** The body is late: sends that as the answer, or breaks off the answer that has begun. */
   late(response: Response): void
-  /** The answer is over and the body is not: ends the connection, or the stream of it. */
+  /** The answer is complete and the body is not: ends the connection, or its stream. */
   close(request: Request): void
-  /** Counts what was cut off. */
+  /** Counts a client that was cut off. */
   cut(why: Cut): void
 }
 
-/** What a client took too long for. */
+/** The part that a client took too long for. */
 export type Cut = 'body' | 'write'
 
 export interface TimeLimits<Request, Response> {
-  /** Watches a request until both directions are over; `request` is undefined when it has no body. */
+  /** Watches a request until both directions have ended; `request` is undefined if it has no body. */
   watch(response: Response, request: Request | undefined): void
-  /** The same for a stream of messages, which may come for as long as they like. */
+  /** Watches a stream of messages, which have no time limit. */
   watchStream(response: Going, request: Request): void
 }
 
-/** Milliseconds between two looks, and for the rest of a body to come once its answer is over. */
+/** Milliseconds between two checks, and for the rest of a body after its answer. */
 const LOOK_EVERY = 250
 const REST_MS = 500
 
 /**
- * Gives back every place that a client takes: who sends a body for ever, or never reads its answer, is cut off. A look at all of them four
- * times a second costs less than timers for each. `now` is a monotonic clock in milliseconds.
+ * Cuts off clients that send a body for ever or never read their answer, so that their places become free.
+ * A check of all requests four times a second costs less than timers for each. `now` is a monotonic clock in milliseconds.
  */
 export function createTimeLimits<Request extends Coming, Response extends Going>(
   { bodyMs, writeMs }: ClientTimes,
@@ -56,7 +56,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     }
     lookSoon()
   }
-  /** Cuts off what took too long; true when there is nothing left to watch. */
+  /** Cuts off what took too long; true if nothing is left to watch. */
   const isOver = (watched: WatchedAnswer, at: number): boolean => {
     const { request, response } = watched
     if (watched.stalledFor(at) >= writeMs) {

@@ -1,12 +1,12 @@
 import { type OnClose, whenClosed } from '../on-close.ts'
 import type { Chain, Link } from './chain.ts'
 
-/** What a request tells of its body. */
+/** The state of a request's body. */
 export interface Coming {
   readonly complete: boolean
 }
 
-/** What an answer tells of itself; a response of HTTP/1.1 or HTTP/2, or a bare stream. */
+/** The state of an answer: a response of HTTP/1.1 or HTTP/2, or a bare stream. */
 export interface Going {
   readonly writableLength: number
   readonly writableEnded: boolean
@@ -16,20 +16,20 @@ export interface Going {
   destroy(): unknown
 }
 
-/** One request and its answer. A class, because there is one for every request. */
+/** One request and its answer. It is a class because every request has one. */
 export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
   next: OnClose | undefined
   older: WatchedAnswer | undefined
   newer: WatchedAnswer | undefined
   readonly response: Going
   readonly request: Coming | undefined
-  /** Milliseconds, of a clock and for its body. */
+  /** In milliseconds: when the request began, and the time for its body. */
   readonly since: number
   readonly bodyMs: number
   isOver: boolean
-  /** Since when the client owes the rest of its body for an answer that is over. */
+  /** When the answer ended without the rest of the client's body. */
   answeredAt: number | undefined
-  /** Since when nothing was taken. */
+  /** When the client stopped reading. */
   #stalledAt: number | undefined
   #hears: boolean
   readonly #all: Chain<WatchedAnswer>
@@ -55,14 +55,14 @@ export class WatchedAnswer implements OnClose, Link<WatchedAnswer> {
     if (this.request?.complete !== false) this.#all.remove(this)
   }
 
-  /** Milliseconds since the whole answer was handed over, or the connection was; 0 before that. */
+  /** Milliseconds since the whole answer or the connection was handed over; 0 before that. */
   answeredFor(at: number): number {
     const { writableEnded, writableLength } = this.response
     if (this.isOver || (writableEnded && writableLength === 0)) this.answeredAt ??= at
     return this.answeredAt === undefined ? 0 : at - this.answeredAt
   }
 
-  /** Milliseconds for which nothing of what is written was taken. */
+  /** Milliseconds for which the client has taken nothing that was written. */
   stalledFor(at: number): number {
     if (this.isOver || this.response.writableLength === 0) this.#stalledAt = undefined
     else if (this.#stalledAt === undefined) {

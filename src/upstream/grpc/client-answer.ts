@@ -6,22 +6,22 @@ import { asApiError } from '../../errors/to-v1.ts'
 import { guarded } from '../../relay/guard.ts'
 import { answerHead, answerTrailers, statusOf } from './metadata.ts'
 
-/** How a call ended. */
+/** The end of a call. */
 export interface GrpcEnd {
   /** A gRPC status code. */
   readonly code: number
-  /** What kept us from carrying it, when something did. */
+  /** The error that stopped the relay, if any. */
   readonly failure: ApiError | undefined
 }
 
-/** The client's side of one call. Every step is without effect once the client is gone. */
+/** The client's side of one call. Every step has no effect once the client is gone. */
 export interface GrpcAnswer {
-  /** Begins the answer with a head of v2 as it came; `whole`: nothing else follows (trailers-only). False when it cannot be passed on. */
+  /** Begins the answer with v2's head; `whole`: nothing follows (trailers-only). Returns false if the head cannot be relayed. */
   begin(raw: readonly string[], whole: boolean): boolean
-  /** What `end` will send after the last message, as it came. */
+  /** Sets the trailers of v2 that `end` sends after the last message. */
   trailers(raw: readonly string[]): void
   end(): void
-  /** Ends the call with a status of ours, also after messages have been sent. */
+  /** Ends the call with a status of ours, even after messages have been sent. */
   fail(thrown: unknown): void
 }
 
@@ -80,12 +80,12 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
   }
 }
 
-/** Ends a call that nobody will carry; `ended` is told when that is over. */
+/** Refuses a call; `ended` is called when the refusal has been sent. */
 export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: (end: GrpcEnd) => void = () => {}): void {
   createAnswer(client, ended).fail(error)
 }
 
-/** The status that the client sees: the one that was sent, or what gRPC makes of a reset. */
+/** Returns the status that the client sees: the one that was sent, or gRPC's meaning of a reset. */
 function codeOf(reset: number, status: unknown): number {
   if (reset === NGHTTP2_CANCEL) return CODES.CANCELLED.number
   if (reset === NGHTTP2_REFUSED_STREAM) return CODES.UNAVAILABLE.number

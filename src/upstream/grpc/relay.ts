@@ -6,16 +6,16 @@ import { callTo } from './metadata.ts'
 import type { Sent } from './session.ts'
 import { createSessions, type SessionsSettings } from './sessions.ts'
 
-/** Carries gRPC calls to the v2 service without looking into them. */
+/** Relays gRPC calls to the v2 service without decoding them. */
 export interface Grpc {
-  /** One call, from the client's stream to v2 and back; `ended` is told once, when it is over for the client. */
+  /** Relays one call from the client's stream to v2 and back. `ended` is called once, when the client's call is over. */
   relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: (end: GrpcEnd) => void): void
   close(): void
 }
 
 /**
- * Frames are handed on as they come: messages are never decoded, deadlines are the client's and the service's own, a slow reader on one
- * side stops the other. Nothing is ever sent twice; a client knows from the status whether it may try again.
+ * Relays frames as they arrive. Messages are never decoded. The client and the service set the deadlines, and a slow reader on one side
+ * stops the other. A call is never sent twice; its status tells the client whether it may retry.
  */
 export function createGrpc(base: string, settings: Omit<SessionsSettings, 'origin'>): Grpc {
   const url = new URL(base)
@@ -39,12 +39,12 @@ const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = cons
 
 function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
   if (!client.endAfterHeaders) client.pipe(call)
-  // v2 may answer before it has read everything; the rest is of no interest then.
+  // v2 may answer before it has read the request; the rest of the request is discarded then.
   call.once('close', () => client.resume())
   client.once('close', () => leave(call, client.rstCode || NGHTTP2_CANCEL))
 }
 
-/** Node keeps a stream, and with it the connection, until somebody has read what has come of it. */
+/** Node keeps a stream, and its connection, until the received data has been read. */
 function leave(call: ClientHttp2Stream, code: number): void {
   call.close(code)
   call.unpipe()
@@ -69,7 +69,7 @@ function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost }: Sent, 
     'trailers',
     carefully((_, __, raw) => answer.trailers(raw)),
   )
-  // A reset stream ends as well; what is cut short must not look whole.
+  // A reset stream also emits `end`. A truncated answer must not look complete.
   call.once('end', () => {
     if (!call.rstCode) answer.end()
   })

@@ -6,46 +6,46 @@ import { probe } from '../../relay/probe.ts'
 /** One stream to the service. */
 export interface Sent {
   readonly stream: ClientHttp2Stream
-  /** True when its connection is gone, as opposed to a stream that the service itself has reset. */
+  /** True if the connection of the stream was lost; false if the service itself reset the stream. */
   readonly isLost: () => boolean
 }
 
 /** One HTTP/2 connection to the service. */
 export interface Session {
-  /** Settled when the service has said how many streams it allows, as streams sent before that may be refused; else UNAVAILABLE. */
+  /** Settles when the service has announced its number of streams; a stream sent earlier may be refused. Rejects with UNAVAILABLE. */
   readonly ready: Promise<void>
   isReady(): boolean
-  /** False when it takes no further streams: broken, or told to go by the service (GOAWAY). */
+  /** False if it takes no further streams: it broke, or the service closed it (GOAWAY). */
   isOpen(): boolean
-  /** Streams that it may take now. */
+  /** The number of streams that it can take now. */
   room(): number
-  /** Opens a stream; throws when the headers are not those of a request. A connection that fails later fails the stream. */
+  /** Opens a stream. Throws if the headers are not those of a request. If the connection fails later, so does the stream. */
   send(headers: OutgoingHttpHeaders, endStream: boolean): Sent
   destroy(): void
 }
 
 export interface SessionSettings {
-  /** Origin of the service: `http:` is h2c, `https:` is TLS. */
+  /** The origin of the service: `http:` is h2c, `https:` is TLS. */
   readonly origin: string
   /** Milliseconds until the connection must be ready. */
   readonly connectTimeoutMs: number
 }
 
-/** Bytes: the windows are as large as those towards clients, so that neither side is the narrow one. */
+/** Bytes. The windows equal those towards clients, so that neither side is the bottleneck. */
 const STREAM_WINDOW = 256 * 1024
 const CONNECTION_WINDOW = 16 * 1024 * 1024
 const MAX_HEADER_SIZE = 64 * 1024
 
-/** Milliseconds: many a gRPC server takes PINGs that come more often than every five minutes, without a stream, for an attack. */
+/** Milliseconds. Many gRPC servers treat PINGs without a stream as an attack if they come more often than every five minutes. */
 const PROBES = { first: 10_000, again: 300_000, answer: 10_000 }
 
-/** Megabytes that all streams of the connection may take; Node's 10 are fewer than their windows. */
+/** Megabytes for all streams of the connection; Node's default of 10 is less than their windows. */
 const SESSION_MEMORY = 128
 
-/** Milliseconds of silence after which TCP looks whether the other side is still there. */
+/** Milliseconds of silence before TCP probes the other side. */
 const PROBE_AFTER = 30_000
 
-/** `closed` is told once, whatever became of the connection. */
+/** Connects to the service. `closed` is called once, however the connection ends. */
 export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: () => void): Session {
   const connection = http2.connect(origin, {
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
@@ -94,7 +94,7 @@ function whenReady(connection: ClientHttp2Session, timeoutMs: number): Promise<v
       fail(new Error('the connection was closed'))
     })
   })
-  // Whoever waits is told; when nobody does any more, nobody needs to know.
+  // A promise that no caller awaits must not be rejected unhandled.
   ready.catch(() => {})
   return ready
 }

@@ -2,20 +2,20 @@ import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { connect, type Sent, type Session, type SessionSettings } from './session.ts'
 
 export interface SessionsSettings extends SessionSettings {
-  /** Connections at most. */
+  /** The maximum number of connections. */
   readonly connections: number
 }
 
 /** All HTTP/2 connections to the service. */
 export interface Sessions {
-  /** Opens a stream for a client's; undefined when that has been given up meanwhile. Rejects when no connection stands. */
+  /** Opens a stream for the client's stream; undefined if that has ended meanwhile. Rejects if no connection is possible. */
   request(headers: OutgoingHttpHeaders, client: Pick<ServerHttp2Stream, 'closed' | 'endAfterHeaders'>): Promise<Sent | undefined>
   close(): void
 }
 
 /**
- * Streams share a connection up to the number that the service allows on one, then another connection is opened. When there may be no
- * more, streams wait for a place on the emptiest.
+ * Streams share a connection up to the number that the service allows on it; then another connection opens.
+ * When no more connections are allowed, streams wait on the emptiest one.
  */
 export function createSessions(settings: SessionsSettings): Sessions {
   const all = new Set<Session>()

@@ -3,8 +3,8 @@ import https from 'node:https'
 import type { Duplex } from 'node:stream'
 
 /**
- * Connections to a service that are kept for the next request, `connections` of them at most; further requests wait. A service that says
- * anything on a connection while nobody asks has lost its place: what it says would be taken for the answer to the next request.
+ * Keeps at most `connections` connections to a service; further requests wait.
+ * A connection on which the service sends bytes without a request is closed: the bytes would be read as the answer to the next request.
  */
 export function createAgent(base: string, connections: number): http.Agent {
   const settings = { keepAlive: true, maxSockets: connections }
@@ -22,7 +22,7 @@ export function createAgent(base: string, connections: number): http.Agent {
   })
 }
 
-/** What an agent may be given of one's own (Node's documentation of `http.Agent`); the types leave it out. */
+/** Options and methods of an agent that Node documents (`http.Agent`) and its types omit. */
 interface Keeping {
   keepSocketAlive(socket: Duplex): boolean
   reuseSocket(socket: Duplex, request: http.ClientRequest): void

@@ -9,37 +9,37 @@ import { guarded } from '../../relay/guard.ts'
 import { endsHere, endToEndRaw } from '../hop-by-hop.ts'
 import { createAgent } from './agent.ts'
 
-/** Carries bytes to the v2 service and back without looking at them. */
+/** Carries bytes to the v2 service and back without reading them. */
 export interface Native {
-  /** One request; it must not be `isUnframable`. `connected` is told when it has a connection to v2. */
+  /** Carries one request, which must not be `isUnframable`. Calls `connected` when it has a connection to v2. */
   web(request: IncomingMessage, response: ServerResponse, connected: () => void): void
-  /** A WebSocket handshake; `switched` is told when v2 agrees, and with what head. Every other answer goes to `response`. */
+  /** Carries a WebSocket handshake. Calls `switched` with v2's head if v2 agrees. Every other answer goes to `response`. */
   shakeHands(request: IncomingMessage, response: ServerResponse, switched: Switched): void
   close(): void
 }
 
-/** Told of a call that has a connection. */
+/** Takes a call that has a connection. */
 type OnCall = (call: ClientRequest) => void
 
-/** v2 has switched over: the answer that says so, the connection, and the first bytes that came on it. */
+/** Takes v2's switch of protocols: the answer, the connection, and the first bytes on it. */
 export type Switched = (answer: IncomingMessage, socket: Socket, head: Buffer) => void
 
-/** Told when a request could not be carried, or its answer not be passed on (`status` 502); must end the response. */
+/** Ends the response of a request that could not be carried, or whose answer cannot be relayed (`status` 502). */
 export type Failed = (response: ServerResponse, error: ApiError, status?: number) => void
 
 const BAD_GATEWAY = 502
 
 export interface NativeSettings {
-  /** Address of the v2 service. */
+  /** The address of the v2 service. */
   readonly base: string
-  /** Connections to it; further requests wait. */
+  /** The maximum number of connections to it; further requests wait. */
   readonly connections: number
 }
 
 /**
- * http-proxy-3 with its measured traps closed (design §6.3): one keep-alive agent, TLS verified (its default), an error listener,
- * hop-by-hop headers taken out both ways. The request target goes out as it came (`toProxy`), the answer's headers as v2 wrote them. A
- * connection goes back to the agent after a whole exchange only; a handshake has one of its own, because nobody knows what follows it.
+ * http-proxy-3 with its measured traps closed (design §6.3): one keep-alive agent, verified TLS (its default), an error listener, no
+ * hop-by-hop headers in either direction. The request target is sent unchanged (`toProxy`), and so are the answer's headers. A connection
+ * returns to the agent only after a complete exchange. A handshake has its own connection, because anything may follow it.
  */
 export function createNative({ base, connections }: NativeSettings, failed: Failed): Native {
   const agent = createAgent(base, connections)
@@ -48,7 +48,7 @@ export function createNative({ base, connections }: NativeSettings, failed: Fail
   const careful = <A>(handler: (event: A, request: IncomingMessage, response: ServerResponse) => void) =>
     guarded(handler, (_, __, ___, response) => response.destroy())
   const onError = (error: Error, _: IncomingMessage, response: ServerResponse) => {
-    // An answer that has begun tells of its own end; v2 may have answered before it had read everything, and hung up.
+    // An answer that has begun reports its own end. v2 may have answered and closed before it had read the whole request.
     if (!response.headersSent) failed(response, fromTransport(error))
   }
   const onCall = (call: ClientRequest, _: IncomingMessage, response: ServerResponse) => {
@@ -67,7 +67,7 @@ export function createNative({ base, connections }: NativeSettings, failed: Fail
       prepare(request)
       waiting.set(response, (call) => {
         const { socket } = call
-        // Without a listener Node ends the connection and tells nobody.
+        // Without a listener, Node silently ends the connection.
         call.once('upgrade', (_, switched) => {
           switched.destroy()
           failed(response, unrelayable('v2', 'its status 101, which nobody asked for'), BAD_GATEWAY)
@@ -78,7 +78,7 @@ export function createNative({ base, connections }: NativeSettings, failed: Fail
       try {
         proxy.web(request, response)
       } catch (cause) {
-        // HTTP/2 takes more into a path than HTTP/1.1 does.
+        // HTTP/2 allows more in a path than HTTP/1.1 does.
         failed(response, new ApiError('INVALID_ARGUMENT', 'the request cannot be written as HTTP/1.1', { cause }))
       }
     },
@@ -102,7 +102,7 @@ export function createNative({ base, connections }: NativeSettings, failed: Fail
   }
 }
 
-/** A call whose request is not whole when its answer is over will never be: its connection cannot be used again. */
+/** If a request is incomplete when its answer ends, it will stay so. Its connection cannot be reused. */
 function endWith(call: ClientRequest, response: ServerResponse): void {
   const end = () => {
     if (!call.writableFinished) call.destroy()
@@ -112,8 +112,8 @@ function endWith(call: ClientRequest, response: ServerResponse): void {
 }
 
 /**
- * In place, because HTTP/2 requests read their target from their headers; http-proxy-3 leaves those aside (`:path`). How a body is framed
- * is said in our words, because a service may read another coding into the client's. Our own server has answered what the client expects.
+ * Prepares headers in place, because HTTP/2 requests read their target from them; http-proxy-3 ignores those (`:path`). Our own framing
+ * replaces the client's, which a service may read as another coding. Our server has already answered the client's `Expect`.
  */
 function prepare({ headers }: IncomingMessage): void {
   const isChunked = headers['transfer-encoding'] !== undefined
@@ -122,12 +122,12 @@ function prepare({ headers }: IncomingMessage): void {
   if (isChunked) headers['transfer-encoding'] = 'chunked'
 }
 
-/** http-proxy-3 would send such a body without its framing, so that it became the next request on the connection (design §6.3). */
+/** http-proxy-3 would send such a body without framing; it would become the next request on the connection (design §6.3). */
 export function isUnframable({ method, headers }: IncomingMessage): boolean {
   return (method === 'DELETE' || method === 'OPTIONS') && headers['content-length'] === undefined && 'transfer-encoding' in headers
 }
 
-/** The answer as v2 sent it, or what of its head nobody could be given; when v2 breaks off, so do we. */
+/** Relays v2's answer, or returns the problem with its head. If v2 breaks off, the answer to the client does too. */
 function carryAnswer(answer: IncomingMessage, response: ServerResponse): string | undefined {
   response.sendDate = false
   const { statusCode: status = 0, statusMessage: reason = '' } = answer

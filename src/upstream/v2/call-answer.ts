@@ -6,12 +6,12 @@ import { textOf } from '../utf8.ts'
 import type { CallContext } from './call-context.ts'
 import type { RawAnswer } from './exchange.ts'
 
-/** What an answer says: as the call would rather have it, or parsed. Throws an ApiError. */
+/** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
 export function bodyOf(call: Call, raw: RawAnswer, context: CallContext): JsonObject {
   return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
 }
 
-/** The answer as the call would rather have it, when it is a success and can be read so. */
+/** Returns the answer in the form that the call prefers, if it is a success and has that form. */
 export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawAnswer, context: CallContext): JsonObject | undefined {
   if (status !== 200) return undefined
   const body = read(pieces)
@@ -20,12 +20,12 @@ export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawA
 }
 
 /**
- * v2 answers 200 (facts §15); 201 and 204 say the same of a create and of a DELETE. Every other 2xx says that the body is not v2's answer:
- * not yet (202), changed on the way (203), a part (206).
+ * v2 answers 200 (facts §15). 201 and 204 mean the same for a create and a DELETE.
+ * Other 2xx statuses say that the body is not v2's answer: not yet (202), changed on the way (203), a part (206).
  */
 const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
 
-/** The JSON body of an answer, `{}` when there is none; anything but a success is an ApiError. */
+/** Returns the JSON body of an answer, or `{}` without one. An answer other than a success is an ApiError. */
 export function parse({ status, headers, pieces }: RawAnswer): JsonObject {
   const text = textOf(pieces)
   if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text })

@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Call } from '../../tables/plan/plan.ts'
 import type { Signal } from '../signal.ts'
 
-/** Somebody who wants to know what becomes of a call. */
+/** Observes one call. */
 export interface CallWatch {
-  /** What v2 is told of the trace, in place of the client's own. */
+  /** The trace context that v2 gets instead of the client's. */
   readonly traceparent?: string | undefined
-  /** `status` is undefined when no answer came. */
+  /** Called at the end of the call; `status` is undefined if no answer arrived. */
   ended(status: number | undefined): void
 }
 
-/** What all calls of one v1 request share. */
+/** The context that all calls of one v1 request share. */
 export interface CallContext {
   readonly headers: IncomingHttpHeaders
-  /** The hash of the caller's credential, where it is known already (`credentialHash`). */
+  /** The hash of the caller's credential, if it is already known (`credentialHash`). */
   readonly credential?: string
   readonly requestId: string
-  /** Fires when the client went away (AbortError) or the request's deadline passed (TimeoutError). */
+  /** Fires when the client goes away (AbortError) or the request's deadline passes (TimeoutError). */
   readonly signal: Signal
-  /** Told of every call that really goes out; may watch it. */
+  /** Called for every call that is really sent; may return an observer. */
   onCall(call: Call): CallWatch | undefined
-  /** Told of every answer that its call could not read as it wanted, and that was parsed instead. */
+  /** Called for every answer that was parsed because its call could not read it in the preferred form. */
   onParsed?(): void
   /** Told whenever a call is wanted, also of one that is shared or was kept. */
   onAsk?(): void

@@ -5,7 +5,7 @@ import { brokenAnswer } from '../../errors/from-v2.ts'
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-/** `unzip` reads gzip and deflate alike; it tells them apart by their first bytes. */
+/** `unzip` reads gzip and deflate and tells them apart by their first bytes. */
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: promisify(unzip) as Decoder,
   'x-gzip': promisify(unzip) as Decoder,
@@ -14,12 +14,12 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   identity: async (bytes) => bytes,
 }
 
-/** One is usual, two have been seen; each costs what the answer costs, and a header has room for thousands. */
+/** One coding is usual, two occur. Each costs as much as the answer, and a header has room for thousands. */
 const MOST_CODINGS = 5
 
 /**
- * Undoes the content codings of an answer. We ask for none, but a load balancer or a cache may add one all the same. At most `limit`
- * bytes come out, so that a small answer cannot fill the memory; more, too many codings, an unknown or a broken one is INTERNAL.
+ * Removes the content codings of an answer. We ask for none, but a load balancer or a cache may add one. At most `limit` bytes result, so
+ * that a small answer cannot fill the memory. A larger result, too many codings, and an unknown or a broken coding are INTERNAL.
  */
 export async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
   const codings = encoding.split(',').map((name) => name.trim().toLowerCase())
@@ -48,7 +48,7 @@ export function tooLarge(limit: number): ApiError {
 
 const ENCODING = 'content-encoding'
 
-/** Names and values stand one after the other. A header that stands twice is one list (RFC 9110 §5.3). */
+/** Names and values alternate. A repeated header is one list (RFC 9110 §5.3). */
 export function encodingOf(headers: readonly Buffer[]): string | undefined {
   let encoding: string | undefined
   for (let at = 0; at < headers.length; at += 2) {

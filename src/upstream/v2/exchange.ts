@@ -7,7 +7,7 @@ export interface Exchange {
   readonly origin: string
   readonly path: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Names and values, one after the other. */
+  /** Alternating names and values. */
   readonly headers: string[]
   readonly body?: string
   readonly answerBytes: number
@@ -16,13 +16,13 @@ export interface Exchange {
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The body, as it came. Several who asked the same share it: nobody writes into it. */
+  /** The body as received. Several requests may share it, so it must not be modified. */
   readonly pieces: readonly Buffer[]
 }
 
 /**
- * One request and its whole answer. A read is made once more when its connection failed; a write never is (design §6). The answer is
- * gathered by a handler of our own: undici's `request` would put a stream, and an abort signal, around every answer.
+ * Makes one request and reads its whole answer. A read is repeated once if its connection failed; a write never is (design §6).
+ * Our own handler collects the answer: undici's `request` would add a stream and an abort signal to each.
  */
 export function exchange(pool: Agent, request: Exchange, landing: Landing<RawAnswer>): Underway {
   const gathering = new Gathering(pool, request, landing)
@@ -30,7 +30,7 @@ export function exchange(pool: Agent, request: Exchange, landing: Landing<RawAns
   return gathering
 }
 
-/** An answer as it came; hardly anybody asks for its headers, and they are read then. */
+/** An answer as received. Its headers are parsed on demand only, because they are rarely needed. */
 class Arrived implements RawAnswer {
   readonly status: number
   readonly pieces: readonly Buffer[]
@@ -50,9 +50,9 @@ class Arrived implements RawAnswer {
 const NONE: Buffer[] = []
 
 /**
- * Collects an answer of at most `answerBytes` bytes. There is one for every call: as one object with methods it costs a third of what the
- * same functions would, and undici's newer handlers, which it wraps, are given every header as an object. A connection keeps the handler of
- * its last request, so that this one forgets the answer and who waited for it.
+ * Collects an answer of at most `answerBytes` bytes. One object with methods for each call costs a third of the same functions as
+ * closures. undici's newer handlers wrap this kind and get every header as an object. A connection keeps the handler of its last request;
+ * the handler therefore drops the answer and its listener at the end.
  */
 class Gathering implements Dispatcher.DispatchHandler, Underway {
   readonly #pool: Agent
@@ -73,7 +73,7 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
     this.#mayRepeat = request.method === 'GET'
   }
 
-  /** Comes before anything is sent, and again on another connection. */
+  /** Called before anything is sent, and again on another connection. */
   onConnect(abort: (reason?: Error) => void): void {
     this.#abort = abort
     if (this.#given) abort(this.#given)
@@ -137,5 +137,5 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
   }
 }
 
-/** Failures of a connection, as opposed to those of a request. */
+/** Failures of a connection, not of a request. */
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])

@@ -7,15 +7,15 @@ import { callHeaders } from './headers.ts'
 
 export interface MakeSettings {
   readonly pool: Agent
-  /** Origin of the v2 service, with an optional path prefix and without a trailing slash. */
+  /** The origin of the v2 service, with an optional path prefix and without a trailing slash. */
   readonly base: string
-  /** Largest v2 answer that is read, in bytes. */
+  /** The maximum size of a v2 answer in bytes. */
   readonly answerBytes: number
 }
 
 export type MakeCall = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
 
-/** Starts calls on the pool; `target` is the path and query of one. */
+/** Starts calls on the pool; `target` is a call's path and query. */
 export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall {
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
@@ -50,12 +50,12 @@ class Watched implements Landing<RawAnswer> {
   }
 }
 
-/** Path and query of a call. */
+/** Returns path and query of a call. */
 export function targetOf(call: Call): string {
   return call.query.length === 0 ? call.path : `${call.path}?${queryText(call)}`
 }
 
-/** A Call's query, percent-encoded; a space is `%20`, as v2 documents it (specification §4 rule 2). */
+/** Returns a call's query, percent-encoded. A space is `%20`, as v2 documents it (specification §4 rule 2). */
 export function queryText(call: Pick<Call, 'query'>): string {
   return call.query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
 }

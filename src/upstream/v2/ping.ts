@@ -4,16 +4,16 @@ import { textOf } from '../utf8.ts'
 import { type Exchange, exchange, type RawAnswer } from './exchange.ts'
 import { waitFor } from './flights/passenger.ts'
 
-/** Milliseconds after which a ping counts as unanswered; probes wait for one second as a rule. */
+/** Milliseconds after which a ping counts as unanswered. Probes usually wait for one second. */
 const PATIENCE = 800
 
-/** Bytes that the answer may have. */
+/** The maximum size of the answer in bytes. */
 const ANSWER_BYTES = 4096
 
-/** Whoever looks at v2's log sees where its pings come from. */
+/** These headers show in v2's log where the pings come from. */
 const HEADERS = ['accept', 'application/json', 'user-agent', 'crosswalk']
 
-/** Asks the service whether it is there: undefined, or the reason why not. Only a 2xx in the ping's own form is the service. */
+/** Pings the service: returns undefined, or the reason why it is not there. Only a 2xx in the ping's own form counts as the service. */
 export async function ping(pool: Agent, version: Service, base: string): Promise<string | undefined> {
   const { origin, pathname } = new URL(base)
   const path = `${pathname.replace(/\/$/, '')}/ping/${version}/ping`
@@ -26,14 +26,14 @@ export async function ping(pool: Agent, version: Service, base: string): Promise
   }
 }
 
-/** A load balancer's page and the 200 of another service are no answer. */
+/** A load balancer's page and another service's 200 are no answer. */
 function complaint(version: Service, { status, pieces }: RawAnswer): string | undefined {
   if (status < 200 || status > 299) return `the ${version} service answers its ping with HTTP ${status}`
   if (isPong(textOf(pieces))) return undefined
   return `what answers the ping of the ${version} service with HTTP ${status} is not that service: {"response": …} in JSON is expected`
 }
 
-/** `{response: string}` (facts §9). */
+/** True for `{response: string}` (facts §9). */
 function isPong(text: string): boolean {
   try {
     return typeof (JSON.parse(text) as { response?: unknown } | null)?.response === 'string'
@@ -42,7 +42,7 @@ function isPong(text: string): boolean {
   }
 }
 
-/** What the connection said; an error of several addresses has a code and no message. */
+/** Returns the connection's error. An error of several addresses has a code and no message. */
 function reasonOf(error: Error): string {
   const { name, message, code } = (error.cause ?? error) as NodeJS.ErrnoException
   return name === 'TimeoutError' ? `nothing came within ${PATIENCE} ms` : message || code || name

@@ -17,22 +17,24 @@ import { createMake, type MakeSettings, targetOf } from './make-call.ts'
 import { createWriteMarks } from './write-marks.ts'
 
 export interface SendSettings extends MakeSettings {
-  /** Answers that may be kept: how many, and for how long those that outlive their request; 0 = no longer than it. */
+  /** Limits of the cache: its number of answers, and how long they outlive their request; 0 = not at all. */
   readonly keep: { readonly entries: number; readonly ttlMs: number }
-  /** Calls for further pages of lists that are under way at one time: fewer than there are connections, so that single reads find one. */
+  /**
+   * The maximum number of parallel calls for further pages of lists. It is below the number of connections, so that single reads find one.
+   */
   readonly bulkCalls: number
 }
 
 /**
- * Makes v2 calls for one v1 request; tells the JSON body or an ApiError. A read is told without a promise, which would be a good part of what
- * it costs.
+ * Makes v2 calls for one v1 request and delivers the JSON body or an ApiError.
+ * A read uses no promise, which would be a large part of its cost.
  */
 export type SendFor = (context: CallContext) => (call: Call, landing: Landing<JsonObject>) => void
 
 /**
- * The way of a Call to v2. Identical reads of one caller are made once where the first began after the request of the second had come in, and
- * answers may be kept; both are keyed by the caller's credential (design §6) and by what else of the request v2 may answer by. A write with
- * that credential ends both. So nobody reads what was true before their own write, through whichever replica it went.
+ * Sends calls to v2. Identical reads of one caller are made once, if the first began after the second request had arrived.
+ * Answers may be cached. Both are keyed by the caller's credential (design §6) and by whatever else v2 may answer by.
+ * A write with that credential ends both. No caller therefore reads data from before its own write, whichever replica it went through.
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
@@ -89,18 +91,18 @@ export function createSend(settings: SendSettings): SendFor {
 /** The calls of one v1 request. */
 interface Sending {
   readonly context: CallContext
-  /** The request's number: what is kept for it alone is found by that. */
+  /** The request's number, which keys the answers cached for this request alone. */
   readonly request: number
   /** The turn of the event loop in which its first call was made. */
   readonly since: number
-  /** What v2 may answer by, put together when it is first needed. */
+  /** The headers that v2 may answer by, joined when first needed. */
   by: string | undefined
 }
 
-/** The answers of one request are found by it alone, and go when others need their place. */
+/** Answers cached for one request have no expiry: only that request finds them, and they are evicted for space. */
 const FOR_GOOD = 0
 
-/** Errors of a write that wrote nothing for certain: all that strangers get. */
+/** Errors of a write that certainly wrote nothing. Callers without rights get no others. */
 const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
 
 function credentialOf({ credential, headers }: CallContext): string {

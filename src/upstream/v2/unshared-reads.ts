@@ -9,17 +9,17 @@ import { waitFor } from './flights/passenger.ts'
 import { createMake, type MakeSettings, targetOf } from './make-call.ts'
 
 export interface ReadContext extends CallContext {
-  /** Told of every answer as v2 sent it. */
+  /** Called with every answer as v2 sent it. */
   readonly onAnswer?: ((call: Call, answer: RawAnswer) => void) | undefined
 }
 
-/** Makes v2 reads for one v1 request; tells the JSON body or an ApiError. */
+/** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. */
 export type ReadOnce = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
 
 /**
- * The way of a Call to v2 when a side is only asked. It can read and nothing else: a write reaches exactly one side (design §7). Nothing is
- * shared with what is under way or was kept, because an older answer than the other side's would look like a difference; only within
- * one request is a look-up made once.
+ * Sends the calls of a side that is only compared. It can only read: a write reaches exactly one side (design §7).
+ * It shares no reads in flight or cached ones, because an older answer than the other side's would look like a difference.
+ * Only look-ups within one request are made once.
  */
 export function createUnsharedReads(settings: MakeSettings): ReadOnce {
   const make = createMake(settings)

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
-/** Tells what a caller read before a write of its own from what it read after: what is shared or kept has another name then. */
+/** Separates what a caller read before its own write from what it read afterwards: shared and cached reads change their name. */
 export interface WriteMarks {
-  /** The name of a caller until its next write. */
+  /** The caller's name until its next write. */
   nameOf(caller: string): string
-  /** A write begins; the function returned says that it is over, and whether it may have written anything. */
+  /** Marks the beginning of a write. The returned function marks its end, and says whether it may have written. */
   begin(caller: string): (mayHaveWritten: boolean) => void
 }
 
@@ -13,12 +13,12 @@ interface Writing {
   active: number
 }
 
-/** Callers whose last write is remembered, beside those that write just now. */
+/** The number of callers whose last write is remembered, beside those with a write in flight. */
 const WRITERS = 10_000
 
 export function createWriteMarks(limit: number = WRITERS): WriteMarks {
   let writes = 0
-  /** Of those that are not remembered, the number of the last write; whoever is not known may be one of them. */
+  /** The number of the last write among forgotten callers. An unknown caller may be one of them. */
   let forgotten = 0
   const written = new LRUCache<string, number>({
     max: limit,

@@ -4,18 +4,18 @@ import { Flight, type FlightKey, type Flights } from './flight.ts'
 import type { Landing } from './landing.ts'
 import { Passenger, type Start } from './passenger.ts'
 
-/** Joins identical work that is under way. */
+/** Joins identical work in flight. */
 export interface Coalescer<T> {
-  /** The number of this turn of the event loop. */
+  /** Returns the number of the current turn of the event loop. */
   readonly turn: () => number
-  /** Starts the work, or waits for the flight with the same key that began in turn `since` or later. It is cancelled when nobody waits any more. */
+  /** Starts the work, or joins a flight with the same key that began in turn `since` or later. A flight without passengers is cancelled. */
   join(key: FlightKey, since: number, signal: Signal, start: Start<T>, landing: Landing<T>): void
 }
 
 /**
- * Whoever joins a flight that began after its own request had come in cannot have been told of a write that the flight missed, not even of
- * one that went through another process. Time in turns says so without a guess: requests that are looked at in one turn of the event loop
- * had all come in before the first of them was.
+ * A request joins a flight only if the flight began after the request had arrived.
+ * Then its caller cannot know of a write that the flight missed, even through another process.
+ * Turns of the event loop prove that order without a guess: all requests of one turn had arrived before the first of them was examined.
  */
 export function createCoalescer<T>(turn: () => number = turnOfLoop): Coalescer<T> {
   const flights = createFlights<T>()
@@ -50,12 +50,12 @@ function isSame(one: FlightKey, other: FlightKey): boolean {
 
 const BUCKETS = 256
 
-/** Characters at the end of both texts that choose the bucket: there they differ, in a uid or a window of a list. */
+/** The characters at the end of both texts that select the bucket. Keys differ there: in a uid or a window of a list. */
 const HASHED = 5
 
 /**
- * Flights by key. Every call takes off and lands, and a `Map` that changes so often is a burden: each time its table is made anew, the old
- * one is collected late, and until then everything lives on that it held. These buckets stay the same.
+ * Flights by key. Every call adds and removes one. A `Map` that changes so often rebuilds its table repeatedly.
+ * The old table is collected late and retains what it held. These buckets stay the same.
  */
 function createFlights<T>(): Flights<T> {
   const buckets = Array.from({ length: BUCKETS }, (): Flight<T>[] => [])

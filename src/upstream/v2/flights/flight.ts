@@ -3,8 +3,8 @@ import type { Landing, Underway } from './landing.ts'
 import type { Start } from './passenger.ts'
 
 /**
- * What makes work identical. In parts, because to put them together would take longer than to compare them. `headers` are the client's: v2
- * is sent some of them and may answer by them, so that whoever sends others does not get an answer that was given to these.
+ * The parts that make work identical. Comparing parts is faster than building one text.
+ * `headers` are the client's: v2 gets some of them and may answer by them. Requests with other headers therefore get answers of their own.
  */
 export interface FlightKey {
   readonly who: string
@@ -12,10 +12,10 @@ export interface FlightKey {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Of a flight that has landed; nobody boards it any more. */
+/** The passengers of a landed flight: no further one can join. */
 const NOBODY: never[] = []
 
-/** Work and all who wait for it. */
+/** Work in flight and its passengers. */
 export class Flight<T> implements Landing<T> {
   readonly key: FlightKey
   readonly turn: number
@@ -45,7 +45,7 @@ export class Flight<T> implements Landing<T> {
     for (const passenger of this.#land()) passenger.failed(error)
   }
 
-  /** Lets one go, for this reason; the last one takes the flight down. */
+  /** Removes one passenger for this reason; the last one cancels the flight. */
   leave(passenger: Landing<T>, reason: Error): void {
     const at = this.passengers.indexOf(passenger)
     if (at < 0) return

@@ -1,10 +1,10 @@
-/** Who waits for work that has begun is told one of the two, once. */
+/** Takes the result or the error of work, once. */
 export interface Landing<T> {
   landed(answer: T): void
   failed(error: Error): void
 }
 
-/** Tells what becomes of a promise. */
+/** Passes the result of a promise on. */
 export function tell<T>(promised: Promise<T>, landing: Landing<T>): void {
   promised.then(
     (answer) => landing.landed(answer),
@@ -12,8 +12,8 @@ export function tell<T>(promised: Promise<T>, landing: Landing<T>): void {
   )
 }
 
-/** Work that has begun. */
+/** Work in flight. */
 export interface Underway {
-  /** Gives it up: whoever waits is told this reason. Without effect once it is over. */
+  /** Cancels the work: the landing gets this reason. Without effect once the work has ended. */
   cancel(reason: Error): void
 }

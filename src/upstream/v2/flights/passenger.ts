@@ -2,15 +2,18 @@ import { fromTransport } from '../../../errors/from-v2.ts'
 import type { Signal } from '../../signal.ts'
 import type { Landing, Underway } from './landing.ts'
 
-/** Begins work; whoever waits for it is told what became of it. */
+/** Starts work; the landing takes its result. */
 export type Start<T> = (landing: Landing<T>) => Underway
 
-/** The result of work that is given up, for the signal's reason, as soon as the signal fires. It is not begun when that has fired already. */
+/**
+ * Resolves with the result of work. When the signal fires, the work is cancelled for its reason.
+ * After the signal has fired, the work is not started.
+ */
 export function waitFor<T>(signal: Signal, start: Start<T>): Promise<T> {
   return new Promise((landed, failed) => new Passenger({ landed, failed }, signal).wait(start))
 }
 
-/** Waits until the work has landed or the signal fires. A class, as the next one: there is one of each for every call. */
+/** Waits until the work lands or the signal fires. This class and the next are classes because every call has one of each. */
 export class Passenger<T> implements Landing<T> {
   readonly #landing: Landing<T>
   readonly #signal: Signal

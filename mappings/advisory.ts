@@ -65,7 +65,7 @@ const event: Fields = {
   pending_upstream_fix: oneof('data', object('pendingUpstreamFix', note)),
 }
 
-/** A package and its advisories. `id` is a package or CGA id and stays `id` in v2 (facts §7). */
+/** A package and its advisories. `id` is the id of a package or a CGA and stays `id` in v2 (facts §7). */
 const document: Fields = {
   id: text('id'),
   advisories: objects('advisories', {
@@ -120,7 +120,7 @@ export const advisory: Mapping = {
     ),
     action('advisory.resolved_vulns.list', 'GET /advisory/v1/images/resolved_vulns', {
       v2: 'GET /advisory/v2/images/resolvedVulns',
-      // A repeated message cannot be written as a query parameter; both versions refuse it (facts §7).
+      // A repeated message cannot be a query parameter; both versions refuse it (facts §7).
       params: { image_refs: textsParam('image_refs'), from: timeParam('start_time'), to: timeParam('end_time') },
       answer: message('resolved vulnerability reports', { items: objects('resolvedVulnsReports', report) }),
       missing: 'empty',

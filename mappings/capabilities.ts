@@ -1,8 +1,8 @@
 import { enumMap } from '../src/tables/language.ts'
 
 /**
- * What a role allows: v1 carries plain strings, v2 an enum. No rule derives one name from the other (`identity_providers.scim.manage`,
- * `gulfstream`), so every pair is written out (facts §18).
+ * The capabilities of a role. v1 has plain strings, v2 an enum.
+ * No rule derives one name from the other (`identity_providers.scim.manage`, `gulfstream`), so every pair is listed (facts §18).
  */
 export const capabilities = enumMap('capability', [
   ['internal', 'CAP_INTERNAL'],

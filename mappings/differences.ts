@@ -1,21 +1,21 @@
 import { covers, type Sign } from '../src/tables/language.ts'
 
-/** One thing a v1 client can see differently when v2 stands behind the proxy (design §3). */
+/** One difference that a v1 client can see with v2 behind the proxy (design §3). */
 export interface DeclaredDifference {
-  /** Kebab-case; the key in tests, reports and `crosswalk operations`. */
+  /** In kebab case; the key in tests, reports and `crosswalk operations`. */
   readonly code: string
   /** Operation ids, or patterns with `*` (`iam.*`). */
   readonly operations: readonly string[]
   /** What the client sees. */
   readonly seen: string
   readonly because: string
-  /** Name of the contract case that pins it (test/compat). */
+  /** The contract case that proves it (test/compat). */
   readonly test: string
-  /** How it shows when both sides are asked; absent when it shows in writes alone, or in what only v1 is asked. */
+  /** How it looks when both sides are asked. Absent if it appears only in writes, or in operations that only v1 serves. */
   readonly signs?: readonly Sign[]
 }
 
-/** Every known difference. The contract suite fails when one of these stops occurring, and when another one occurs. */
+/** Every known difference. The contract suite fails if one of these no longer occurs, or if another one does. */
 export const differences: readonly DeclaredDifference[] = [
   {
     code: 'v1-only',
@@ -262,7 +262,7 @@ export const differences: readonly DeclaredDifference[] = [
     // specification §9.5, design §3
     because: 'The proxy reads every list in the same way, and follows a window that a client asks for rather than ignore it.',
     test: 'a list that v1 paged by token takes windows and orders too',
-    // Rows that a window leaves out are not declared: that would hide every row that v2 loses.
+    // Rows outside a window are not declared: that would hide every row that v2 loses.
     signs: [{ at: [''], kinds: ['status'], v1: 200, v2: 400 }],
   },
   {
@@ -337,9 +337,9 @@ export const differences: readonly DeclaredDifference[] = [
   },
 ]
 
-/** The codes that an operation shows. */
+/** Returns the codes of an operation's differences. */
 export function differencesOf(operation: string): readonly string[] {
   const codes = differences.filter(({ operations }) => operations.some((pattern) => covers(pattern, operation))).map(({ code }) => code)
-  // What is not served cannot differ in anything else.
+  // An operation that is not served cannot have other differences.
   return codes.includes('v1-only') ? ['v1-only'] : codes
 }

@@ -1,6 +1,6 @@
 import { enumMap, identical, prefixed } from '../src/tables/language.ts'
 
-/** What an organization is (facts §18). */
+/** The kinds of an organization (facts §18). */
 export const orgKind = identical('OrgKind', [
   'ORG_KIND_UNSPECIFIED',
   'ORG_KIND_STARTER',
@@ -10,7 +10,7 @@ export const orgKind = identical('OrgKind', [
   'ORG_KIND_AWS_MARKETPLACE',
 ])
 
-/** How far an organization is set up. */
+/** How far the set-up of an organization is. */
 export const orgStatus = identical('OrgStatus', [
   'ORG_STATUS_UNSPECIFIED',
   'ORG_STATUS_INITIALIZING',
@@ -18,7 +18,7 @@ export const orgStatus = identical('OrgStatus', [
   'ORG_STATUS_SUSPENDED',
 ])
 
-/** The service that an identity stands for. */
+/** The service behind an identity. */
 export const servicePrincipal = prefixed(
   'ServicePrincipal',
   'SERVICE_PRINCIPAL_',
@@ -40,14 +40,14 @@ export const servicePrincipal = prefixed(
   ],
 )
 
-/** Which claim of an external user must equal the id that SCIM knows. */
+/** The claim of an external user that must equal the id in SCIM. */
 export const correlationRule = identical('CorrelationRule', [
   'CORRELATION_RULE_UNSPECIFIED',
   'CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID',
   'CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID',
 ])
 
-/** Life of a SCIM token. */
+/** The states of a SCIM token. */
 export const credentialState = identical('CredentialState', [
   'CREDENTIAL_STATE_UNSPECIFIED',
   'CREDENTIAL_STATE_NOT_ISSUED',
@@ -57,7 +57,7 @@ export const credentialState = identical('CredentialState', [
   'CREDENTIAL_STATE_ROTATING',
 ])
 
-/** Cloud whose association is checked. */
+/** The cloud whose association is checked. */
 export const accountType = prefixed(
   'AccountType',
   'ACCOUNT_PROVIDER_TYPE_',
@@ -69,7 +69,7 @@ export const accountType = prefixed(
   ],
 )
 
-/** Result of that check; v1 writes it in mixed case (facts §18). */
+/** The result of that check; v1 writes it in mixed case (facts §18). */
 export const checkState = enumMap('AccountAssociationsStatus.State', [
   ['UNKNOWN', 'CHECK_STATUS_UNSPECIFIED', 0],
   ['Ready', 'CHECK_STATUS_READY', 1],

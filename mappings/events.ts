@@ -1,6 +1,6 @@
 import { create, list, type Mapping, readOnly, remove, resource, scope, text, v1Only } from '../src/tables/language.ts'
 
-/** Where the events of a group are delivered. Neither version knows times for it (facts §8). */
+/** A destination for the events of a group. Neither version has times for it (facts §8). */
 const subscription = resource('subscription', {
   v2: '/events/v2/subscriptions',
   plural: 'subscriptions',
@@ -14,7 +14,7 @@ export const events: Mapping = {
     list('events.subscriptions.list', 'GET /events/v1/subscriptions', subscription, { query: scope, byId: 'id' }),
     create('events.subscriptions.create', 'POST /events/v1/subscriptions/{parent_id=**}', subscription),
     remove('events.subscriptions.delete', 'DELETE /events/v1/subscriptions/{id=**}', subscription),
-    // Without a parent it is no `iam.identities.create`, although it stands in its collection (facts §2).
+    // Without a parent it is not `iam.identities.create`, although its collection is the same (facts §2).
     v1Only(
       'events.identities.create',
       'POST /iam/v1/identities',

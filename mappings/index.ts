@@ -8,5 +8,5 @@ import { registry } from './registry.ts'
 import { v1Domains } from './v1-domains.ts'
 import { vulnerabilities } from './vulnerabilities.ts'
 
-/** Every domain of v1, those that v2 does not serve at the end. */
+/** Every domain of v1; the ones that v2 does not serve come last. */
 export const mappings: readonly Mapping[] = [iam, registry, vulnerabilities, libraries, advisory, events, ping, ...v1Domains]

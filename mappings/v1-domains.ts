@@ -1,8 +1,8 @@
 import { type Mapping, v1Only, v1OnlyRows, withoutToken } from '../src/tables/language.ts'
 
 /**
- * The published v1 paths outside the domains that have a v2. `/sts` is not among them: v2 publishes the same three paths, and whatever is no
- * v1 path goes to v2.
+ * The published v1 paths of domains without a v2.
+ * `/sts` is not among them: v2 publishes the same three paths, and every path that is not v1 goes to v2.
  */
 export const v1Domains: readonly Mapping[] = [
   v1Domain('policies', 'policies have no v2 endpoint', {
@@ -33,7 +33,7 @@ export const v1Domains: readonly Mapping[] = [
     'argos.vulns.batch_get': 'POST /argos/v1/orgs/{parent=**}/vulns:batchGet',
   }),
   {
-    // A workflow proves itself by what it sends, not by a token of the service.
+    // A workflow authenticates by the content of its request, not by a token of the service.
     domain: 'actions',
     operations: v1OnlyRows('the authorization of workflows has no v2 endpoint', {
       'actions.authorization.authorize_with_oidc': 'POST /actions/v1/authorize/oidc',
@@ -51,7 +51,7 @@ export const v1Domains: readonly Mapping[] = [
         'auth.auth.validate': 'GET /auth/v1/ok',
         'auth.auth.delete': 'DELETE /auth/v1/delete/{id}',
       }),
-      // It takes the token of another issuer, which no other operation would accept.
+      // It takes a token of another issuer, which no other operation would accept.
       withoutToken(v1Only('auth.auth.register', 'POST /auth/v1/register', 'v2 registers no users')),
     ],
   },
@@ -76,7 +76,7 @@ export const v1Domains: readonly Mapping[] = [
   }),
 ]
 
-/** A domain that only a v1 service has, and why. */
+/** Returns a domain that only a v1 service has, with the reason. */
 function v1Domain(domain: string, because: string, routes: Readonly<Record<string, string>>): Mapping {
   return { domain, operations: v1OnlyRows(because, routes) }
 }

@@ -42,7 +42,7 @@ const accountAssociation = resource('account association', {
 })
 
 const checkRequest = message('account association check', { account_type: choice('providerType', accountType) })
-/** Its members are those of other programs' errors too; the states are v2's alone. */
+/** Other programs' errors have the same members; only v2 has the states. */
 const checkAnswer: Message = {
   ...message('account association status', { ready: choice('status', checkState), reason: text('reason'), message: text('message') }),
   isAnswer: ({ status }) => checkState.toV1.has(status),

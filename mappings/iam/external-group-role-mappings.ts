@@ -15,7 +15,7 @@ import {
   time,
 } from '../../src/tables/language.ts'
 
-/** The role that a group of an identity provider's directory gets. Its parent is the provider; it never changes (facts §3.9). */
+/** The role of a group in an identity provider's directory. Its parent is the provider; it never changes (facts §3.9). */
 const mapping = resource('external group role mapping', {
   v2: '/iam/v2/externalGroupRoleMappings',
   plural: 'externalGroupRoleMappings',
@@ -36,7 +36,7 @@ export const externalGroupRoleMappingOperations: readonly Operation[] = [
   list('iam.external_group_role_mappings.list', 'GET /iam/v1/externalGroupRoleMappings', mapping, {
     query: { ...scope, identity_provider_uidp: 'identity_provider_uid' },
   }),
-  // The one Get of v1: a mapping that does not exist is an error here (facts §11).
+  // v1's only Get: a missing mapping is an error here (facts §11).
   get('iam.external_group_role_mappings.get', 'GET /iam/v1/externalGroupRoleMappings/{uid=**}', mapping, 'error'),
   create('iam.external_group_role_mappings.create', 'POST /iam/v1/externalGroupRoleMappings/{parent_id=**}', mapping),
   remove('iam.external_group_role_mappings.delete', 'DELETE /iam/v1/externalGroupRoleMappings/{id=**}', mapping),

@@ -14,7 +14,7 @@ import {
 } from '../../src/tables/language.ts'
 import { role } from './roles.ts'
 
-/** An invitation into a group, as it is stored (facts §3.8). `role` is null once the role is gone. */
+/** A stored invitation into a group (facts §3.8). `role` is null after the role is deleted. */
 const groupInvite = resource('group invite', {
   v2: '/iam/v2/groupInvites',
   plural: 'groupInvites',
@@ -31,7 +31,7 @@ const groupInvite = resource('group invite', {
   },
 })
 
-/** v1 asks for an invite in other words than it shows one: the role is a uid, the life a duration. */
+/** The request differs from the answer: the role is a uid, the lifetime a duration. */
 const wanted = message('group invite request', {
   ttl: duration('ttl'),
   role: text('roleUid'),
@@ -39,7 +39,7 @@ const wanted = message('group invite request', {
   single_use: flag('singleUse'),
 })
 
-/** The answer to a create; only here is the code shown. */
+/** The answer to a create, the only one that shows the code. */
 const issued = message(
   'issued group invite',
   {
@@ -53,7 +53,7 @@ const issued = message(
 )
 
 export const groupInviteOperations: readonly Operation[] = [
-  // v2 has no filter for the owning group but the uidp one (facts §10.5).
+  // v2's only filter for the owning group is the uidp one (facts §10.5).
   list('iam.group_invites.list', 'GET /iam/v1/group_invites', groupInvite, {
     query: { group: 'uidp.children_of', key_id: 'key_id' },
     byId: 'id',

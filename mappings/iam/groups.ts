@@ -55,7 +55,7 @@ const eligibility = message('eligibility', { eligible: flag('eligible') })
 
 export const groupOperations: readonly Operation[] = [
   list('iam.groups.list', 'GET /iam/v1/groups', group, { query: { ...scope, name: 'name' }, byId: 'id' }),
-  // Without a parent it creates an organization; a parent may be given by name too (facts §3.1).
+  // Without a parent it creates an organization. The parent may also be given as a name (facts §3.1).
   create('iam.groups.create', 'POST /iam/v1/groups/{parent=**}', group, { root: true }),
   operation('iam.groups.update', 'PUT /iam/v1/groups/{id=**}', {
     calls: [`PATCH ${group.v2}/{id}`],
@@ -66,7 +66,7 @@ export const groupOperations: readonly Operation[] = [
   }),
   remove('iam.groups.delete', 'DELETE /iam/v1/groups/{id=**}', group),
 
-  // These three look at the caller's token; a group that is not found is their answer, not an empty one.
+  // These three depend on the caller's token. If no group is found, they answer with that error, not with an empty answer.
   action('iam.groups.lookup', 'GET /iam/v1/groups:lookupGroup', { v2: 'GET /iam/v2/groups:lookupGroup', answer: lookup }),
   action('iam.groups.check_eligibility', 'GET /iam/v1/groups:checkEligibility', {
     v2: 'GET /iam/v2/groups:checkEligibility',
@@ -79,8 +79,8 @@ export const groupOperations: readonly Operation[] = [
 ]
 
 /**
- * Only staff changes `verified`. A v1 PUT that left it out was no wish to change it, but v2, with `verified` in the mask, reads one on a
- * verified group and refuses the whole call; the same PATCH without it then says whether the rest is allowed (facts §13.2, semantics §3.1).
+ * Only staff changes `verified`. A v1 PUT without it does not ask to change it. v2 reads a mask with `verified` as a change on a verified
+ * group and refuses the whole call. The same PATCH without it then shows whether the rest is allowed (facts §13.2, semantics §3.1).
  */
 function* update({ params, body }: V1Request, env: Env): Plan {
   const uid = params.id ?? ''

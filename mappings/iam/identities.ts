@@ -57,7 +57,7 @@ const awsIdentity = {
   user_id_pattern: oneof('aws_user_id', text('userIdPattern')),
 }
 
-/** Somebody or something that tokens stand for; `relationship` says which tokens (facts §3.2). */
+/** A person or program that tokens represent; `relationship` says which tokens (facts §3.2). */
 export const identity = resource('identity', {
   v2: '/iam/v2/identities',
   plural: 'identities',
@@ -76,14 +76,14 @@ export const identity = resource('identity', {
   },
   mask: {
     always: ['name', 'description'],
-    // Named as a whole, so that one relationship replaces another; v2 never does without one (facts §3.2).
+    // Named as a whole, so that one relationship replaces another; v2 always has one (facts §3.2).
     whenSet: ['claimMatch', 'staticKeys', 'servicePrincipal', 'awsIdentity'],
     // facts §13.5
     because: '* would reset company, which v1 never had',
   },
 })
 
-/** The answer of a lookup: a caller who may not read the identity learns its id alone (facts §3.2). */
+/** The answer of a lookup. A caller who may not read the identity gets only its id (facts §3.2). */
 const lookedUp = message('identity found by its claims', knownBy(['id'], identity.fields), ['group_id'])
 
 const claims = { issuer: 'issuer', subject: 'subject' }
@@ -104,8 +104,8 @@ export const identityOperations: readonly Operation[] = [
 ]
 
 /**
- * v2 answers a uid even for an identity that nobody registered, so its Get decides: NOT_FOUND is v1's NOT_FOUND. v1 needed no capability
- * for a lookup; a caller who may not read the identity still learns its id (facts §3.2).
+ * v2 answers a uid even for an unregistered identity, so its Get decides: NOT_FOUND is v1's NOT_FOUND. v1 required no capability for a
+ * lookup. A caller who may not read the identity still gets its id (facts §3.2).
  */
 function* lookup({ query }: V1Request, env: Env): Plan {
   const uid = uidOf(yield* ask({ method: 'GET', path: LOOKUP, query: v2Query(claims, query) }, identity))

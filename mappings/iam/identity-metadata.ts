@@ -16,7 +16,7 @@ import {
   type V1Request,
 } from '../../src/tables/language.ts'
 
-/** What the console asked the caller at sign-up: v1 nests it, v2 is flat (facts §3.3). */
+/** The answers to the console's questions at sign-up: nested in v1, flat in v2 (facts §3.3). */
 const onboardingQuestions = {
   company_name: text('company'),
   providers: gone(texts, 'dropped from v2'),
@@ -53,8 +53,8 @@ export const identityMetadataOperations: readonly Operation[] = [
 ]
 
 /**
- * A PATCH in v1 already: the members that are present are the mask. In v2 it stands in the body, with camelCase paths, where `*` is not
- * legal (facts §13.3).
+ * v1's update is a PATCH too: the members that are present are its mask. v2 wants the mask in the body, with camelCase paths, and refuses
+ * `*` there (facts §13.3).
  */
 function* update({ body }: V1Request, env: Env): Plan {
   const fields = identityMetadata.read(body)

@@ -24,7 +24,7 @@ import { correlationRule, credentialState } from '../enums.ts'
 const oidc = {
   issuer: text('issuer'),
   client_id: text('clientId'),
-  // v2 keeps the secret to itself, so that v1 sees the unset value (facts §3.6).
+  // v2 never shows the secret, so v1 shows the unset value (facts §3.6).
   client_secret: text('clientSecret'),
   additional_scopes: texts('additionalScopes'),
   groups_claim: text('groupsClaim'),
@@ -65,14 +65,14 @@ export const identityProvider = resource('identity provider', {
       'oidc.groupsClaim',
       'oidc.pkceEnabled',
     ],
-    // The rule cannot be changed; the same value again is fine (facts §13.2).
+    // The rule cannot be changed; repeating its value is allowed (facts §13.2).
     whenSet: ['oidc.clientSecret', 'oidc.correlationRule'],
     // facts §13.5
     because: '* would clear the client secret, which a v1 client cannot read and so does not send',
   },
 })
 
-/** v1 showed the SCIM status on every read; v2's list leaves it out, its Get does not (facts §3.6). */
+/** v1 showed the SCIM status on every read. v2's list omits it, its Get does not (facts §3.6). */
 const withScim: Enrich = function* (rows, _env, origin) {
   if (origin === 'get') return rows
   const calls = rows.map((row) => lookUp(identityProvider, uidOf(row)))

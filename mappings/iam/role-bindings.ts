@@ -39,7 +39,7 @@ import { group } from './groups.ts'
 import { identity } from './identities.ts'
 import { role } from './roles.ts'
 
-/** A row of v1's list: group and role are whole, the identity is a uid with its claims beside it (facts §3.5). */
+/** A row of v1's list: group and role in full, the identity as a uid with its claims beside it (facts §3.5). */
 const binding = resource('role binding', {
   v2: '/iam/v2/roleBindings',
   plural: 'roleBindings',
@@ -57,7 +57,7 @@ const binding = resource('role binding', {
   },
 })
 
-/** What v1 answers to a write: uids only. */
+/** v1's answer to a write: uids only. */
 const plain = message(
   'written role binding',
   {
@@ -69,7 +69,7 @@ const plain = message(
   ['created_at', 'group_id'],
 )
 
-/** What v1 reads in a write; the group is the parent and cannot change. */
+/** v1's request of a write; the group is the parent and cannot change. */
 const written = message('role binding request', { identity: text('identityUid'), role: text('roleUid') })
 
 /** The gateway binds the bare array to this member, and errors name it (facts §3.5). */
@@ -79,7 +79,7 @@ const batch = message('role binding batch request', {
 const created = message('role binding batch', { role_bindings: objects('roleBindings', plain.shown) })
 const BATCH_CREATE = `${binding.v2}:batchCreate`
 
-/** What a binding does not tell: of parts that v2 shows in it, and of those that it does not. */
+/** The withheld members of each part of a binding: if v2 shows the part in it, and if not. */
 const IN_BINDING = ['id', 'name', 'description']
 const EMAIL = { emailUnverified: WITHHELD }
 const UNTOLD = {
@@ -88,7 +88,7 @@ const UNTOLD = {
   identity: [EMAIL, EMAIL],
 } as const
 
-/** A member of a v2 row that v1 showed whole: what v2 shows of it, the call for the rest, and what takes its place. */
+/** A part of a v2 row that v1 showed in full: v2's members of it, the call for the rest, and the replacement of a hidden part. */
 interface Part {
   readonly member: string
   readonly shown: JsonObject
@@ -96,7 +96,7 @@ interface Part {
   readonly untold: JsonObject
 }
 
-/** v2 shows only names; limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
+/** v2 shows only names. Limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
 const hydrated: Enrich = function* (rows) {
   const parts = rows.map(partsOf)
   const lookUps = parts.flat().map(({ call }) => call)
@@ -118,7 +118,7 @@ export const roleBindingOperations: readonly Operation[] = [
     calls: [`POST ${BATCH_CREATE}`],
     request: batch,
     answer: created,
-    // v2 may name the member of a request without its place in the batch.
+    // v2 may name a member of a request without its index in the batch.
     fieldName: (path) => written.v1Names.get(path) ?? v1FieldName({}, batch, created)(path),
     plan: createBatch,
   }),
@@ -127,7 +127,7 @@ export const roleBindingOperations: readonly Operation[] = [
   remove('iam.role_bindings.delete', 'DELETE /iam/v1/rolebindings/{id=**}', binding),
 ]
 
-/** The v1 body is a bare JSON array; v2 wants the parent beside it and in every request. All or nothing, at most 25 (facts §3.5). */
+/** The v1 body is a bare JSON array. v2 requires the parent beside it and in every request. All or nothing, at most 25 (facts §3.5). */
 function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
   const { requests = [] } = batch.read({ role_bindings: body }) as { requests?: readonly JsonObject[] }
   const inParent = { parent, requests: requests.map((request) => ({ parent, ...request })) }

@@ -27,7 +27,7 @@ export const role = resource('role', {
   },
 })
 
-/** v1's word for "built-in roles only" (facts §10.5). */
+/** v1's value for "built-in roles only" (facts §10.5). */
 const ROOT = '/'
 
 /** v1's `parent` is one of the uidp filters in v2. */

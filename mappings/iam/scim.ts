@@ -1,6 +1,9 @@
 import { action, duration, type Fields, flag, message, nothing, type Operation, text, time } from '../../src/tables/language.ts'
 
-/** One of the four SCIM actions of an identity provider: the same verb and bodies in both versions, but for the name of its uid (facts §3.6). */
+/**
+ * One of the four SCIM actions of an identity provider.
+ * Verb and bodies are the same in both versions; only the name of the uid differs (facts §3.6).
+ */
 function scimAction(verb: string, suffix: string, request: Fields, answer: Fields): Operation {
   const path = `identityProviders/{identity_provider_id=**}:${suffix}`
   return action(`iam.identity_providers.${verb}`, `POST /iam/v1/${path}`, {
@@ -15,7 +18,7 @@ const expiry = { expire_time: time('expireTime') }
 const neverExpires = { never_expires: flag('neverExpires') }
 const etag = { etag: text('etag') }
 const enabled = { enabled: flag('enabled') }
-/** Shown once: the plan neither keeps nor repeats it. */
+/** Shown only once: the plan neither caches nor repeats it. */
 const secret = { token: text('token'), endpoint_url: text('endpointUrl') }
 
 export const scimOperations: readonly Operation[] = [

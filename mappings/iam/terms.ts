@@ -1,6 +1,6 @@
 import { action, list, message, type Operation, readOnly, resource, text, texts, time } from '../../src/tables/language.ts'
 
-/** A document of terms that somebody accepted for an organization (facts §3.10). */
+/** The acceptance of a document of terms for an organization (facts §3.10). */
 const acceptance = resource('terms acceptance', {
   v2: '/iam/v2/terms',
   plural: 'termsAcceptances',

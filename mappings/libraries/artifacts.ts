@@ -102,7 +102,7 @@ export const artifactOperations: readonly Operation[] = [
   }),
 ]
 
-/** v2 wants ecosystems named; a v1 client that names none means all, and these are all that v2 has (facts §6). */
+/** v2 requires ecosystems. A v1 client that names none means all; these are all that v2 has (facts §6). */
 function everyEcosystem({ query }: Pick<V1Request, 'query'>): [string, string][] {
   if (v2Query(ecosystems, query).length > 0) return []
   return ecosystem.rows.filter((row) => row !== ecosystem.zero).map(([, v2]) => ['ecosystems', v2])

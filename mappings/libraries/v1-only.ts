@@ -1,6 +1,6 @@
 import { type Operation, v1OnlyRows } from '../../src/tables/language.ts'
 
-/** What v2 offers of libraries is the catalogue of artifacts; everything that configures them stayed in v1 (facts §22). */
+/** For libraries, v2 offers only the catalogue of artifacts. All their configuration stayed in v1 (facts §22). */
 export const v1OnlyOperations: readonly Operation[] = [
   ...v1OnlyRows('marketplace subscriptions have no v2 endpoint', {
     'libraries.aws_marketplace_subscriptions.list': 'GET /libraries/v1/aws-marketplace-subscriptions',

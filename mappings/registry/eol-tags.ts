@@ -27,7 +27,7 @@ const graceStatus = identical('EolGracePeriodStatus', [
   'GRACE_EXPIRED',
 ])
 
-/** v1's end-of-life view of a tag; members that v2 cannot know are emitted unset. */
+/** v1's end-of-life view of a tag. Members that v2 cannot know are unset. */
 const eolTag = resource('end-of-life tag', {
   v2: tag.v2,
   plural: tag.plural,
@@ -56,8 +56,8 @@ export const eolTagOperations: readonly Operation[] = [
 ]
 
 /**
- * `deprecated` marks an end-of-life tag (specification §2); a tag in its grace period cannot be told apart. A referrer is no image, and
- * v2 finds one by its exact name even when asked to hide them.
+ * `deprecated` marks an end-of-life tag (specification §2); nothing marks a tag in its grace period.
+ * A referrer is no image, and v2 finds one by its exact name even if asked to hide referrers.
  */
 function* withStatus(...[rows]: Parameters<Enrich>): ReturnType<Enrich> {
   return rows

@@ -18,23 +18,23 @@ import {
 } from '../../src/tables/language.ts'
 import { repo } from './repo.ts'
 
-/** v1 carries the readme inside the repo; v2 keeps it as a sub-resource with a stricter capability for writing (facts §4.1). */
+/** v1 has the readme inside the repo. v2 has it as a sub-resource whose writing needs a stricter capability (facts §4.1). */
 export const README_CALLS = { read: 'GET /registry/v2/repos/{id}/readme', write: 'PATCH /registry/v2/repos/{id}/readme' }
 
 const inBody = message('repo readme', { readme: text('content') })
 
-/** What v2 answers: an empty text is left out, the uid of the repo is not. */
+/** v2's answer: it omits an empty text, but never the uid of the repo. */
 const stored: Expected = { isAnswer: (body) => isIdentified(body) || typeof body.content === 'string' }
 
-/** The readme that a v1 body carries; undefined when the member is absent. */
+/** Returns the readme in a v1 body; undefined if the member is absent. */
 export function readmeIn(body: unknown): string | undefined {
   const { content } = inBody.read(body)
   return content as string | undefined
 }
 
 /**
- * Puts each repo's readme in place. Where readmes are kept (`keep.ttlMs`), it is as long as the update time of the repo stands still; no
- * source says that a readme's change moves it.
+ * Adds the readme to each repo. If readmes are cached (`keep.ttlMs`), the update time of the repo is part of the key.
+ * No source says that a change of the readme moves that time.
  */
 export const withReadmes: Enrich = function* (rows, env) {
   if (!env.readmes) return rows
@@ -42,7 +42,7 @@ export const withReadmes: Enrich = function* (rows, env) {
   return rows.map((row, at) => ({ ...row, content: contentOf(outcomes[at]) }))
 }
 
-/** The stored readme of a repo, read afresh; undefined when the caller may not see it. */
+/** Reads the stored readme of a repo, never from the cache; undefined if the caller may not see it. */
 export function* storedReadme(uid: string): Plan<string | undefined> {
   const [outcome] = yield* askAll([readCall(uid)])
   if (outcome?.ok === false && isSaid(outcome.error, 'PERMISSION_DENIED')) return undefined
@@ -53,13 +53,13 @@ export function* writeReadme(uid: string, content: string): Plan<JsonObject> {
   return yield* ask({ method: 'PATCH', path: pathOf(told(uid)), query: [['updateMask', 'content']], body: { content } }, stored)
 }
 
-/** An error that arose when the other half of a write had already happened, saying so. */
+/** Returns an error that says that the other half of a write had already happened. */
 export function halfDone(error: unknown, done: string): unknown {
   if (!(error instanceof ApiError)) return error
   return new ApiError(error.code, `${error.message} (${done})`, { details: error.details, headers: error.headers, cause: error })
 }
 
-/** A repo without a readme answers NOT_FOUND or the empty text; both mean `""` (facts §26). Other failures fail the list. */
+/** v2 answers NOT_FOUND or the empty text for a repo without a readme; both mean `""` (facts §26). Other failures fail the list. */
 function contentOf(outcome: Outcome | undefined): string {
   if (!outcome || (!outcome.ok && isSaid(outcome.error, 'NOT_FOUND'))) return ''
   const { content } = bodyOf(outcome, stored)

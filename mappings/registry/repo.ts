@@ -33,7 +33,7 @@ const catalogTier = prefixed(
   ],
 )
 
-/** Mirroring from another repo. What the server decides itself is output only in v2 (facts §4.1). */
+/** Mirroring from another repo. Members that the server decides are output only in v2 (facts §4.1). */
 const syncConfig = {
   source: text('source'),
   unique_tags: readOnly(flag('uniqueTags')),
@@ -72,7 +72,7 @@ const customOverlay = {
   }),
 }
 
-/** A container repository. Its readme is a resource of its own in v2 (`readme.ts`). */
+/** A container repository. Its readme is a separate resource in v2 (`readme.ts`). */
 export const repo = resource('repo', {
   v2: '/registry/v2/repos',
   plural: 'repos',

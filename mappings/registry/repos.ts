@@ -25,7 +25,7 @@ import {
 import { halfDone, README_CALLS, readmeIn, storedReadme, withReadmes, writeReadme } from './readme.ts'
 import { repo } from './repo.ts'
 
-/** v2 has no such switch: the plan reads it, and nothing is sent (facts §4.1). */
+/** v2 has no such switch: the plan reads it and sends nothing (facts §4.1). */
 const preventExisting = { prevent_existing: flagParam('') }
 
 export const repoOperations: readonly Operation[] = [
@@ -64,8 +64,8 @@ export const repoOperations: readonly Operation[] = [
 ]
 
 /**
- * v1's create updates a repo of the same name unless `prevent_existing` says otherwise; v2's answers ALREADY_EXISTS (facts §24.10). The
- * repo comes before its readme, because v2 judges no readme without a repo.
+ * v1's create updates a repo of the same name unless `prevent_existing` is set; v2's answers ALREADY_EXISTS (facts §24.10).
+ * The repo is written before its readme, because v2 validates no readme without a repo.
  */
 function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
   const parent = params.parent_id ?? ''
@@ -92,19 +92,19 @@ function* createRepo({ params, query, body }: V1Request, env: Env): Plan {
   return ok(repo.show[env.dialect]({ ...created, content: readme }))
 }
 
-/** Refusals of a readme that another try would meet again. After any other failure it may have been written. */
+/** Refusals of a readme that a retry would meet again. After any other failure the readme may have been written. */
 const REFUSALS = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'FAILED_PRECONDITION'] as const
 
 /**
- * Deletes the repo that was made a moment ago: in v1 a create that is refused leaves nothing behind. False when that failed, as it does
- * without repo.delete; who is not told so, because the proxy ended between the two calls, finds the repo without its readme.
+ * Deletes the repo that was just created: a refused create leaves nothing behind in v1. Returns false if that fails, as it does without
+ * repo.delete. If the proxy ends between the two calls, the client gets no answer, and the repo stays without its readme.
  */
 function* isUndone(uid: string): Plan<boolean> {
   const [outcome] = yield* askAll([{ method: 'DELETE', path: `${repo.v2}/${uidInPath(uid, 'id')}`, query: [] }])
   return outcome?.ok === true
 }
 
-/** The uid of the repo with this name directly below `parent`. */
+/** Returns the uid of the repo with this name directly below `parent`. */
 function* findRepo(parent: string, { name }: JsonObject): Plan<string | undefined> {
   const query: [string, string][] = [
     ['uidp.children_of', parent],
@@ -115,8 +115,8 @@ function* findRepo(parent: string, { name }: JsonObject): Plan<string | undefine
 }
 
 /**
- * v1's full replacement: the readme, when it changes, and then the repo. The readme goes first because it is the half that can be
- * refused (facts §13.6): nothing is written then.
+ * Replaces a repo as v1's PUT does: first its readme if that changes, then the repo.
+ * The readme is the half that can be refused (facts §13.6); nothing is written then.
  */
 function* replaceRepo(uid: string, body: unknown, env: Env): Plan<JsonObject> {
   const fields = repo.read(body)
@@ -130,9 +130,9 @@ function* replaceRepo(uid: string, body: unknown, env: Env): Plan<JsonObject> {
 }
 
 /**
- * Writes the readme when it differs from the stored one. An omitted readme means an empty one, as everywhere in a v1 PUT; but a caller
- * who may not write readmes in v2 did not ask for that, so the stored text then stays and the answer shows it, or leaves it out where the
- * caller may not read it either. With `registry.readmes` off, clients never saw the text, so that an empty one says nothing.
+ * Writes the readme if it differs from the stored one. In a v1 PUT, an omitted member means an empty one. But a caller who may not write
+ * readmes in v2 did not ask for that: the stored text stays. The answer shows it, or omits it if the caller may not read it. With
+ * `registry.readmes` off, clients never saw the text, so an empty one means nothing.
  */
 function* replaceReadme(uid: string, wanted: string | undefined, env: Env): Plan<{ content: unknown; replaced: boolean }> {
   const stored = yield* storedReadme(uid)

@@ -30,7 +30,7 @@ const summary = message('repo tags summary', {
 })
 const repoCount = message('repo count', { count: long('count') })
 
-/** v1 reads that v2 has no endpoint for, computed from whole v2 lists (facts §4.4). */
+/** v1 reads without a v2 endpoint, computed from whole v2 lists (facts §4.4). */
 export const summaryOperations: readonly Operation[] = [
   operation('registry.repo_tags_summary.get', 'GET /registry/v1/repotagssummary/{repo_id=**}', {
     kind: 'emulated',
@@ -51,11 +51,11 @@ export const summaryOperations: readonly Operation[] = [
   }),
 ]
 
-/** Names that move with the newest image instead of naming a version. */
+/** Names that follow the newest image instead of naming a version. */
 const MOVING_NAMES = new Set(['latest', 'latest-dev'])
 
 function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
-  // Without a repo the scope below would be no scope, and the summary one of every tag.
+  // Without a repo, the list would have no scope and the summary would cover every tag.
   const repoId = uidInPath(params.repo_id ?? '', 'repo_id')
   let tagCount = 0
   let latest: JsonObject | undefined
@@ -77,10 +77,10 @@ function* tagsSummary({ params, query }: V1Request, env: Env): Plan {
   return ok(summary.show[env.dialect](computed))
 }
 
-/** The two longest names of one image: the longest may be the tag that a version is sought for, and that one does not count. */
+/** The two longest names of one image. The longest may be the tag whose version is wanted, which does not count. */
 type Longest = readonly [first: string, second?: string]
 
-/** The longest name is the most exact version; of two equally long ones the earlier, in uid order, stays. */
+/** The longest name is the most exact version. Of two equally long ones, the earlier in uid order wins. */
 function longest(name: string, known: Longest | undefined): Longest {
   if (!known) return [name]
   const [first, second = ''] = known

@@ -38,7 +38,7 @@ export const tag = resource('tag', {
   },
 })
 
-/** v1 shows every tag unless told otherwise, v2 hides these three kinds unless asked for (facts §4.2). */
+/** v1 shows every tag by default; v2 hides these three kinds by default (facts §4.2). */
 export const shownKinds = {
   exclude_referrers: negated('include_referrers'),
   exclude_dates: negated('include_dates'),
@@ -92,7 +92,7 @@ function* createOrUpdate(repo_id: string, body: JsonObject): Plan<JsonObject> {
   return yield* ask({ method: 'POST', path: fillPath(`${tag.v2}/{repo_id}`, { repo_id }), query: [], body }, tag)
 }
 
-/** v1 clients create tags without a digest and expect the stored one to stay; v2 requires it (facts §24.9). */
+/** v1 clients create tags without a digest to keep the stored one; v2 requires a digest (facts §24.9). */
 function* storedDigest(repo: string, { name }: JsonObject): Plan<JsonObject> {
   if (!name || !repo) return {}
   const query = [['uidp.children_of', repo], ['name', asText(name)], ...EVERY_KIND] as const

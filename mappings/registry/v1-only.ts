@@ -1,6 +1,6 @@
 import { type Operation, v1OnlyRows } from '../../src/tables/language.ts'
 
-/** Operations that only a v1 service can answer, by the reason (facts §22, specification §4.7). Clients read the reasons. */
+/** Operations that only a v1 service can answer, by reason (facts §22, specification §4.7). Clients read the reasons. */
 export const v1OnlyOperations: readonly Operation[] = [
   ...v1OnlyRows('vulnerability reports have no v2 endpoint', {
     'registry.vuln_reports.list': 'GET /registry/v1/vuln_reports',

@@ -112,7 +112,7 @@ export const advisoryOperations: readonly Operation[] = [
     orders: orderBy,
     pages: true,
     longPages: true,
-    // The parent of what is listed, or of what was asked for when there is nothing (facts §5.1).
+    // The parent of the listed rows; of an empty list, the requested parent (facts §5.1).
     envelope: message('advisories', {
       id: text(firstOf(parentOf('first.uid'), 'scope')),
       next_page_token: text('nextPageToken'),
@@ -130,7 +130,7 @@ export const advisoryOperations: readonly Operation[] = [
   }),
 ]
 
-/** The events of an advisory. v1 also took the uid of one event, which is its advisory's with one part more (facts §5.2, §17). */
+/** The events of an advisory. v1 also accepted the uid of one event: its advisory's uid and one more part (facts §5.2, §17). */
 function* eventsOf({ params: { parent_id: uid = '' } }: V1Request): ReturnType<ReadWhole> {
   const parent = parentUid(uid)
   try {

@@ -13,7 +13,7 @@ import {
   time,
 } from '../../src/tables/language.ts'
 
-/** Reasons why a finding is not a vulnerability; both advisory domains know them, with other prefixes (facts §18). */
+/** Reasons why a finding is no vulnerability. Both advisory domains have them, with different prefixes (facts §18). */
 export const FALSE_POSITIVE_TYPES = [
   'VULNERABILITY_RECORD_ANALYSIS_CONTESTED',
   'COMPONENT_VULNERABILITY_MISMATCH',
@@ -46,7 +46,7 @@ export const reviewStatus = prefixed(
 const scan = { scanner_version: text('scannerVersion'), grype_db_built: text('grypeDbBuilt'), grype_db_checksum: text('grypeDbChecksum') }
 const note = { note: text('note') }
 
-/** Where a finding came from. The two domains differ in how v2 calls the package and the component. */
+/** The source of a finding. The two domains have different v2 names for the package and the component. */
 export const detection = (subpackage: string, component: string): Fields => ({
   nvdapi: oneof('type', object('nvdapi', { cpe_searched: text('cpeSearched'), cpe_found: text('cpeFound') })),
   manual: oneof('type', object('manual', {})),

@@ -1,4 +1,4 @@
-/** A parsed JSON object. Members are read by name from tables, never by walking. */
+/** A parsed JSON object. Tables name the members that are read; nothing walks over the others. */
 export type JsonObject = { readonly [member: string]: unknown }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -6,14 +6,14 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * A scalar as text; everything else is ''. `String` would call what an object names `toString`, and overflow the stack on an array that is
- * nested deeply enough.
+ * Returns a scalar as text, and '' for everything else.
+ * `String` would call an object's `toString`, and would overflow the stack on a deeply nested array.
  */
 export function asText(value: unknown): string {
   return typeof value === 'object' || value === undefined ? '' : String(value)
 }
 
-/** The value at a dotted path of own members; undefined as soon as one is missing. */
+/** Returns the value at a dotted path of own members; undefined if one is missing. */
 export function at(object: JsonObject, path: readonly string[]): unknown {
   let value: unknown = object
   for (const member of path) {

@@ -11,7 +11,7 @@ const nowhere = { component_id: '', component_version: '', component_type: '', c
 const full = { scanner: 'grype', subpackage_name: 'libssl3', component_name: 'openssl', ...where, ...scan }
 const empty = { scanner: '', subpackage_name: '', component_name: '', ...nowhere, ...noScan }
 
-/** One event of each type, full and bare; both versions have equal names here but for the type of a false positive (facts §7). */
+/** One event of each type, full and bare. Both versions have the same names here, except for the type of a false positive (facts §7). */
 const EVENTS: readonly (readonly [v1: Record<string, unknown>, v2?: Record<string, unknown>])[] = [
   [{ true_positive_determination: { note: 'tp' } }],
   [{ true_positive_determination: { note: '' } }, { true_positive_determination: {} }],

@@ -4,7 +4,7 @@ import { operations } from '../properties/messages.ts'
 import { play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'
 
-/** One answer that v1 clients get in a transcript. */
+/** One answer to v1 clients in a transcript. */
 export interface Answered {
   readonly operation: string
   readonly title: string
@@ -14,7 +14,7 @@ export interface Answered {
 
 const router = createRouter(operations)
 
-/** What every transcript answers, in one dialect. */
+/** Returns the answers of all transcripts, in one dialect. */
 export function answers(dialect: Dialect): Promise<readonly Answered[]> {
   return Promise.all(transcripts.map(async (transcript) => ({ ...(await play(transcript, router, dialect)), title: transcript.title })))
 }

@@ -1,4 +1,4 @@
-/** Freezes a JSON value to its leaves, so that a mutation throws. */
+/** Freezes a JSON value recursively, so that a mutation throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     Object.freeze(value)

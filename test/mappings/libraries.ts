@@ -59,7 +59,7 @@ const counted = {
   ],
 }
 
-/** v1 alone knows the packages that lie upstream. */
+/** Only v1 knows the upstream packages. */
 const UPSTREAM_NEEDS_V1 = failure(
   'INVALID_ARGUMENT',
   'Invalid argument: include_upstream: needs a v1 service: v2 has no upstream packages; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',

@@ -4,7 +4,7 @@ import { createRouter } from '../../src/request/router.ts'
 import { play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'
 
-/** What v1 writes of each resource that a PUT replaces as a whole (facts §13.2). */
+/** The members that v1 writes of each resource that a PUT replaces as a whole (facts §13.2). */
 const KNOWN: Readonly<Record<string, string>> = {
   'iam.account_associations.update': 'amazon,google,chainguard,azure,name,description,github',
   'iam.role_bindings.update': 'identity_uid,role_uid',
@@ -18,13 +18,13 @@ const router = createRouter(mappings.flatMap((mapping) => mapping.operations))
 const replacing = transcripts.filter(({ calls }) => calls.some(({ call }) => MASK.test(call)))
 
 it.each(replacing.map((one) => [`${one.operation}: ${one.title}`, one] as const))(
-  '%s: names what v1 knows when told so',
+  '%s: can name the members that v1 knows',
   async (_, one) => {
     const { calls } = await play({ ...one, settings: { ...one.settings, replaceMask: 'known' } }, router, 'specification')
     expect(calls.map(({ call }) => call)).toEqual(one.calls.map(({ call }) => call.replace(MASK, `updateMask=${KNOWN[one.operation]}`)))
   },
 )
 
-it('knows every operation that replaces a whole resource', () => {
+it('covers every operation that replaces a whole resource', () => {
   expect([...new Set(replacing.map(({ operation }) => operation))].sort()).toEqual(Object.keys(KNOWN))
 })

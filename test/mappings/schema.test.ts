@@ -10,7 +10,7 @@ import { list } from '../../src/tables/operations/operations.ts'
 import { operations } from '../properties/messages.ts'
 import { answers } from './answers.ts'
 
-/** An error as every operation answers it (facts §15). */
+/** An error, identical for every operation (facts §15). */
 const STATUS: JsonSchema = {
   type: 'object',
   properties: { code: { type: 'integer' }, message: { type: 'string' }, details: { type: 'array' } },
@@ -26,7 +26,7 @@ describe.each(DIALECTS)('answers in the %s dialect', async (dialect) => {
   const refused = ajv.compile(STATUS)
 
   it.each((await answers(dialect)).map((answered) => [`${answered.operation}: ${answered.title}`, answered] as const))(
-    '%s: are what the tables say, and nothing more',
+    '%s: match their tables exactly',
     (_, { operation, status, reply }) => {
       const validate = status === 200 ? validators.get(operation) : refused
       validate?.(reply)
@@ -50,7 +50,7 @@ describe('the schema of an answer', () => {
   const complete = { firstName: '', labels: { any_key: 'x' }, part: { made: null, ok: true } }
   const valid = (schema: JsonSchema, value: unknown) => ajv.validate(schema, value)
 
-  it('wants every member that is emitted when unset, allows the others, and no more', () => {
+  it('requires members shown when unset, allows the others, and no more', () => {
     const schema = answerSchema(action('x.things.get', 'GET /x/v1/thing', { v2: 'GET /x/v2/thing', answer: thing }), 'published')
     expect(valid(schema, complete)).toBe(true)
     expect(valid(schema, { ...complete, size: 7, part: null })).toBe(true)
@@ -61,7 +61,7 @@ describe('the schema of an answer', () => {
     expect(valid(schema, { ...complete, labels: { a: 1 } })).toBe(false)
   })
 
-  it('of a list has the rows and what stands beside them, in the names of the dialect', () => {
+  it('has the rows of a list and the members beside them, in the dialect’s names', () => {
     const envelope = message('things', { next_page_token: text('nextPageToken') })
     const listed = list('x.things.list', 'GET /x/v1/things', thing, { envelope })
     expect(valid(answerSchema(listed, 'published'), { items: [complete], nextPageToken: '' })).toBe(true)

@@ -15,13 +15,13 @@ import { strays, toDo } from './to-do.ts'
 const operations = mappings.flatMap((mapping) => mapping.operations)
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 
-/** The pages that are made from the tables. */
+/** Returns the generated pages that are out of date. */
 function oldPages(): readonly string[] {
   const pages = { 'README.md': coverageTable(mappings), 'docs/differences.md': differencesPage(differences, mappings) }
   return Object.entries(pages).flatMap(([name, content]) => (read(name).includes(content) ? [] : [`${name} is out of date: npm run docs`]))
 }
 
-it('finds that every operation has all it needs outside of the tables', () => {
+it('finds that every operation has everything that it needs elsewhere', () => {
   const told = [...toDo(operations), ...strays(operations), ...oldPages()]
   if (told.length > 0) throw new Error(`to do, in this order:\n${told.join('\n')}`)
 })

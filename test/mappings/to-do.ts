@@ -13,7 +13,7 @@ import { pairs, tableOf, UNPAIRED } from '../properties/genuine/pairs.ts'
 import { SILENT } from '../sandbox/events/silent.ts'
 import { transcripts } from './transcripts.ts'
 
-/** `METHOD /path` without the names of its variables: v1, v2 and the sandbox name them apart. */
+/** `METHOD /path` without the names of its variables, which differ between v1, v2 and the sandbox. */
 const shapeOf = (route: string) => route.replace(/\{[^}]*\}/g, '{}')
 
 const succeeding = new Set(transcripts.filter(({ status = 200 }) => status === 200).map(({ operation }) => operation))
@@ -27,7 +27,7 @@ function parametersOf(request: string): readonly string[] {
   return [...new URLSearchParams(request.split('?')[1] ?? '').keys()]
 }
 
-/** Everything that these operations of the tables still lack elsewhere: one line a gap, each with the file that mends it. */
+/** Returns everything that these operations still lack outside the tables: one line for each gap, with the file that mends it. */
 export function toDo(operations: readonly Operation[]): readonly string[] {
   const told = new Set(paired)
   return operations.flatMap((operation) => {
@@ -60,7 +60,7 @@ function isUnannounced(call: string): boolean {
   return method !== 'GET' && !ruleOf({ method: method as Route['method'], template }) && !silent.has(shapeOf(call))
 }
 
-/** A table that several operations share is told once. */
+/** Reports a table that several operations share once. */
 function twinsOf(operation: Operation, told: Set<Message>): readonly string[] {
   return (['request', 'answer', 'envelope'] as const).flatMap((part) => {
     const table = operation[part]
@@ -74,14 +74,14 @@ function caseOf({ id }: Operation): readonly string[] {
   return shown.has(id) ? [] : [`a contract case: test/compat/cases/, operations: ['${id}']`]
 }
 
-/** What v2 lacks or can only emulate looks different to a client. A pattern for all operations says nothing about this one. */
+/** An operation that v2 lacks or emulates looks different to a client. A pattern for all operations does not describe it. */
 function differenceOf({ id, kind }: Operation): readonly string[] {
   if (kind !== 'v1-only' && kind !== 'emulated') return []
   const named = differences.some(({ operations }) => operations.some((pattern) => pattern !== '*' && covers(pattern, id)))
   return named ? [] : [`a difference, because it is ${kind}: mappings/differences.ts, operations: ['${id}']`]
 }
 
-/** What names an operation that the tables do not have. */
+/** Returns the entries that name an operation which the tables do not have. */
 export function strays(operations: readonly Operation[]): readonly string[] {
   const ids = new Set(operations.map(({ id }) => id))
   return [

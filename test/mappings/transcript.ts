@@ -12,15 +12,15 @@ import { bytesOf } from '../../src/translate/written.ts'
 import { sending } from '../translate/sends.ts'
 import { deepFreeze } from './deep-freeze.ts'
 
-/** One v2 call that must be seen, and what v2 says to it: a JSON answer, an error, or the name of an error code. */
+/** One expected v2 call and v2's answer: JSON, an error, or the name of an error code. */
 export interface Exchange {
-  /** `METHOD /path?query`; the path as sent, the query decoded. */
+  /** `METHOD /path?query`: the path as sent, the query decoded. */
   readonly call: string
   readonly body?: unknown
   readonly answer: JsonObject | CodeName | ApiError
 }
 
-/** A conversation as data: one v1 request, the v2 calls that it costs, in order, and the v1 reply. */
+/** A conversation as data: one v1 request, its v2 calls in order, and the v1 reply. */
 export interface Transcript {
   readonly title: string
   readonly operation: string
@@ -31,7 +31,7 @@ export interface Transcript {
   readonly status?: number
   /** The reply in the specification dialect. */
   readonly reply: unknown
-  /** The reply in the published dialect, where names differ. */
+  /** The reply in the published dialect, if its names differ. */
   readonly published?: unknown
   readonly settings?: Partial<TranslateSettings>
 }
@@ -52,7 +52,7 @@ export interface Played {
   readonly reply: unknown
 }
 
-/** Plays a transcript through router, plan and executor against the canned answers; no network. */
+/** Plays a transcript through router, plan and executor with canned answers and no network. */
 export async function play(transcript: Transcript, router: Router, dialect: Dialect): Promise<Played> {
   const { operation, request } = routed(router, transcript)
   const calls: { call: string; body?: unknown }[] = []
@@ -76,13 +76,13 @@ function replyOf(answer: Answer): unknown {
   throw new Error('the answers of transcripts are short: they are never streamed')
 }
 
-/** What a transcript expects, in the form of `play`. */
+/** Returns the expectation of a transcript in the form of `play`. */
 export function expected({ operation, calls, status = 200, reply, published }: Transcript, dialect: Dialect): Played {
   const seen = calls.map(({ call, body }) => ({ call, ...(body !== undefined && { body }) }))
   return { operation, calls: seen, status, reply: dialect === 'published' && published !== undefined ? published : reply }
 }
 
-/** The message of an error that a transcript names by its code. */
+/** The message of an error that a transcript gives only as a code. */
 export const SAID = 'said v2'
 
 /** A v1 error body. */

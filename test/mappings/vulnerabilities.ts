@@ -18,7 +18,7 @@ const component = {
 const noComponent = { component_id: '', component_version: '', component_type: '', component_location: '', artifact_version: '' }
 const unset = { findings: '', author: '', reviewer: '', status: 'UNKNOWN' }
 
-/** What every event has besides its type, and one of each type: v2's form and v1's (facts §5.2). */
+/** The members that every event has besides its type, and one event of each type: v2's form and v1's (facts §5.2). */
 const common = { author: 'ann', reviewer: 'bob', findings: 'eyJhIjoxfQ==', issue: 'ISSUE-1' }
 const EVENTS: readonly (readonly [v2: Record<string, unknown>, v1: Record<string, unknown>])[] = [
   [
@@ -68,7 +68,7 @@ const EVENTS: readonly (readonly [v2: Record<string, unknown>, v1: Record<string
   [{ truePositiveDetermination: {} }, { ...unset, true_positive_determination: { note: '' } }],
   [{ patched: { patchedVersions: ['1.1', '1.2'], note: 'p' } }, { ...unset, patched: { patched_versions: ['1.1', '1.2'], note: 'p' } }],
   [{ patched: {} }, { ...unset, patched: { patched_versions: [], note: '' } }],
-  // A change of the component's location: v2 has no such type, so that the event has none.
+  // A change of the component's location: v2 has no such type, so the event has none.
   [{ reviewState: 'REVIEW_STATE_THAT_IS_NEW' }, unset],
 ]
 const v2Events = EVENTS.map(([v2], at) => ({ uid: `org/adv/${at}`, ...v2 }))
@@ -128,7 +128,7 @@ const listed = { id: 'org', items: [advisory, bare], next_page_token: '', total_
 const byId = { id: 'org', items: [bare], next_page_token: '', total_count: '1' }
 const none = { id: '', items: [], next_page_token: '' }
 
-/** In the order of their numbers. */
+/** In numerical order. */
 const EVENT_TYPES = [
   'UNSPECIFIED',
   'DETECTION',
@@ -141,7 +141,7 @@ const EVENT_TYPES = [
   'PATCHED',
 ]
 
-/** Every filter of the list: v1's name and value, v2's (facts §5.1). */
+/** Every filter of the list: v1's name and value, v2's name and value (facts §5.1). */
 const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
   ['uidp.ancestors_of=a', 'uidp.ancestors_of=a'],
   ['uidp.descendants_of=b', 'uidp.descendants_of=b'],
@@ -164,11 +164,11 @@ const FILTERS: readonly (readonly [v1: string, v2: string])[] = [
   ['event_types=EVENT_TYPE_FILTER_FIXED&eventTypes=1', 'event_types=EVENT_TYPE_FILTER_FIXED&event_types=EVENT_TYPE_FILTER_DETECTION'],
   ['latest_event_type=EVENT_TYPE_FILTER_PATCHED', 'latest_event_type=EVENT_TYPE_FILTER_PATCHED'],
   ['origin=openssl', 'origin=openssl'],
-  // The zero value asks for nothing.
+  // The zero value filters nothing.
   ...EVENT_TYPES.map((name, at) => [`latest_event_type=${at}`, at === 0 ? '' : `latest_event_type=EVENT_TYPE_FILTER_${name}`] as const),
 ]
 
-/** The envelope names what was asked for when nothing is there (facts §5.1). */
+/** If nothing is found, the envelope names what was asked for (facts §5.1). */
 const asked = (query: string) => /^uidp\.(?:children_of|descendants_of)=(.*)$/.exec(query)?.[1] ?? ''
 
 const filtered = FILTERS.map(

@@ -5,7 +5,7 @@ import { credentialHash } from '../../src/upstream/credential.ts'
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const token = (claims: unknown, signature = 'c2ln') => `Bearer ${part({ alg: 'RS256' })}.${part(claims)}.${signature}`
 
-it('a caller is its subject, whatever token it comes with', () => {
+it('identifies a caller by the subject, whatever the token', () => {
   const authorization = token({ iss: 'https://issuer', sub: 'alice', exp: 1 })
   const first = identify(authorization)
   const renewed = identify(token({ iss: 'https://issuer', sub: 'alice', exp: 2 }, 'b3RoZXI'))
@@ -14,7 +14,7 @@ it('a caller is its subject, whatever token it comes with', () => {
   expect(renewed.credential).not.toBe(first.credential)
 })
 
-it('subjects of two issuers are two callers', () => {
+it('keeps the subjects of two issuers apart', () => {
   expect(identify(token({ iss: 'https://a', sub: 'alice' })).caller).not.toBe(identify(token({ iss: 'https://b', sub: 'alice' })).caller)
 })
 
@@ -28,7 +28,7 @@ it.each([
   token({ sub: 5 }),
   token(null),
   token('text'),
-])('%s names its caller by the credential', (authorization) => {
+])('identifies the caller by the credential: %s', (authorization) => {
   expect(identify(authorization)).toEqual({
     caller: credentialHash(authorization),
     subject: undefined,
@@ -36,18 +36,18 @@ it.each([
   })
 })
 
-it('a token is one caller, however its scheme is written', () => {
+it('takes a token for one caller, however its scheme is written', () => {
   const spellings = ['Bearer opaque', 'bearer opaque', 'BEARER   opaque', 'Bearer \topaque ']
   expect(new Set(spellings.map((authorization) => identify(authorization).caller))).toEqual(new Set([credentialHash('Bearer opaque')]))
   expect(new Set(spellings.map((authorization) => identify(authorization).credential)).size).toBe(spellings.length)
 })
 
-it('a credential of any length has a caller', () => {
+it('identifies a caller with a credential of any length', () => {
   const long = `Bearer ${'x'.repeat(60_000)}`
   expect(identify(long)).toEqual(identify(long))
   expect(identify(long).caller).toBe(credentialHash(long))
 })
 
-it('nobody is anonymous', () => {
+it('calls a caller without a credential anonymous', () => {
   expect(identify(undefined)).toEqual({ caller: 'anonymous', subject: undefined, credential: 'anonymous' })
 })

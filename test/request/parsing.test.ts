@@ -72,7 +72,7 @@ describe('classify', () => {
     })
   })
 
-  it.each(['/a..b', '/...', '/..a/', '/a./b', '/v2/..%zz', '/x?a=/../b', '/..%20/', '//twice'])('leaves %s to v2 also there', (url) => {
+  it.each(['/a..b', '/...', '/..a/', '/a./b', '/v2/..%zz', '/x?a=/../b', '/..%20/', '//twice'])('leaves %s to v2 there too', (url) => {
     expect(createClassify(mappings, true)(url)).toEqual({ kind: 'native' })
   })
 })
@@ -104,7 +104,7 @@ describe('parseQuery', () => {
 })
 
 describe('parseJson', () => {
-  it('takes no text for no message', () => {
+  it('takes an empty text for no message', () => {
     expect([parseJson(''), parseJson(' \n')]).toEqual([undefined, undefined])
   })
 
@@ -117,7 +117,7 @@ describe('parseJson', () => {
     })
   })
 
-  it('lets the last of two equal keys win, with long numbers as without', () => {
+  it('lets the last of two equal keys win, with and without long numbers', () => {
     expect([parseJson('{"a":1,"a":2}'), parseJson('{"a":1,"a":2,"b":1234567890123456}')]).toEqual([{ a: 2 }, { a: 2, b: 1234567890123456 }])
   })
 
@@ -131,11 +131,11 @@ describe('parseJson', () => {
       '[12345678901234567890.]',
       '[.12345678901234567890]',
     ],
-  ])('says what is wrong with %s', (text) => {
+  ])('names the mistake in %s', (text) => {
     expect(() => parseJson(text)).toThrow(/^the request body is not JSON: /)
   })
 
-  it('reads what JSON.parse reads, wherever long integers stand', () => {
+  it('reads what JSON.parse reads, wherever long integers are', () => {
     const { tree } = fc.letrec<{ tree: Told }>((tie) => ({
       tree: fc.oneof(
         { depthSize: 'small' },
@@ -147,7 +147,7 @@ describe('parseJson', () => {
     fc.assert(fc.property(tree, ({ text, value }) => void expect(parseJson(text)).toStrictEqual(value)))
   })
 
-  it('reads no more values than a message of v1 can need', () => {
+  it('reads no more values than a v1 message can need', () => {
     const list = (values: number) =>
       `{"a":[${Array(values - 2)
         .fill('",[{"')
@@ -157,7 +157,7 @@ describe('parseJson', () => {
   })
 })
 
-/** A text of JSON and what it is read as. */
+/** A JSON text and its parsed value. */
 interface Told {
   readonly text: string
   readonly value: unknown

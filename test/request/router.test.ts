@@ -51,7 +51,7 @@ describe('a path', () => {
     expect(routeOf(method, path)).toEqual([route, params])
   })
 
-  it('of a uid longer than any limit is no problem', () => {
+  it('may hold a uid longer than any limit', () => {
     const id = `${'a'.repeat(40)}${'/0123456789abcdef'.repeat(20)}`
     expect(routeOf('PUT', `/iam/v1/groups/${id}`)).toEqual(['PUT /iam/v1/groups/{id=**}', { id }])
   })
@@ -75,7 +75,7 @@ describe('a path', () => {
     expect(routeOf(method, path)).toEqual([route, params])
   })
 
-  it('with another method is told apart from one that nobody knows', () => {
+  it('with another method differs from an unknown path', () => {
     expect(router.match('PATCH', '/iam/v1/groups/org')).toBe('other-method')
     expect(router.match('DELETE', '/iam/v1/groups:lookupGroup')).toBe('other-method')
     expect(router.match('GET', '/iam/v1/nothing')).toBeUndefined()
@@ -85,14 +85,14 @@ describe('a path', () => {
   })
 })
 
-describe('routes that cannot work stop the process', () => {
-  it('the same route twice', () => {
+describe('a route that cannot work stops the process', () => {
+  it('if it exists twice', () => {
     expect(() => createRouter([operation('GET /iam/v1/groups'), v1Only('test.again', 'GET /iam/v1/groups', 'a test')])).toThrow(
       /^operation test\.again can never be reached: GET \/iam\/v1\/groups — test\.GET \/iam\/v1\/groups answers it/,
     )
   })
 
-  it('the same shape under another name', () => {
+  it('if another has the same shape with other names', () => {
     expect(() => routerOf('PUT /iam/v1/groups/{id=**}', 'PUT /iam/v1/groups/{uid=**}')).toThrow('can never be reached')
   })
 })

@@ -5,7 +5,7 @@ import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const read = {} as KnownRead
 
-it('a URL is known by its method and text', () => {
+it('identifies a URL by its method and text', () => {
   const reads = createKnownReads()
   reads.keep({ method: 'GET', url: '/a' }, read)
   reads.keep({ method: 'POST', url: '/b' }, read)
@@ -18,7 +18,7 @@ it('a URL is known by its method and text', () => {
   expect(found).toEqual([read, undefined, undefined, undefined])
 })
 
-it('neither very long URLs are kept nor very many', () => {
+it('caches neither very long URLs nor very many', () => {
   const reads = createKnownReads()
   reads.keep({ method: 'GET', url: `/${'a'.repeat(2000)}` }, read)
   expect(reads.find({ method: 'GET', url: `/${'a'.repeat(2000)}` })).toBeUndefined()
@@ -48,7 +48,7 @@ afterAll(async () => {
   await v2.close()
 })
 
-it('the same URL asks v2 anew for everybody, each time', async () => {
+it('asks v2 anew for each caller and each request of a known URL', async () => {
   const ask = async (token: string) =>
     (await fetch(`${proxy.url}/iam/v1/groups?id=${'4d2e'.repeat(10)}`, { headers: bearer(token) })).text()
   const [first, second] = [await ask('a'), await ask('a')]
@@ -59,7 +59,7 @@ it('the same URL asks v2 anew for everybody, each time', async () => {
   expect(v2.seen).toHaveLength(4)
 })
 
-it('what is refused is refused again, and the same URL by another method is another request', async () => {
+it('repeats a refusal, and keeps the methods of a URL apart', async () => {
   const ask = async (method: string) => {
     const answer = await fetch(`${proxy.url}/iam/v1/groups?page_size=x`, { method, headers: bearer('a') })
     return [answer.status, ((await answer.json()) as { code: number }).code]

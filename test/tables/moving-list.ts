@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../src/tables/json.ts'
 import type { Call } from '../../src/tables/plan/plan.ts'
 
-/** A v2 list in uid order whose rows come and go while it is read; its page token holds the last uid of its page. */
+/** A v2 list in uid order that changes while it is read. Its page token holds the last uid of its page. */
 export interface MovingList {
   readonly answer: (call: Call) => JsonObject
   insert(uid: string): void
   remove(at: number): void
-  /** Every uid that was there at any time. */
+  /** Every uid that existed at any time. */
   readonly ever: ReadonlySet<string>
-  /** Every uid that is there since the beginning. */
+  /** Returns every uid that has existed from the beginning. */
   always(): readonly string[]
   /** From now on, cursors lead to the beginning, as expired ones do (specification §8). */
   expire(): void

@@ -4,19 +4,19 @@ import type { Call, Outcome, Plan } from '../../src/tables/plan/plan.ts'
 import { run as drive, type Turn, turnOf } from '../../src/tables/plan/turn.ts'
 import { isRowText } from '../../src/tables/text/row-text.ts'
 
-/** What an operation did: the calls it asked for, the rows it sent on, and its result. */
+/** The result of an operation: its calls, its rows, and its reply. */
 export interface Ran<T> {
   readonly calls: readonly Call[]
   readonly rows: readonly JsonObject[]
   readonly result: T
 }
 
-/** Runs a plan: each call gets the next answer, a JSON object or an error. */
+/** Runs a plan. Each call gets the next answer, a JSON object or an error. */
 export function run<T>(plan: Plan<T>, answers: readonly (JsonObject | ApiError)[] = []): Ran<T> {
   return runFrom<T>(() => turnOf(plan as Plan), answers)
 }
 
-/** Runs an operation from its first turn on. */
+/** Runs an operation from its first turn. */
 export function runFrom<T>(begin: () => Turn, answers: readonly (JsonObject | ApiError)[] = []): Ran<T> {
   const calls: Call[] = []
   const rows: JsonObject[] = []

@@ -8,14 +8,14 @@ import { sending } from './sends.ts'
 const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
 const ask = (at: number, ahead?: readonly Call[]) => ({ kind: 'ask' as const, calls: calls.slice(at, at + 1), ...(ahead && { ahead }) })
 
-/** Makes the calls of turns; their outcomes are waited for. */
+/** Makes the calls of turns and awaits their outcomes. */
 function making(send: Parameters<typeof sending>[0], limits: CallLimits) {
   const make = createCalls(sending(send), limits)
   return (turn: Pick<AskTurn, 'kind' | 'calls' | 'ahead'>) =>
     new Promise<readonly Outcome[]>((told, failed) => make({ ...turn, next: () => replied({ status: 200, body: {} }) }, { told, failed }))
 }
 
-/** A v2 service whose answers come when the test says so. */
+/** A v2 service that answers when the test tells it to. */
 function service() {
   const begun: string[] = []
   const answers = new Map<string, (body: JsonObject) => void>()
@@ -26,8 +26,8 @@ function service() {
   return { begun, send, answer: (path: string) => answers.get(path)?.({ path }) }
 }
 
-describe('calls that a plan will ask for next', () => {
-  it('are begun in order, as many as may be under way, and their outcomes kept', async () => {
+describe('announced calls', () => {
+  it('begin in order, up to the parallel limit, and keep their outcomes', async () => {
     const { begun, send, answer } = service()
     const make = making(send, { callsPerRequest: 100, parallelCalls: 3 })
     const first = make(ask(0, calls.slice(1)))
@@ -40,7 +40,7 @@ describe('calls that a plan will ask for next', () => {
     expect(begun).toEqual(['/0', '/1', '/2', '/3', '/4', '/5'])
   })
 
-  it('are not begun while the plan stands still', async () => {
+  it('do not begin while the plan waits', async () => {
     const begun: string[] = []
     const send = async ({ path }: Call) => {
       begun.push(path)
@@ -52,7 +52,7 @@ describe('calls that a plan will ask for next', () => {
     expect(begun).toHaveLength(4)
   })
 
-  it('are forgotten when it changes its mind', async () => {
+  it('are forgotten if the plan announces others', async () => {
     const begun: string[] = []
     const send = async ({ path }: Call) => {
       begun.push(path)
@@ -65,7 +65,7 @@ describe('calls that a plan will ask for next', () => {
     expect(begun).toEqual(['/0', '/1', '/2', '/9', '/8'])
   })
 
-  it('count, and are not begun beyond the limit', async () => {
+  it('count, and do not begin beyond the limit', async () => {
     const { begun, send, answer } = service()
     const make = making(send, { callsPerRequest: 2, parallelCalls: 8 })
     const first = make(ask(0, calls.slice(1)))
@@ -79,7 +79,7 @@ describe('calls that a plan will ask for next', () => {
   })
 })
 
-it('too many calls at once are refused before any of them is made', async () => {
+it('refuses too many parallel calls before making any of them', async () => {
   const { begun, send } = service()
   const make = making(send, { callsPerRequest: 2, parallelCalls: 8 })
   await expect(make({ kind: 'ask', calls: calls.slice(0, 3) })).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' })

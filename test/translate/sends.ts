@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/tables/json.ts'
 import type { Call } from '../../src/tables/plan/plan.ts'
 import type { Send } from '../../src/translate/calls.ts'
 
-/** Makes calls by a function that promises their answers. */
+/** Makes calls with a function that returns promises. */
 export function sending(make: (call: Call) => Promise<JsonObject>): Send {
   return (call, landing) =>
     void make(call).then(
@@ -11,7 +11,7 @@ export function sending(make: (call: Call) => Promise<JsonObject>): Send {
     )
 }
 
-/** Makes calls whose answers are waited for. */
+/** Makes calls and returns promises of their answers. */
 export function promised(send: Send): (call: Call) => Promise<JsonObject> {
   return (call) => new Promise((landed, failed) => send(call, { landed, failed }))
 }

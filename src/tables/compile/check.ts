@@ -3,10 +3,7 @@ import { camelCase } from '../language/names.ts'
 import type { Message } from '../language/resource.ts'
 import type { Mapping, Operation } from '../operations/operation.ts'
 
-/**
- * Checks the tables before anything is served; throws a sentence that says what to mend. Routes are checked by the router and enums when
- * they are built, because both know best.
- */
+/** Checks the tables at start; throws a sentence that says what to mend. The router checks routes and `enumMap` checks enums. */
 export function checkMappings(mappings: readonly Mapping[]): void {
   const ids = new Map<string, string>()
   for (const { domain, operations } of mappings) {
@@ -57,7 +54,7 @@ function checkFields(where: string, fields: Fields): void {
   }
 }
 
-/** No two members may share a spelling, or one of them could never be read. */
+/** Two members must not share a spelling: one of them could never be read. */
 function checkNames(where: string, names: readonly (readonly [string, string])[]): void {
   const seen = new Map<string, string>()
   for (const [name, json] of names) {

@@ -2,8 +2,8 @@ import { asParam, type Params } from '../language/param.ts'
 import type { Message } from '../language/resource.ts'
 
 /**
- * Translates field names of v2 errors back to v1's, list indices kept: the path variables of the route, then the fields of the request,
- * of the answer, the filters.
+ * Translates field names of v2 errors to v1's and keeps list indices.
+ * It searches the path variables of the route, then the fields of the request, of the answer, and the filters.
  */
 export function v1FieldName(
   params: Params,
@@ -23,10 +23,10 @@ export function v1FieldName(
   }
 }
 
-/** Characters of a path that is looked up. Keys of users' maps stand in paths, and may be as long as a body. */
+/** The maximum length of a path that is looked up. A path may contain a key of a user's map, which may be as long as a body. */
 const LONGEST = 1000
 
-/** What v2 calls the path variable of a resource and of a create, whatever v1 called it (facts §12.1). */
+/** v2's names for the path variable of a resource and of a create, whatever v1 called it (facts §12.1). */
 const SCOPES = ['uid', 'parent']
 
 const INDEX = /\[[^\]]*(?:\]|$)/g
@@ -35,7 +35,10 @@ function withoutIndices(path: string): string {
   return path.replace(INDEX, '')
 }
 
-/** Puts the indices of a v2 path behind the same members of the v1 name; from the last to the first, so that each prefix still stands. */
+/**
+ * Puts the indices of a v2 path behind the same members of the v1 name.
+ * It goes from the last to the first, so that each prefix stays valid.
+ */
 function withIndices(v1Name: string, v2Path: string, nameOf: (v2Path: string) => string | undefined): string {
   return [...v2Path.matchAll(INDEX)].reverse().reduce((name, index) => {
     const before = nameOf(withoutIndices(v2Path.slice(0, index.index)))

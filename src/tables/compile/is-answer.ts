@@ -4,9 +4,9 @@ import type { Field, Fields, FieldType, Source } from '../language/field.ts'
 type IsAnswer = (v2: JsonObject) => boolean
 
 /**
- * Compiles a field table into the test whether an object is such a message of v2. One with a uid has it (specification §1); any other has
- * at least one of its members, and its lists hold what they are lists of; the empty message has none. proto3 could write a message whose
- * members are all unset as `{}`, but v2 always shows lists, numbers and flags (ASSUMPTIONS.md of the sandbox, "Answers").
+ * Compiles a field table into the test whether an object is such a message of v2. A message with a uid must have it (specification §1).
+ * Any other must have at least one of its members, and its lists must hold the right rows. The empty message needs no member. proto3 could
+ * write a message of unset members as `{}`, but v2 always shows lists, numbers and flags (ASSUMPTIONS.md of the sandbox, "Answers").
  */
 export function compileIsAnswer(fields: Fields): IsAnswer {
   const rows = Object.values(fields)
@@ -17,17 +17,17 @@ export function compileIsAnswer(fields: Fields): IsAnswer {
   return (v2) => Object.keys(v2).some((member) => members.has(member)) && lists.every((isList) => isList(v2))
 }
 
-/** Whether its v2 form carries a uid. */
+/** True if the message's v2 form has a uid. */
 export function hasUid(fields: Fields): boolean {
   return Object.values(fields).some(({ source }) => source === 'uid')
 }
 
-/** Whether a v2 form carries one. */
+/** True if this v2 form has a uid. */
 export function isIdentified({ uid }: JsonObject): boolean {
   return typeof uid === 'string' && uid !== ''
 }
 
-/** The members of the v2 form that a field is made from. */
+/** Returns the members of the v2 form that a field is made from. */
 function membersOf({ source, type }: Field): readonly string[] {
   if (source === '' && type.kind === 'object') return Object.values(type.fields).flatMap(membersOf)
   return source === undefined ? [] : namesIn(source)
@@ -38,7 +38,7 @@ function namesIn(source: Source): readonly string[] {
   return 'parentOf' in source ? namesIn(source.parentOf) : source.firstOf.flatMap(namesIn)
 }
 
-/** The test of a list: absent, or nothing but what it is a list of. */
+/** Returns the test of a list: absent, or of valid rows only. */
 function listOf({ source, type }: Field): readonly IsAnswer[] {
   if (typeof source !== 'string' || type.kind !== 'list') return []
   const isItem = itemOf(type.of)

@@ -5,8 +5,8 @@ import type { MaskRule } from '../language/resource.ts'
 import type { Env } from '../operations/operation.ts'
 
 /**
- * The `updateMask` of a replacement: `*`, or in its place the members that v1 writes (`replaceMask`), or the rule's paths, the conditional
- * ones only when the body sets them (facts §13.2). `fields` is the table of the request.
+ * Returns the `updateMask` of a replacement: `*`, or instead the members that v1 writes (`replaceMask`), or the rule's paths.
+ * Conditional paths are included only if the body sets them (facts §13.2). `fields` is the table of the request.
  */
 export function fieldMask(rule: MaskRule, fields: Fields, body: JsonObject, { maskCase, replaceMask }: Masks): string {
   if (rule === '*' && replaceMask === '*') return '*'
@@ -17,7 +17,7 @@ export function fieldMask(rule: MaskRule, fields: Fields, body: JsonObject, { ma
 
 type Masks = Pick<Env, 'maskCase' | 'replaceMask'>
 
-/** The v2 members that a v1 body can set, messages and maps as a whole: a PUT replaces these too. */
+/** Returns the v2 members that a v1 body can set. A PUT also replaces messages and maps as a whole. */
 function written(fields: Fields): readonly string[] {
   return Object.values(fields).flatMap(({ source, access }) => (access === 'readWrite' && typeof source === 'string' ? [source] : []))
 }

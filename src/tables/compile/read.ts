@@ -4,7 +4,7 @@ import { requirement } from '../language/enums.ts'
 import type { Field, Fields, FieldType } from '../language/field.ts'
 import { camelCase } from '../language/names.ts'
 
-/** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of the wrong type, the first hundred of them. Never mutates its argument. */
+/** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of a wrong type, at most a hundred. Never mutates its argument. */
 export type ReadBody = (v1: unknown) => JsonObject
 
 type Report = (field: string, description: string) => undefined
@@ -12,8 +12,8 @@ type Take = (value: unknown, field: string, report: Report) => unknown
 type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report: Report) => void
 
 /**
- * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent, unknown and
- * output-only ones are dropped (facts §16.2, §16.8), an absent body is the empty message.
+ * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent.
+ * Unknown and output-only members are dropped (facts §16.2, §16.8). An absent body is the empty message.
  */
 export function compileRead(fields: Fields): ReadBody {
   const fill = compileFill(fields)
@@ -31,14 +31,14 @@ export function compileRead(fields: Fields): ReadBody {
   }
 }
 
-/** The value of a v1 member in whichever of its spellings is there. */
+/** Returns the value of a v1 member in whichever spelling the message has. */
 export function member(v1: JsonObject, name: string, field: Pick<Field, 'json'>): unknown {
   const json = field.json ?? camelCase(name)
   if (Object.hasOwn(v1, name)) return v1[name]
   return Object.hasOwn(v1, json) ? v1[json] : undefined
 }
 
-/** The JSON name, where it is another one. */
+/** Returns the JSON name if it differs. */
 function otherSpelling(name: string, { json = camelCase(name) }: Field): string | undefined {
   return json === name ? undefined : json
 }
@@ -71,7 +71,7 @@ function compilePut(field: Field): (value: unknown, v2: Record<string, unknown>,
   }
 }
 
-/** Sets a member that v2 may nest deeper than v1. The path comes from a table, never from a request. */
+/** Sets a member that v2 may nest more deeply than v1. The path comes from a table, never from a request. */
 function put(v2: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let inner = v2
   for (const name of path.slice(0, -1)) {
@@ -88,7 +88,7 @@ export function isTimestamp(value: unknown): value is string {
   return typeof value === 'string' && RFC3339.test(value) && !Number.isNaN(Date.parse(value))
 }
 
-/** How each kind of value is checked and, where the versions differ, changed; `undefined` after a report. */
+/** Returns how each kind of value is checked and, where the versions differ, converted; `undefined` after a reported error. */
 function taker(type: FieldType): Take {
   switch (type.kind) {
     case 'text':
@@ -133,12 +133,12 @@ function taker(type: FieldType): Take {
   }
 }
 
-/** A whole number, or a string of one: exact beyond 2^53 because a string is never turned into a number. */
+/** True for an integer or a string of one. A string is never turned into a number and so stays exact beyond 2^53. */
 function isInteger(value: unknown): boolean {
   return typeof value === 'string' ? INTEGER.test(value) : Number.isSafeInteger(value)
 }
 
-/** Signed and unsigned 32-bit numbers share this range check; v2 refuses what its own type cannot hold. */
+/** Signed and unsigned 32-bit numbers share this range check; v2 refuses numbers outside its own type. */
 function isInt32(value: number): boolean {
   return value >= -(2 ** 31) && value < 2 ** 32
 }

@@ -4,7 +4,7 @@ import { isBelow, parentUid } from '../language/uid.ts'
 
 type Check = (row: JsonObject, values: ReadonlySet<string>) => boolean
 
-/** Filters that let every row pass with this value; with any other one the row is looked at. */
+/** Filters that let every row pass with this value. With any other value the row is checked. */
 const OPEN: Readonly<Record<string, string>> = {
   'uidp.in_root': 'false',
   include_referrers: 'true',
@@ -13,8 +13,8 @@ const OPEN: Readonly<Record<string, string>> = {
 }
 
 /**
- * Filters that came along with an id: a v2 Get does not know them, so they are checked on its row (facts §11). Keyed by v2 parameter;
- * every parameter that is not listed compares the member of that name.
+ * Checks of the filters that accompany an id: v2's Get does not know them, so they are applied to its row (facts §11).
+ * Keys are v2 parameters. A parameter that is not listed compares the member of its name.
  */
 const CHECKS: Readonly<Record<string, Check>> = {
   'uidp.ancestors_of': (row, [value = '']) => row.uid === value || isBelow(value, asText(row.uid)),
@@ -59,7 +59,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   include_epochs: (row) => !/-r\d+$/.test(asText(row.name)),
 }
 
-/** Filters that ask for nothing beside another one: v2 takes its origin in the place of names (facts §5.1). */
+/** Filters that another filter disables: v2 ignores names if there is an origin (facts §5.1). */
 const OVERRULED: Readonly<Record<string, string>> = { artifact_names: 'origin' }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -70,19 +70,19 @@ function eventsOf(advisory: JsonObject): readonly JsonObject[] {
   return listOf(advisory.events).filter(isObject)
 }
 
-/** `EVENT_TYPE_FILTER_FIXED` asks for events that have the member `fixed`; every other type likewise (facts §5.2). */
+/** `EVENT_TYPE_FILTER_FIXED` selects events that have the member `fixed`; all other types work alike (facts §5.2). */
 function memberOfType(filter: string): string {
   return camelCase(filter.replace('EVENT_TYPE_FILTER_', '').toLowerCase())
 }
 
 type Query = readonly (readonly [name: string, value: string])[]
 
-/** True when every row passes, whatever it holds. */
+/** True if every row passes, whatever it holds. */
 export function passesAll(query: Query): boolean {
   return query.every(([name, value]) => OPEN[name] === value)
 }
 
-/** True when the row passes every v2 filter of the query. */
+/** True if the row passes every v2 filter of the query. */
 export function passes(row: JsonObject, query: Query): boolean {
   if (query.length === 0) return true
   const named = byName(query)

@@ -7,7 +7,7 @@ import { nameIn } from './show.ts'
 /** A JSON Schema, draft-07 and later. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** What a v1 answer of this operation looks like on success: every member with its type, and no other member (design §3). */
+/** Returns the schema of this operation's successful v1 answer: every member with its type, and no other member (design §3). */
 export function answerSchema({ rows, answer, envelope }: Operation, dialect: Dialect): JsonSchema {
   const whole = objectSchema(answer?.shown ?? {}, dialect)
   if (!rows) return whole
@@ -33,7 +33,7 @@ function objectSchema(fields: Fields, dialect: Dialect): ObjectSchema {
   )
 }
 
-/** Messages, times and durations say null when they are not set; a member that is then absent is never null (facts §16.3). */
+/** Unset messages, times and durations are null; a member that is absent when unset is never null (facts §16.3). */
 function memberSchema({ type, presence }: Field, dialect: Dialect): JsonSchema {
   const schema = typeSchema(type, dialect)
   return presence === 'implicit' && NULL_WHEN_UNSET.has(type.kind) ? { anyOf: [schema, { type: 'null' }] } : schema

@@ -8,7 +8,7 @@ export type Show = (v2: JsonObject) => JsonObject
 
 type Emit = (value: unknown) => unknown
 
-/** Compiles a field table into the function that writes the v1 form, unset members included (facts §16.3). Runs once, at start. */
+/** Compiles a field table into the function that writes the v1 form, with unset members (facts §16.3). It runs once, at start. */
 export function compileShow(fields: Fields, dialect: Dialect): Show {
   const rows = Object.entries(fields)
     .filter(([, field]) => isShownIn(dialect, field))
@@ -28,12 +28,12 @@ export function compileShow(fields: Fields, dialect: Dialect): Show {
   }
 }
 
-/** Whether answers in this dialect have the field at all. */
+/** True if answers in this dialect have the field at all. */
 export function isShownIn(dialect: Dialect, { access, only = dialect }: Field): boolean {
   return access !== 'writeOnly' && only === dialect
 }
 
-/** Tells for which v2 values v1 shows the field. */
+/** Returns the test for which v2 values v1 shows the field. */
 export function isShown({ presence, zeroIsUnset, mayBeWithheld }: Field): (value: unknown) => boolean {
   if (presence === 'implicit') return mayBeWithheld ? isTold : () => true
   return zeroIsUnset ? isNonZero : isPresent
@@ -47,7 +47,7 @@ export function nameIn(dialect: Dialect, name: string, field: Field): string {
   return dialect === 'specification' ? name : (field.json ?? camelCase(name))
 }
 
-/** A function that reads one source from the v2 form; `''` is the form itself. */
+/** Returns a function that reads one source from the v2 form; `''` is the form itself. */
 export function getter(source: Source | undefined): (v2: JsonObject) => unknown {
   if (source === undefined) return () => undefined
   if (source === '') return (v2) => v2
@@ -109,7 +109,7 @@ function listEmitter(of: FieldType, dialect: Dialect): Emit {
   return (value) => (Array.isArray(value) ? value.map(emit) : [])
 }
 
-/** Keys are a user's data: kept as they are, `__proto__` included (`fromEntries` defines, it does not assign). */
+/** Keys are a user's data and kept unchanged, `__proto__` included (`fromEntries` defines, it does not assign). */
 function mapEmitter(of: FieldType, dialect: Dialect): Emit {
   if (of.kind !== 'object') return (value) => (isObject(value) ? value : {})
   const emit = emitter(of, dialect)

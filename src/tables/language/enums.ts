@@ -1,17 +1,17 @@
 /**
- * One enum value: v1 name, v2 name, v1 number. Numbers are read, never written, and never copied across versions (facts §18). A value
- * without a number is one that v1 carries as a plain string.
+ * One enum value: v1 name, v2 name, v1 number.
+ * Numbers are read, never written, and never copied across versions (facts §18). v1 carries a value without a number as a plain string.
  */
 export type EnumRow = readonly [v1: string, v2: string, number?: number]
 
-/** A value that v1 alone has. */
+/** A value that only v1 has. */
 type V1OnlyRow = readonly [v1: string, number: number]
 
 /** A one-to-one map between a v1 enum and its v2 twin. The first row is the zero value. */
 export interface EnumMap {
   readonly name: string
   readonly rows: readonly EnumRow[]
-  /** v1 values that v2 lacks: a request that asks for one is v1's, and without a v1 service INVALID_ARGUMENT. */
+  /** v1 values that v2 lacks. Only v1 can serve a request with one; without a v1 service it is INVALID_ARGUMENT. */
   readonly v1Only: readonly V1OnlyRow[]
   readonly zero: EnumRow
   readonly toV1: ReadonlyMap<unknown, string>
@@ -20,8 +20,8 @@ export interface EnumMap {
 }
 
 /**
- * Builds an enum map. `rows` start with the zero value; a name or number that stands twice stops the process, because a map that is
- * not one to one would change data silently.
+ * Builds an enum map. `rows` start with the zero value. A repeated name or number stops the process: a map that is not one to one
+ * would silently change data.
  *
  *     enumMap('State', [['UNKNOWN', 'STATE_UNSPECIFIED', 0], ['Ready', 'STATE_READY', 1]])
  */
@@ -52,16 +52,16 @@ export function enumMap(name: string, rows: readonly EnumRow[], v1Only: readonly
   }
 }
 
-/** Longer enums are named in an error, not spelled out. */
+/** An error names longer enums without listing their values. */
 const SPELLED_OUT = 20
 
-/** What a value of this enum must be, for the client that sent another one. */
+/** Returns the requirement on a value of this enum, for the client that sent another value. */
 export function requirement({ name, rows }: EnumMap): string {
   return rows.length > SPELLED_OUT ? `must be a ${name}` : `must be one of ${rows.map(([v1]) => v1).join(', ')}`
 }
 
 /**
- * An enum whose v2 names are the v1 names behind a prefix; `zero` is the pair of the unset value (facts §18).
+ * Builds an enum whose v2 names are the v1 names with a prefix; `zero` is the pair of the unset value (facts §18).
  *
  *     prefixed('AccountType', 'ACCOUNT_PROVIDER_TYPE_', ['UNKNOWN', 'ACCOUNT_PROVIDER_TYPE_UNSPECIFIED'], [['GOOGLE', 1]])
  */
@@ -75,7 +75,7 @@ export function prefixed(
 }
 
 /**
- * An enum that both versions spell alike; the number of a value is its position.
+ * Builds an enum that both versions spell alike; the number of a value is its position.
  *
  *     identical('OrgStatus', ['ORG_STATUS_UNSPECIFIED', 'ORG_STATUS_READY'])
  */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { EnumMap } from './enums.ts'
 import type { Dialect } from './names.ts'
 
-/** What kind of value a v1 member holds; decides how it is read, written and emitted when unset (facts §16). */
+/** The type of a v1 member. It decides how the member is read, written and shown when unset (facts §16). */
 export type FieldType =
   | { readonly kind: 'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes' }
   | { readonly kind: 'int'; readonly unsigned?: true }
@@ -10,28 +10,30 @@ export type FieldType =
   | { readonly kind: 'object'; readonly fields: Fields }
   | { readonly kind: 'list' | 'map'; readonly of: FieldType }
 
-/** Where the value stands in the v2 form: a dotted path, the parent part of a uid, or the first of several that is set. */
+/** The place of the value in the v2 form: a dotted path, the parent part of a uid, or the first of several that is set. */
 export type Source = string | { readonly parentOf: string } | { readonly firstOf: readonly Source[] }
 
 /** One row: a v1 member and its v2 counterpart. */
 export interface Field {
   readonly type: FieldType
-  /** undefined: v2 has no such member; v1 gets the unset value. */
+  /** Undefined if v2 has no such member; v1 then gets the unset value. */
   readonly source: Source | undefined
-  /** `readOnly` members of a v1 body are dropped; `writeOnly` members are never shown; `elsewhere` lives in another v2 resource. */
+  /**
+   * `readOnly` members of a v1 body are dropped. `writeOnly` members are never shown. `elsewhere` members belong to another v2 resource.
+   */
   readonly access: 'readWrite' | 'readOnly' | 'writeOnly' | 'elsewhere'
-  /** `implicit` members are emitted when unset; `optional` ones and members of a oneof are then absent. */
+  /** When unset, `implicit` members are shown; `optional` ones and members of a oneof are absent. */
   readonly presence: 'implicit' | 'optional'
-  /** v2 has no presence here and sends zero for unset: zero is absent in v1 too (facts §16.4). */
+  /** v2 has no presence here and sends zero for unset. Zero is therefore absent in v1 too (facts §16.4). */
   readonly zeroIsUnset?: true
   readonly oneof?: string
-  /** Left out where v2 keeps it from the caller (`WITHHELD`): no value would be true. */
+  /** Absent where v2 hides it from the caller (`WITHHELD`): any value would be false. */
   readonly mayBeWithheld?: true
-  /** Published JSON name where protobuf would derive another one. */
+  /** The published JSON name, if protobuf would derive another one. */
   readonly json?: string
-  /** Shown in this dialect alone. */
+  /** The only dialect that shows it. */
   readonly only?: Dialect
-  /** Why the pair loses something, in a few words. */
+  /** What the pair loses, in a few words. */
   readonly lossy?: string
 }
 
@@ -66,47 +68,47 @@ export const choices = (source: Source, of: EnumMap): Field =>
   field({ kind: 'list', of: { kind: 'choice', of, dropUnknown: true } }, source)
 /** A list of messages: `accounts: objects('accounts', { name: text('name') })`. */
 export const objects = (source: Source, fields: Fields): Field => field({ kind: 'list', of: { kind: 'object', fields } }, source)
-/** A user's map, whose keys are data and never renamed: `claims: textMap('claims')`. */
+/** A user's map. Its keys are data and never renamed: `claims: textMap('claims')`. */
 export const textMap = (source: Source): Field => field({ kind: 'map', of: { kind: 'text' } }, source)
-/** The same with numbers: `resource_limits: intMap('resourceLimits')`. */
+/** A user's map of numbers: `resource_limits: intMap('resourceLimits')`. */
 export const intMap = (source: Source): Field => field({ kind: 'map', of: { kind: 'int' } }, source)
-/** The same with messages: `components: objectMap('components', { version: text('version') })`. */
+/** A user's map of messages: `components: objectMap('components', { version: text('version') })`. */
 export const objectMap = (source: Source, fields: Fields): Field => field({ kind: 'map', of: { kind: 'object', fields } }, source)
 
-/** An object of v1 whose members lie flat in the v2 form: `questions: nested({ company: text('company') })`. */
+/** An object of v1 whose members are flat in the v2 form: `questions: nested({ company: text('company') })`. */
 export const nested = (fields: Fields): Field => field({ kind: 'object', fields }, '')
 
-/** Output only, since v2 refuses or ignores it: `id: readOnly('uid')`, `kind: readOnly(choice('kind', orgKind))`. */
+/** Output only, because v2 refuses or ignores it: `id: readOnly('uid')`, `kind: readOnly(choice('kind', orgKind))`. */
 export const readOnly = (row: Field | Source): Field => ({ ...asField(row), access: 'readOnly' })
-/** Accepted from v1, never answered: `secret: writeOnly(text('clientSecret'))`. */
+/** Accepted from v1, never shown: `secret: writeOnly(text('clientSecret'))`. */
 export const writeOnly = (row: Field): Field => ({ ...row, access: 'writeOnly' })
-/** Shown to v1 and written by its own call; the plan puts the value in place: `readme: elsewhere(text('content'))`. */
+/** Shown by v1 and written by a call of its own; the plan sets the value: `readme: elsewhere(text('content'))`. */
 export const elsewhere = (row: Field): Field => ({ ...row, access: 'elsewhere' })
 /** proto3 `optional`, absent when unset: `size: optional(int('size'))`. */
 export const optional = (row: Field): Field => ({ ...row, presence: 'optional' })
-/** proto3 `optional` in v1 alone: v2 cannot tell zero from unset. */
+/** proto3 `optional` in v1 only: v2 cannot tell zero from unset. */
 export const optionalInV1 = (row: Field): Field => ({ ...optional(row), zeroIsUnset: true })
-/** A member of the oneof `group`, of which one at most is present: `oidc: oneof('configuration', object('oidc', oidc))`. */
+/** A member of the oneof `group`, of which at most one is present: `oidc: oneof('configuration', object('oidc', oidc))`. */
 export const oneof = (group: string, row: Field): Field => ({ ...row, presence: 'optional', oneof: group })
-/** A v1 member without any v2 source, and why: `grace_status: gone(text, 'v2 knows no grace period')`. */
+/** A v1 member without a v2 source, and the reason: `grace_status: gone(text, 'v2 knows no grace period')`. */
 export const gone = (row: (source: Source) => Field, lossy: string): Field => ({ ...row(''), source: undefined, access: 'readOnly', lossy })
-/** Stands in a v2 form for what v2 did not tell this caller. */
+/** Stands in a v2 form for a value that v2 hid from this caller. */
 export const WITHHELD = Symbol('withheld')
-/** A row that is left out where the v2 form holds `WITHHELD`: `mayBeWithheld(object('role', role.fields))`. */
+/** A row that is absent where the v2 form holds `WITHHELD`: `mayBeWithheld(object('role', role.fields))`. */
 export const mayBeWithheld = (row: Field): Field => ({ ...row, mayBeWithheld: true })
-/** A message of which the caller may know these members alone: the others are left out where they are withheld. */
+/** A message of which the caller may know only these members; the others are absent where they are withheld. */
 export const knownBy = (names: readonly string[], fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, row]) => [name, names.includes(name) || row.presence === 'optional' ? row : mayBeWithheld(row)]),
   )
-/** The v2 form of such a message in which all of them are withheld. */
+/** The v2 form of such a message with all those members withheld. */
 export const withheld = (fields: Fields): JsonObject =>
   Object.fromEntries(
     Object.values(fields).flatMap((row) => (row.mayBeWithheld && typeof row.source === 'string' ? [[row.source, WITHHELD]] : [])),
   )
-/** The published JSON name where protobuf would derive another one: `jsonName('sync_config', object('sync_config', config))`. */
+/** The published JSON name, if protobuf would derive another one: `jsonName('sync_config', object('sync_config', config))`. */
 export const jsonName = (json: string, row: Field): Field => ({ ...row, json })
-/** A pair that loses something, and what: `lossy('v2 keeps no seconds', time('createTime'))`. */
+/** A pair that loses something, with the loss: `lossy('v2 keeps no seconds', time('createTime'))`. */
 export const lossy = (why: string, row: Field): Field => ({ ...row, lossy: why })
 
 /** The parent part of a uid: `group_id: readOnly(parentOf('uid'))`. */

@@ -5,7 +5,7 @@ import { readChoice } from './query-value.ts'
 
 export const ORDER_PARAMETER = 'order_by'
 
-/** v1 spellings of a sort field → v2's database-style name (facts §21). Both versions' names are understood. */
+/** v1 spellings of a sort field → v2's database-style name (facts §21). Names of both versions are accepted. */
 const SORT_FIELDS: Readonly<Record<string, string>> = {
   id: 'uid',
   uid: 'uid',
@@ -22,7 +22,7 @@ const SORT_FIELDS: Readonly<Record<string, string>> = {
   lastUpdated: 'updated_at',
 }
 
-/** The v2 `order_by` of a v1 query, or undefined for the default order. `orders` holds v1's enum of orders where it has one. */
+/** Returns the v2 `order_by` of a v1 query; undefined for the default order. `orders` is v1's enum of orders, if it has one. */
 export function readOrder(query: Query, orders?: EnumMap): string | undefined {
   const value = single(query, ORDER_PARAMETER)
   if (value === undefined) return undefined

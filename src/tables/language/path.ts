@@ -2,8 +2,8 @@ import type { V1Request } from '../operations/operation.ts'
 import { pieceInPath, uidInPath } from './uid.ts'
 
 /**
- * A v2 path template with the request's variables in place. An empty `{name}` is INVALID_ARGUMENT; an empty `{name=**}` leaves no slash
- * behind (facts §12.4: a root group has no parent).
+ * Fills a v2 path template with the request's variables. An empty `{name}` is INVALID_ARGUMENT.
+ * An empty `{name=**}` also removes its slash (facts §12.4: a root group has no parent).
  */
 export function fillPath(template: string, variables: V1Request['params']): string {
   return template.replace(/\/\{([^{}=]+)(=\*\*)?\}/g, (variable, name: string, mayBeEmpty: string | undefined, at: number) => {
@@ -14,19 +14,19 @@ export function fillPath(template: string, variables: V1Request['params']): stri
   })
 }
 
-/** The names of a template's variables, in order. */
+/** Returns the names of a template's variables, in order. */
 export function variablesOf(route: string): readonly string[] {
   return [...route.matchAll(/\{([^=}]+)/g)].map(([, name = '']) => name)
 }
 
-/** The name of a template's only variable. */
+/** Returns the name of a template's only variable. */
 export function onlyVariable(route: string): string {
   const [name] = variablesOf(route)
   if (!name) throw new Error(`route "${route}" has no path variable`)
   return name
 }
 
-/** A v2 path that the variables of a route can fill. For any other it is a sentence, which the compiler shows as the type that it wants. */
+/** A v2 path that the variables of a route can fill. For any other path it is a sentence, which the compiler shows as the required type. */
 export type Fillable<Path extends string, Route extends string> = string extends Route
   ? Path
   : [Strangers<Path, Route>] extends [never]

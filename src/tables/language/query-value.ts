@@ -3,7 +3,7 @@ import { isTimestamp } from '../compile/read.ts'
 import type { EnumMap } from './enums.ts'
 import type { Param } from './param.ts'
 
-/** The v2 name of a v1 enum value, given by name or number. */
+/** Returns the v2 name of a v1 enum value, given by name or number. */
 export function readChoice(name: string, value: string, of: EnumMap | undefined): string {
   const v2 = of?.toV2.get(/^\d+$/.test(value) ? Number(value) : value)
   if (v2 === undefined)
@@ -11,12 +11,12 @@ export function readChoice(name: string, value: string, of: EnumMap | undefined)
   return v2
 }
 
-/** Whether v1 has this value, given by name or number, and v2 does not. */
+/** True if v1 has this value, given by name or number, and v2 does not. */
 export function isV1Only(of: EnumMap | undefined, value: string): boolean {
   return of?.v1Only.some(([name, number]) => value === name || Number(value) === number) ?? false
 }
 
-/** What would let a v1 service answer. */
+/** Says what would let a v1 service answer. */
 export function needsV1(because: string): string {
   return `needs a v1 service: ${because}; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on`
 }
@@ -50,7 +50,7 @@ function readInt(name: string, value: string): string {
   return readWhole(name, value, 32)
 }
 
-/** Whether 64 bits hold it; the longest that they do has a sign and 19 digits. */
+/** True if 64 bits hold it; the longest such number has a sign and 19 digits. */
 function isInt64(digits: string): boolean {
   const number = digits.length > 20 ? undefined : BigInt(digits.replace('+', ''))
   return number !== undefined && BigInt.asIntN(64, number) === number
@@ -64,7 +64,7 @@ export function readWhole(name: string, value: string, bits: 32 | 64): string {
   return String(number)
 }
 
-/** The gateway names a field by the last part of a dotted name. */
+/** Returns the last part of a dotted name, by which the gateway names a field. */
 export function leaf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }

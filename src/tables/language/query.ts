@@ -3,10 +3,10 @@ import { camelCase } from './names.ts'
 import { asParam, type Param, type Params } from './param.ts'
 import { badParameter, leaf, needsV1, PARSERS, readFlag, readWhole } from './query-value.ts'
 
-/** Decoded query parameters of a v1 request, every occurrence kept. */
+/** The decoded query parameters of a v1 request, with every occurrence. */
 export type Query = ReadonlyMap<string, readonly string[]>
 
-/** The v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
+/** Returns the v2 query of a request: one pair for each value, in the order of the table. Bad values are INVALID_ARGUMENT. */
 export function v2Query(params: Params, query: Query): readonly (readonly [string, string])[] {
   const { rows, names } = tableOf(params)
   const given = isAnyGiven(query, names)
@@ -17,14 +17,14 @@ export function v2Query(params: Params, query: Query): readonly (readonly [strin
   return pairs
 }
 
-/** A parameter table, made for looking things up. */
+/** A parameter table, prepared for look-ups. */
 interface Table {
   readonly rows: readonly (readonly [string, Param])[]
   /** Every spelling of every parameter. */
   readonly names: ReadonlySet<string>
 }
 
-/** Tables do not change, and every request goes through one. */
+/** Tables do not change, and every request uses one. */
 const tables = new WeakMap<Params, Table>()
 
 function tableOf(params: Params): Table {
@@ -36,7 +36,7 @@ function tableOf(params: Params): Table {
   return table
 }
 
-/** Whether the query gives one of these names; most queries are short. */
+/** True if the query gives one of these names; most queries are short. */
 export function isAnyGiven(query: Query, names: ReadonlySet<string>): boolean {
   for (const name of query.keys()) if (names.has(name)) return true
   return false
@@ -68,7 +68,7 @@ function isNone({ zeroIsNone, of }: Param, value: string): boolean {
   return zeroIsNone === true && value === of?.zero[1]
 }
 
-/** The one value of a singular parameter in either spelling; given twice it is INVALID_ARGUMENT, as the gateway has it (facts §12.6). */
+/** Returns the value of a singular parameter in either spelling. A repeated one is INVALID_ARGUMENT, as in the gateway (facts §12.6). */
 export function single(query: Query, name: string): string | undefined {
   const values = occurrences(query, name)
   if (values.length > 1) throw badParameter(`too many values for field "${leaf(name)}": ${values.join(', ')}`)
@@ -87,7 +87,7 @@ function occurrences(query: Query, name: string): readonly string[] {
   return found
 }
 
-/** A non-negative integer parameter of so many bits; absent and 0 both mean unset (proto3). What is beyond 2^53 is rounded. */
+/** Reads a non-negative integer parameter of 32 or 64 bits. Absent and 0 both mean unset (proto3). A number beyond 2^53 is rounded. */
 export function count(query: Query, name: string, bits: 32 | 64 = 32): number | undefined {
   const value = single(query, name)
   if (value === undefined) return undefined
@@ -96,10 +96,10 @@ export function count(query: Query, name: string, bits: 32 | 64 = 32): number | 
   return number === 0 ? undefined : number
 }
 
-/** Names come from the tables, so these are few; every request asks for most of them. */
+/** Names come from the tables, so these are few. Every request looks up most of them. */
 const known = new Map<string, readonly string[]>()
 
-/** Every way a parameter may be written: as in the tables, or in lowerCamelCase. */
+/** Returns every spelling of a parameter: as in the tables, and in lowerCamelCase. */
 export function spellings(name: string): readonly string[] {
   let both = known.get(name)
   if (!both) {

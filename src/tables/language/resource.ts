@@ -10,30 +10,30 @@ import { type Dialect, snakeCase } from './names.ts'
 /** The members that the specification's v1 form adds to a resource (design §3). */
 export type Stamp = 'created_at' | 'updated_at' | 'group_id'
 
-/** What an update names in its field mask. `'*'` replaces everything; paths are in the v2 JSON spelling. */
+/** The field mask of an update. `'*'` replaces everything; paths are in v2's JSON spelling. */
 export type MaskRule =
   | '*'
   | {
       readonly always: readonly string[]
-      /** Named only when the v2 body holds a value for it that is not the unset one. */
+      /** Paths that are named only if the v2 body sets them to a value that is not the unset one. */
       readonly whenSet?: readonly string[]
-      /** Why `*` would destroy something here (facts §13). */
+      /** Why `*` would destroy data here (facts §13). */
       readonly because: string
     }
 
 interface ResourceTable {
-  /** v2 collection path, without a trailing slash. */
+  /** The v2 collection path without a trailing slash. */
   readonly v2: string
-  /** Key of the array in a v2 list answer. */
+  /** The key of the array in a v2 list answer. */
   readonly plural: string
   readonly fields: Fields
   readonly stamps?: readonly Stamp[]
   readonly mask?: MaskRule
-  /** v2's default order of a list; the unique `uid` unless said (facts §10.6). */
+  /** v2's default order of a list; the unique `uid` by default (facts §10.6). */
   readonly order?: string
 }
 
-/** A resource: its tables and the functions compiled from them. */
+/** A resource: its tables and the compiled functions. */
 export interface Resource extends Message {
   readonly v2: string
   readonly plural: string
@@ -41,11 +41,11 @@ export interface Resource extends Message {
   readonly order: string
 }
 
-/** A v1 message that is not a resource of its own: a request, an answer of an action. */
+/** A v1 message that is no resource: a request, or the answer of an action. */
 export interface Message extends Expected {
   readonly name: string
   readonly fields: Fields
-  /** The fields and their stamps: the rows of this message where another one holds it as a whole. */
+  /** The fields and their stamps, for a message that contains this one as a whole. */
   readonly shown: Fields
   readonly read: ReadBody
   readonly show: Readonly<Record<Dialect, Show>>
@@ -71,7 +71,7 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
   }
 }
 
-/** Rows that have no uid have nothing by which they could be told. */
+/** Rows without a uid have nothing to be recognised by. */
 const ANY_ROW = () => true
 
 /**
@@ -90,12 +90,12 @@ export function resource(name: string, table: ResourceTable): Resource {
   return { ...fields, isAnswer: hasUid(table.fields) ? fields.isAnswer : ANY_ROW, v2, plural, mask, order }
 }
 
-/** The uid that a v2 form carries, or the empty string. */
+/** Returns the uid of a v2 form, or the empty string. */
 export function uidOf(v2: JsonObject): string {
   return typeof v2.uid === 'string' ? v2.uid : ''
 }
 
-/** No stamp is in the published contract: strict decoders refuse members they do not know (design §3). */
+/** The published contract has no stamps: strict decoders refuse unknown members (design §3). */
 const stamp = (row: Field): Field => ({ ...readOnly(row), only: 'specification' })
 
 const STAMPS: Readonly<Record<Stamp, Field>> = {

@@ -9,10 +9,10 @@ import type { Env, Operation, V1Request } from './operation.ts'
 import { nothing, ok, operation } from './operation-builder.ts'
 
 interface Action<V2 extends string> {
-  /** `METHOD /path`; its variables are named as in the v1 route. */
+  /** `METHOD /path`; its variables have the names of the v1 route. */
   readonly v2: V2
   readonly params?: Params
-  /** Further v2 query, computed from the v1 request. */
+  /** Further v2 query parameters, computed from the v1 request. */
   readonly more?: (request: V1Request) => Call['query']
   readonly request?: Message
   readonly answer?: Message
@@ -31,7 +31,7 @@ export function action<Route extends string, V2 extends string>(id: string, rout
   const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
-    // `=**` says that the variable may be empty; for people it is a variable like any other.
+    // `=**` only says that the variable may be empty, which people need not see.
     calls: [v2.replace('=**', '')],
     params,
     ...(request && { request }),
@@ -45,7 +45,7 @@ export function action<Route extends string, V2 extends string>(id: string, rout
   })
 }
 
-/** A call that is the whole operation: its answer becomes the reply. */
+/** Returns the turn of a call that is the whole operation: its answer becomes the reply. */
 export function answeredBy(call: Call, answer: Message, env: Env): Turn {
   return asked(call, (outcome) => replied(ok(answer.show[env.dialect](bodyOf(outcome, answer)))))
 }

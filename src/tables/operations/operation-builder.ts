@@ -5,10 +5,10 @@ import type { Reply } from '../plan/plan.ts'
 import { turnOf } from '../plan/turn.ts'
 import type { MakePlan, Method, Operation, OperationKind } from './operation.ts'
 
-/** The message without members: `request: nothing` sends `{}`, and an action that names no answer has this one. */
+/** The message without members. `request: nothing` sends `{}`; an action without an answer has this one. */
 export const nothing = message('empty', {})
 
-/** What an operation says beside its id and route. It is written as a plan or as its first turn: one of the two must be there. */
+/** An operation without its id and route. It has a plan or a first turn; one of them is required. */
 export interface OperationOptions extends Partial<Omit<Operation, 'id' | 'method' | 'template' | 'kind' | 'calls'>> {
   readonly kind?: OperationKind
   readonly calls: readonly string[]
@@ -46,7 +46,7 @@ export function operation(id: string, route: string, { plan, ...options }: Opera
 }
 
 /**
- * The same operation, open to everybody: neither service asks for a token.
+ * The same operation without authentication: neither service asks for a token.
  *
  *     withoutToken(action('ping.ping.ping', 'GET /ping/v1/ping', { v2: 'GET /ping/v2/ping', answer: pong }))
  */
@@ -55,7 +55,7 @@ export function withoutToken(operation: Operation): Operation {
 }
 
 /**
- * An operation that only a v1 service can answer, and why.
+ * An operation that only a v1 service can answer, and the reason.
  *
  *     v1Only('registry.charts.find', 'GET /registry/v1/charts:find', 'charts have no v2 endpoint')
  */
@@ -64,7 +64,7 @@ export function v1Only(id: string, route: string, because: string): Operation {
   return { id, ...parseRoute(route), ...plan, empty: () => ({}), fieldName: (name) => name }
 }
 
-/** HTTP 200 with a body: every v1 success, creates included (facts §12.5). */
+/** Returns HTTP 200 with a body: every v1 success, creates included (facts §12.5). */
 export function ok(body: unknown): Reply {
   return { status: 200, body }
 }

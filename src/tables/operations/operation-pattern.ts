@@ -1,4 +1,4 @@
-/** `iam.*` covers `iam.groups.list`; `*.delete` covers every delete; `*` covers everything. */
+/** True if the pattern covers the operation. `iam.*` covers `iam.groups.list`, `*.delete` every delete, `*` everything. */
 export function covers(pattern: string, operation: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()

@@ -9,49 +9,49 @@ import type { Turn } from '../plan/turn.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** How v2 stands to a v1 operation (facts §2). */
+/** The relation of v2 to a v1 operation (facts §2). */
 export type OperationKind = 'direct' | 'composed' | 'emulated' | 'v1-only'
 
-/** The part of a v1 request that a plan sees: no headers, no credential, no I/O. */
+/** The part of a v1 request that a plan sees: no headers, no credential. */
 export interface V1Request {
-  /** Path variables of the operation's template, decoded. */
+  /** The decoded path variables of the operation's template. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
-  /** Parsed JSON; undefined when the body was empty. */
+  /** Parsed JSON; undefined if the body was empty. */
   readonly body: unknown
 }
 
 /** Settings that a plan may depend on. */
 export interface Env {
   readonly dialect: Dialect
-  /** Spelling of field mask paths in a query (facts §13.3). */
+  /** The spelling of field mask paths in a query (facts §13.3). */
   readonly maskCase: 'snake' | 'camel'
-  /** What a PUT replaces where everything may be: all that v2 knows of the resource, or the members that v1 knows (facts §13.2). */
+  /** What a PUT replaces unless its rule says otherwise: all members that v2 knows, or those that v1 knows (facts §13.2). */
   readonly replaceMask: '*' | 'known'
-  /** A missing resource: as v1 had it, or always an error. */
+  /** The answer for a missing resource: as in v1, or always an error. */
   readonly notFound: 'empty' | 'error'
-  /** Fetch the readme of every listed repo, as v1 showed it: one more v2 call for each row. */
+  /** True if a list fetches the readme of every repo, as v1 showed it: one more v2 call for each row. */
   readonly readmes: boolean
 }
 
-/** The first turn of a request. Throws the ApiError that the tables refuse the request with. */
+/** Returns the first turn of a request. Throws the ApiError with which the tables refuse it. */
 export type Begin = (request: V1Request, env: Env) => Turn
 
-/** The same as a generator. */
+/** Returns the operation's plan for a request, as a generator. */
 export type MakePlan = (request: V1Request, env: Env) => Plan
 
 /** One v1 endpoint. */
 export interface Operation {
-  /** The key in config, logs, metrics, reports, docs and tests: `registry.repos.list`. */
+  /** The key in configuration, logs, metrics, reports, docs and tests: `registry.repos.list`. */
   readonly id: string
   readonly method: Method
-  /** Path template with `{name}` and `{name=**}` variables and an optional `:verb`. */
+  /** The path template with `{name}` and `{name=**}` variables and an optional `:verb`. */
   readonly template: string
   readonly kind: OperationKind
-  /** The v2 calls it can make, as `METHOD /path` with v1 or v2 variable names: for people to read. */
+  /** The v2 calls that it can make, as `METHOD /path` with v1 or v2 variable names, for people to read. */
   readonly calls: readonly string[]
   readonly params: Params
-  /** Further query parameters that its plan reads itself. */
+  /** Further query parameters that its plan reads. */
   readonly ownParams: readonly string[]
   /** v1's enum of sort orders, where it has one. */
   readonly orders?: EnumMap
@@ -59,18 +59,18 @@ export interface Operation {
   /** One row of a list (`rows`), or the whole answer. */
   readonly answer?: Message
   readonly rows?: true
-  /** What a list answers beside its rows, when that is anything. */
+  /** The members that a list answers beside its rows, if any. */
   readonly envelope?: Message
   /** The field mask with which a PUT replaces (facts §13). */
   readonly mask?: MaskRule
   readonly missing: Missing
-  /** What a v1 client gets when nothing was found. */
+  /** The v1 answer if nothing was found. */
   readonly empty: (dialect: Dialect) => unknown
   /** v2 field path → v1 field name, for errors. */
   readonly fieldName: (v2Path: string) => string
   /** Why a v1-only operation has no v2 counterpart, or what an emulation cannot know. */
   readonly because?: string
-  /** Neither service asks for a token here: an answer says nothing about who asked. */
+  /** Neither service asks for a token here: an answer says nothing about the caller. */
   readonly takesNoToken?: true
   /** Absent for v1-only operations. */
   readonly begin?: Begin

@@ -43,7 +43,7 @@ export function list<Route extends string, V2 extends string>(
 }
 
 /**
- * `GET …/{id}`: one resource by its uid. `missing` says what a v1 client gets when there is none.
+ * `GET …/{id}`: one resource by its uid. `missing` selects v1's answer for a missing resource.
  *
  *     get('iam.external_group_role_mappings.get', 'GET /iam/v1/externalGroupRoleMappings/{uid=**}', mapping, 'error')
  */
@@ -64,7 +64,7 @@ interface CreateOptions extends Messages {
 }
 
 /**
- * `POST …/{parent}`: the parent stays in the path, the body carries the resource (specification §4 rule 1).
+ * `POST …/{parent}`: the parent stays in the path, and the body holds the resource (specification §4 rule 1).
  *
  *     create('iam.roles.create', 'POST /iam/v1/roles/{parent_id=**}', role)
  */
@@ -96,7 +96,7 @@ export function replace(id: string, route: string, resource: Resource, options: 
 }
 
 /**
- * The PATCH that replaces a resource as a v1 PUT does; `fields` is the table of its body.
+ * The PATCH for a v1 PUT that replaces a resource; `fields` is the table of its body.
  *
  *     const updated = yield* ask(patch(group, params.id ?? '', 'id', group.read(body), env), group)
  */

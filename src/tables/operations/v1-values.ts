@@ -5,8 +5,8 @@ import type { Operation } from './operation.ts'
 import { v1Only } from './operation-builder.ts'
 
 /**
- * What a request asks for that only v1 knows, although v2 serves its operation: a value of a parameter. It counts as a v1-only operation of
- * its own, `libraries.artifacts.list?ecosystems`. Undefined for every other request, and for a query that cannot be read.
+ * Returns the v1-only operation of a request with a parameter value that only v1 knows, although v2 serves its operation. It is counted by
+ * its own name, `libraries.artifacts.list?ecosystems`. Undefined for every other request, and for a query that cannot be read.
  */
 export type OnlyV1 = (operation: Operation, query: () => Query) => Operation | undefined
 
@@ -25,7 +25,7 @@ export function createOnlyV1(operations: readonly Operation[]): OnlyV1 {
   }
 }
 
-/** The operations, and behind them what of them only v1 knows: everything that is counted. */
+/** Returns everything that is counted: the operations, followed by the v1-only values of their parameters. */
 export function withV1Values(operations: readonly Operation[]): readonly Operation[] {
   return [...operations, ...operations.flatMap(rowsOf).map(({ use }) => use)]
 }

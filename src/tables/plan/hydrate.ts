@@ -5,22 +5,22 @@ import type { Resource } from '../language/resource.ts'
 import { uidToldInPath } from '../language/uid.ts'
 import { askAll, bodyOf, type Call, type Expected, type Plan } from './plan.ts'
 
-/** What a look-up may be refused with: for every row, and where the row can say that it does not know. */
+/** Errors of a look-up that a list tolerates: for every row, and for rows that can show a hidden value. */
 const GONE = ['NOT_FOUND'] as const
 const HIDDEN = ['NOT_FOUND', 'PERMISSION_DENIED'] as const
 
 /** Every resource that rows refer to has a uid. */
 const IDENTIFIED: Expected = { isAnswer: isIdentified }
 
-/** The Get of a resource that other rows refer to; rows of one request share the answer. */
+/** Returns the Get of a resource that other rows refer to; rows of one request share the answer. */
 export function lookUp(resource: Resource, uid: string): Call {
   const path = `${resource.v2}/${uidToldInPath(uid)}`
   return { method: 'GET', path, query: [], keep: { key: path, scope: 'request' } }
 }
 
 /**
- * Makes each of these look-ups once, side by side. Returns path → resource; what is gone is left out, and so, for a row that can show that
- * it does not know, is what the caller may not see (`mayBeHidden`). Every other failure fails the list (facts §10.9).
+ * Makes each look-up once, in parallel, and returns path → resource. Missing resources are left out.
+ * With `mayBeHidden`, so are resources that the caller may not see. Every other failure fails the list (facts §10.9).
  */
 export function* hydrate(lookUps: readonly Call[], { mayBeHidden = false } = {}): Plan<ReadonlyMap<string, JsonObject>> {
   const calls = [...new Map(lookUps.map((call) => [call.path, call])).values()]

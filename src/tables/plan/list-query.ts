@@ -10,46 +10,46 @@ import type { Call, Plan } from './plan.ts'
 import { DEFAULT_PAGE, readWindow, type Window } from './window.ts'
 
 /**
- * Completes v2 rows with what v1 showed in them; the calls it makes are part of the list's plan. `origin` tells whether the rows come
- * from v2's list or from its Get, which may know more.
+ * Completes v2 rows with the further members that v1 showed. Its calls are part of the list's plan.
+ * `origin` says whether the rows come from v2's list or from its Get, which may hold more.
  */
 export type Enrich = (rows: readonly JsonObject[], env: Env, origin: 'list' | 'get') => Plan<readonly JsonObject[]>
 
 export interface ListOptions<V2 extends string = string> {
   readonly query?: Params
-  /** The v1 parameter that names one resource; v1 had no Get (facts §11). */
+  /** The v1 parameter that selects one resource; v1 had no Get (facts §11). */
   readonly byId?: string
   readonly enrich?: Enrich
-  /** The further calls that `enrich` makes, for people to read. */
+  /** The further calls of `enrich`, for people to read. */
   readonly calls?: readonly string[]
-  /** v2 path template of the list, where it is not the resource's collection; its variables are named as in the v1 route. */
+  /** The v2 path template of the list, if it is not the resource's collection. */
   readonly v2?: V2
-  /** Further v2 query, computed from the v1 parameters that are named beside it. */
+  /** Further v2 query parameters, computed from the v1 parameters in `params`. */
   readonly more?: { readonly params: readonly string[]; readonly query: (request: V1Request) => Filters }
-  /** A list that v1 paged by token itself, and what it answers beside its rows: a table over `Walked` (facts §10.2). */
+  /** For a list that v1 itself paged by token: its members beside the rows, as a table over `Walked` (facts §10.2). */
   readonly envelope?: Message
-  /** v1 answered a page when nobody asked for one, and never more than the largest page of v2 (facts §20). */
+  /** True if v1 answered one page by default, and never more than v2's largest page (facts §20). */
   readonly pages?: true
-  /** v1 has page_size as a 64-bit number there (facts §5.1). */
+  /** True if v1's page_size is a 64-bit number there (facts §5.1). */
   readonly longPages?: true
-  /** The list is an approximation of what v1 had; what it cannot know. */
+  /** Set if the list only approximates v1's: what it cannot know. */
   readonly emulated?: string
   /** v1's enum of sort orders, where it has one. */
   readonly orders?: EnumMap
 }
 
-/** Query parameters of the lists that v1 paged by token itself; `skip` is the published spelling of `offset` (facts §6, §7). */
+/** Query parameters of the lists that v1 itself paged by token; `skip` is the published spelling of `offset` (facts §6, §7). */
 export const TOKEN_PARAMETERS = { token: 'page_token', skip: 'skip' }
 
 export type Filters = Call['query']
 
-/** What a request asks of a list. */
+/** The parts of a request to a list. */
 export interface Asked {
-  /** The v2 filters; undefined when nothing can match them. */
+  /** The v2 filters; undefined if no row can match them. */
   readonly filters: Filters | undefined
   readonly order: string | undefined
   readonly window: Window
-  /** The only resource that is wanted. */
+  /** The uid of the only resource that is wanted. */
   readonly uid: string | undefined
 }
 
@@ -67,15 +67,18 @@ export function readList(resource: Resource, options: ListOptions, request: V1Re
 const NO_PARAMS: Params = {}
 
 /**
- * Rows that have no name are all of the same one: v1 left them in uid order, v2 refuses to sort by it. Rows of the advisory feed have an
- * id instead of a uid, and v2 calls the column so (facts §7, §21).
+ * Rows without a name all have the same one: v1 kept them in uid order, and v2 refuses to sort by it.
+ * Rows of the advisory feed have an id instead of a uid, and so has v2's column (facts §7, §21).
  */
 function sortable({ fields, order: byDefault }: Resource, order: string | undefined): string | undefined {
   if (order?.startsWith('name') && !Object.hasOwn(fields, 'name')) return 'uid'
   return byDefault === 'id' ? order?.replace(/^uid/, 'id') : order
 }
 
-/** The window of a list that v1 paged by token: `page_size` rows from there, or a page of the usual size, or everything behind it. */
+/**
+ * Returns the window of a list that v1 paged by token:
+ * `page_size` rows from the token, or a page of the default size, or all that follows.
+ */
 function tokenWindow(query: Query, { pages, longPages }: ListOptions): Window {
   const sizeBits = longPages ? 64 : 32
   const token = single(query, TOKEN_PARAMETERS.token) || undefined
@@ -85,8 +88,8 @@ function tokenWindow(query: Query, { pages, longPages }: ListOptions): Window {
 }
 
 /**
- * Two v1 filters may become the same singular v2 parameter: equal values are sent once, different ones match nothing (undefined), and
- * v2 would refuse the pair.
+ * Two v1 filters may map to one singular v2 parameter. Equal values are sent once.
+ * Different values match nothing (undefined); v2 would refuse the pair.
  */
 function merge(params: Params, filters: Filters): Filters | undefined {
   if (!filters.some((_, at) => isRepeated(filters, at))) return filters
@@ -96,7 +99,7 @@ function merge(params: Params, filters: Filters): Filters | undefined {
       .filter(({ many }) => many)
       .map(({ v2 }) => v2),
   )
-  // A flag that is false asks for nothing (proto3), so it does not contradict the same flag from another v1 filter.
+  // A false flag filters nothing (proto3), so it does not contradict the same flag from another v1 filter.
   const wanted = new Set(filters.filter(([, value]) => value === 'true').map(([name]) => name))
   const asked = filters.filter(([name, value]) => value !== 'false' || !wanted.has(name))
   const merged = new Map<string, string>()
@@ -110,7 +113,7 @@ function merge(params: Params, filters: Filters): Filters | undefined {
   return sent
 }
 
-/** Whether the name at this place stands before it too. The first that does is soon found: tables have few names. */
+/** True if the name at this index occurs before it too. Tables have few names, so the search is short. */
 function isRepeated(filters: Filters, at: number): boolean {
   for (let before = 0; before < at; before += 1) if (filters[before]?.[0] === filters[at]?.[0]) return true
   return false

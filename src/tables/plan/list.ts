@@ -17,7 +17,7 @@ import { asked, replied, type Turn, turnOf } from './turn.ts'
 import { firstCall, type Walked, walkOn, wholeIn } from './walk.ts'
 import type { Window } from './window.ts'
 
-/** Every full-set list: by id, or page by page; complete and in order, or an error (design §4). */
+/** Begins a full-set list: by id, or page by page; complete and in order, or an error (design §4). */
 export function beginList(resource: Resource, options: ListOptions, request: V1Request, env: Env): Turn {
   const wanted = readList(resource, options, request)
   const { filters, uid } = wanted
@@ -36,7 +36,7 @@ export function beginList(resource: Resource, options: ListOptions, request: V1R
   return beginPages(listingOf(resource, options, request, env, filters, wanted.order), wanted.window, sending)
 }
 
-/** The list of one resource by its id: a Get. */
+/** Begins a list of one resource by its id: a Get. */
 function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sending): Turn {
   const { uid, resource, env } = wanted
   const send = (found: readonly JsonObject[]) => sent(windowOf(found, window), countedOf(found), sending)
@@ -48,7 +48,7 @@ function beginRow(wanted: Wanted, filters: Filters, window: Window, sending: Sen
   })
 }
 
-/** A list from its first page on. */
+/** Begins a list with its first page. */
 function beginPages(listing: Listing, window: Window, sending: Sending): Turn {
   const call = firstCall(listing, window)
   return asked(call, (outcome) => {
@@ -63,7 +63,7 @@ function* rest(listing: Listing, window: Window, first: Page, sending: Sending):
   return items(sending.envelope(walked))
 }
 
-/** The v2 list. */
+/** Returns the v2 list. */
 function listingOf(
   resource: Resource,
   options: ListOptions,
@@ -82,7 +82,7 @@ function byId({ v2 }: Resource, uid: string, read: Call['read']): Call {
   return { method: 'GET', path: `${v2}/${uidInPath(uid, '')}`, query: [], ...(read && { read }) }
 }
 
-/** Codes that a Get may give where v1's narrowing list showed nothing: missing, not visible, not a uid at all (facts §11). */
+/** Codes of a Get where v1's narrowing list showed nothing: missing, not visible, not a uid (facts §11). */
 const INVISIBLE = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'] as const
 
 /** The one resource that a request asks for. */
@@ -92,7 +92,7 @@ interface Wanted {
   readonly env: Env
 }
 
-/** The resource that a Get found as a list of one or none. There is no outcome where the id was no uid. */
+/** Returns the resource that a Get found as a list of one or none. Without an outcome, the id was no uid. */
 function foundIn(outcome: Outcome | undefined, filters: Filters, { uid, resource, env }: Wanted): readonly JsonObject[] {
   if (outcome?.ok) {
     const found = bodyOf(outcome, resource)
@@ -112,12 +112,12 @@ function countedOf(found: readonly JsonObject[]): Partial<Walked> {
   return { first: found[0], totalCount: String(found.length) }
 }
 
-/** What the list answers beside its rows. */
+/** Returns the members of the list answer beside its rows. */
 function envelopeOf({ envelope }: ListOptions, { query }: V1Request, { dialect }: Env, walked: Partial<Walked>): JsonObject | undefined {
   return envelope?.show[dialect]({ ...walked, scope: scopeOf(query) })
 }
 
-/** The resource that a list was asked to look below, if any. */
+/** Returns the resource that the list is limited to, if any. */
 function scopeOf(query: Query): string | undefined {
   return single(query, 'uidp.children_of') || single(query, 'uidp.descendants_of') || undefined
 }

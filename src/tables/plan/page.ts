@@ -3,22 +3,22 @@ import { asText, isObject, type JsonObject } from '../json.ts'
 import { countOf, isRowText, type RowText } from '../text/row-text.ts'
 import { ask, type Call, type Expected, type Plan } from './plan.ts'
 
-/** The largest page v2 serves (specification §8). */
+/** v2's largest page (specification §8). */
 export const PAGE_SIZE = 200
 
-/** One v2 list: where it is, how its rows are called, in which order they come. */
+/** One v2 list: its path, the name of its rows, and their order. */
 export interface Listing {
   readonly path: string
   readonly plural: string
   readonly order: string
   readonly query: Call['query']
-  /** Tells whether an object can be a row. */
+  /** The test whether an object can be a row. */
   readonly row: Expected
-  /** Turns the rows of an answer into v1 text, where those who visit them can do with that. */
+  /** Turns the rows of an answer into v1 text, if their visitor can use that. */
   readonly read?: Call['read']
 }
 
-/** A list whose rows come as objects. */
+/** A list whose rows are objects. */
 export type Unread = Omit<Listing, 'read'> & { readonly read?: never }
 
 /** One page of a v2 list. */
@@ -29,7 +29,7 @@ export interface Page<Rows = readonly JsonObject[] | RowText> {
   readonly skipped: number
 }
 
-/** What is done with each page's rows; a visit that sends rows on or makes calls is a plan. */
+/** Handles the rows of each page. A visit that sends rows or makes calls is a plan. */
 export type Visit = (rows: Page['rows']) => Plan<void> | undefined
 
 /** Reads one page. */
@@ -38,20 +38,20 @@ export function* readPage(listing: Unread, size: number, position: Call['query']
   return { ...page, rows: isRowText(page.rows) ? [] : page.rows }
 }
 
-/** Makes the call for a page; `ahead` as in Step. Throws what `pageIn` throws. */
+/** Makes the call for a page; `ahead` as in Step. Throws the errors of `pageIn`. */
 export function* askPage(listing: Listing, call: Call, ahead?: readonly Call[]): Plan<Page> {
   return pageIn(listing, call, yield* ask(call, LOOKED_AT, ahead))
 }
 
-/** `pageIn` looks at every page itself. */
+/** Accepts everything: `pageIn` checks every page itself. */
 export const LOOKED_AT: Expected = { isAnswer: () => true }
 
-/** The call for a page of `size` rows; `position` says where it begins. */
+/** Returns the call for a page of `size` rows that begins at `position`. */
 export function pageCall(listing: Listing, size: number, position: Call['query']): Call {
   return { method: 'GET', path: listing.path, query: pageQuery(listing, size, position), ...(listing.read && { read: listing.read }) }
 }
 
-/** The call for a further page of a list. */
+/** Returns the call for a further page of a list. */
 export function furtherPage(listing: Listing, size: number, position: Call['query']): Call {
   const { path, read } = listing
   return { method: 'GET', path, query: pageQuery(listing, size, position), bulk: true, ...(read && { read }) }
@@ -61,7 +61,7 @@ function pageQuery({ query }: Listing, size: number, position: Call['query']): C
   return [...query, ['page_size', String(size)], ...position]
 }
 
-/** The page in the answer to this call. INTERNAL where it is none, or one that contradicts itself: v2 did not say that. */
+/** Returns the page in the answer to this call. An answer that is no page, or contradicts itself, is INTERNAL: v2 did not send it. */
 export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): Page {
   const rows = rowsIn(body[plural], row)
   const nextPageToken = body.nextPageToken ?? ''
@@ -85,21 +85,21 @@ function rowsIn(rows: unknown, { isAnswer }: Expected): Page['rows'] | 'absent' 
 
 const COUNT = /^\d{1,19}$/
 
-/** A count is a text or a number (facts §16.5); null: it is neither. */
+/** A count is a text or a number (facts §16.5). Returns null if it is neither. */
 function totalIn(total: unknown): string | undefined | null {
   if (total === undefined || total === null) return undefined
   if (typeof total === 'number') return Number.isSafeInteger(total) && total >= 0 ? String(total) : null
   return typeof total === 'string' && COUNT.test(total) ? total : null
 }
 
-/** v2 always shows the list; proto3 may leave an empty one out, and then the count has to say that there is nothing. */
+/** v2 always shows the list. proto3 may omit an empty one; then the count must say that there are no rows. */
 function isEmptyByCount(page: Page, call: Call): boolean {
   return page.totalCount !== undefined && page.nextPageToken === '' && Number(page.totalCount) <= (beginOf(call) ?? 0)
 }
 
 /**
- * Whether there are more rows than the count says, or none although it says that there are some. More than a last page shows it may well
- * say: rows come and go between counting and reading.
+ * True if there are more rows than the count says, or none although it says that there are some.
+ * A count above the rows of a last page is no contradiction: rows come and go between counting and reading.
  */
 function isContradictory({ rows, totalCount, nextPageToken }: Page, call: Call): boolean {
   if (totalCount === undefined) return false
@@ -108,7 +108,7 @@ function isContradictory({ rows, totalCount, nextPageToken }: Page, call: Call):
   return shown > 0 ? (begin ?? 0) + shown > Number(totalCount) : nextPageToken === '' && begin !== undefined && Number(totalCount) > begin
 }
 
-/** How many rows stand before the page that a call asks for; undefined behind a cursor. */
+/** Returns the number of rows before the page of a call; undefined behind a cursor. */
 function beginOf({ query }: Call): number | undefined {
   let begin = 0
   for (const [name, value] of query) {
@@ -119,15 +119,15 @@ function beginOf({ query }: Call): number | undefined {
 }
 
 /**
- * What the rows of a page are told apart by; of rows that are text, the first and the last. Rows of the advisory feed have an `id` instead
- * of a uid (facts §7); some have neither.
+ * Returns the ids that distinguish the rows of a page; for rows as text, those of the first and the last.
+ * Rows of the advisory feed have an `id` instead of a uid (facts §7); some rows have neither.
  */
 export function uidsIn({ rows }: Page): readonly string[] {
   if (isRowText(rows)) return rows.count > 1 ? [rows.first, rows.last] : rows.count === 1 ? [rows.first] : []
   return rows.map(({ uid, id }) => asText(uid ?? id ?? '')).filter((uid) => uid !== '')
 }
 
-/** How many rows a page has. */
+/** Returns the number of rows of a page. */
 export function sizeOf({ rows }: Page): number {
   return countOf(rows)
 }

@@ -6,15 +6,15 @@ import { countOf, type RowText } from '../text/row-text.ts'
 /** One v2 request as data. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Absolute, percent-encoded, without a query. */
+  /** An absolute, percent-encoded path without a query. */
   readonly path: string
   readonly query: readonly (readonly [name: string, value: string])[]
   readonly body?: JsonObject
-  /** How the plan would rather read the answer's bytes than parsed; undefined where it cannot, and then it gets it parsed. */
+  /** Reads the answer's bytes in the plan's preferred form. If it returns undefined, the plan gets the parsed answer. */
   readonly read?: (pieces: readonly Uint8Array[]) => JsonObject | undefined
-  /** One of many that one request needs: it leaves a share of the connections to others. */
+  /** True for one of many calls of a request: it leaves a share of the connections to others. */
   readonly bulk?: true
-  /** The answer may be kept: for the same caller (`caller`), or only while this request runs (`request`). */
+  /** Allows the answer to be cached: for the same caller (`caller`), or while this request runs (`request`). */
   readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request' }
 }
 
@@ -29,28 +29,27 @@ export interface Reply {
   readonly rows?: true
 }
 
-/** What became of one Call: its JSON body (`{}` when v2 sent none), or the error. */
+/** The result of one Call: its JSON body (`{}` if v2 sent none), or the error. */
 export type Outcome = { readonly ok: true; readonly body: JsonObject } | { readonly ok: false; readonly error: ApiError }
 
 /**
- * What a plan yields: calls it wants made (side by side when there are several), or finished v1 rows to send on. `ahead` lists the calls
- * that it is going to ask for next, in that order and as these same objects, and takes back what was listed before: an executor may begin
- * them already, or ignore them.
+ * One step of a plan: calls to make (several run in parallel), or finished v1 rows to send. `ahead` lists the next calls of the plan, in
+ * order and as the same objects, and replaces an earlier list. An executor may begin them early or ignore them.
  */
 export type Step =
   | { readonly kind: 'ask'; readonly calls: readonly Call[]; readonly ahead?: readonly Call[] }
   | { readonly kind: 'rows'; readonly rows: readonly JsonObject[] | RowText }
 
-/** A plan yields Steps, gets the Outcomes of each `ask` back, and returns its result. It does no I/O. */
+/** A plan yields Steps, gets the Outcomes of each `ask`, and returns its result. It does no I/O. */
 export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
 
-/** What v2 answers to a call. */
+/** The expected answer to a call. */
 export interface Expected {
-  /** Whether an object can be that answer. Anything else, `{}` included, came from something before v2 and is no success. */
+  /** The test whether an object can be that answer. Any other object, `{}` included, comes from something before v2 and is no success. */
   readonly isAnswer: (body: JsonObject) => boolean
 }
 
-/** The body of an answer; throws its ApiError, or INTERNAL where it is not the answer expected. */
+/** Returns the body of an answer. Throws its ApiError, or INTERNAL if it is not the expected answer. */
 export function bodyOf(outcome: Outcome, expected: Expected): JsonObject {
   if (!outcome.ok) throw outcome.error
   if (!expected.isAnswer(outcome.body)) throw notAnswer(outcome.body)
@@ -64,7 +63,7 @@ export function* ask(call: Call, expected: Expected, ahead?: readonly Call[]): P
   return bodyOf(outcome, expected)
 }
 
-/** Makes several calls side by side; every outcome comes back in the order of the calls, failures included. */
+/** Makes several calls in parallel; returns all outcomes in the order of the calls, failures included. */
 export function* askAll(calls: readonly Call[]): Plan<readonly Outcome[]> {
   return calls.length === 0 ? [] : yield { kind: 'ask', calls }
 }

@@ -1,10 +1,10 @@
 import { type Page, uidsIn } from './page.ts'
 
 /**
- * Tells whether a page behind the cursor of the page `last` belongs to a listing that began anew: its own cursor was seen before, it
- * repeats a row of the first page, its count of skipped rows changed, or (in uid order) it begins before the last row seen. A service may
- * also count only the request's own skip (specification §2), which is 0 behind a cursor; that alone says nothing. Rows without any id are
- * watched by the cursor alone.
+ * Returns a test for pages behind the cursor of the page `last`: true if the listing began anew. It did if a cursor or a row of the first
+ * page repeats, or if the count of skipped rows changes. In uid order, it also did if a page begins before the last row seen. A service
+ * may count only the request's own skip (specification §2), which is 0 behind a cursor and proves nothing. Rows without ids are checked by
+ * the cursor alone.
  */
 export function restartDetector(order: string, first: Page, last: Page): (page: Page) => boolean {
   const tokens = new Set([first.nextPageToken, last.nextPageToken])

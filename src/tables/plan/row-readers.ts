@@ -6,7 +6,7 @@ type Compile = typeof compilePage
 
 type Readers = Map<Resource['shown'], ReadPageText | undefined>
 
-/** Readers of whole pages, and of single rows, made when they are first needed. */
+/** Readers of whole pages, and of single rows, created on demand. */
 export const pageReaders = new WeakMap<Env, Readers>()
 
 export const rowReaders = new WeakMap<Env, Readers>()

@@ -7,7 +7,7 @@ import { emit, type Plan, type Reply } from './plan.ts'
 import { replied, type Turn, turnOf } from './turn.ts'
 import type { Walked } from './walk.ts'
 
-/** Rows that are all that there is. */
+/** Returns the turn of rows that complete a list. */
 export function sent(rows: Page['rows'], walked: Partial<Walked>, sending: Sending): Turn {
   if (sending.enrich) return turnOf(enriched(rows, walked, sending))
   const next = () => replied(items(sending.envelope(walked)))
@@ -19,7 +19,7 @@ function* enriched(rows: Page['rows'], walked: Partial<Walked>, sending: Sending
   return items(sending.envelope(walked))
 }
 
-/** How the rows of one request become v1's, and what its list answers beside them. */
+/** How the rows of one request become v1's, and the members beside them. */
 export interface Sending {
   readonly show: (row: JsonObject) => JsonObject
   readonly enrich: Enrich | undefined
@@ -29,14 +29,14 @@ export interface Sending {
   readonly envelope: (walked: Partial<Walked>) => JsonObject | undefined
 }
 
-/** Sends rows on as v1 has them. */
+/** Sends rows in v1's form. */
 export function* sendRows(rows: Page['rows'], { show, enrich, env, origin }: Sending): Plan<void> {
   if (isRowText(rows)) return yield* emit(rows)
   const complete = enrich ? yield* enrich(rows, env, origin) : rows
   yield* emit(complete.map(show))
 }
 
-/** The v1 envelope; the rows that the plan emitted become its `items`. */
+/** Returns the v1 envelope; the rows that the plan emitted become its `items`. */
 export function items(more: JsonObject = {}): Reply {
   return { status: 200, body: more, rows: true }
 }

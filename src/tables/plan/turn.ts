@@ -1,37 +1,37 @@
 import type { Call, Outcome, Plan, Reply, Step } from './plan.ts'
 
-/** Calls that an operation waits for. `next` throws the ApiError that the request ends with. */
+/** Calls that an operation waits for. `next` throws the ApiError that ends the request. */
 export interface AskTurn extends Extract<Step, { kind: 'ask' }> {
   readonly next: (outcomes: readonly Outcome[]) => Turn
-  /** The turn holds nothing but data: it may be taken again, for another caller. */
+  /** The turn holds data only: other callers may reuse it. */
   readonly again?: true
 }
 
-/** Finished v1 rows, and how the operation goes on. */
+/** Finished v1 rows, and the continuation of the operation. */
 export interface RowsTurn extends Extract<Step, { kind: 'rows' }> {
   readonly next: () => Turn
 }
 
-/** Where an operation stands: it waits for calls, it has rows to send on, or it has its reply. */
+/** The state of an operation: it waits for calls, it has rows to send, or it has its reply. */
 export type Turn = AskTurn | RowsTurn | { readonly kind: 'reply'; readonly reply: Reply }
 
-/** The last turn. */
+/** Returns the last turn. */
 export function replied(reply: Reply): Turn {
   return { kind: 'reply', reply }
 }
 
 /**
- * A turn of one call.
+ * Returns a turn of one call.
  *
  *     asked({ method: 'GET', path: '/iam/v2/roles', query: [] }, (outcome) => replied(ok(bodyOf(outcome, role))))
  *
- * @param next makes the next turn from the call's outcome and nothing else, so that the turn may be taken again
+ * @param next makes the next turn from the call's outcome and nothing else, so that the turn can be reused
  */
 export function asked(call: Call, next: (outcome: Outcome) => Turn): AskTurn {
   return { kind: 'ask', calls: [call], next: (outcomes) => next(outcomes[0] as Outcome), again: true }
 }
 
-/** A plan from its first step on. It can be taken once: a generator keeps its own place. */
+/** Returns the first turn of a plan. It can be used once: a generator keeps its own position. */
 export function turnOf(plan: Plan): Turn {
   const next = (outcomes: readonly Outcome[]): Turn => {
     const step = plan.next(outcomes)
@@ -49,15 +49,17 @@ export interface Teller {
 /** Makes the calls of a turn, and tells their outcomes, possibly at once. */
 export type Make = (turn: AskTurn, teller: Teller) => void
 
-/** Takes what an operation comes to. */
+/** Takes the results of an operation. */
 export interface Taker {
-  /** Whether the run goes on at once; if not, `turn.next` goes on later. */
+  /** Returns true if the run continues at once; otherwise `turn.next` continues it later. */
   rows(turn: RowsTurn): boolean
   ended(reply: Reply): void
   failed(thrown: unknown): void
 }
 
-/** Runs an operation from a turn on: the one driver of serving, explaining, comparing and counting. Never throws what a turn throws. */
+/**
+ * Runs an operation from a turn on. Serving, explaining, comparing and counting all use this driver. It never throws an error of a turn.
+ */
 export function run(begin: () => Turn, make: Make, taker: Taker): void {
   new Run(make, taker).go({ next: begin }, NONE)
 }

@@ -7,9 +7,9 @@ import { restartDetector } from './restart.ts'
 import type { Window } from './window.ts'
 import { readWindows, windowsBehind } from './windows.ts'
 
-/** What v1 may want to know of a list beside its rows. */
+/** The facts about a list that v1 may show beside its rows. */
 export interface Walked {
-  /** The page token behind the last row; empty at the end. */
+  /** The page token after the last row; empty at the end. */
   readonly nextPageToken: string
   readonly totalCount: string | undefined
   readonly skipped: number
@@ -20,8 +20,8 @@ export interface Walked {
 type VisitObjects = (rows: readonly JsonObject[]) => ReturnType<Visit>
 
 /**
- * Reads a v2 list and visits every page of the window in order: the first page, then as much as can be proven whole by windows that are
- * read side by side, then the rest by cursor. A list that would come out doubled or short is an ABORTED error instead.
+ * Reads a v2 list and visits every page of the window in order: the first page, then windows read in parallel as far as they prove the
+ * list whole, then the rest by cursor. A list that would be doubled or incomplete is an ABORTED error.
  */
 export function eachPage(listing: Unread, window: Window, visit: VisitObjects): Plan<Walked>
 export function eachPage(listing: Listing, window: Window, visit: Visit): Plan<Walked>
@@ -33,19 +33,19 @@ function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
   return yield* walkOn(listing, window, yield* askPage(listing, firstCall(listing, window)), visit)
 }
 
-/** The call for the first page of a window. */
+/** Returns the call for the first page of a window. */
 export function firstCall(listing: Listing, { skip, take, token = '' }: Window): Call {
   return pageCall(listing, Math.min(PAGE_SIZE, take ?? PAGE_SIZE), positionOf(token, skip))
 }
 
-/** What is known of a window that its first page holds whole; undefined when there is more to read. */
+/** Returns the facts about a window that its first page holds whole; undefined if there is more to read. */
 export function wholeIn(listing: Listing, window: Window, first: Page): Walked | undefined {
   const { take } = window
   const isAll = first.nextPageToken === '' && windowsBehind(listing, window, first).length === 0
   return isAll || (take !== undefined && sizeOf(first) >= take) ? walkedOf(first, first.nextPageToken) : undefined
 }
 
-/** Visits the first page of a window and reads what is behind it. */
+/** Visits the first page of a window and reads what follows it. */
 export function* walkOn(listing: Listing, window: Window, first: Page, visit: Visit): Plan<Walked> {
   const further = visit(first.rows)
   if (further) yield* further
@@ -60,18 +60,18 @@ function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): W
   return { nextPageToken, totalCount, skipped, first: isRowText(rows) ? { uid: rows.first } : rows[0] }
 }
 
-/** Where a cursor begins: behind the page `last`, with `left` rows still wanted. */
+/** The start of a cursor: behind the page `last`, with `left` rows still wanted. */
 interface Rest {
   readonly first: Page
   readonly last: Page
   readonly left: number
-  /** Takes back the windows that were to come. */
+  /** Cancels the windows that were announced. */
   readonly ahead: readonly Call[] | undefined
 }
 
 /**
- * Visits the rest of a list by its cursor; returns the page token behind it. v2 restarts a listing silently when its page token has
- * expired (specification §8), so each page is checked against what was seen.
+ * Visits the rest of a list by its cursor; returns the page token after it. v2 silently restarts a listing when its page token has expired
+ * (specification §8). Each page is therefore compared with the rows seen before.
  */
 function* followCursor(listing: Listing, { first, last, left, ahead }: Rest, visit: Visit): Plan<string> {
   const restarted = restartDetector(listing.order, first, last)

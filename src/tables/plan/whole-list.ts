@@ -8,22 +8,24 @@ import { emit, type Plan, ROWS } from './plan.ts'
 import { items } from './send-rows.ts'
 import { readWindow, WINDOW_PARAMETERS } from './window.ts'
 
-/** Makes the calls of a list; the rows come in the order that v1 had. */
+/** Makes the calls of a list; returns the rows in v1's order. */
 export type ReadWhole = (request: V1Request) => Plan<{ readonly rows: unknown; readonly envelope?: JsonObject }>
 
 /** A v2 answer that holds every row of a v1 list. */
 interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' | 'params'> {
   /** One row. */
   readonly row: Message
-  /** What stands beside the rows. */
+  /** The members beside the rows. */
   readonly envelope?: Message
-  /** The rows come by id, and a client may turn them round; any other order leaves them alone, since they have nothing else to sort by. */
+  /**
+   * True if the rows come by id and a client may reverse them. All other orders have no effect, since the rows have no other sort field.
+   */
   readonly byId?: true
   readonly read: ReadWhole
 }
 
 /**
- * A list that v2 answers at once, without pages: windows and order are done here (specification §9.5).
+ * A list that v2 answers at once, without pages. The proxy applies windows and order (specification §9.5).
  *
  *     wholeList('advisory.documents.list', 'GET /advisory/v1/documents', {
  *       calls: ['GET /advisory/v2/documents'],
@@ -55,7 +57,7 @@ export function wholeList(id: string, route: string, { row, envelope, byId, read
   })
 }
 
-/** An empty list may be left out. Throws INTERNAL where the rows are no list of objects. */
+/** An empty list may be absent. Throws INTERNAL if the rows are no list of objects. */
 function rowsIn({ rows }: { readonly rows: unknown }): JsonObject[] {
   if (rows === undefined || rows === null) return []
   if (!Array.isArray(rows) || !rows.every(isObject)) throw notAnswer({ rows })

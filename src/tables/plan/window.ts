@@ -1,18 +1,21 @@
 import { invalidArgument } from '../../errors/api-error.ts'
 import { count, isAnyGiven, type Query, spellings } from '../language/query.ts'
 
-/** The part of a full-set list that a v1 client asked for; `take` undefined = to the end. */
+/** The part of a full-set list that a v1 client asked for; without `take`, to the end. */
 export interface Window {
   readonly skip: number
   readonly take: number | undefined
-  /** A v2 page token to go on from, where v1 was paged by token itself. */
+  /** The v2 page token to continue from, where v1 itself paged by token. */
   readonly token?: string | undefined
 }
 
 /** The full set. */
 export const EVERYTHING: Window = { skip: 0, take: undefined }
 
-/** v1's ways to ask for a part of a list (specification §9.5). A family that counts pages names its size; pages count from 1. */
+/**
+ * v1's ways to ask for a part of a list (specification §9.5).
+ * A family that counts pages has a parameter for their size; pages count from 1.
+ */
 const FAMILIES = [
   { start: 'offset', size: 'limit', paged: false },
   { start: 'page', size: 'page_size', paged: true },
@@ -23,12 +26,12 @@ export const WINDOW_PARAMETERS: readonly string[] = FAMILIES.flatMap(({ start, s
 
 const SPELLED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 
-/** Rows of a page whose size the client did not say: v2's own default (specification §8). */
+/** The page size if the client gave none: v2's own default (specification §8). */
 export const DEFAULT_PAGE = 50
 
 /**
- * The window a v1 query asks for; none of the parameters = the whole set. Two families at once are INVALID_ARGUMENT. `sizeBits` are those
- * of page_size where v1 has that itself.
+ * Returns the window of a v1 query; without any parameter, the whole set. Two families at once are INVALID_ARGUMENT.
+ * `sizeBits` is the size of page_size where v1 itself has it.
  */
 export function readWindow(query: Query, sizeBits: 32 | 64 = 32): Window {
   if (!isAnyGiven(query, SPELLED)) return EVERYTHING

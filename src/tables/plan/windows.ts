@@ -3,20 +3,20 @@ import { askPage, furtherPage, type Listing, PAGE_SIZE, type Page, sizeOf, uidsI
 import type { Call, Plan } from './plan.ts'
 import type { Window } from './window.ts'
 
-/** Rows that each window adds: all but the first, which it shares with the window before. */
+/** The rows that each window adds: all but the first, which it shares with the window before. */
 const STEP = PAGE_SIZE - 1
 
-/** Where the windows got to. */
+/** The progress of the windows. */
 export interface Verified {
-  /** The last page whose place in the list is proven; its cursor leads on. */
+  /** The last page whose place in the list is proven; its cursor continues. */
   readonly last: Page
   /** Rows read by windows. */
   readonly rows: number
 }
 
 /**
- * The windows that read the rest of a list behind its first page, each beginning with the last row of the one before; none when a cursor
- * does as well. They need a count of the rows, and the unique order by uid: rows of another order may change places between two calls.
+ * Returns the windows behind the first page of a list; each begins with the last row of the one before. There are none if a cursor needs
+ * as many calls. Windows need a count of the rows and the unique order by uid. In other orders, rows may change places between two calls.
  */
 export function windowsBehind(listing: Listing, window: Window, first: Page): readonly Call[] {
   if (sizeOf(first) < PAGE_SIZE || listing.order !== 'uid' || window.token !== undefined) return []
@@ -33,9 +33,9 @@ export function windowsBehind(listing: Listing, window: Window, first: Page): re
 }
 
 /**
- * Visits the rows of the windows in order, as long as each begins with the row that the one before ended with: each holds, as of its own
- * moment, every row between its first and its last, so that no row that was there all the time is missed, and none comes twice (design §4).
- * Where a row was added or deleted before a window, its first row is another one, and the rest is left to the cursor.
+ * Visits the rows of the windows in order, as long as each window begins with the last row of the one before. Each holds, at its own
+ * moment, every row between its first and its last. So no row that existed throughout is missed, and none is repeated (design §4). If a
+ * row was added or deleted before a window, its first row differs, and the cursor reads the rest.
  */
 export function* readWindows(listing: Listing, windows: readonly Call[], first: Page, visit: Visit): Plan<Verified> {
   let last = first
@@ -53,7 +53,7 @@ export function* readWindows(listing: Listing, windows: readonly Call[], first: 
   return { last, rows }
 }
 
-/** Whether every row has a uid; rows that are text do. */
+/** True if every row has a uid; rows as text always do. */
 function areTold({ rows }: Page, uids: readonly string[]): boolean {
   return isRowText(rows) || uids.length === rows.length
 }

@@ -5,14 +5,14 @@ import { parseJson } from './parse-json.ts'
 import { SHORT_TEXT } from './row-text.ts'
 import { COLUMN, COUNT, FIRST, LAST, ROWS_END, SECOND, TABLE, TABLE_ROOM, type Table } from './table.ts'
 
-/** Where things lie in the engine's memory. The output ends where the memory does: writing more than it holds throws. */
+/** The layout of the engine's memory. The output ends with the memory: writing beyond it throws. */
 const INPUT = TABLE + TABLE_ROOM
 
 const INPUT_ROOM = 4 * 1024 * 1024
 
 const OUTPUT = INPUT + INPUT_ROOM
 
-/** As much of it as is needed; its types belong to the browser's. */
+/** The part of the type that is needed; Node's types lack it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown }
@@ -24,7 +24,7 @@ interface Engine {
   translate(table: number, name: number, rows: number): number
 }
 
-/** A page in the engine: of its text, `head` ends where the rows' name begins, and `tail` begins behind the rows. */
+/** A translated page. `head` is its text before the rows' name, `tail` its text after the rows. */
 export interface Translated {
   readonly head: string
   readonly tail: string
@@ -32,13 +32,13 @@ export interface Translated {
   readonly count: number
   readonly first: string
   readonly last: string
-  /** Where the second row's comma is. */
+  /** The position of the comma before the second row. */
   readonly second: number
 }
 
 const NO_COLUMNS: readonly Member[] = []
 
-/** What the engine has parsed of the page at hand, and the table's columns and where they begin. */
+/** The parsed values of the current page, the table's columns, and their address. */
 const values: unknown[] = []
 let columns = NO_COLUMNS
 let columnsAt = 0
@@ -64,7 +64,7 @@ const memory = Buffer.from(engine.memory.buffer)
 
 const numbers = new Int32Array(engine.memory.buffer, TABLE)
 
-/** Turns a page into v1 rows; undefined when it is not as expected. Throws when a value on it is no JSON. */
+/** Turns a page into v1 rows; undefined if it is not as expected. Throws if a value on it is no JSON. */
 export function translatePage(pieces: readonly Uint8Array[], table: Table): Translated | undefined {
   const end = load(pieces)
   if (end === undefined) return undefined
@@ -79,10 +79,10 @@ export function translatePage(pieces: readonly Uint8Array[], table: Table): Tran
   }
 }
 
-/** What makes a list of one row: the engine begins behind the list's name. */
+/** The text that makes one row a list: the engine begins after the list's name. */
 const [COLON, OPEN_LIST, CLOSE_LIST] = Buffer.from(':[]')
 
-/** The same for a single row: its v1 form, a comma before it. */
+/** The same for a single row: its v1 form after a comma. */
 export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffer | string | undefined {
   const [first] = pieces
   const row = pieces.length === 1 && first ? first : Buffer.concat(pieces)
@@ -102,7 +102,7 @@ export function translateRow(pieces: readonly Uint8Array[], table: Table): Buffe
   }
 }
 
-/** Puts a table into memory; it stays there until the next one, with what the engine has learnt of the order of members. */
+/** Puts a table into memory. It stays until the next one, with the order of members that the engine has learnt. */
 function prepare(table: Table): void {
   if (table === prepared) return
   prepared = table
@@ -111,7 +111,7 @@ function prepare(table: Table): void {
   columnsAt = table.columnsAt
 }
 
-/** Puts a text into memory, with a zero behind it; undefined when it is too large, or no UTF-8. */
+/** Puts a text into memory with a zero after it; undefined if it is too large or not UTF-8. */
 function load(pieces: readonly Uint8Array[]): number | undefined {
   let at = INPUT
   for (const piece of pieces) {
@@ -134,7 +134,7 @@ function found(name: number, behind: number, end: number): Translated | undefine
   return { head: memory.toString('utf8', INPUT, name), tail: memory.toString('utf8', behind, end), rows, count, first, last, second }
 }
 
-/** The rows up to there, as `RowText` has them. */
+/** Returns the rows up to `end` in the form of `RowText`. */
 function written(end: number): Buffer | string {
   if (end - OUTPUT <= SHORT_TEXT) return memory.toString('latin1', OUTPUT, end)
   const rows = Buffer.allocUnsafeSlow(end - OUTPUT)
@@ -142,7 +142,7 @@ function written(end: number): Buffer | string {
   return rows
 }
 
-/** The text between two places that the engine has told; undefined when there is none. */
+/** Returns the text at a position of the engine's result; undefined if there is none. */
 function textAt(place: number): string | undefined {
   const begin = numbers[place] ?? 0
   return begin === 0 ? undefined : memory.toString('utf8', begin, numbers[place + 1])

@@ -9,25 +9,25 @@ export const LOOKS = ['absent', 'text', 'escaped', 'texts', 'true', 'false', 'nu
 
 export type Look = (typeof LOOKS)[number]
 
-/** A v1 member as it is written into the text of a row. */
+/** A v1 member in the form in which the text of a row is written. */
 export interface Member {
   /** `"name":` */
   readonly name: string
   /** Made from the value, or from the parent part of a uid. */
   readonly kind: 'value' | 'parent'
-  /** The v2 member that it is made from; undefined when v2 has none. */
+  /** The v2 member that is its source; undefined if v2 has none. */
   readonly from: string | undefined
-  /** Looks of the v2 value whose text can be copied. */
+  /** The looks of the v2 value whose text can be copied. */
   readonly copied: readonly Look[]
-  /** The text for a member that v2 does not have; undefined where v1 then shows nothing. */
+  /** The text if v2 lacks the member; undefined if v1 then shows nothing. */
   readonly unset: string | undefined
   /** The values of an enum. */
   readonly choices: readonly EnumRow[] | undefined
-  /** The text for any other value. */
+  /** Returns the text for any other value. */
   show(value: unknown): string | undefined
 }
 
-/** How a field is written, or undefined when its source needs the whole row. */
+/** Returns how a field is written, or undefined if its source needs the whole row. */
 export function memberOf(name: string, field: Field, dialect: Dialect): Member | undefined {
   const { source, type } = field
   const emit = emitter(type, dialect)
@@ -52,7 +52,7 @@ export function memberOf(name: string, field: Field, dialect: Dialect): Member |
 const NONE: readonly Look[] = []
 const TEXT: readonly Look[] = ['text', 'escaped']
 
-/** The values that a field of this type shows as they are. */
+/** Returns the looks that a field of this type shows unchanged. */
 function copiedLooks(type: FieldType): readonly Look[] {
   switch (type.kind) {
     case 'text':

@@ -9,13 +9,13 @@ import { parseJson } from './parse-json.ts'
 import { ROW_TEXT } from './row-text.ts'
 import { type Table, tableOf } from './table.ts'
 
-/** Reads the bytes of a v2 answer, piece by piece; undefined when it is not as expected. */
+/** Reads the bytes of a v2 answer; undefined if it is not as expected. */
 export type ReadPageText = (pieces: readonly Uint8Array[]) => JsonObject | undefined
 
 /**
- * A reader of v2 list answers that turns the rows into v1 text on the way. The result is the answer's envelope with that text in place of
- * the rows: byte for byte what parsing and writing them would give, and undefined wherever that is not certain. Undefined instead of a
- * reader: the table has members that need whole rows.
+ * Compiles a reader of v2 list answers that turns the rows into v1 text. Its result is the answer's envelope with that text in place of
+ * the rows. The text equals parsed and rewritten rows byte for byte; wherever that is uncertain, the result is undefined. A table with
+ * members that need whole rows has no reader.
  */
 export function compilePage(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
   return reader(plural, fields, dialect, (pieces, table) => {
@@ -29,7 +29,7 @@ export function compilePage(plural: string, fields: Fields, dialect: Dialect): R
   })
 }
 
-/** The same for the answer of a Get: the one row, under the key of a list's rows. */
+/** The same for the answer of a Get: its one row, under the key of a list's rows. */
 export function compileRow(plural: string, fields: Fields, dialect: Dialect): ReadPageText | undefined {
   return reader(plural, fields, dialect, (pieces, table) => {
     const bytes = translateRow(pieces, table)
@@ -39,7 +39,7 @@ export function compileRow(plural: string, fields: Fields, dialect: Dialect): Re
 
 type Read = (pieces: readonly Uint8Array[], table: Table) => JsonObject | undefined
 
-/** Reads with a table; what throws on the way is left to the parser too. */
+/** Returns a reader for a table. If it throws, the parser reads the answer too. */
 function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): ReadPageText | undefined {
   const columns = columnsOf(fields, dialect)
   if (!columns) return undefined
@@ -53,7 +53,7 @@ function reader(plural: string, fields: Fields, dialect: Dialect, read: Read): R
   }
 }
 
-/** The members of a v1 row, or undefined when one of them needs the whole v2 row. */
+/** Returns the members of a v1 row, or undefined if one of them needs the whole v2 row. */
 function columnsOf(fields: Fields, dialect: Dialect): readonly Member[] | undefined {
   const columns: Member[] = []
   for (const [name, field] of Object.entries(fields)) {
@@ -65,12 +65,12 @@ function columnsOf(fields: Fields, dialect: Dialect): readonly Member[] | undefi
   return columns
 }
 
-/** What may stand behind the rows: the end, or a comma and not the end. */
+/** The text that may follow the rows: the end, or a comma and more. */
 const BEHIND = /^ *(?:\}|,(?! *\}))/
 
 const LEADING_COMMA = /^ *,/
 
-/** The members around the rows, from what stands before their name and behind their list; throws when they are no JSON. */
+/** Parses the members around the rows, from the texts before their name and after their list. Throws if they are no JSON. */
 function envelopeOf(head: string, tail: string): Record<string, unknown> | undefined {
   if (!BEHIND.test(tail)) return undefined
   const before = head.trimEnd()

@@ -1,12 +1,12 @@
-/** Digits that a number of JavaScript surely holds. */
+/** The number of digits that every JavaScript number holds exactly. */
 const EXACT_DIGITS = 15
 
-/** Where a longer number may stand. */
+/** Matches where a longer number may be. */
 const LONG_NUMBER = /(?:^|[:,[])\s*-?\d{16}/
 
 /**
- * Parses JSON. A whole number of more digits than a JavaScript number holds becomes its text, as v2 writes 64-bit values otherwise
- * (specification §1, rule 9); every other number stays one.
+ * Parses JSON. An integer with more digits than a JavaScript number holds becomes text, v2's usual form of 64-bit values (specification
+ * §1, rule 9). Every other number stays a number.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
@@ -17,7 +17,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const MINUS = 0x2d
 
-/** The same JSON, its long whole numbers in quotes. */
+/** Returns the same JSON with its long integers in quotes. */
 function withLongNumbersQuoted(json: string): string {
   let quoted = ''
   let from = 0
@@ -47,7 +47,7 @@ function endOfString(json: string, begin: number): number {
   return at + 1
 }
 
-/** What a number may hold is never what stands behind one. */
+/** No character of a number can follow one. */
 function endOfNumber(json: string, begin: number): number {
   let at = begin + 1
   while (isDigit(json.charCodeAt(at)) || '+-.eE'.includes(json.charAt(at) || ' ')) at += 1

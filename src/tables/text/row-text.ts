@@ -1,12 +1,12 @@
 import type { JsonObject } from '../json.ts'
 
-/** Marks what no JSON can hold, so that an answer of v2 cannot pretend to be one. */
+/** A key that JSON cannot contain, so that an answer of v2 cannot imitate a row text. */
 export const ROW_TEXT = Symbol('row text')
 
 /** In bytes. A longer text stays outside the heap while it waits for its client. */
 export const SHORT_TEXT = 16 * 1024
 
-/** Rows in the v1 form, written already: the bytes of their JSON texts, each with a comma before it. */
+/** Rows that are already written in v1's form: the bytes of their JSON texts, each after a comma. */
 export interface RowText {
   readonly [ROW_TEXT]: true
   /** If they are few, a text with a letter for each byte (Latin-1), which costs less to make and to send than a buffer. */
@@ -15,7 +15,7 @@ export interface RowText {
   /** The uids of the first and the last row. */
   readonly first: string
   readonly last: string
-  /** Where the second row's comma is. */
+  /** The position of the comma before the second row. */
   readonly second: number
 }
 
@@ -27,7 +27,7 @@ export function countOf(rows: readonly JsonObject[] | RowText): number {
   return isRowText(rows) ? rows.count : rows.length
 }
 
-/** The same without the first row. */
+/** Returns the same rows without the first. */
 export function behindFirst(rows: readonly JsonObject[] | RowText): readonly JsonObject[] | RowText {
   if (!isRowText(rows)) return rows.slice(1)
   const { bytes, count, first, last, second } = rows

@@ -1,41 +1,41 @@
 import type { Member } from './member.ts'
 import { LOOKS } from './member.ts'
 
-/** A field table as the engine reads it from memory; engine/table.ts names the numbers. */
+/** A field table in the form that the engine reads from memory; engine/table.ts names the numbers. */
 export interface Table {
-  /** What lies in memory from `TABLE` on. */
+  /** The bytes of memory from `TABLE` on. */
   readonly image: Uint8Array
   readonly columns: readonly Member[]
-  /** Where the columns begin. */
+  /** The address of the columns. */
   readonly columnsAt: number
-  /** The member that holds the rows: where its name is, quotes included, and its length. */
+  /** The name of the member that holds the rows, quotes included: its address and length. */
   readonly plural: Text
 }
 
 /** Address and length. */
 type Text = readonly [at: number, length: number]
 
-/** Where the table lies in memory, and how much room it has. */
+/** The address of the table, and the size of its space. */
 export const TABLE = 1024
 export const TABLE_ROOM = 63 * 1024
 
-/** Numbers of the table itself; the members whose places are remembered; bytes of a slot and of a column. */
+/** The count of numbers in the table itself; the members whose places are remembered; the bytes of a slot and of a column. */
 const HEADER = 14
 const PLACES = 64
 
-/** Which of the table's own says that each row has a uid. */
+/** The index of the number that says that each row has a uid. */
 const IDENTIFIED = 13
 const SLOT = 28
 export const COLUMN = 36
 const UID = 'uid'
 
-/** Memory that is filled from the beginning of the table on. */
+/** Memory that is filled from the beginning of the table. */
 interface Draft {
   readonly bytes: Buffer
   at: number
 }
 
-/** Writes a field table down; the uid is its first slot, whether v1 shows it or not. `isIdentified`: a row without one is none. */
+/** Writes a field table. The uid is its first slot, even if v1 does not show it. `isIdentified`: an object without a uid is no row. */
 export function tableOf(plural: string, columns: readonly Member[], isIdentified: boolean): Table {
   const draft: Draft = { bytes: Buffer.alloc(TABLE_ROOM), at: 4 * HEADER }
   const pluralText = putText(draft, JSON.stringify(plural))
@@ -82,14 +82,14 @@ function putText(draft: Draft, text: string): Text {
   return [TABLE + at, bytes.length]
 }
 
-/** Returns where they begin. */
+/** Returns their address. */
 function putWords(draft: Draft, words: readonly number[]): number {
   const at = draft.at
   for (const word of words) draft.at = draft.bytes.writeInt32LE(word, draft.at)
   return TABLE + at
 }
 
-/** Numbers that the engine leaves in the table; engine/table.ts names them. */
+/** Indices of the numbers that the engine leaves in the table; engine/table.ts names them. */
 export const COUNT = 6
 export const ROWS_END = 7
 export const SECOND = 8

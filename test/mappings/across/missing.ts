@@ -1,6 +1,6 @@
 import { failure, items, type Transcript } from '../transcript.ts'
 
-/** A list by id of what is not there, where the operator wants errors (`errors.notFound`). */
+/** A list by the id of a missing resource, where the operator wants errors (`errors.notFound`). */
 const missing = (operation: string, request: string, call: string): Transcript => ({
   title: 'an id that names nothing is an error when the operator says so',
   operation,

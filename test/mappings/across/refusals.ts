@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../../src/errors/api-error.ts'
 import { failure, type Transcript } from '../transcript.ts'
 
-/** A request whose value is not of its type: refused in v1's names, and v2 is not asked. */
+/** A request with a value of the wrong type. It is refused with v1's names, and v2 is not asked. */
 function refused(operation: string, request: string, body: unknown, field: string, description: string): Transcript {
   const { message, details } = invalidArgument({ field, description })
   return {

@@ -1,13 +1,13 @@
 import { failure, items, type Transcript } from '../transcript.ts'
 
-/** A list that knows the uidp filters: what v2 is sent besides them, and what nothing found looks like. */
+/** A list with the uidp filters: the further query that v2 gets, and the answer if nothing is found. */
 interface Scoped {
   readonly operation: string
   readonly v1: string
   readonly v2: string
   /** A further filter, as `v1=v2` query. */
   readonly filter?: readonly [v1: string, v2: string]
-  /** Query that v2 is always sent. */
+  /** The query that v2 always gets. */
   readonly always?: string
   readonly empty?: readonly [specification: unknown, published: unknown]
 }
@@ -47,11 +47,11 @@ const LISTS: readonly Scoped[] = [
   },
 ]
 
-/** Both spellings in one request, as real scripts write them; a truth in any of its forms; ids as often as they like (facts §10.4). */
+/** Both spellings in one request, as in real scripts; a truth value in any form; ids any number of times (facts §10.4). */
 const SPOKEN = 'uidp.ancestorsOf=a&uidp.descendants_of=b&uidp.childrenOf=c&uidp.in_root=T&uidp.ids=d&uidp.ids=e'
 const SENT = 'uidp.ancestors_of=a&uidp.descendants_of=b&uidp.children_of=c&uidp.in_root=true&uidp.ids=d&uidp.ids=e'
 
-/** v2 calls the rows as their collection. */
+/** v2 names the rows like their collection. */
 const pluralOf = (v2: string) => v2.split('/').at(-1) ?? ''
 
 export const scopes: readonly Transcript[] = LISTS.flatMap(

@@ -12,7 +12,7 @@ const route = 'POST /iam/v1/things'
 const withBody = (fields: Fields) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', request: message('thing', fields) })
 const withQuery = (params: Params) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', params })
 
-describe('tables that cannot be right stop the process with a sentence', () => {
+describe('the check of tables', () => {
   it.each<[string, Operation[], string]>([
     [
       'a member spelled like another',
@@ -39,15 +39,15 @@ describe('tables that cannot be right stop the process with a sentence', () => {
     ['an id of another domain', [v1Only('registry.x.y', 'GET /iam/v1/x', 'why')], 'its id must begin with "iam."'],
     ['no reason', [v1Only('iam.x.y', 'GET /iam/v1/x', '')], 'operation iam.x.y is v1-only but has no reason'],
     ['no plan', [{ ...v1Only('iam.x.y', 'GET /iam/v1/x', 'why'), kind: 'direct' }], 'operation iam.x.y is direct but has no plan'],
-  ])('%s', (_, operations, sentence) => {
+  ])('refuses %s', (_, operations, sentence) => {
     expect(() => check(...operations)).toThrow(sentence)
   })
 
-  it('what is only shown may share a source, and what v1 nests may be flat', () => {
+  it('lets shown members share a source, and nested v1 members be flat', () => {
     expect(() => check(withBody({ a: text('x'), b: readOnly('x'), inner: nested({ c: text('y') }), deep: text('p.q') }))).not.toThrow()
   })
 
-  it('a route that is no route', () => {
+  it('refuses a route that is no route', () => {
     expect(() => v1Only('iam.x.y', '/iam/v1/x', 'why')).toThrow('must read "METHOD /path"')
   })
 })

@@ -24,11 +24,11 @@ it.each([
   ['uid', 'id'],
   ['parent_filter', 'group'],
   ['somethingElse[1]', 'somethingElse[1]'],
-])('an error about v2’s %s is about v1’s %s', (v2, v1) => {
+])('renames v2’s %s to v1’s %s', (v2, v1) => {
   expect(nameOf(v2)).toBe(v1)
 })
 
-it('a path that is longer than any of the tables stays as it is', () => {
+it('keeps a path that is longer than any of the tables', () => {
   const path = `requests${'[]'.repeat(1_000_000)}`
   expect(nameOf(path)).toBe(path)
 })

@@ -7,11 +7,11 @@ describe('a field mask (facts §13)', () => {
   const camel = { maskCase: 'camel', replaceMask: '*' } as const
   const rule = { always: ['name', 'oidc.clientId'], whenSet: ['kind', 'oidc.clientSecret', 'claimMatch'], because: 'a test' }
 
-  it('of a full replacement is *', () => {
+  it('is * for a full replacement', () => {
     expect(fieldMask('*', {}, { name: 'x' }, snake)).toBe('*')
   })
 
-  it('of one that leaves alone what v1 does not know names every member that v1 can write, set or not', () => {
+  it('can name every member that v1 can write, set or not', () => {
     const fields = {
       id: readOnly('uid'),
       name: text('displayName'),
@@ -28,13 +28,13 @@ describe('a field mask (facts §13)', () => {
     expect(fieldMask(rule, {}, {}, snake)).toBe('name,oidc.client_id')
   })
 
-  it('names a delicate member only when it is set', () => {
+  it('names a conditional member only if it is set', () => {
     expect(fieldMask(rule, {}, { kind: 'KIND_A', oidc: { clientSecret: 's' }, claimMatch: {} }, camel)).toBe(
       'name,oidc.clientId,kind,oidc.clientSecret,claimMatch',
     )
   })
 
-  it.each([undefined, null, '', 'KIND_UNSPECIFIED'])('%j is not set', (kind) => {
+  it.each([undefined, null, '', 'KIND_UNSPECIFIED'])('takes %j for unset', (kind) => {
     expect(fieldMask(rule, {}, { kind, oidc: { clientSecret: kind } }, camel)).toBe('name,oidc.clientId')
   })
 })

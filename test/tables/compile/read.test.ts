@@ -49,22 +49,22 @@ describe('a v1 body', () => {
     expect(read({ group_id: 'x', claimMatch: { issuer_pattern: '^' } })).toStrictEqual(v2)
   })
 
-  it('may be published under a name of its own', () => {
+  it('may have a published name of its own', () => {
     const read = compileRead({ sync_config: jsonName('sync_config', object('sync_config', { unique_tags: flag('uniqueTags') })) })
     expect(read({ sync_config: { uniqueTags: true } })).toStrictEqual({ sync_config: { uniqueTags: true } })
     expect(read({ syncConfig: { uniqueTags: true } })).toStrictEqual({})
   })
 
-  it('that is absent or null is the empty message', () => {
+  it('is the empty message when absent or null', () => {
     expect(compileRead({ a: text('a') })(undefined)).toStrictEqual({})
     expect(compileRead({ a: text('a') })(null)).toStrictEqual({})
   })
 
-  it.each([[[]], ['text'], [7], [true]])('that is %j is refused', (body) => {
+  it.each([[[]], ['text'], [7], [true]])('is refused when it is %j', (body) => {
     expect(violations({ a: text('a') }, body)).toBe('Invalid argument: body: must be a JSON object')
   })
 
-  it('loses members that are unknown, output only or written elsewhere; null is unset', () => {
+  it('loses unknown, output-only and elsewhere members; null is unset', () => {
     const read = compileRead({
       id: readOnly('uid'),
       readme: elsewhere(text('content')),
@@ -74,7 +74,7 @@ describe('a v1 body', () => {
     expect(read({ id: 'x', readme: 'r', name: null, secret: 's', colour: 'red' })).toStrictEqual({ secret: 's' })
   })
 
-  it('is flattened where v2 is flat, and nested where v2 nests', () => {
+  it('is flat where v2 is flat, and nested where v2 nests', () => {
     const read = compileRead({
       inner: nested({ a_b: text('aB') }),
       identity: text('roleBinding.identityUid'),
@@ -86,12 +86,12 @@ describe('a v1 body', () => {
     })
   })
 
-  it('is never changed', () => {
+  it('is never mutated', () => {
     const v1 = deepFreeze({ a: [{ b: 'x' }], m: { k: 'v' } })
     expect(() => compileRead({ a: objects('a', { b: text('b') }), m: textMap('m') })(v1)).not.toThrow()
   })
 
-  it('keeps a key named __proto__ as data and cannot reach a prototype', () => {
+  it('keeps a key named __proto__ as data and reaches no prototype', () => {
     const v1 = JSON.parse('{"m":{"__proto__":"x"},"o":{"__proto__":{"a":"y"}},"__proto__":{"name":"z"}}')
     const v2 = compileRead({ m: textMap('m'), o: objectMap('o', { a: text('a') }), name: text('name') })(v1)
     expect(JSON.stringify(v2)).toBe('{"m":{"__proto__":"x"},"o":{"__proto__":{"a":"y"}}}')
@@ -99,30 +99,30 @@ describe('a v1 body', () => {
   })
 })
 
-describe('values', () => {
-  it('keep text of any script', () => {
+describe('a value in a v1 body', () => {
+  it('keeps text of any script', () => {
     expect(compileRead({ a: text('a') })({ a: 'Grüße 漢字 \u{1f600}' })).toStrictEqual({ a: 'Grüße 漢字 \u{1f600}' })
   })
 
-  it('of 64 bits stay exact, of 32 bits become numbers (facts §16.5)', () => {
+  it('stays exact with 64 bits and becomes a number with 32 (facts §16.5)', () => {
     const read = compileRead({ l: long('l'), i: int('i') })
     expect(read({ l: '9223372036854775807', i: '42' })).toStrictEqual({ l: '9223372036854775807', i: 42 })
     expect(read({ l: 7, i: -1 })).toStrictEqual({ l: '7', i: -1 })
   })
 
-  it('of an enum are names or numbers, v1’s numbers (facts §18)', () => {
+  it('may be the name or the v1 number of an enum value (facts §18)', () => {
     const read = compileRead({ tier: choice('tier', tier) })
     expect(read({ tier: 'BASE' })).toStrictEqual({ tier: 'TIER_BASE' })
     expect(read({ tier: 5 })).toStrictEqual({ tier: 'TIER_BASE' })
     expect(read({ tier: 0 })).toStrictEqual({ tier: 'TIER_UNSPECIFIED' })
   })
 
-  it('of an enum without numbers are names only', () => {
+  it('must be a name for an enum without numbers', () => {
     expect(compileRead({ words: choices('words', word) })({ words: ['a.b'] })).toStrictEqual({ words: ['WORD_A_B'] })
     expect(violations({ words: choices('words', word) }, { words: [0] })).toBe('Invalid argument: words[0]: must be one of a.b')
   })
 
-  it('of time take any offset and stay as they are (facts §19)', () => {
+  it('may be a time with any offset and stays as it is (facts §19)', () => {
     expect(compileRead({ t: time('t') })({ t: '2025-01-02T03:04:05.120+05:30' })).toStrictEqual({ t: '2025-01-02T03:04:05.120+05:30' })
   })
 
@@ -143,16 +143,16 @@ describe('values', () => {
     ['item of a list', { a: texts('a') }, { a: ['x', null] }, 'a[1]: must be a string'],
     ['item of a map', { a: textMap('a') }, { a: { 'k"': 1 } }, 'a["k""]: must be a string'],
     ['member of an object', { a: object('a', { b_c: text('b') }) }, { a: { bC: 1 } }, 'a.b_c: must be a string'],
-  ])('%s of the wrong type is named by its v1 name', (_, fields, v1, message) => {
+  ])('%s is reported under its v1 name when it has the wrong type', (_, fields, v1, message) => {
     expect(violations(fields, v1)).toBe(`Invalid argument: ${message}`)
   })
 
-  it('of the wrong type are all named at once', () => {
+  it('is reported together with all others of a wrong type', () => {
     const fields = { a: text('a'), b: object('b', { c: flag('c') }) }
     expect(violations(fields, { a: 1, b: { c: 1 } })).toBe('Invalid argument: a: must be a string; b.c: must be true or false')
   })
 
-  it('of the wrong type are named up to a hundred', () => {
+  it('is reported up to the hundredth of a wrong type', () => {
     const named = String(violations({ a: texts('a') }, { a: Array(300_000).fill(1) }))
     expect(named.match(/must be a string/g)).toHaveLength(100)
     expect(named).toMatch(/; a\[99\]: must be a string$/)

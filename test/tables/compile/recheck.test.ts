@@ -31,7 +31,7 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     expect(passes(tag, [[name, value]])).toBe(pass)
   })
 
-  it('all must pass; ids are alternatives', () => {
+  it('must all pass; ids are alternatives', () => {
     expect(passes(tag, [])).toBe(true)
     expect(
       passes(tag, [
@@ -48,7 +48,7 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     ).toBe(false)
   })
 
-  it('artifact names ask for nothing beside an origin', () => {
+  it('ignore artifact names beside an origin', () => {
     const query = [
       ['origin', 'nginx'],
       ['artifact_names', 'other'],
@@ -57,7 +57,7 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     expect(passes({ uid: 'org/a', artifactName: 'curl' }, query)).toBe(false)
   })
 
-  it('are looked at once each, however often they are given', () => {
+  it('are checked once each, however often they are given', () => {
     const types = Array(100_000).fill(['event_types', 'EVENT_TYPE_FILTER_FIXED'])
     const authors = Array(100_000).fill(['event_authors', 'nobody'])
     const events = Array.from({ length: 1000 }, () => ({ author: 'a', detection: {} }))
@@ -65,7 +65,7 @@ describe('filters beside an id, checked on the row of the Get (facts §11)', () 
     expect(passes({ ...tag, events }, [...types, ...authors])).toBe(false)
   })
 
-  it('tags hidden from v2’s default lists are told by their names', () => {
+  it('recognise tags hidden from v2’s default lists by their names', () => {
     expect(passes({ ...tag, name: 'sha256-abc.sig' }, [['include_referrers', 'false']])).toBe(false)
     expect(passes({ ...tag, name: 'latest-20250102' }, [['include_dates', 'false']])).toBe(false)
     expect(passes({ ...tag, name: 'latest-19250102' }, [['include_dates', 'false']])).toBe(true)

@@ -66,14 +66,14 @@ const unset = {
   an_object_map: {},
 }
 
-describe('what v2 leaves out', () => {
+describe('a member that v2 omits', () => {
   const show = compileShow(every, 'specification')
 
-  it('is emitted by type (facts §16.3)', () => {
+  it('is shown by its type (facts §16.3)', () => {
     expect(show({})).toStrictEqual(unset)
   })
 
-  it('is the same when v2 says null', () => {
+  it('is shown the same when v2 says null', () => {
     expect(show(Object.fromEntries(Object.values(every).map(({ source }) => [source, null])))).toStrictEqual(unset)
   })
 
@@ -83,7 +83,7 @@ describe('what v2 leaves out', () => {
   })
 })
 
-describe('names', () => {
+describe('names in answers', () => {
   it('follow the dialect at every depth, and a user’s keys follow none', () => {
     const fields = {
       an_object: object('o', { a_map: textMap('aMap') }),
@@ -100,17 +100,17 @@ describe('names', () => {
     })
   })
 
-  it('a row of one dialect stays out of the other', () => {
+  it('stay out of the other dialect when they have only one', () => {
     const fields = { id: text('uid'), created_at: { ...time('createTime'), only: 'specification' as const } }
     expect(compileShow(fields, 'specification')({ uid: 'x' })).toStrictEqual({ id: 'x', created_at: null })
     expect(compileShow(fields, 'published')({ uid: 'x' })).toStrictEqual({ id: 'x' })
   })
 })
 
-describe('values', () => {
+describe('values in answers', () => {
   const show = compileShow(every, 'specification')
 
-  it('pass through: text of any script, 64-bit text, timestamps character by character', () => {
+  it('keep text of any script, 64-bit text and every character of a time', () => {
     const shown = show({ aText: 'Grüße 漢字 \u{1f600}', aLong: '9223372036854775807', aTime: '2025-01-02T03:04:05.120Z', anInt: -5 })
     expect(shown).toMatchObject({
       a_text: 'Grüße 漢字 \u{1f600}',
@@ -120,18 +120,18 @@ describe('values', () => {
     })
   })
 
-  it('a 64-bit number becomes text (facts §16.5)', () => {
+  it('are text when they have 64 bits (facts §16.5)', () => {
     expect(show({ aLong: 42 })).toMatchObject({ a_long: '42' })
   })
 
-  it('of an enum that the table does not know are the zero value, and left out of a list (facts §18)', () => {
+  it('are the zero value when an enum lacks them, and left out of a list (facts §18)', () => {
     expect(show({ aChoice: 'INFRARED', someChoices: ['RED', 'INFRARED'] })).toMatchObject({
       a_choice: 'COLOUR_UNSPECIFIED',
       some_choices: ['RED'],
     })
   })
 
-  it('of the wrong type are unset rather than wrong', () => {
+  it('are unset when they have the wrong type', () => {
     expect(show({ aText: 7, aFlag: 'yes', anInt: 'x', anObject: [], someTexts: 'x', aTextMap: [] })).toStrictEqual(unset)
   })
 
@@ -143,14 +143,14 @@ describe('values', () => {
     expect(Object.getPrototypeOf(shown.an_object_map)).toBe(Object.prototype)
   })
 
-  it('are never changed in place', () => {
+  it('are never mutated in place', () => {
     const v2 = deepFreeze({ anObject: { innerText: 'x' }, someObjects: [{ innerText: 'y' }], aTextMap: { k: 'v' } })
     expect(() => show(v2)).not.toThrow()
   })
 })
 
-describe('sources', () => {
-  it('may lie deeper, in the parent of a uid, or be the first that is set', () => {
+describe('sources of members', () => {
+  it('may be nested, the parent of a uid, or the first that is set', () => {
     const fields = {
       deep: readOnly('a.b'),
       parent: readOnly(text(parentOf('uid'))),
@@ -161,12 +161,12 @@ describe('sources', () => {
     expect(show({ a: 'text', uid: 'root', x: { uid: 'u' }, y: 'z' })).toStrictEqual({ deep: '', parent: '', first: 'u' })
   })
 
-  it('may be missing altogether, or flat where v1 nests', () => {
+  it('may be missing, or flat where v1 nests', () => {
     const fields = { lost: gone(texts, 'no such thing in v2'), inner: nested({ a_b: text('aB') }) }
     expect(compileShow(fields, 'specification')({ aB: 'x' })).toStrictEqual({ lost: [], inner: { a_b: 'x' } })
   })
 
-  it('of input alone are not shown', () => {
+  it('are not shown when they are input only', () => {
     expect(compileShow({ secret: writeOnly(text('secret')) }, 'specification')({ secret: 's' })).toStrictEqual({})
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { enumMap, identical, prefixed, requirement } from '../../../src/tables/language/enums.ts'
 
 describe('an enum map', () => {
-  it('goes both ways, by name and by v1 number', () => {
+  it('maps both ways, by name and by v1 number', () => {
     const tier = prefixed('Tier', 'TIER_', ['UNKNOWN', 'TIER_UNSPECIFIED'], [['BASE', 5]])
     expect(tier.zero).toEqual(['UNKNOWN', 'TIER_UNSPECIFIED', 0])
     expect(tier.toV1.get('TIER_BASE')).toBe('BASE')
@@ -10,7 +10,7 @@ describe('an enum map', () => {
     expect(tier.toV2.get(5)).toBe('TIER_BASE')
   })
 
-  it('with the same names on both sides counts from zero', () => {
+  it('counts from zero if both sides have the same names', () => {
     expect(identical('Kind', ['KIND_UNSPECIFIED', 'A']).rows).toEqual([
       ['KIND_UNSPECIFIED', 'KIND_UNSPECIFIED', 0],
       ['A', 'A', 1],
@@ -39,7 +39,7 @@ describe('an enum map', () => {
         ['B', 'Y', 0],
       ],
     ],
-  ] as const)('must be one to one: %s twice', (what, rows) => {
+  ] as const)('must be one to one: it refuses %s twice', (what, rows) => {
     expect(() => enumMap('Kind', rows)).toThrow(`enum Kind is not one to one: ${what} stands twice`)
   })
 
@@ -47,7 +47,7 @@ describe('an enum map', () => {
     expect(() => enumMap('Kind', [])).toThrow('enum Kind has no rows')
   })
 
-  it('names its values in an error, unless there are too many', () => {
+  it('lists its values in an error, unless there are too many', () => {
     expect(requirement(identical('Kind', ['A', 'B']))).toBe('must be one of A, B')
     expect(requirement(identical('capability', [...'abcdefghijklmnopqrstuvwxyz']))).toBe('must be a capability')
   })

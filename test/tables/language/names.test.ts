@@ -7,10 +7,10 @@ it.each([
   ['sha_256', 'sha256'],
   ['updatesOptIn', 'updatesOptIn'],
   ['name', 'name'],
-])('%s is published as %s', (snake, camel) => {
+])('publishes %s as %s', (snake, camel) => {
   expect(camelCase(snake)).toBe(camel)
 })
 
-it('a mask path goes back to the names of the protos', () => {
+it('turns a mask path back into the proto names', () => {
   expect(snakeCase('oidc.clientSecret')).toBe('oidc.client_secret')
 })

@@ -16,17 +16,17 @@ describe('order_by (facts §21)', () => {
     ['updated_at', 'updated_at'],
     ['last_updated', 'updated_at'],
     ['updateTime', 'updated_at'],
-  ])('%j becomes %j', (v1, v2) => {
+  ])('turns %j into %j', (v1, v2) => {
     expect(orderOf(v1)).toBe(v2)
   })
 
-  it('may be spelled orderBy, and be absent or empty', () => {
+  it('may be spelled orderBy, be absent or be empty', () => {
     expect(readOrder(queryOf('orderBy=name'))).toBe('name')
     expect(readOrder(queryOf(''))).toBeUndefined()
     expect(orderOf(' ')).toBeUndefined()
   })
 
-  it.each(['colour', 'name up', 'name desc desc', 'name,uid', 'constructor', '__proto__'])('%j is refused by name', (text) => {
+  it.each(['colour', 'name up', 'name desc desc', 'name,uid', 'constructor', '__proto__'])('refuses %j by name', (text) => {
     expect(() => orderOf(text)).toThrow(/^Invalid argument: order_by: must be one of id, uid, name, created_at/)
   })
 })

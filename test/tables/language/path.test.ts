@@ -5,9 +5,9 @@ import { list } from '../../../src/tables/operations/operations.ts'
 
 const thing = resource('thing', { v2: '/x/v2/things', plural: 'things', fields: {} })
 
-/** The compiler checks these: an error that no longer occurs is one. */
+/** The compiler checks these: an expected error that does not occur is an error itself. */
 describe('the variables of a v2 path', () => {
-  it('are the ones of its route', () => {
+  it('are those of its route', () => {
     const { calls } = action('x.things.get', 'GET /x/v1/things/{id=**}/parts/{part}', { v2: 'GET /x/v2/things/{id}/parts/{part}' })
     expect(calls).toEqual(['GET /x/v2/things/{id}/parts/{part}'])
     list('x.things.list', 'GET /x/v1/{group=**}/things', thing, { v2: '/x/v2/{group}/things' })

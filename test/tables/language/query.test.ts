@@ -43,15 +43,15 @@ describe('a v1 query', () => {
     ])
   })
 
-  it('with an empty text means no filter (facts §11)', () => {
+  it('filters nothing by an empty text (facts §11)', () => {
     expect(translated('name=&ids=')).toEqual([])
   })
 
-  it.each(['kind=', 'kind=%20', 'kind=0x1', 'kind=1e0'])('%s is no value of an enum', (search) => {
+  it.each(['kind=', 'kind=%20', 'kind=0x1', 'kind=1e0'])('refuses %s as an enum value', (search) => {
     expect(() => translated(search)).toThrow('is not a valid value')
   })
 
-  it('leaves out the zero value of an enum where it asks for nothing', () => {
+  it('omits the zero value of an enum that filters nothing by it', () => {
     const asking: Params = {
       one: { ...choiceParam('one', kind), zeroIsNone: true },
       all: { ...choicesParam('all', kind), zeroIsNone: true },
@@ -60,7 +60,7 @@ describe('a v1 query', () => {
     expect(v2Query(asking, queryOf('one=1&all=UNKNOWN'))).toEqual([['one', 'KIND_A']])
   })
 
-  it('repeats a repeated parameter, whatever its spelling', () => {
+  it('repeats a repeated parameter in any spelling', () => {
     expect(v2Query(scope, queryOf('uidp.ids=a&uidp.ids=b,c'))).toEqual([
       ['uidp.ids', 'a'],
       ['uidp.ids', 'b,c'],
@@ -98,13 +98,13 @@ describe('a v1 query', () => {
   })
 })
 
-it('a field of a filter message is named by its last part', () => {
+it('names a field of a filter message by its last part', () => {
   expect(() => v2Query(scope, queryOf('uidp.in_root=maybe'))).toThrow(
     'parsing field "in_root": strconv.ParseBool: parsing "maybe": invalid syntax',
   )
 })
 
-describe('a filter that v2 turned round', () => {
+describe('a filter that v2 inverted', () => {
   const flipped: Params = { exclude_dates: negated('include_dates') }
 
   it.each([
@@ -116,14 +116,14 @@ describe('a filter that v2 turned round', () => {
   })
 })
 
-describe('single values and counts', () => {
-  it('of an absent parameter are undefined; zero is unset', () => {
+describe('the readers of single values and counts', () => {
+  it('return undefined for an absent parameter; zero is unset', () => {
     expect(single(queryOf(''), 'id')).toBeUndefined()
     expect(count(queryOf('limit=0'), 'limit')).toBeUndefined()
     expect(count(queryOf('limit=7'), 'limit')).toBe(7)
   })
 
-  it('must not be negative', () => {
+  it('refuse a negative number', () => {
     expect(() => count(queryOf('limit=-1'), 'limit')).toThrow('Invalid argument: limit: must not be negative')
   })
 })

@@ -21,7 +21,7 @@ describe('the members that the specification adds to a resource (design §3)', (
     expect(show({ uid: 'org' })).toStrictEqual({ id: 'org', created_at: null, updated_at: null })
   })
 
-  it('are no part of the published contract', () => {
+  it('are not in the published contract', () => {
     expect(thing.show.published({ uid: 'org/x', createTime: '2025-01-02T03:04:05.678Z' })).toStrictEqual({ id: 'org/x' })
   })
 
@@ -29,7 +29,7 @@ describe('the members that the specification adds to a resource (design §3)', (
     expect(thing.read({ created_at: 'never', group_id: 7 })).toStrictEqual({})
   })
 
-  it('go with the resource into an answer that holds it whole, and stay out of one that shows its fields', () => {
+  it('go with the resource into an answer that holds it whole, not its fields', () => {
     const answer = message('answer', { things: objects('things', thing.shown), part: object('part', thing.fields) })
     expect(answer.show.specification({ things: [{ uid: 'a' }], part: { uid: 'b' } })).toStrictEqual({
       things: [{ id: 'a', created_at: null, updated_at: null }],

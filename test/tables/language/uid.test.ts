@@ -3,12 +3,12 @@ import { invalidArgument } from '../../../src/errors/api-error.ts'
 import { fillPath } from '../../../src/tables/language/path.ts'
 import { isBelow, isUid, parentUid, uidInPath } from '../../../src/tables/language/uid.ts'
 
-it('the parent is everything before the last slash; a root has none', () => {
+it('takes everything before the last slash as the parent; a root has none', () => {
   expect(parentUid('org/repo/tag')).toBe('org/repo')
   expect(parentUid('org')).toBeUndefined()
 })
 
-it('below means strictly below, and whole segments', () => {
+it('means strictly below by whole segments', () => {
   expect(isBelow('org/repo', 'org')).toBe(true)
   expect(isBelow('org', 'org')).toBe(false)
   expect(isBelow('organization/repo', 'org')).toBe(false)
@@ -34,7 +34,7 @@ describe('a uid in a path', () => {
 })
 
 it.each(['org:sync', 'org/x:purge', ':sync', 'org/x/readme', 'org/x/digests/sha256:1/size'])(
-  'no uid is what v2 would take for a method: %s',
+  'refuses as a uid what v2 would read as a method: %s',
   (uid) => {
     expect(isUid(uid)).toBe(false)
     expect(() => uidInPath(uid, 'id')).toThrow(invalidArgument({ field: 'id', description: `${JSON.stringify(uid)} is not a valid uid` }))
@@ -50,7 +50,7 @@ describe('a v2 path', () => {
     expect(() => fillPath('/r/{id}', { id: 'org:check' })).toThrow(/^Invalid argument: id: ".*" is not a valid uid$/)
   })
 
-  it('may end at its collection only where the template says so', () => {
+  it('ends at its collection only if the template says so', () => {
     expect(fillPath('/groups/{parent=**}', { parent: '' })).toBe('/groups')
     expect(fillPath('/groups/{parent=**}', { parent: 'org/x' })).toBe('/groups/org/x')
     expect(() => fillPath('/groups/{id}', { id: '' })).toThrow(/^Invalid argument: id: ".*" is not a valid uid$/)

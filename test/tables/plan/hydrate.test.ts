@@ -8,7 +8,7 @@ const role = resource('role', { v2: '/iam/v2/roles', plural: 'roles', fields: {}
 const lookUps = ['a', 'b', 'a'].map((uid) => lookUp(role, uid))
 
 describe('look-ups of one list', () => {
-  it('ask once for each, and share the answer for as long as the request runs', () => {
+  it('are made once each and share the answer while the request runs', () => {
     const { calls, result } = run(hydrate(lookUps), [{ uid: 'a' }, { uid: 'b' }])
     expect(calls).toEqual([
       { method: 'GET', path: '/iam/v2/roles/a', query: [], keep: { key: '/iam/v2/roles/a', scope: 'request' } },
@@ -20,7 +20,7 @@ describe('look-ups of one list', () => {
     ])
   })
 
-  it('leave out what is gone, and what is hidden where rows can say so', () => {
+  it('omit missing resources, and hidden ones where rows can say so', () => {
     const hidden = [new ApiError('NOT_FOUND', ''), new ApiError('PERMISSION_DENIED', 'hidden')]
     expect(run(hydrate(lookUps, { mayBeHidden: true }), hidden).result.size).toBe(0)
     expect(() => run(hydrate(lookUps), hidden)).toThrow('hidden')
@@ -30,7 +30,7 @@ describe('look-ups of one list', () => {
     expect(() => run(hydrate(lookUps), [{ uid: 'a' }, new ApiError('UNAVAILABLE', 'down')])).toThrow('down')
   })
 
-  it('of nothing cost nothing', () => {
+  it('make no call when there are none', () => {
     expect(run(hydrate([])).calls).toEqual([])
   })
 })

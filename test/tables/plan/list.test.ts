@@ -24,7 +24,7 @@ describe('a list', () => {
     expect(result).toEqual({ status: 200, body: {}, rows: true })
   })
 
-  it('of two filters for one v2 parameter sends equal ones once', () => {
+  it('sends equal values of two filters for one v2 parameter once', () => {
     const { calls } = listed('group=org&uidp.children_of=org', [{ things: [] }])
     expect(calls[0]?.query).toEqual([
       ['uidp.children_of', 'org'],
@@ -32,7 +32,7 @@ describe('a list', () => {
     ])
   })
 
-  it('of a repeated filter sends every value, a flag that another filter sets once, and is soon done with many', () => {
+  it('sends every value of a repeated filter, and a shared flag once', () => {
     const given = new Map([...queryOf('uidp.in_root=false&root=true'), ['uidp.ids', [...Array(100_000).fill('false'), 'x']]])
     const table = { query: { ...scope, root: flagParam('uidp.in_root') } }
     const { calls } = runFrom(() => beginList(thing, table, { params: {}, query: given, body: undefined }, env), [{ things: [] }])
@@ -41,7 +41,7 @@ describe('a list', () => {
     expect(query.filter(([name]) => name === 'uidp.ids')).toHaveLength(100_001)
   })
 
-  it('of two that differ is empty, without a call', () => {
+  it('is empty without a call if two such filters differ', () => {
     expect(listed('group=org&uidp.children_of=other', []).calls).toEqual([])
   })
 
@@ -67,11 +67,11 @@ describe('a list by id (facts §11)', () => {
     expect(rows).toEqual([{ id: 'org/a', name: 'x' }])
   })
 
-  it.each(['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'] as const)('that ends in %s is empty', (code) => {
+  it.each(['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'] as const)('is empty if the Get ends in %s', (code) => {
     expect(listed('id=org/a', [new ApiError(code, '')]).rows).toEqual([])
   })
 
-  it.each(['UNAUTHENTICATED', 'UNAVAILABLE', 'INTERNAL', 'DEADLINE_EXCEEDED'] as const)('that ends in %s is an error', (code) => {
+  it.each(['UNAUTHENTICATED', 'UNAVAILABLE', 'INTERNAL', 'DEADLINE_EXCEEDED'] as const)('is an error if the Get ends in %s', (code) => {
     expect(() => listed('id=org/a', [new ApiError(code, 'x')])).toThrow(new ApiError(code, 'x'))
   })
 
@@ -80,7 +80,7 @@ describe('a list by id (facts §11)', () => {
     expect(listed('id=org/a&page=1&page_size=5', [{ uid: 'org/a' }]).rows).toHaveLength(1)
   })
 
-  it('that is empty means no filter', () => {
+  it('filters nothing by an empty id', () => {
     expect(listed('id=', [{ things: [] }]).calls[0]?.path).toBe('/things')
   })
 })

@@ -6,7 +6,7 @@ import { type Listing, pageCall, pageIn } from '../../../src/tables/plan/page.ts
 const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', query: [], row: { isAnswer: isIdentified } }
 const rows = [{ uid: 'a' }, { uid: 'b' }]
 
-/** What is read from an answer to a call that begins there: how many rows, or that it is no answer. */
+/** Returns what is read from an answer to a call at this position: the number of rows, or that it is no page. */
 function read(body: JsonObject, position: readonly (readonly [string, string])[] = []): string {
   try {
     const page = pageIn(listing, pageCall(listing, 200, position), body)

@@ -20,7 +20,7 @@ const queries = ({ calls }: ReturnType<typeof walk>) => calls.map(({ query }) =>
 const uids = ({ rows }: ReturnType<typeof walk>) => rows.map(({ uid }) => uid)
 
 describe('a list', () => {
-  it('is read to its end, with the same filters on every page and skip on the first alone', () => {
+  it('is read to its end; every page has the filters, only the first skips', () => {
     const ran = walk([page(['b'], 't1', { skipped: 1 }), page(['c'], 't2', { skipped: 1 }), page(['d'], '', { skipped: 1 })], { skip: 1 })
     expect(queries(ran)).toEqual([
       { name: 'x', page_size: '200', skip: '1' },
@@ -31,18 +31,18 @@ describe('a list', () => {
     expect(ran.result).toMatchObject({ nextPageToken: '' })
   })
 
-  it('ends without a token, whatever v2 calls its absence', () => {
+  it('ends without a token, however v2 shows that', () => {
     expect(walk([page(['a'])]).calls).toHaveLength(1)
     expect(walk([{ tags: null, nextPageToken: null, totalCount: '0' }]).rows).toEqual([])
   })
 
-  it('of a window stops when it has enough, and tells where to go on', () => {
+  it('stops a window when it has enough, and returns the next token', () => {
     const ran = walk([page(['a', 'b'], 't1')], { take: 2 })
     expect(queries(ran)).toEqual([{ name: 'x', page_size: '2' }])
     expect(ran.result).toMatchObject({ nextPageToken: 't1' })
   })
 
-  it('larger than a page takes what is left from the last', () => {
+  it('takes the rest of a large window from the last page', () => {
     const first = Array.from({ length: 200 }, (_, at) => `a${String(at).padStart(3, '0')}`)
     expect(queries(walk([page(first, 't1'), page(['b'], 't2')], { take: 201 })).map(({ page_size }) => page_size)).toEqual(['200', '1'])
   })
@@ -51,7 +51,7 @@ describe('a list', () => {
 describe('a list that v2 silently began anew is ABORTED (specification §8)', () => {
   const message = 'the list started over while it was read'
 
-  it('when a row of the first page comes again', () => {
+  it('when a row of the first page repeats', () => {
     expect(() => walk([page(['a', 'b'], 't1'), page(['c'], 't2'), page(['x', 'a'], 't3')], { order: 'name' })).toThrow(message)
   })
 
@@ -63,11 +63,11 @@ describe('a list that v2 silently began anew is ABORTED (specification §8)', ()
     expect(() => walk([page(['b'], 't1'), page(['a'], 't2')])).toThrow(message)
   })
 
-  it('but not because another order is no order of uids', () => {
+  it('but not because another order does not follow the uids', () => {
     expect(uids(walk([page(['b'], 't1'), page(['a'])], { order: 'name' }))).toEqual(['b', 'a'])
   })
 
-  it('nor because rows have no uid', () => {
+  it('but not because rows have no uid', () => {
     const rows = (name: string, nextPageToken = ''): JsonObject => ({ tags: [{ name }], nextPageToken })
     expect(walk([rows('a', 't1'), rows('a')], { row: { isAnswer: () => true } }).rows).toHaveLength(2)
   })

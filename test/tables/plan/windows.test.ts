@@ -22,7 +22,7 @@ function* plan(window: { skip?: number; take?: number } = {}): Plan<Reply> {
   return { status: 200, body: {}, rows: true }
 }
 
-/** Reads a list; `before` comes before each answer is made. */
+/** Reads a list; `before` runs before each answer is made. */
 async function read(
   list: MovingList,
   before: (call: Call) => Promise<void> | void = () => {},
@@ -52,7 +52,7 @@ describe('a list of more than two pages', () => {
     expect(cursors(calls)).toEqual([])
   })
 
-  it('has as many calls under way as are allowed', async () => {
+  it('has as many parallel calls as are allowed', async () => {
     let underWay = 0
     let most = 0
     const list = movingList(uidsUpTo(5000))
@@ -76,7 +76,7 @@ describe('a list of more than two pages', () => {
     expect(uids).toEqual(list.always().slice(from, to))
   })
 
-  it('is left to the cursor from the first window that does not fit', async () => {
+  it('continues by the cursor from the first window that does not fit', async () => {
     const list = movingList(uidsUpTo(1000))
     let calls = 0
     const { uids, calls: made } = await read(list, () => {
@@ -87,7 +87,7 @@ describe('a list of more than two pages', () => {
     expect(cursors(made).length).toBeGreaterThan(0)
   })
 
-  it('that grows at its end is read to its new end', async () => {
+  it('is read to its new end if it grows', async () => {
     const list = movingList(uidsUpTo(601))
     let calls = 0
     const { uids } = await read(list, () => {
@@ -97,7 +97,7 @@ describe('a list of more than two pages', () => {
     expect(uids).toHaveLength(1101)
   })
 
-  it('that shrinks ends where it ends now', async () => {
+  it('ends at its new end if it shrinks', async () => {
     const list = movingList(uidsUpTo(2000))
     let calls = 0
     const { uids } = await read(list, () => {
@@ -107,7 +107,7 @@ describe('a list of more than two pages', () => {
     expect(uids).toEqual(list.always())
   })
 
-  it('is ABORTED when the cursor, too, turns out to have begun anew', async () => {
+  it('is ABORTED if the cursor too has begun anew', async () => {
     const list = movingList(uidsUpTo(1000))
     let calls = 0
     const reading = read(list, () => {
@@ -134,7 +134,7 @@ describe('a list in another order', () => {
   })
 })
 
-it('whatever comes and goes while a list is read, nothing that stays is missed, nothing comes twice', async () => {
+it('misses no row that stays and repeats none, whatever comes and goes meanwhile', async () => {
   const change = fc.record({ insert: fc.boolean(), at: fc.nat({ max: 4000 }) })
   await fc.assert(
     fc.asyncProperty(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Fields, FieldType } from '../../../src/tables/language/field.ts'
 
-/** JSON as text, written in any of the ways in which it may be written. */
+/** JSON as text in any valid spelling. */
 export type JsonText = string
 
 const ESCAPES = ['\\"', '\\\\', '\\/', '\\b', '\\n', '\\u0041', '\\u00e9', '\\u0000', '\\ud83d\\ude00', '\\ud800']
@@ -56,7 +56,7 @@ const anyToken: fc.Arbitrary<JsonText> = fc.oneof(
   fc.constantFrom('true', 'false', 'null', '{}', '[]', '[1, 2]', '{"a":{"b":["}"]}}', '[[[]]]', 'nul', '{', '[1,]', '{"a"}', 'truefalse'),
 )
 
-/** A value as the table expects it, or any other. */
+/** A value of the table's type, or any other. */
 function tokenOf(type: FieldType): fc.Arbitrary<JsonText> {
   return fc.oneof({ weight: 20, arbitrary: usual(type) }, { weight: 2, arbitrary: fc.constant('null') }, { weight: 1, arbitrary: anyToken })
 }
@@ -86,7 +86,7 @@ function usual(type: FieldType): fc.Arbitrary<JsonText> {
 
 const glue = fc.oneof({ weight: 9, arbitrary: fc.constant('') }, { weight: 1, arbitrary: fc.constantFrom(' ', '  ', '\n') })
 
-/** The v2 members that the table reads, top level. */
+/** The top-level v2 members that the table reads. */
 function membersOf(fields: Fields): readonly (readonly [name: string, type: FieldType])[] {
   return Object.values(fields).flatMap(({ source, type }) =>
     typeof source === 'string' && source !== '' ? [[source.split('.')[0] ?? '', type] as const] : [],
@@ -107,7 +107,7 @@ const uid = fc.oneof(
   { weight: 1, arbitrary: anyToken },
 )
 
-/** Rows of one shape, as a service sends them: every row has the same members in the same order. */
+/** Rows of one shape, as a service sends them: the same members in the same order. */
 function regularRows(fields: Fields): fc.Arbitrary<readonly JsonText[]> {
   const names = [...new Map(membersOf(fields))].filter(([name]) => name !== 'uid')
   return fc.shuffledSubarray(names).chain((some) =>
@@ -147,6 +147,6 @@ export function pageToken(plural: string, fields: Fields): fc.Arbitrary<JsonText
     const place = at % Math.max(1, text.length)
     return text.slice(0, place) + character + text.slice(place + 1)
   })
-  // As it is decoded from a connection: half of a surrogate pair cannot come from there.
+  // The text after its decoding from a connection, which cannot contain half of a surrogate pair.
   return fc.oneof({ weight: 5, arbitrary: whole }, { weight: 2, arbitrary: damaged }).map((text) => Buffer.from(text).toString('utf8'))
 }

@@ -21,7 +21,7 @@ const tables = [...resources.values()].flatMap((resource) =>
   }),
 )
 
-/** What parsing the page and writing its rows gives. */
+/** Returns the text from parsing the page and writing its rows. */
 function parsed(
   text: string,
   { plural, show }: Resource,
@@ -39,7 +39,7 @@ function rowsIn(body: JsonObject, { plural }: Resource): RowText {
   return rows
 }
 
-/** As the bytes may come: in two pieces, cut anywhere. */
+/** Cuts the bytes into two pieces at any place. */
 function piecesOf(text: string): readonly Buffer[] {
   const bytes = Buffer.from(text)
   const middle = bytes.length >> 1
@@ -48,7 +48,7 @@ function piecesOf(text: string): readonly Buffer[] {
 
 const textOf = ({ bytes }: RowText) => (typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes).toString()
 
-/** Throws unless the text reader agrees with the parser, or leaves the page to it; tells which. */
+/** Throws unless the text reader agrees with the parser or leaves the page to it; returns which of the two. */
 function compare(text: string, { resource, dialect, read }: (typeof tables)[number]): 'same' | 'left' {
   const body = read(piecesOf(text))
   if (!body) return 'left'
@@ -67,14 +67,14 @@ function compare(text: string, { resource, dialect, read }: (typeof tables)[numb
 const CASES = 400
 
 describe('a page turned into v1 text', () => {
-  it('is there for the tables whose rows stand for themselves', () => {
+  it('is possible for the tables whose rows need no other rows', () => {
     expect([...new Set(tables.map(({ resource }) => resource.name))]).toEqual(
       expect.arrayContaining(['tag', 'repo', 'group', 'identity', 'role', 'advisory']),
     )
   })
 
   it.each(tables.map((table) => [`${table.resource.name}, ${table.dialect}`, table] as const))(
-    'is byte for byte what parsing it gives, whatever v2 sends: %s',
+    'equals what parsing gives byte for byte, whatever v2 sends: %s',
     (_, table) => {
       fc.assert(
         fc.property(pageToken(table.resource.plural, table.resource.shown), (text) => void compare(text, table)),
@@ -87,8 +87,8 @@ describe('a page turned into v1 text', () => {
 const tag = tables.find(({ resource, dialect }) => resource.name === 'tag' && dialect === 'specification')
 const tagText = (more: string) => `{"tags":[{"uid":"a/b","name":"x"},{"uid":"a/c","name":"y"}]${more}}`
 
-describe('an ordinary page', () => {
-  it('is not left to the parser', () => {
+describe('a page', () => {
+  it('is not left to the parser if it is ordinary', () => {
     if (!tag) throw new Error('there is no table of tags')
     const same = fc
       .sample(pageToken('tags', tag.resource.shown), { numRuns: 1000, seed: 1 })
@@ -114,11 +114,11 @@ describe('an ordinary page', () => {
     ['with a control character', '{"tags":[{"uid":"a\u0001"}]}'],
     ['of more v1 text than the engine has room for', `{"tags":[${new Array(200_000).fill('{"uid":"a"}').join()}]}`],
     ['of more bytes than the engine has room for', tagText(`,"more":"${'x'.repeat(4 * 1024 * 1024)}"`)],
-  ])('%s is', (_, text) => {
+  ])('is left to the parser %s', (_, text) => {
     expect(tag?.read(piecesOf(text))).toBeUndefined()
   })
 
-  it('that is no UTF-8 is', () => {
+  it('is left to the parser if it is not UTF-8', () => {
     const bytes = Buffer.from(tagText(''))
     bytes[bytes.indexOf('x')] = 0xff
     expect(tag?.read([bytes])).toBeUndefined()
@@ -134,17 +134,17 @@ describe('an ordinary page', () => {
       'with more members than have places',
       `{"tags":[{${Array.from({ length: 99 }, (_, at) => `"m${at}":${at}`).join()},"uid":"a","name":"x"}]}`,
     ],
-  ])('%s is not', (_, text) => {
+  ])('is not left to the parser %s', (_, text) => {
     expect(tag && compare(text, tag)).toBe('same')
   })
 })
 
 describe('a single row', () => {
-  /** Rows as they stand in odd pages; a row that is cut out of one may be no JSON at all. */
+  /** Rows as they occur in odd pages; a row that is cut out may be invalid JSON. */
   const rowsOf = (plural: string, page: string) => page.slice(page.indexOf(`"${plural}"`)).match(/\{[^{}]*\}/g) ?? []
 
   it.each(tables.map((table) => [`${table.resource.name}, ${table.dialect}`, table] as const))(
-    'is byte for byte what parsing it gives: %s',
+    'equals what parsing gives byte for byte: %s',
     (_, { resource, dialect }) => {
       const { plural, shown, show } = resource
       const read = compileRow(plural, shown, dialect)

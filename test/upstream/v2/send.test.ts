@@ -15,7 +15,7 @@ const write: Call = { method: 'POST', path: '/iam/v2/groups', query: [], body: {
 let pool: Agent
 let sendFor: (context: CallContext) => (call: Call) => Promise<JsonObject>
 
-/** Makes calls whose answers are waited for. */
+/** Makes calls and returns promises of their answers. */
 function promising(settings: SendSettings) {
   const make = createSend(settings)
   return (context: CallContext) => promised(make(context))

@@ -1,4 +1,4 @@
-/** What the engine leaves to JavaScript. Both throw when there is no way on, and then so does the engine. */
+/** The functions that the engine leaves to JavaScript. If one throws, so does the engine. */
 
 /** Parses the JSON between two places; returns the number of the value. */
 export declare function parse(begin: usize, end: usize): i32

@@ -4,7 +4,7 @@ import { CLOSE_LIST, COLON, COMMA, endOfString, endOfValue, OPEN_LIST, OPEN_OBJE
 import { BEGIN, COUNT, END, FIRST_BEGIN, FIRST_END, IDENTIFIED, LAST_BEGIN, LAST_END, LOOK, OUT_END, SECOND, SLOTS } from './table'
 import { writeRow } from './write'
 
-/** Where the member of this name, quotes included, begins in the object; 0 when it has none. Members before it are not looked at closely. */
+/** Returns the beginning of the object's member with this name, quotes included; 0 if it has none. Members before it are only skipped. */
 export function find(object: usize, name: usize, length: usize): usize {
   if (load<u8>(object) !== OPEN_OBJECT) return 0
   let at = object
@@ -24,9 +24,9 @@ export function find(object: usize, name: usize, length: usize): usize {
 }
 
 /**
- * Writes the v1 rows of the list of v2 rows whose name ends here, each with a comma before it; returns where the list ends, or 0 when it is
- * not as expected. The table says what v1 rows are made of, and is told what was found: how many rows, their end, where the comma of the
- * second one is, and the uids of the first and the last one, which the table's first slot holds.
+ * Writes the v1 rows of the list of v2 rows whose name ends here, each after a comma. Returns the end of the list, or 0 if it is not as
+ * expected. The table describes v1's rows and takes the results: number of rows, their end, comma of the second row, first and last uid.
+ * The table's first slot holds the uid.
  */
 export function translate(table: usize, name: usize, rows: usize): usize {
   const colon = skipSpaces(name)
@@ -58,14 +58,14 @@ export function translate(table: usize, name: usize, rows: usize): usize {
   return at + 1
 }
 
-/** Whether the row that was read has a uid, where rows have one; one with escapes is left to the parser as well. */
+/** True if the row has the uid that it must have. A uid with escapes is left to the parser as well. */
 function isComplete(table: usize): bool {
   if (load<i32>(table, IDENTIFIED) === 0) return true
   const uid = load<usize>(table, SLOTS)
   return load<i32>(uid, LOOK) === TEXT && load<usize>(uid, END) - load<usize>(uid, BEGIN) > 2
 }
 
-/** Where the uid of the row that was read is, without its quotes; at 0 when it has none that is plain. */
+/** Stores the position of the row's uid, without its quotes; 0 if it has no plain one. */
 function tellUid(table: usize, begin: usize, end: usize): void {
   const uid = load<usize>(table, SLOTS)
   const plain = load<i32>(uid, LOOK) === TEXT

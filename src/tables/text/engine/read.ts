@@ -3,7 +3,7 @@ import { parse } from './host'
 import { ABSENT, CLOSE_OBJECT, COLON, COMMA, endOfString, endOfValue, look, OPEN_OBJECT, OTHER, QUOTE, skipSpaces, TEXT } from './scan'
 import { BEGIN, END, KEY, KEY_LENGTH, LOOK, NAME, ORDER, ORDER_END, SLOT, SLOTS, SLOTS_END, VALUE } from './table'
 
-/** Finds the members of the row that begins here, and returns where it ends; 0 when it is none. */
+/** Finds the members of the row that begins here. Returns the row's end, or 0 if it is no row. */
 export function readRow(table: usize, from: usize): usize {
   if (load<u8>(from) !== OPEN_OBJECT) return 0
   const slotsEnd = load<usize>(table, SLOTS_END)
@@ -22,7 +22,7 @@ export function readRow(table: usize, from: usize): usize {
   }
 }
 
-/** Reads one member. Rows have theirs in one order: each is first looked for where the row before had it, which `place` remembers. */
+/** Reads one member. Rows share one order of members: each is first expected where the row before had it, which `place` remembers. */
 function readMember(table: usize, place: usize, name: usize): usize {
   let slot = load<usize>(place)
   const keyLength = slot === 0 ? <usize>0 : load<usize>(slot, KEY_LENGTH)
@@ -51,7 +51,7 @@ function readMember(table: usize, place: usize, name: usize): usize {
   return end
 }
 
-/** The slot of the member with this name, its quotes included; 0 when nothing is made from it. */
+/** Returns the slot of the member with this name, quotes included; 0 if no column uses it. */
 function slotOf(table: usize, name: usize, length: usize): usize {
   const end = load<usize>(table, SLOTS_END)
   for (let slot = load<usize>(table, SLOTS); slot < end; slot += SLOT) {

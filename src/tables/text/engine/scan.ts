@@ -1,6 +1,6 @@
 /** Reading JSON in memory. A zero byte, which no JSON may hold, stands behind the text, so that nothing here looks for its end. */
 
-/** How a value is written; the other side counts them the same way. */
+/** How a value is written; `LOOKS` in member.ts has the same order. */
 export const ABSENT: i32 = 0
 /** A string without escapes. */
 export const TEXT: i32 = 1
@@ -11,9 +11,9 @@ export const TEXTS: i32 = 3
 export const TRUE: i32 = 4
 export const FALSE: i32 = 5
 export const NULL: i32 = 6
-/** Of at most 15 digits, written as JavaScript would write it. */
+/** At most 15 digits, in JavaScript's own form. */
 export const INTEGER: i32 = 7
-/** Any other: it has been parsed. */
+/** Any other value: it has been parsed. */
 export const OTHER: i32 = 8
 
 export const SPACE: u8 = 0x20
@@ -29,22 +29,22 @@ const ZERO: u8 = 0x30
 const BACKSLASH: u8 = 0x5c
 const EXACT_DIGITS: usize = 15
 
-/** Four letters as they lie in memory. */
+/** Four letters in memory order. */
 const TRUE_WORD: u32 = 0x65757274
 const ALSE_WORD: u32 = 0x65736c61
 const NULL_WORD: u32 = 0x6c6c756e
 
-/** The look of what was read last. */
+/** The look of the last value read. */
 export let look: i32 = ABSENT
 
-/** Behind the spaces. */
+/** Returns the end of the spaces. */
 export function skipSpaces(from: usize): usize {
   let at = from
   while (load<u8>(at) === SPACE) at += 1
   return at
 }
 
-/** Behind the string that begins here; 0 when a control character stands in it, or the end of the text. */
+/** Returns the end of the string that begins here; 0 if it holds a control character or the text ends. */
 export function endOfString(from: usize): usize {
   look = TEXT
   let at = from + 1
@@ -67,12 +67,12 @@ export function endOfString(from: usize): usize {
   }
 }
 
-/** Whether JavaScript writes this escape as well. */
+/** True if JavaScript writes this escape as well. */
 function isShort(code: u8): bool {
   return code === QUOTE || code === BACKSLASH || code === 0x62 || code === 0x66 || code === 0x6e || code === 0x72 || code === 0x74
 }
 
-/** Behind the value that begins here, with its look; 0 when nothing can begin so. */
+/** Returns the end of the value that begins here and sets its look; 0 if no value can begin so. */
 export function endOfValue(from: usize): usize {
   const code = load<u8>(from)
   if (code === QUOTE) return endOfString(from)
@@ -84,7 +84,7 @@ export function endOfValue(from: usize): usize {
   return endOfWord(from)
 }
 
-/** Behind the list of strings that begins here; 0 when it is none, or one that cannot be copied. */
+/** Returns the end of the list of strings that begins here; 0 if it is none, or cannot be copied. */
 function endOfTexts(from: usize): usize {
   look = TEXTS
   let at = from + 1
@@ -100,7 +100,7 @@ function endOfTexts(from: usize): usize {
   }
 }
 
-/** Behind the list or object that begins here. What it holds is not looked at. */
+/** Returns the end of the list or object that begins here, without checking its content. */
 function endOfNested(from: usize): usize {
   let depth = 0
   let at = from
@@ -116,7 +116,7 @@ function endOfNested(from: usize): usize {
   return at
 }
 
-/** Behind the word or number that begins here. */
+/** Returns the end of the word or number that begins here. */
 function endOfWord(from: usize): usize {
   const word = load<u32>(from)
   if (word === TRUE_WORD) return wordOf(TRUE, from + 4)

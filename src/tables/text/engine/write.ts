@@ -26,7 +26,7 @@ import {
   VALUE,
 } from './table'
 
-/** Writes the v1 row of the row that was read; what both versions spell alike is copied, neighbours in one piece. */
+/** Writes the v1 form of the row that was read. Members that both versions spell alike are copied, neighbours in one piece. */
 export function writeRow(table: usize, begin: usize): usize {
   let out = begin
   let from: usize = 0
@@ -57,7 +57,7 @@ export function writeRow(table: usize, begin: usize): usize {
   return out + 1
 }
 
-/** Writes a member whose text is not the one that v2 has. */
+/** Writes a member whose text differs from v2's. */
 function writeMade(column: usize, slot: usize, look: i32, out: usize): usize {
   const begin = load<usize>(slot, BEGIN)
   const end = load<usize>(slot, END)
@@ -81,7 +81,7 @@ function writeParent(column: usize, begin: usize, end: usize, out: usize): usize
   return parent + 1
 }
 
-/** The enum value with this text, if the enum has it. */
+/** Returns the enum value with this text, if the enum has it. */
 function choiceOf(first: usize, text: usize, length: usize): usize {
   for (let choice = first; load<usize>(choice, V2_LENGTH) !== 0; choice += CHOICE) {
     if (load<usize>(choice, V2_LENGTH) === length && isSame(text, load<usize>(choice, V2), length)) return choice

@@ -10,7 +10,7 @@ const KEY = 'test/certificates/localhost.key'
 const CERT = 'test/certificates/localhost.crt'
 const MEBIBYTE = 2 ** 20
 
-/** The same calls straight to the server and through the proxy: nobody can tell the difference. */
+/** The same calls directly to the server and through the proxy: no difference may be visible. */
 describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
   let echo: Echo
   let proxy: TestProxy | undefined
@@ -35,19 +35,19 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
 
   beforeEach(() => echo.events.removeAllListeners())
 
-  it('a unary call brings its message back', async () => {
+  it('returns the message of a unary call', async () => {
     const { messages, status: end } = await unary(client, 'Unary', 'hello').answer
     expect(messages.map(String)).toEqual(['hello'])
     expect(end.code).toBe(status.OK)
   })
 
-  it('a message may be empty or large', async () => {
+  it('carries empty and large messages', async () => {
     const large = Buffer.alloc(8 * MEBIBYTE, 'x')
     expect((await unary(client, 'Unary').answer).messages).toEqual([Buffer.alloc(0)])
     expect((await unary(client, 'Unary', large).answer).messages[0]?.equals(large)).toBe(true)
   })
 
-  it('metadata goes both ways: texts, bytes, and several of one name', async () => {
+  it('carries metadata both ways: texts, bytes, and several of one name', async () => {
     const metadata = new Metadata()
     metadata.set('x-text', 'a, b; c="d"')
     metadata.add('x-many', '1')
@@ -64,7 +64,7 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
     }
   })
 
-  it('an error is trailers alone, with its text and details', async () => {
+  it('answers an error with trailers only, with its text and details', async () => {
     const { messages, initial, status: end } = await unary(client, 'Refuse').answer
     expect(messages).toEqual([])
     expect(end).toMatchObject({ code: status.NOT_FOUND, details: 'Straße nicht gefunden: 100 %' })
@@ -72,31 +72,31 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
     expect(initial?.get('x-text') ?? []).toEqual([])
   })
 
-  it('an unknown method is UNIMPLEMENTED, as the service says it', async () => {
+  it('answers an unknown method with the service’s UNIMPLEMENTED', async () => {
     expect((await unary(client, 'Nothing').answer).status.code).toBe(status.UNIMPLEMENTED)
   })
 
-  it('a stream comes down whole and in order', async () => {
+  it('carries a stream down whole and in order', async () => {
     const { messages, status: end } = await read(down(client, 'Down', '500 1000'))
     expect(messages).toHaveLength(500)
     expect(messages.every((message, at) => message.equals(Buffer.alloc(1000, at)))).toBe(true)
     expect(end.code).toBe(status.OK)
   })
 
-  it('a stream that breaks keeps what came before', async () => {
+  it('keeps the messages of a stream that breaks', async () => {
     const { messages, status: end } = await read(down(client, 'Break'))
     expect(messages.map(String)).toEqual(['one', 'two'])
     expect(end).toMatchObject({ code: status.DATA_LOSS, details: 'no third' })
   })
 
-  it('a stream goes up', async () => {
+  it('carries a stream up', async () => {
     const { call, answer } = up(client, 'Up')
     for (let at = 0; at < 200; at += 1) if (!call.write(Buffer.alloc(10_000))) await once(call, 'drain')
     call.end()
     expect((await answer).messages.map(String)).toEqual(['2000000'])
   })
 
-  it('a stream that goes up may be answered before its end', async () => {
+  it('lets a stream up be answered before its end', async () => {
     const { call, answer } = up(client, 'Impatient')
     call.write(Buffer.from('first'))
     const { status: end } = await answer
@@ -104,7 +104,7 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
     expect((await unary(client, 'Unary', 'still there').answer).messages.map(String)).toEqual(['still there'])
   })
 
-  it('both sides talk at once', async () => {
+  it('carries both directions at once', async () => {
     const call = both(client, 'Both')
     const answer = read(call)
     for (const word of ['a', 'b', 'c']) {
@@ -115,7 +115,7 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
     expect((await answer).messages.map(String)).toEqual(['a', 'b', 'c'])
   })
 
-  it('a deadline reaches the service and ends the call there', async () => {
+  it('passes the deadline to the service and ends the call there', async () => {
     const deadline = Date.now() + 5000
     await unary(client, 'Unary', '', { deadline }).answer
     expect(Math.abs(echo.deadline - deadline)).toBeLessThan(1000)
@@ -124,7 +124,7 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
     await cancelled
   })
 
-  it('a cancelled call ends at the service', async () => {
+  it('ends a cancelled call at the service', async () => {
     const [hangs, cancelled] = [once(echo.events, 'hang'), once(echo.events, 'cancelled')]
     const { call, answer } = unary(client, 'Hang')
     await hangs
@@ -133,7 +133,7 @@ describe.each(['direct', 'through h2c', 'through TLS'])('%s', (way) => {
     await cancelled
   })
 
-  it('a reader that stops reading stops the service, and others go on', async () => {
+  it('stops the service when a reader stops, while others go on', async () => {
     const call = down(client, 'Down', `2000 ${64 * 1024}`)
     await once(call, 'data')
     call.pause()

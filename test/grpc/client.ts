@@ -14,7 +14,7 @@ import { pathOf } from './echo.ts'
 
 const bytes = (value: Buffer) => value
 
-/** Nothing is tried again behind the test's back, and clients share no connection. */
+/** Calls are not silently retried, and clients share no connection. */
 const OPTIONS = {
   'grpc.max_receive_message_length': -1,
   'grpc.enable_retries': 0,
@@ -22,16 +22,16 @@ const OPTIONS = {
   'grpc.ssl_target_name_override': 'localhost',
 }
 
-/** A client for `url`; `authority` is the PEM text of the certificate to trust when that is TLS. */
+/** Creates a client for `url`; with TLS, `authority` is the trusted certificate as PEM text. */
 export function connect(url: string, authority?: string): Client {
   const secure = authority === undefined ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(authority))
   return new Client(new URL(url).host, secure, OPTIONS)
 }
 
-/** What a call brought. */
+/** The result of a call. */
 export interface Answer {
   readonly messages: readonly Buffer[]
-  /** Metadata before the first message; undefined when there were trailers alone. */
+  /** Metadata before the first message; undefined if there were only trailers. */
   readonly initial: Metadata | undefined
   readonly status: StatusObject
 }
@@ -43,7 +43,7 @@ interface Begun<C extends Call> {
   readonly answer: Promise<Answer>
 }
 
-/** Follows a call to its status; the messages of a stream are read as they come. */
+/** Follows a call to its status; reads the messages of a stream as they arrive. */
 function follow<C extends Call>(call: C, messages: Buffer[] = []): Begun<C> {
   let initial: Metadata | undefined
   const answer = new Promise<Answer>((resolve) => {
@@ -59,7 +59,7 @@ function follow<C extends Call>(call: C, messages: Buffer[] = []): Begun<C> {
 
 type Options = CallOptions & { readonly metadata?: Metadata }
 
-/** One message up, one down. */
+/** Sends one message and reads one. */
 export function unary(
   client: Client,
   name: string,
@@ -71,12 +71,12 @@ export function unary(
   return follow(client.makeUnaryRequest(pathOf(name), bytes, bytes, Buffer.from(message), metadata, options, keep), messages)
 }
 
-/** One message up, a stream down; nobody reads it until `read` is called. */
+/** Sends one message; the stream down stays unread until `read` is called. */
 export function down(client: Client, name: string, message = '') {
   return client.makeServerStreamRequest(pathOf(name), bytes, bytes, Buffer.from(message), new Metadata(), {})
 }
 
-/** A stream up, one message down. */
+/** Opens a stream up with one message down. */
 export function up(client: Client, name: string) {
   const messages: Buffer[] = []
   return follow(
@@ -85,7 +85,7 @@ export function up(client: Client, name: string) {
   )
 }
 
-/** A stream both ways. */
+/** Opens a stream both ways. */
 export function both(client: Client, name: string) {
   return client.makeBidiStreamRequest(pathOf(name), bytes, bytes, new Metadata(), {})
 }

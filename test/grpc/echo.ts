@@ -12,7 +12,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 
-/** Messages are bytes: nothing here needs a .proto. */
+/** Messages are bytes, so that no .proto is needed. */
 const bytes = (value: Buffer) => value
 
 function method(name: string, requestStream: boolean, responseStream: boolean): MethodDefinition<Buffer, Buffer> {
@@ -20,7 +20,7 @@ function method(name: string, requestStream: boolean, responseStream: boolean): 
   return { path: pathOf(name), requestStream, responseStream, ...codec }
 }
 
-/** Full name of a method, as gRPC has it in `:path`. */
+/** Returns the full name of a method as in gRPC's `:path`. */
 export const pathOf = (name: string) => `/test.Echo/${name}`
 
 const SERVICE = {
@@ -37,19 +37,19 @@ const SERVICE = {
 export interface Echo {
   /** `127.0.0.1:port` */
   readonly address: string
-  /** Emits `hang` and `cancelled` (a method's name) as calls do. */
+  /** Emits `hang` and `cancelled` with the name of a method. */
   readonly events: EventEmitter
-  /** Messages that Down was able to write without waiting for its reader. */
+  /** The number of messages that Down wrote without waiting for its reader. */
   written: number
-  /** Deadline of the last Unary call, in milliseconds since the epoch. */
+  /** The deadline of the last Unary call, in milliseconds since the epoch. */
   deadline: number
-  /** Sends GOAWAY; calls under way may finish. */
+  /** Sends GOAWAY; calls in flight may finish. */
   retire(): Promise<void>
   /** Breaks every connection. */
   kill(): void
 }
 
-/** A real gRPC server on a free port, or on the given one. */
+/** Starts a real gRPC server on a free port, or on the given one. */
 export async function startEcho(
   port = 0,
   options: Record<string, number> = {},
@@ -91,7 +91,7 @@ type Writer = ServerWritableStream<Buffer, Buffer>
 type Duplex = ServerDuplexStream<Buffer, Buffer>
 type Done = sendUnaryData<Buffer>
 
-/** Answers with the message; the call's own metadata comes back twice, before and after it. */
+/** Answers with the message. The call's own metadata comes back before and after it. */
 const unary = (echo: Echo) => (call: Unary, done: Done) => {
   echo.deadline = Number(call.getDeadline())
   call.sendMetadata(own(call.metadata))
@@ -106,7 +106,7 @@ function own(metadata: Metadata): Metadata {
   return kept
 }
 
-/** Trailers only: an error with details. */
+/** Answers with trailers only: an error with details. */
 function refuse(_: Unary, done: Done): void {
   const metadata = new Metadata()
   metadata.set('grpc-status-details-bin', Buffer.from([8, 5, 0, 255]))
@@ -118,7 +118,7 @@ const hang = (echo: Echo) => (call: Unary) => {
   echo.events.emit('hang')
 }
 
-/** As many messages as the request says, each of as many bytes: `count size`. */
+/** Answers with the requested number of messages of the requested size: `count size`. */
 const down = (echo: Echo) => async (call: Writer) => {
   const [count = 0, size = 0] = String(call.request).split(' ').map(Number)
   const cancelled = once(call, 'cancelled')
@@ -138,14 +138,14 @@ function breakOff(call: Writer): void {
   call.emit('error', { code: status.DATA_LOSS, details: 'no third' })
 }
 
-/** The number of bytes that came. */
+/** Answers with the number of bytes received. */
 async function up(call: Reader, done: Done): Promise<void> {
   let count = 0
   for await (const message of call) count += (message as Buffer).length
   done(null, Buffer.from(String(count)))
 }
 
-/** Answers after the first message, whatever else is to come. */
+/** Answers after the first message, whatever follows it. */
 function impatient(call: Reader, done: Done): void {
   call.once('data', () => done({ code: status.RESOURCE_EXHAUSTED, details: 'enough' }))
 }

@@ -29,7 +29,7 @@ afterEach(async () => {
 describe('the service', () => {
   beforeEach(() => startAll())
 
-  it('down is UNAVAILABLE, said by us and logged; back again, it is used', async () => {
+  it('is UNAVAILABLE when it is down, logged by us, and used when it is back', async () => {
     echo.kill()
     const { status: end } = await unary(client, 'Unary', 'a').answer
     expect(end).toMatchObject({ code: status.UNAVAILABLE, details: 'the v2 service cannot be reached' })
@@ -44,7 +44,7 @@ describe('the service', () => {
     expect((await unary(client, 'Unary', 'b').answer).messages.map(String)).toEqual(['b'])
   })
 
-  it('gone in the middle of a stream is UNAVAILABLE after the messages that came', async () => {
+  it('is UNAVAILABLE, after its messages, if it breaks in a stream', async () => {
     const call = down(client, 'Down', '1000000 100')
     const answer = read(call)
     await once(call, 'data')
@@ -54,7 +54,7 @@ describe('the service', () => {
     expect(end).toMatchObject({ code: status.UNAVAILABLE, details: 'the connection to the v2 service broke' })
   })
 
-  it('gone before it answered is UNAVAILABLE', async () => {
+  it('is UNAVAILABLE if it breaks before it answers', async () => {
     const hangs = once(echo.events, 'hang')
     const { answer } = unary(client, 'Hang')
     await hangs
@@ -62,7 +62,7 @@ describe('the service', () => {
     expect((await answer).status).toMatchObject({ code: status.UNAVAILABLE })
   })
 
-  it('that retires (GOAWAY) finishes what it has; the next call finds its successor', async () => {
+  it('finishes its calls when it retires (GOAWAY); the next call finds its successor', async () => {
     const call = down(client, 'Down', '200 1000')
     const answer = read(call)
     await once(call, 'data')
@@ -74,7 +74,7 @@ describe('the service', () => {
   })
 })
 
-it('a client that goes away ends its calls at the service', async () => {
+it('loses the calls of a client that goes away', async () => {
   await startAll()
   const [hangs, cancelled] = [once(echo.events, 'hang'), once(echo.events, 'cancelled')]
   const session = http2.connect(proxy.url)
@@ -88,14 +88,14 @@ it('a client that goes away ends its calls at the service', async () => {
   expect(await proxy.logged(({ path }) => path === '/test.Echo/Hang')).toMatchObject({ status: 499, grpcStatus: 'CANCELLED' })
 })
 
-it('a service that allows few streams gets no more, and every call is answered', async () => {
+it('gets no more streams than it allows, and every call is answered', async () => {
   await startAll({}, { 'grpc.max_concurrent_streams': 10 })
   const words = Array.from({ length: 200 }, (_, at) => String(at))
   const answers = await Promise.all(words.map((word) => unary(client, 'Unary', word).answer))
   expect(answers.map(({ messages }) => String(messages[0]))).toEqual(words)
 })
 
-it('streams that stay open do not keep others out: another connection is opened', async () => {
+it('gets another connection when streams stay open', async () => {
   await startAll({}, { 'grpc.max_concurrent_streams': 2 })
   await unary(client, 'Unary').answer
   const open = [1, 2, 3].map(() => down(client, 'Down', '100000 65536'))
@@ -104,7 +104,7 @@ it('streams that stay open do not keep others out: another connection is opened'
   for (const call of open) call.on('error', () => {}).cancel()
 })
 
-it('a service that speaks HTTP/1.1 alone is UNAVAILABLE', async () => {
+it('is UNAVAILABLE if it speaks HTTP/1.1 only', async () => {
   await startAll()
   const old = await startUpstream(answering({}))
   const other = await startProxy({ 'upstream.v2': old.url })
@@ -115,7 +115,7 @@ it('a service that speaks HTTP/1.1 alone is UNAVAILABLE', async () => {
   await old.close()
 })
 
-it('limits.streams is what a client is told', async () => {
+it('announces limits.streams to clients', async () => {
   await startAll({ 'limits.streams': 7 })
   const session = http2.connect(proxy.url)
   await once(session, 'remoteSettings')
@@ -144,7 +144,7 @@ describe('a shutdown', () => {
   })
 })
 
-it('calls are counted by status, whatever their names are', async () => {
+it('counts calls by status, whatever their names are', async () => {
   await startAll()
   await unary(client, 'Unary').answer
   for (let at = 0; at < 5; at += 1) await unary(client, `Nothing${at}`).answer
@@ -155,7 +155,7 @@ it('calls are counted by status, whatever their names are', async () => {
   expect(text).not.toContain('Nothing')
 })
 
-it('a client that leaves messages unread keeps no connection to the service open', async () => {
+it('closes the connection to the service if a client leaves messages unread', async () => {
   await startAll()
   const service = http2.createServer()
   const sessions = once(service, 'session') as Promise<[http2.ServerHttp2Session]>

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => echo.kill())
 
-it('a service behind TLS that is not trusted is UNAVAILABLE', async () => {
+it('answers UNAVAILABLE for an untrusted service behind TLS', async () => {
   const proxy = await startProxy({ 'upstream.v2': v2 })
   const client = connect(proxy.url)
   expect((await unary(client, 'Unary', 'hello').answer).status.code).toBe(status.UNAVAILABLE)
@@ -29,7 +29,7 @@ it('a service behind TLS that is not trusted is UNAVAILABLE', async () => {
   await proxy.close()
 })
 
-it('a service behind TLS that is trusted answers', async () => {
+it('reaches a trusted service behind TLS', async () => {
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: CERT }
   const child = spawn(process.execPath, [inject('cli'), 'serve', '--upstream-v2', v2, '--port', '0', '--admin-port', '0'], { env })
   onTestFinished(() => void child.kill())

@@ -13,14 +13,14 @@ const CERT = 'test/certificates/localhost.crt'
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-certificate-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('is read from two files', () => {
+it('reads a certificate from two files', () => {
   const certificate = readCertificate(KEY, CERT)
   expect(certificate?.key).toContain('PRIVATE KEY')
   expect(certificate && expiryOf(certificate)).toBeGreaterThan(Date.now() / 1000)
   expect(readCertificate(undefined, undefined)).toBeUndefined()
 })
 
-it('one file alone is refused', () => {
+it('refuses one file alone', () => {
   for (const [key, cert] of [
     [KEY, undefined],
     [undefined, CERT],
@@ -29,14 +29,14 @@ it('one file alone is refused', () => {
   }
 })
 
-it('a file that is not there is named', () => {
+it('names a missing file', () => {
   expect(() => readCertificate(join(folder, 'none'), CERT)).toThrow(/^tls\.key cannot be read: ENOENT/)
 })
 
 it.each([
   ['empty', ''],
   ['no PEM', 'hello'],
-])('files that are %s are refused', (name, text) => {
+])('refuses files that are %s', (name, text) => {
   const file = join(folder, name)
   writeFileSync(file, text)
   for (const [key, cert] of [
@@ -48,7 +48,7 @@ it.each([
   }
 })
 
-it('a key of another certificate is refused, before anything listens', () => {
+it('refuses a key of another certificate before anything listens', () => {
   const other = join(folder, 'other.key')
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }))

@@ -8,7 +8,7 @@ export interface Answer2 {
   readonly body: string
 }
 
-/** One request over HTTP/2; rejects when the stream breaks off. */
+/** Makes one request over HTTP/2; rejects if the stream breaks off. */
 export async function fetch2(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}, body?: string | Buffer) {
   const stream = session.request({ ':path': path, ...headers }, { endStream: body === undefined })
   if (body !== undefined) stream.end(body)
@@ -19,7 +19,7 @@ export async function fetch2(session: ClientHttp2Session, path: string, headers:
   return { status: Number(answer[':status']), headers: answer, body: content } satisfies Answer2
 }
 
-/** A connection that speaks HTTP/2 from its first byte, over TLS or in plain text. */
+/** Connects with HTTP/2 from the first byte, over TLS or in plain text. */
 export async function connect2(url: string, ca?: string): Promise<ClientHttp2Session> {
   const session = http2.connect(url, { ...(ca !== undefined && { ca, servername: 'localhost' }) })
   session.on('error', () => {})

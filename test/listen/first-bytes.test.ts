@@ -6,7 +6,7 @@ import { readFirstBytes } from '../../src/listen/first-bytes.ts'
 const PATIENCE = 200
 
 let server: net.Server
-/** What was decided about the next connection, and everything that could be read from it afterwards. */
+/** Takes the decision about the next connection, and everything read from it afterwards. */
 let decide: (seen: { isHttp2: boolean; bytes: string }) => void
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const connect = async (): Promise<Socket> => {
   return socket
 }
 
-/** Sends these pieces one after the other; a turn of the event loop lies between them. */
+/** Sends these pieces, each in a turn of the event loop of its own. */
 async function send(pieces: readonly string[]): Promise<{ isHttp2: boolean; bytes: string }> {
   const decided = new Promise<{ isHttp2: boolean; bytes: string }>((resolve) => {
     decide = resolve
@@ -43,18 +43,18 @@ async function send(pieces: readonly string[]): Promise<{ isHttp2: boolean; byte
   return seen
 }
 
-describe('the first bytes', () => {
-  it.each(['PRI * HTTP/2.0\r\n', 'PRI\n'])('%j is HTTP/2', async (bytes) => {
+describe('the check of first bytes', () => {
+  it.each(['PRI * HTTP/2.0\r\n', 'PRI\n'])('takes %j for HTTP/2', async (bytes) => {
     expect(await send([bytes])).toEqual({ isHttp2: true, bytes })
     expect(await send([...bytes])).toEqual({ isHttp2: true, bytes })
   })
 
-  it.each(['GET / HTTP/1.1\r\n', 'POST /\n', 'PROPFIND /\n', 'PR /\n', 'P\n', '\n', '\0\0\n'])('%j is not', async (bytes) => {
+  it.each(['GET / HTTP/1.1\r\n', 'POST /\n', 'PROPFIND /\n', 'PR /\n', 'P\n', '\n', '\0\0\n'])('takes %j for HTTP/1.1', async (bytes) => {
     expect(await send([bytes])).toEqual({ isHttp2: false, bytes })
     expect(await send([...bytes])).toEqual({ isHttp2: false, bytes })
   })
 
-  it.each(['', 'PR'])('%j alone is closed when the client ends, resets, or says nothing more', async (bytes) => {
+  it.each(['', 'PR'])('closes a connection after %j alone when it ends, resets or falls silent', async (bytes) => {
     for (const leave of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy(), () => {}]) {
       const accepted = once(server, 'connection')
       const socket = await connect()

@@ -19,7 +19,7 @@ let v2: Upstream
 /** Lets v2 answer `/slow`. */
 let release: () => void
 
-/** The body of an answer over HTTP/1.1. */
+/** Returns the body of an answer over HTTP/1.1. */
 function fetch1(url: string, headers: http.OutgoingHttpHeaders): Promise<string> {
   const { hostname, port, pathname, protocol } = new URL(url)
   const options = { hostname, port, path: pathname, headers, agent: false as const }
@@ -106,7 +106,7 @@ describe.each(['plain text', 'TLS'])('HTTP/2 over %s', (way) => {
     expect((await fetch2(session, '/iam/v1/nothing')).status).toBe(404)
   })
 
-  it('passes native requests on, in their entirety', async () => {
+  it('passes native requests on complete', async () => {
     const answer = await fetch2(session, '/upload', { ':method': 'PUT', 'x-kept': '1', te: 'trailers' }, Buffer.alloc(3_000_000, 'y'))
     expect(answer).toMatchObject({ status: 200, body: 'PUT yyyyyyyyyy', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-bytes': '3000000' } })
     expect(answer.headers).not.toHaveProperty('x-hop')
@@ -118,7 +118,7 @@ describe.each(['plain text', 'TLS'])('HTTP/2 over %s', (way) => {
     expect((await fetch2(session, '/x', { ':method': method }, 'twelve bytes')).headers['x-bytes']).toBe('12')
   })
 
-  it('wants a length for the body of a DELETE', async () => {
+  it('requires a length for the body of a DELETE', async () => {
     expect((await fetch2(session, '/x', { ':method': 'DELETE' }, 'abc')).status).toBe(411)
     expect((await fetch2(session, '/x', { ':method': 'DELETE', 'content-length': 3 }, 'abc')).headers['x-bytes']).toBe('3')
     expect((await fetch2(session, '/x', { ':method': 'DELETE' })).status).toBe(200)
@@ -133,7 +133,7 @@ describe.each(['plain text', 'TLS'])('HTTP/2 over %s', (way) => {
     await expect(fetch2(session, '/iam/v1/groups?name=long')).rejects.toThrow('NGHTTP2')
   })
 
-  it('cancels what the client gives up', async () => {
+  it('cancels what the client cancels', async () => {
     const arrived = once(v2.server, 'request')
     const stream = session.request({ ':path': '/hang' })
     stream.on('error', () => {})
@@ -144,7 +144,7 @@ describe.each(['plain text', 'TLS'])('HTTP/2 over %s', (way) => {
     expect(await proxy.logged(({ path }) => path === '/hang')).toMatchObject({ status: 499 })
   })
 
-  it('cancels what a client asked for that is gone', async () => {
+  it('cancels the requests of a client that is gone', async () => {
     const gone = await connect2(proxy.url, way === 'TLS' ? ca : undefined)
     const arrived = once(v2.server, 'request')
     gone.request({ ':path': '/hang' }).on('error', () => {})
@@ -159,12 +159,12 @@ describe.each(['plain text', 'TLS'])('HTTP/2 over %s', (way) => {
     expect([200, 400]).toContain(answer.status)
   })
 
-  it('HTTP/1.1 works beside it, also with an offer of h2c', async () => {
+  it('works beside HTTP/1.1, even with an offer of h2c', async () => {
     const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA' }
     for (const extra of [{}, headers]) expect(JSON.parse(await fetch1(`${proxy.url}/iam/v1/groups`, extra)).items).toHaveLength(1)
   })
 
-  it('WebSockets work beside it', async () => {
+  it('works beside WebSockets', async () => {
     const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket`, { ca })
     const answer = once(socket, 'message')
     await once(socket, 'open')
@@ -185,7 +185,7 @@ describe('a shutdown', () => {
     await closed
   })
 
-  it('waits for a request under way and tells its connection to go at once', async () => {
+  it('waits for a request in flight and tells its connection to leave at once', async () => {
     const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 60_000 })
     const session = await connect2(proxy.url)
     const arrived = once(v2.server, 'request')
@@ -199,7 +199,7 @@ describe('a shutdown', () => {
     await closed
   })
 
-  it('cuts off silent connections at last', async () => {
+  it('cuts off silent connections in the end', async () => {
     const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 50 })
     const silent = net.connect(Number(new URL(proxy.url).port), '127.0.0.1')
     await once(silent, 'connect')

@@ -20,7 +20,7 @@ describe('a refused connection', () => {
     return { rests, unread, refuse }
   }
 
-  it('is heard on while few are refused', () => {
+  it('is read further while refusals are few', () => {
     const { refuse, unread } = setUp(100)
     for (let name = 0; name < 10; name++) refuse(name)
     expect(unread.size).toBe(0)
@@ -28,7 +28,7 @@ describe('a refused connection', () => {
     expect([...unread]).toEqual([10])
   })
 
-  it('is heard again in its turn, so many a second', () => {
+  it('resumes in its turn, so many a second', () => {
     const { refuse, unread } = setUp(100)
     for (let name = 0; name < 40; name++) refuse(name)
     expect(unread.size).toBe(30)
@@ -38,7 +38,7 @@ describe('a refused connection', () => {
     expect(unread.size).toBe(0)
   })
 
-  it('is heard again after the time it was asked to wait, however many there are', () => {
+  it('resumes after the time it was told to wait, however many there are', () => {
     const { refuse, unread } = setUp(10)
     for (let name = 0; name < 200; name++) refuse(name)
     vi.advanceTimersByTime(990)
@@ -47,7 +47,7 @@ describe('a refused connection', () => {
     expect(unread.size).toBe(0)
   })
 
-  it('rests once, however many of its requests were under way', () => {
+  it('rests once, however many of its requests were in flight', () => {
     const { refuse, unread } = setUp(1)
     refuse(0)
     for (let each = 0; each < 5; each++) refuse(1)
@@ -55,7 +55,7 @@ describe('a refused connection', () => {
     expect(unread.size).toBe(0)
   })
 
-  it('rests no more at the end', () => {
+  it('resumes at the end', () => {
     const { rests, refuse, unread } = setUp(1)
     for (let name = 0; name < 5; name++) refuse(name)
     expect(unread.size).toBe(4)
@@ -65,7 +65,7 @@ describe('a refused connection', () => {
     expect(unread.size).toBe(0)
   })
 
-  it('never rests when there is no bound', () => {
+  it('never rests without a limit', () => {
     const { refuse, unread } = setUp(0)
     for (let name = 0; name < 200; name++) refuse(name)
     expect(unread.size).toBe(0)
@@ -93,7 +93,7 @@ describe('over HTTP', () => {
   it.each([
     ['plain text', {}],
     ['TLS', { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }],
-  ])('%s: what it asks while it rests is read after that, and answered when there is room again', async (_, certificate) => {
+  ])('%s: gets an answer to what it asks at rest once there is room again', async (_, certificate) => {
     const held: (() => void)[] = []
     let arrived = () => {}
     const v2 = await startUpstream((_, response) => {
@@ -113,7 +113,7 @@ describe('over HTTP', () => {
       expect(await second.status()).toBe('503')
     }
     second.send()
-    // Two answers of the admin port later, an ear for that connection would have heard it.
+    // After two answers of the admin port, a connection that is read would have been read.
     for (let each = 0; each < 2; each++) await fetch(`${proxy.adminUrl}/healthz`)
     const next = second.status()
     arrived = () => held.at(-1)?.()

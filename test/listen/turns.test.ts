@@ -9,7 +9,7 @@ afterEach(() => void server.closeAllConnections())
 
 type Begun = readonly [request: IncomingMessage, response: ServerResponse]
 
-/** A server that holds every request it begins, and a client that has sent these bytes. */
+/** A server that holds every request that it begins, and a client that has sent these bytes. */
 async function startHolding(bytes: string, most = 10) {
   const begun: Begun[] = []
   server = http.createServer(inTurn((...one) => void begun.push(one), most))
@@ -50,13 +50,13 @@ it('begins nothing on a connection that is gone', async () => {
   expect(urls(begun)).toEqual(['/1'])
 })
 
-it('ends a connection on which too many wait', async () => {
+it('ends a connection on which too many requests wait', async () => {
   const { begun, client } = await startHolding(get('/1').repeat(12))
   await once(client, 'close')
   expect(begun.length).toBeLessThanOrEqual(1)
 })
 
-it('tells when every whole request of a connection is answered', async () => {
+it('reports when every complete request of a connection is answered', async () => {
   const { begun, socket } = await startHolding(`${get('/1')}POST /2 HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhal`)
   while (begun.length === 0) await turn()
   const told: string[] = []

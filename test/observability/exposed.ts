@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { startProxy } from '../stage/proxy.ts'
 
-/** Names of all metrics that a proxy exposes, one that speaks TLS and therefore has them all. */
+/** Returns the names of all metrics that a proxy exposes. The proxy uses TLS and therefore has all of them. */
 export async function exposedMetrics(): Promise<ReadonlySet<string>> {
   const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
   const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls })
@@ -11,7 +11,7 @@ export async function exposedMetrics(): Promise<ReadonlySet<string>> {
   return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
 }
 
-/** The metrics that a PromQL expression names; the series of a histogram by the histogram's name. */
+/** Returns the metrics that a PromQL expression names; the series of a histogram by the histogram's name. */
 export function metricsIn(expression: string): readonly string[] {
   const names = [...expression.matchAll(/\b(?:crosswalk|process)_[a-z0-9_]+/g)].map(([name]) => name)
   return names.map((name) => name.replace(/_(bucket|sum|count)$/, ''))

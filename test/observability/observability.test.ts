@@ -20,11 +20,11 @@ const unknown = (expressions: readonly string[]) => expressions.flatMap(metricsI
 const expressionsOf = (panel: Panel) => (panel.targets ?? []).map(({ expr }) => expr)
 
 describe('the alerts', () => {
-  it('ask for metrics that there are', () => {
+  it('use only metrics that exist', () => {
     expect(unknown(alerts().map(({ expr }) => expr))).toEqual([])
   })
 
-  it('say what happened, how urgent it is, and where it stands what to do', () => {
+  it('state the event, its urgency, and the place of the instructions', () => {
     const anchors = [...GUIDE.matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
       heading
         .toLowerCase()
@@ -40,7 +40,7 @@ describe('the alerts', () => {
     }
   })
 
-  it('stand by name in the guide, under the heading that they point to', () => {
+  it('are named in the guide, under the heading that they point to', () => {
     const sections = GUIDE.split(/^## /m)
     for (const { alert, annotations } of alerts()) {
       const section = sections.find((text) => text.includes(alert)) ?? ''
@@ -51,21 +51,21 @@ describe('the alerts', () => {
 })
 
 describe('the dashboard', () => {
-  it('asks for metrics that there are, and for all of them', () => {
+  it('uses only metrics that exist, and all of them', () => {
     const expressions = panels().flatMap(expressionsOf)
     expect(unknown(expressions)).toEqual([])
     const shown = new Set(expressions.flatMap(metricsIn))
     expect([...exposed].filter((name) => !shown.has(name))).toEqual([])
   })
 
-  it('says what each panel shows', () => {
+  it('describes each panel', () => {
     for (const { title, type, description, targets } of panels().filter(({ type }) => type !== 'row')) {
       expect(description, title).toMatch(/\.$/)
       expect(targets, `${type} ${title}`).not.toEqual([])
     }
   })
 
-  it('has panels that neither share an id nor overlap, 24 columns wide', () => {
+  it('has panels with different ids, without overlap, on 24 columns', () => {
     const all = panels()
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
     const cells = all.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -76,7 +76,7 @@ describe('the dashboard', () => {
   })
 })
 
-it('the guide explains every metric, and none that there is not', () => {
+it('explains every metric in the guide, and no other', () => {
   const table = GUIDE.slice(GUIDE.indexOf('## Metrics'), GUIDE.indexOf('## Log'))
   const told = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
   expect([...told].sort()).toEqual([...exposed].sort())
@@ -89,7 +89,7 @@ describe('the configuration of Prometheus', () => {
     expect([jobs.map(({ job_name }: { job_name: string }) => job_name), rules]).toEqual([['crosswalk'], ['alerts.yaml']])
   })
 
-  it('asks as the admin port wants to be asked', async () => {
+  it('scrapes the admin port in the form that the port requires', async () => {
     const [{ authorization, metrics_path = '/metrics', static_configs: targets }] = jobs
     const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', 'admin.readToken': 'the-token-that-reads' })
     onTestFinished(proxy.close)
@@ -105,7 +105,7 @@ describe.runIf(hasPromtool())('promtool', () => {
     expect(promtool('check', 'config', '--syntax-only', 'docker/prometheus.yaml')).toBe('')
   })
 
-  it('accepts the alerts, and they fire when they should', () => {
+  it('accepts the alerts, which fire when they should', () => {
     expect(promtool('check', 'rules', 'docker/alerts.yaml')).toBe('')
     expect(promtool('test', 'rules', 'test/observability/alerts.yaml')).toBe('')
   })

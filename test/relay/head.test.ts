@@ -10,7 +10,7 @@ import { CONNECTION_SPECIFIC, SINGLE_VALUED } from '../../src/relay/single-value
 const head = (part: Partial<Head> = {}): Head => ({ status: 200, reason: 'OK', headers: ['x-a', '1'], ...part })
 
 describe.each([1, 2])('a head for a client that speaks HTTP/%d', (version) => {
-  it.each([0, 99, 100, 101, 199, 600, 999, Number.NaN])('is none with the status %d', (status) => {
+  it.each([0, 99, 100, 101, 199, 600, 999, Number.NaN])('is refused with the status %d', (status) => {
     expect(relayable(version, head({ status }))).toEqual({ problem: `its status ${status}` })
   })
 
@@ -23,26 +23,26 @@ describe.each([1, 2])('a head for a client that speaks HTTP/%d', (version) => {
     expect(relayable(version, head({ reason: 'Gr\xfcn\t!' }))).toEqual(head({ reason: 'Gr\xfcn\t!' }))
   })
 
-  it('has names and values that can be written, and a problem quotes no value', () => {
+  it('has writable names and values, and a problem quotes no value', () => {
     expect(relayable(version, head({ headers: ['x a', '1'] }))).toEqual({ problem: 'the name of a header' })
     expect(relayable(version, head({ headers: ['x-a', 'secret\x00'] }))).toEqual({ problem: 'its header x-a' })
     expect(relayable(version, head({ headers: ['x-a', 'gr\xfcn'] }))).toMatchObject({ status: 200 })
   })
 })
 
-describe('headers that stand twice', () => {
+describe('repeated headers', () => {
   const headers = ['Content-Type', 'a', 'content-type', 'b', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2']
 
   it('stay as they are over HTTP/1.1', () => {
     expect(relayable(1, head({ headers }))).toMatchObject({ headers })
   })
 
-  it('stand once over HTTP/2 when they are single-valued', () => {
+  it('occur once over HTTP/2 if they are single-valued', () => {
     expect(relayable(2, head({ headers }))).toMatchObject({ headers: ['Content-Type', 'a', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2'] })
   })
 })
 
-/** Names whose doubled value the HTTP/2 of this Node refuses to write, of these. */
+/** Returns those of these names whose repetition the HTTP/2 of this Node refuses. */
 async function refusedTwice(names: readonly string[]): Promise<string[]> {
   const refused: string[] = []
   const server = http2.createServer()
@@ -50,7 +50,7 @@ async function refusedTwice(names: readonly string[]): Promise<string[]> {
     for (const name of names) {
       try {
         stream.respond({ ':status': 200, [name]: ['trailers', 'b'] })
-        // It was taken: the next name needs a stream of its own.
+        // The name was accepted: the next one needs a stream of its own.
         stream.end(name)
         return
       } catch {
@@ -71,7 +71,7 @@ async function refusedTwice(names: readonly string[]): Promise<string[]> {
   return refused
 }
 
-it('the tables are those of the Node that runs', async () => {
+it('agrees with the tables of the Node that runs', async () => {
   const names = [...SINGLE_VALUED, ...CONNECTION_SPECIFIC]
   expect(await refusedTwice(names)).toEqual(names)
   for (const name of ['set-cookie', 'vary', 'link', 'www-authenticate', 'x-frame-options', 'server']) {
@@ -79,7 +79,7 @@ it('the tables are those of the Node that runs', async () => {
   }
 })
 
-it('what Node still refuses is told and not thrown', () => {
+it('returns what Node still refuses, and does not throw', () => {
   const response = { writeHead: () => {} } as unknown as ServerResponse
   expect(giveHead(response, head())).toBeUndefined()
   const refusing = new http.ServerResponse(new http.IncomingMessage(undefined as never))
@@ -89,7 +89,7 @@ it('what Node still refuses is told and not thrown', () => {
   expect(giveHead(refusing, head())).toEqual({ problem: 'ERR_ODD' })
 })
 
-it('flat lists and objects say the same', () => {
+it('converts flat lists to objects and back', () => {
   const list = ['a', '1', 'set-cookie', 'x', 'set-cookie', 'y', '__proto__', 'z']
   expect(flat(grouped(['a', '1', 'set-cookie', 'x', 'set-cookie', 'y']))).toEqual(list.slice(0, 6))
   expect(flat({ a: undefined, b: '1' })).toEqual(['b', '1'])

@@ -26,7 +26,7 @@ afterEach(() => {
   server?.close()
 })
 
-/** A server that never answers its only stream, and a client that writes these bytes and answers nothing. */
+/** A server that never answers its only stream, and a client that sends these bytes and answers nothing. */
 async function connection(times: typeof SOON, ...frames: readonly Buffer[]) {
   server = http2.createServer({})
   server.on('session', (session) => session.on('stream', probe(session, times)))
@@ -43,26 +43,26 @@ async function connection(times: typeof SOON, ...frames: readonly Buffer[]) {
   return session
 }
 
-/** However it ends: some versions of Node tell of an error before. */
+/** Resolves however the session ends: some versions of Node emit an error first. */
 function closed(session: http2.ServerHttp2Session): Promise<void> {
   session.on('error', () => {})
   return new Promise((resolve) => (session.closed && session.destroyed ? resolve() : session.once('close', () => resolve())))
 }
 
-it('ends a connection whose other side answers no PING while a stream waits', async () => {
+it('ends a connection whose peer answers no PING while a stream waits', async () => {
   const session = await connection(SOON, bytesOf(REQUEST))
   await closed(session)
   expect(session.destroyed).toBe(true)
 })
 
-it('ends a connection that an error of its frames stopped, whatever Node makes of it', async () => {
+it('ends a connection that a frame error stopped, whatever Node does with it', async () => {
   const broken = bytesOf(frame(TYPE.SETTINGS, FLAG.ACK, 0, Buffer.alloc(6)))
   const session = await connection(SOON, bytesOf(REQUEST), broken)
   await closed(session)
   expect(session.destroyed).toBe(true)
 })
 
-it('asks again and again while the other side answers, and lets the stream wait', async () => {
+it('repeats the PING while the peer answers, and lets the stream wait', async () => {
   const peer = http2.createServer()
   let pings = 0
   const asked = new Promise<void>((resolve) => {
@@ -80,7 +80,7 @@ it('asks again and again while the other side answers, and lets the stream wait'
   peer.close()
 })
 
-it('asks nothing when no stream is open', () => {
+it('sends no PING without an open stream', () => {
   vi.useFakeTimers()
   const ping = vi.fn()
   const session = { destroyed: false, once: () => {}, ping } as unknown as http2.Http2Session

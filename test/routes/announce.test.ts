@@ -41,34 +41,34 @@ const announced = async (path: string, init?: RequestInit) => {
   return Object.fromEntries(names.map((name) => [name, headers.get(name)]))
 }
 
-it('nothing is announced by default, as v1 announced nothing', async () => {
+it('announces nothing by default, as v1 did', async () => {
   await start({})
   expect(await announced('/iam/v1/groups')).toEqual({})
 })
 
-it('answers and errors of v1 tell when v1 ends and what comes after it', async () => {
+it('announces the end of v1 and its successor in answers and errors', async () => {
   await start(ANNOUNCED)
   for (const path of ['/iam/v1/groups', '/iam/v1/groups?page_size=x']) expect(await announced(path)).toEqual(EXPECTED)
   expect(await announced('/iam/v1/groups', { method: 'POST', body: '{' })).toEqual(EXPECTED)
 })
 
-it('answers of the v1 service keep their links', async () => {
+it('keeps the links in answers of the v1 service', async () => {
   await start(ANNOUNCED)
   expect(await announced('/registry/v1/vuln_reports')).toEqual({ ...EXPECTED, link: `</next>; rel="next", ${EXPECTED.link}` })
 })
 
-it('a path that cannot be decoded is answered alike', async () => {
+it('also announces for a path that cannot be decoded', async () => {
   await start(ANNOUNCED)
   const answer = await rawExchange(proxy.url, 'GET /iam/v1/%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
   expect(answer).toMatch(/^HTTP\/1\.1 400 .*\r\ndeprecation: @1803859200\r\n/s)
 })
 
-it('native answers are left alone', async () => {
+it('leaves native answers unchanged', async () => {
   await start(ANNOUNCED)
   expect(await announced('/iam/v2/groups')).toEqual({})
 })
 
-it('each can be announced alone', async () => {
+it('can announce each by itself', async () => {
   await start({ 'v1.sunset': MARCH })
   expect(await announced('/iam/v1/groups')).toEqual({ sunset: 'Mon, 01 Mar 2027 00:00:00 GMT' })
 })

@@ -54,12 +54,12 @@ describe('bodies', () => {
     expect(v2.seen[0]?.body).toBe(body)
   })
 
-  it('are an empty message when there is none', async () => {
+  it('are an empty message when empty', async () => {
     expect((await create(null)).status).toBe(200)
     expect(v2.seen[0]?.body).toBe('{}')
   })
 
-  it('that are not JSON are code 3', async () => {
+  it('are code 3 if they are not JSON', async () => {
     const { status, body } = await create('{"name":')
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 3, details: [] })
@@ -67,11 +67,11 @@ describe('bodies', () => {
     expect(v2.seen).toEqual([])
   })
 
-  it('that are not UTF-8 are code 3', async () => {
+  it('are code 3 if they are not UTF-8', async () => {
     expect((await create(Buffer.from([0x22, 0xff, 0x22]))).body).toEqual({ code: 3, message: 'the request body is not UTF-8', details: [] })
   })
 
-  it('beyond the limit are refused by its name, with and without a length', async () => {
+  it('are refused beyond the limit, which is named, with and without a length', async () => {
     const long = JSON.stringify({ name: 'x'.repeat(2000) })
     const chunked = new ReadableStream({
       start(controller) {
@@ -87,7 +87,7 @@ describe('bodies', () => {
     expect(v2.seen).toEqual([])
   })
 
-  it('are put together of however small pieces', async () => {
+  it('are joined from pieces of any size', async () => {
     const body = JSON.stringify({ name: 'é'.repeat(200) })
     const pieces = [...Buffer.from(body)].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`)
     const head = `POST /iam/v1/groups/${GROUP} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`
@@ -114,20 +114,20 @@ describe('a GET written as a POST', () => {
   const overriding = (method: string, type: string, body: string) =>
     call('/iam/v1/groups', { method: 'POST', body, headers: { 'X-HTTP-Method-Override': method, 'content-type': type } })
 
-  it('is what X-HTTP-Method-Override says', async () => {
+  it('is possible with X-HTTP-Method-Override', async () => {
     expect((await overriding('get', FORM, 'name=x')).status).toBe(200)
     expect(v2.seen[0]).toMatchObject({ method: 'GET', url: '/iam/v2/groups?name=x&page_size=200' })
   })
 
   it.each(['application/json', `${FORM}; charset=utf-8`])(
-    'is a POST whatever that header says where v1 does not heed it: %s',
+    'is a POST where v1 ignores that header: %s',
     async (type) => {
       await overriding('GET', type, '{"name":"x"}')
       expect(v2.seen[0]).toMatchObject({ method: 'POST', url: '/iam/v2/groups', body: '{"name":"x"}' })
     },
   )
 
-  it('is nothing but a GET by that header', async () => {
+  it('cannot become another method by that header', async () => {
     const answer = await overriding('DELETE', FORM, '')
     expect([answer.status, v2.seen]).toEqual([400, []])
   })
@@ -145,27 +145,27 @@ describe('paths', () => {
     expect(v2.seen[0]?.url).toBe(`/iam/v2/groups/${uid}`)
   })
 
-  it('with broken percent-encoding are code 3', async () => {
+  it('are code 3 with broken percent-encoding', async () => {
     const { status, headers, body } = await call('/iam/v1/groups/%zz')
     expect(status).toBe(400)
     expect(body).toEqual({ code: 3, message: 'the request target is not a well-formed path', details: [] })
     expect(headers.get('x-request-id')).toMatch(/^[\w-]{12}-\d+$/)
   })
 
-  it('that nobody knows are 404 in v1 shape', async () => {
+  it('are 404 in v1’s form if they are unknown', async () => {
     for (const path of ['/iam/v1/nothing', '/iam/v1', '/libraries/v1/nothing']) {
       expect(await call(path)).toMatchObject({ status: 404, body: { code: 5, message: 'Not Found', details: [] } })
     }
   })
 
-  it.each(['PATCH', 'OPTIONS', 'PROPFIND'])('with the method %s are 501 in v1 shape', async (method) => {
+  it.each(['PATCH', 'OPTIONS', 'PROPFIND'])('are 501 in v1’s form with the method %s', async (method) => {
     expect(await call('/iam/v1/groups', { method })).toMatchObject({
       status: 501,
       body: { code: 12, message: 'Method Not Allowed', details: [] },
     })
   })
 
-  it('with HEAD and TRACE are 501 too', async () => {
+  it('are 501 with HEAD and TRACE too', async () => {
     expect((await call('/iam/v1/groups', { method: 'HEAD' })).status).toBe(501)
     expect(await rawExchange(proxy.url, 'TRACE /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 501 .*Method Not Allowed","details":\[\]\}$/s,
@@ -174,11 +174,11 @@ describe('paths', () => {
 })
 
 describe('queries', () => {
-  it('with broken percent-encoding are code 3', async () => {
+  it('are code 3 with broken percent-encoding', async () => {
     expect((await call('/iam/v1/groups?name=%zz')).body).toMatchObject({ code: 3, details: [] })
   })
 
-  it('lose what v1 does not know', async () => {
+  it('lose parameters that v1 does not know', async () => {
     await call('/iam/v1/groups?colour=red&name=a+b')
     expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%20b&page_size=200')
   })
@@ -191,7 +191,7 @@ it('says what a v1-only operation needs', async () => {
   expect(body.message).toMatch(/^registry\.vuln_reports\.list needs a v1 service: .* set upstream\.v1 \(CROSSWALK_UPSTREAM_V1\)/)
 })
 
-it('answers plain application/json and the request id it was given', async () => {
+it('answers plain application/json and the given request id', async () => {
   const { headers } = await call('/iam/v1/groups', { headers: { 'x-request-id': 'mine-1' } })
   expect([headers.get('content-type'), headers.get('x-request-id')]).toEqual(['application/json', 'mine-1'])
   expect(v2.seen[0]?.headers['x-request-id']).toBe('mine-1')

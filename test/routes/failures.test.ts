@@ -30,7 +30,7 @@ const GROUPS = '/iam/v1/groups'
 const POST = { method: 'POST', body: '{"name":"x"}' }
 
 describe('v2', () => {
-  it('down is 503', async () => {
+  it('causes 503 when it is down', async () => {
     const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
     open.push(proxy)
     const refused = { status: 503, body: { code: 14, message: 'the v2 service cannot be reached', details: [] } }
@@ -41,7 +41,7 @@ describe('v2', () => {
   it.each([
     ['GET', undefined],
     ['POST', '{"name":"x"}'],
-  ])('that has had enough says so to the client of a %s: 429 in v1 shape, with its Retry-After, and asked once', async (method, body) => {
+  ])('causes 429 with its Retry-After for a %s, and is asked once', async (method, body) => {
     const { v2, proxy } = await setUp((_, response) => {
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
       response.end('{"code":8,"message":"slow down","details":[]}')
@@ -52,12 +52,12 @@ describe('v2', () => {
     expect(v2.seen).toHaveLength(1)
   })
 
-  it('slow is 504, by the limit of one call', async () => {
+  it('causes 504 when it is slow, by the limit of one call', async () => {
     const { proxy } = await setUp(() => {}, { 'limits.callTimeoutMs': 100 })
     expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 504, body: { code: 4, details: [] } })
   })
 
-  it('slow is 504, by the limit of the request and its name', async () => {
+  it('causes 504 when it is slow, by the named limit of the request', async () => {
     const { proxy } = await setUp(() => {}, { 'limits.deadlineMs': 100 })
     expect(await statusOf(proxy.url + GROUPS)).toEqual({
       status: 504,
@@ -65,12 +65,12 @@ describe('v2', () => {
     })
   })
 
-  it('talking nonsense is 500', async () => {
+  it('causes 500 when its answer is nonsense', async () => {
     const { proxy } = await setUp((_, response) => response.end('<html>'))
     expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 500, body: { code: 13, details: [] } })
   })
 
-  it('v2 nesting its answer deeper than can be written is an error of v2', async () => {
+  it('is to blame for an answer that is nested too deeply to be written', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const claims = `{"groups":[{"uid":"a","name":"b","resourceLimits":{"deep":${deep}}}]}`
     const { proxy } = await setUp((_, response) => void response.end(claims))
@@ -80,7 +80,7 @@ describe('v2', () => {
     })
   })
 
-  it('cutting a read off is asked once more', async () => {
+  it('is asked once more after it broke off a read', async () => {
     let asked = 0
     const { proxy } = await setUp((request, response) => {
       asked += 1
@@ -91,20 +91,20 @@ describe('v2', () => {
     expect(asked).toBe(2)
   })
 
-  it('cutting a write off is never asked again', async () => {
+  it('is never asked again after it broke off a write', async () => {
     const { v2, proxy } = await setUp((request) => void request.socket.destroy())
     expect((await statusOf(proxy.url + GROUPS, POST)).status).toBe(503)
     expect(v2.seen).toHaveLength(1)
   })
 
-  it('answering 503 is not asked again', async () => {
+  it('is not asked again after a 503', async () => {
     const { v2, proxy } = await setUp(answering({ code: 14, message: 'busy', details: [] }, 503))
     expect(await statusOf(proxy.url + GROUPS)).toMatchObject({ status: 503, body: { code: 14, message: 'busy' } })
     expect(v2.seen).toHaveLength(1)
   })
 })
 
-it('a slow body ends with the deadline', async () => {
+it('is cut off at the deadline when its body is slow', async () => {
   const { proxy } = await setUp(answering({}), { 'limits.deadlineMs': 100 })
   const { hostname, port } = new URL(proxy.url)
   const answer = await new Promise<string>((resolve) => {
@@ -149,7 +149,7 @@ describe('a streamed list', () => {
   const pageOf = (url = '') => Number(new URL(url, 'http://x').searchParams.get('page_token') ?? '0')
   const page = (at: number) => ({ groups: rows(at), nextPageToken: String(at + 1) })
 
-  it('that fails after its first byte breaks the connection', async () => {
+  it('breaks the connection if it fails after its first byte', async () => {
     const { proxy } = await setUp(
       (request, response) => {
         const at = pageOf(request.url)
@@ -164,7 +164,7 @@ describe('a streamed list', () => {
     expect(await proxy.logged(({ status }) => status === 500)).toMatchObject({ calls: 4, error: { code: 'INTERNAL', message: 'boom' } })
   })
 
-  it('that fails within the first rows keeps its status', async () => {
+  it('keeps its status if it fails within the first rows', async () => {
     const { proxy } = await setUp((request, response) => {
       if (pageOf(request.url) === 0) answering(page(0))(request, response, '')
       else answering({ code: 13, message: 'boom', details: [] }, 500)(request, response, '')
@@ -172,7 +172,7 @@ describe('a streamed list', () => {
     expect((await fetch(proxy.url + GROUPS)).status).toBe(500)
   })
 
-  it('waits for a client that does not read, and no longer than the deadline', async () => {
+  it('waits for a client that does not read until the deadline', async () => {
     const { v2, proxy } = await setUp((request, response) => answering(page(pageOf(request.url)))(request, response, ''), {
       'limits.bufferedRows': 0,
       'limits.deadlineMs': 2000,
@@ -181,7 +181,7 @@ describe('a streamed list', () => {
     const socket = net.connect(Number(port), hostname, () => socket.write(`GET ${GROUPS} HTTP/1.1\r\nhost: x\r\n\r\n`))
     socket.on('error', () => {})
     expect(await proxy.logged(() => true)).toMatchObject({ status: 504, error: { code: 'DEADLINE_EXCEEDED' } })
-    // What fits into the sockets' buffers; without back-pressure it would be as much as 2 seconds can hold.
+    // The amount that fits into the sockets' buffers. Without back-pressure it would be as much as 2 seconds allow.
     expect(v2.seen.length).toBeLessThan(300)
     socket.destroy()
   })

@@ -26,7 +26,7 @@ async function setUp(values: Partial<Config>, handle: Handler = answering({ grou
 const GROUPS = '/iam/v1/groups'
 const uids = (page: number) => Array.from({ length: 10 }, (_, at) => ({ uid: `${page}${at}`.padStart(40, '0') }))
 
-/** An endless list, ten rows a page. */
+/** An endless list with ten rows a page. */
 const endless: Handler = (request, response) => {
   const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page_token') ?? '1')
   answering({ groups: uids(at), nextPageToken: String(at + 1) })(request, response, '')
@@ -43,7 +43,7 @@ it.each<[setting: keyof Config, value: number, status: number, handle: Handler |
   ['limits.callsPerRequest', 3, 400, endless],
   ['limits.deadlineMs', 50, 504, silent],
   ['limits.headerBytes', 1024, 431, undefined, { headers: { 'x-large': 'x'.repeat(1100) } }],
-])('%s = %d is kept: %d, and the error names it', async (setting, value, status, handle, init) => {
+])('enforces %s = %d: %d, and the error names it', async (setting, value, status, handle, init) => {
   const proxy = await setUp({ [setting]: value }, handle)
   const answer = await fetch(proxy.url + GROUPS, init)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
@@ -51,7 +51,7 @@ it.each<[setting: keyof Config, value: number, status: number, handle: Handler |
   expect(body).toEqual({ code: expect.any(Number), message: expect.stringContaining(`${setting} (${value})`), details: [] })
 })
 
-it('a list that is too long after its first byte breaks the connection', async () => {
+it('breaks the connection if a list becomes too long after its first byte', async () => {
   const proxy = await setUp({ 'limits.rowsPerRequest': 50, 'limits.bufferedRows': 20 }, endless)
   const answer = await fetch(proxy.url + GROUPS)
   await expect(answer.text()).rejects.toThrow()
@@ -61,7 +61,7 @@ it('a list that is too long after its first byte breaks the connection', async (
   })
 })
 
-it('headers that trickle in are cut off with 408, and the error names the limit', async () => {
+it('cuts off slow headers with 408, and the error names the limit', async () => {
   const proxy = await setUp({ 'limits.headersTimeoutMs': 100 })
   const { hostname, port } = new URL(proxy.url)
   const answer = await new Promise<string>((resolve, reject) => {
@@ -80,14 +80,14 @@ it('headers that trickle in are cut off with 408, and the error names the limit'
   )
 })
 
-it.each(['/registry/v1/vuln_reports', '/iam/v2/groups'])('%s: a body that stops ends with its connection', async (path) => {
+it.each(['/registry/v1/vuln_reports', '/iam/v2/groups'])('%s: ends the connection of a body that stops', async (path) => {
   const upstream = await startUpstream(silent)
   const proxy = await startProxy({ 'limits.idleTimeoutMs': 100, 'upstream.v1': upstream.url, 'upstream.v2': upstream.url })
   open.push(proxy, upstream)
   expect(await rawExchange(proxy.url, `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{`)).toBe('')
 })
 
-it('no header is lost, however many there are', async () => {
+it('loses no header, however many there are', async () => {
   const seen: unknown[] = []
   const proxy = await setUp({}, (request, response) => {
     seen.push(request.headers.authorization)
@@ -98,20 +98,20 @@ it('no header is lost, however many there are', async () => {
   expect(seen).toEqual(['last'])
 })
 
-it('a log line tells twenty unknown parameters at most', async () => {
+it('logs at most twenty unknown parameters in a line', async () => {
   const proxy = await setUp({})
   const names = Array.from({ length: 1000 }, (_, at) => `unknown_${at}`)
   expect((await fetch(`${proxy.url}${GROUPS}?${names.join('&')}`)).status).toBe(200)
   expect((await proxy.logged(() => true)).dropped).toEqual(Array(20).fill('(no name)'))
 })
 
-it('an expectation that nobody can meet is refused in v1 shape', async () => {
+it('refuses an impossible expectation in v1’s form', async () => {
   const proxy = await setUp({})
   const answer = await rawExchange(proxy.url, `POST ${GROUPS} HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\n{}`)
   expect(answer).toMatch(/^HTTP\/1\.1 417 .*\{"code":3,"message":"the expect header can only be 100-continue","details":\[\]\}$/s)
 })
 
-it('a body is nested no deeper than 100 levels', () => {
+it('refuses a body that is nested more than 100 levels deep', () => {
   const nested = (depth: number, inside = '') => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`
   expect(() => parseJson(nested(100))).not.toThrow()
   expect(() => parseJson(nested(100, '"[[\\"[["'))).not.toThrow()
@@ -121,7 +121,7 @@ it('a body is nested no deeper than 100 levels', () => {
   }
 })
 
-it('a WebSocket may be silent for longer than a request', async () => {
+it('lets a WebSocket be silent for longer than a request', async () => {
   const upstream = await startUpstream(silent)
   const sockets = new WebSocketServer({ server: upstream.server })
   sockets.on('connection', (socket) => socket.on('message', (message) => socket.send(message)))
@@ -129,7 +129,7 @@ it('a WebSocket may be silent for longer than a request', async () => {
   open.push(proxy, upstream)
   const client = new WebSocket(`${proxy.url.replace('http', 'ws')}/events`)
   await once(client, 'open')
-  // This one falls silent later and is closed before.
+  // This connection falls silent later and is closed earlier.
   await rawExchange(proxy.url, 'POST /iam/v2/groups HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
   client.send('still here')
   const [echo] = await once(client, 'message')

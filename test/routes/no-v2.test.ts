@@ -5,10 +5,10 @@ import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 
 const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
 
-/** What the gateway of the sandbox says to paths that it does not serve. */
+/** The answer of the sandbox's gateway to paths that it does not serve. */
 const GATEWAY = { code: 14, message: 'the v2 service answered HTTP 404 without naming a missing resource', details: [] }
 
-/** Bodies and queries without which the tables refuse a request. */
+/** Bodies and queries that the tables require in a request. */
 const BODY = JSON.stringify({ name: 'x', digest: 'sha256:0' })
 const BATCH = '[]'
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 it.each(served.map((operation) => [operation.id, operation] as const))(
-  '%s is an outage where v2 is not',
+  'reports an outage for %s if v2 is not there',
   async (id, { method, template }) => {
     const target = template.replace(/\{[^}]+\}/g, sandbox.organization)
     const body = method === 'GET' || method === 'DELETE' ? undefined : id.endsWith('create_batch') ? BATCH : BODY
@@ -35,7 +35,7 @@ it.each(served.map((operation) => [operation.id, operation] as const))(
   },
 )
 
-it.each(['/iam/v1/groups', '/registry/v1/repos', '/registry/v1/tags'])('%s by id is an outage where v2 is not', async (path) => {
+it.each(['/iam/v1/groups', '/registry/v1/repos', '/registry/v1/tags'])('reports an outage for %s by id if v2 is not there', async (path) => {
   const answer = await fetch(`${proxy.url}${path}?id=${sandbox.organization}`, { headers: bearer(sandbox.tokens.owner) })
   expect([answer.status, await answer.json()]).toEqual([503, GATEWAY])
 })

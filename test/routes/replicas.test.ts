@@ -9,7 +9,7 @@ import { startUpstream } from '../stage/upstream.ts'
 
 const GROUPS = '/iam/v1/groups'
 
-/** A sandbox, and a way to it on which the answer to the first read waits, as it was when the read arrived, until it is let go. */
+/** A sandbox and a way to it that holds the answer to the first read, as it was when the read arrived, until it is released. */
 async function slowWay() {
   const sandbox = await startSandbox({ port: 0, data: 'demo' })
   onTestFinished(sandbox.close)
@@ -36,7 +36,7 @@ async function replica(v2: string): Promise<TestProxy> {
   return proxy
 }
 
-it('a read sees what its caller has written through another replica, though an older read of it is still under way', async () => {
+it('shows a caller its write through another replica, despite an older read', async () => {
   const { sandbox, way, held, letGo } = await slowWay()
   const [one, other] = [await replica(way.url), await replica(sandbox.url)]
   const headers = { ...bearer(sandbox.tokens.owner), 'content-type': 'application/json' }

@@ -6,7 +6,7 @@ import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
 const MOVED = 'EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED'
 
-/** Every value of a parameter that v2 lacks, by name and by number, in either spelling. */
+/** Every parameter value that v2 lacks, by name and by number, in either spelling. */
 const V1_ALONE = [
   ...['JAVASCRIPT', 'JAVA_ATHENA', 'PYTHON_ATHENA', 'JAVASCRIPT_ATHENA', 'DOTNET', 'DOTNET_ATHENA', 'GO', 'GO_ATHENA', '9'].flatMap(
     (value) => [`/libraries/v1/artifacts?ecosystems=${value}`, `/libraries/v1/artifacts/count?ecosystems=JAVA&ecosystems=${value}`],
@@ -39,7 +39,7 @@ async function withProxy(values: Parameters<typeof startProxy>[0], use: (proxy: 
 }
 
 describe('a value of a parameter that only v1 knows', () => {
-  it.each(['v2', 'diff-v2', 'diff-v1', 'v1'] as const)('goes to v1 as it came, and there alone, in mode %s', (mode) =>
+  it.each(['v2', 'diff-v2', 'diff-v1', 'v1'] as const)('goes unchanged to v1 alone in mode %s', (mode) =>
     withProxy({ modes: { default: mode, rules: [], testers: ['*'] } }, async ({ url, log }) => {
       for (const path of V1_ALONE) {
         const answer = await fetch(url + path, { headers: { ...bearer('t'), 'x-crosswalk-mode': mode } })
@@ -51,7 +51,7 @@ describe('a value of a parameter that only v1 knows', () => {
     }),
   )
 
-  it('goes there in a form too, byte for byte', () =>
+  it('goes to v1 in a form too, byte for byte', () =>
     withProxy({}, async ({ url }) => {
       const body = 'query=%6ba&ecosystems=%47O'
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -71,7 +71,7 @@ describe('a value of a parameter that only v1 knows', () => {
       expect(v2.seen).toHaveLength(3)
     }))
 
-  it('does not take a list with it that v2 had begun', () =>
+  it('does not take along a list that v2 had begun', () =>
     withProxy({}, async ({ url }) => {
       for (const query of ['ecosystems=JAVA', 'ecosystems=GO', 'ecosystems=JAVA&page_token=t']) {
         await fetch(`${url}/libraries/v1/artifacts?${query}`, { headers: bearer('t') })
@@ -79,7 +79,7 @@ describe('a value of a parameter that only v1 knows', () => {
       expect([v1.seen.length, v2.seen.length]).toEqual([1, 2])
     }))
 
-  it('without a v1 service is refused with what to set', async () => {
+  it('is refused without a v1 service, with the setting that would help', async () => {
     const proxy = await startProxy({ 'upstream.v2': v2.url })
     const said = async (path: string) => (await (await fetch(proxy.url + path)).json()) as { code: number; message: string }
     const remedy = 'set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on'
@@ -109,7 +109,7 @@ describe('a read that v2 can only emulate', () => {
     for (const path of EMULATED) await (await fetch(url + path)).text()
   }
 
-  it('goes to v1, and to v2 where the operator says so', async () => {
+  it('goes to v1, and to v2 if the operator says so', async () => {
     await withProxy({}, askAll)
     expect([v1.seen.map(({ url }) => url), v2.seen]).toEqual([EMULATED, []])
     await withProxy({ emulated: 'v2' }, askAll)
@@ -122,17 +122,17 @@ describe('a read that v2 can only emulate', () => {
     expect([v1.seen.map(({ url }) => url), v2.seen.length]).toEqual([EMULATED.slice(-1), EMULATED.length - 1])
   })
 
-  it('does not take the writes with it', () =>
+  it('does not take the writes along', () =>
     withProxy({}, async ({ url }) => {
       await (await fetch(`${url}/registry/v1/tags/a/b`, { method: 'PUT', body: '{}' })).text()
       expect([v1.seen.length, v2.seen.length > 0]).toEqual([0, true])
     }))
 })
 
-describe('what only v1 answered', () => {
+describe('a read that only v1 answered', () => {
   const known = async <T>({ adminUrl }: TestProxy, path: string) => (await (await fetch(adminUrl + path)).json()) as T
 
-  it('keeps its client at v1, and stands in traffic by itself', () =>
+  it('keeps its client at v1, and has its own entry in traffic', () =>
     withProxy({}, async (proxy) => {
       const ask = (path: string, token = 't') => fetch(proxy.url + path, { headers: bearer(token) })
       await ask('/iam/v1/groups')
@@ -153,7 +153,7 @@ describe('what only v1 answered', () => {
       })
     }))
 
-  it('at an unknown path makes nobody a client', () =>
+  it('identifies no client at an unknown path', () =>
     withProxy({}, async (proxy) => {
       for (const token of ['a', 'b']) await (await fetch(`${proxy.url}/registry/v1/nothing`, { headers: bearer(token) })).text()
       expect(await known<readonly Client[]>(proxy, '/clients')).toEqual([])

@@ -4,17 +4,17 @@ import { hasChromium, openBrowser } from '../report/browser.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
 
-/** The name that a page of a stranger has; Chromium resolves it to this machine, as after a rebinding. */
+/** The host name of a foreign page. Chromium resolves it to this machine, as after a rebinding. */
 const EVIL = 'evil.example'
 
-describe.skipIf(!hasChromium())('pages of strangers in Chromium', () => {
+describe.skipIf(!hasChromium())('foreign pages in Chromium', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser(`--host-resolver-rules=MAP ${EVIL} 127.0.0.1`)
   })
   afterAll(() => browser.close())
 
-  /** A page that the stranger's own server gave, and what its requests were answered from then on. */
+  /** Loads a page from the foreign server and returns the answers to its requests from then on. */
   async function strangersPage(host: string) {
     const server = await startUpstream((_, response) =>
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>x</title>'),
@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium())('pages of strangers in Chromium', () => {
   const run = (page: Page, script: string) => page.evaluate<unknown>(`(async () => { ${script} })()`)
   const PUT = `{ method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"default":"v1"}' }`
 
-  it('whose name was bound to the admin port afterwards neither read nor change', async () => {
+  it('neither read nor change anything after their name was bound to the admin port', async () => {
     const { page, port, answered } = await strangersPage(EVIL)
     const { modes } = await admin({ 'admin.port': port })
     const before = await modes()
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium())('pages of strangers in Chromium', () => {
     expect((await page.goto(`http://${EVIL}:${port}/report`))?.status()).toBe(403)
   })
 
-  it('of another origin are refused, however they ask', async () => {
+  it('are refused from another origin, however they ask', async () => {
     const { page, answered } = await strangersPage('localhost')
     const { adminUrl, modes } = await admin()
     const before = await modes()
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium())('pages of strangers in Chromium', () => {
     expect(await modes()).toBe(before)
   })
 
-  it('that are none, because a person opened the report by its address, work', async () => {
+  it('do not include the report that a person opened by its address', async () => {
     const { adminUrl } = await admin()
     const page = await browser.newPage()
     onTestFinished(() => page.close())

@@ -23,20 +23,20 @@ beforeEach(() => {
   v2.seen.length = 0
 })
 
-it.each(['a b', 'a\tb', 'é', '', 'x'.repeat(129)])('a request id that could harm a log is replaced: %j', async (id) => {
+it.each(['a b', 'a\tb', 'é', '', 'x'.repeat(129)])('replaces a request id that could harm a log: %j', async (id) => {
   const answer = await rawExchange(proxy.url, `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-request-id: ${id}\r\n\r\n`)
   expect(answer).toMatch(/\r\nx-request-id: [\w-]{12}-\d+\r\n/)
   expect(v2.seen[0]?.headers['x-request-id']).toMatch(/^[\w-]{12}-\d+$/)
 })
 
-it('a value cannot bring a header of its own', async () => {
+it('lets no value add a header of its own', async () => {
   const answer = await fetch(`${proxy.url}/iam/v1/groups?name=a%0d%0aX-Evil:%201`)
   expect(answer.headers.has('x-evil')).toBe(false)
   expect(v2.seen[0]?.headers).not.toHaveProperty('x-evil')
   expect(v2.seen[0]?.url).toBe('/iam/v2/groups?name=a%0D%0AX-Evil%3A%201&page_size=200')
 })
 
-it('a translated call takes over what concerns v2 and nothing else', async () => {
+it('gives a translated call only the headers that concern v2', async () => {
   await fetch(`${proxy.url}/iam/v1/groups`, {
     headers: {
       authorization: 'Bearer t',
@@ -60,6 +60,6 @@ it('a translated call takes over what concerns v2 and nothing else', async () =>
   })
 })
 
-it('headers of v2 stay behind a translated answer', async () => {
+it('drops the headers of v2 from a translated answer', async () => {
   expect((await fetch(`${proxy.url}/iam/v1/groups`)).headers.has('x-internal')).toBe(false)
 })

@@ -8,24 +8,24 @@ import { search } from './patterns/search.ts'
 
 const { known, made } = patternsBelow(['src', 'mappings'])
 
-/** Regular expressions that are made of what somebody wrote elsewhere, and why no stranger can make them slow. */
+/** Regular expressions made from texts of other places, and why no client can make them slow. */
 const MADE: Readonly<Record<string, string>> = {
   'src/sandbox/auth/claim-match.ts: new RegExp(`^(?:${pattern})$`)':
     'the sandbox runs on the machine of whoever tries Crosswalk: the patterns of identities are their own, and no proxy runs them',
   'src/sandbox/v2/iam/identities/identity-message.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',
 }
 
-describe('the work of a pattern grows with the text, whatever the text is', () => {
+describe('the work of a pattern grows only with the text', () => {
   it.each(known)('$file:$line $literal', ({ literal }) => {
     expect(growthOf(literal)).toBeUndefined()
   })
 
-  it('a pattern that is made while the program runs is known by name', () => {
+  it('names every pattern that is made at run time', () => {
     expect(made.map(({ file, code }) => `${file}: ${code}`).sort()).toEqual(Object.keys(MADE).sort())
   })
 })
 
-/** Patterns that take the square of the text, or worse; the first stood in this project. */
+/** Patterns with quadratic work or worse; the first was once in this project. */
 const SLOW = [
   /\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g,
   /\/+$/,
@@ -47,7 +47,7 @@ const SLOW = [
   /^[\w.]+@[\w.]+\.[\w.]+\.com$/,
 ]
 
-/** Patterns that look like those and are none. */
+/** Harmless patterns that look similar. */
 const QUICK = [
   /(?<!\/)\/+$/,
   /\{[^{}]*\}/g,
@@ -61,9 +61,9 @@ const QUICK = [
 
 describe('the check', () => {
   it.each(SLOW.map(String))('finds %s', (literal) => expect(growthOf(literal)).toBeDefined())
-  it.each(QUICK.map(String))('lets %s be', (literal) => expect(growthOf(literal)).toBeUndefined())
+  it.each(QUICK.map(String))('accepts %s', (literal) => expect(growthOf(literal)).toBeUndefined())
 
-  it('sees every way to write a pattern', () => {
+  it('sees every form of a pattern', () => {
     const text = 'const a: RegExp = /a\\/[/]b/g; new RegExp("c+", "i"); RegExp(`d`); x.match("e"); router.match("GET", y); new RegExp(z)'
     const found = patternsOf('a.ts', text)
     expect(found.known.map(({ literal }) => literal)).toEqual(['/a\\/[/]b/g', '/c+/i', '/d/', '/e/'])
@@ -71,7 +71,7 @@ describe('the check', () => {
   })
 })
 
-/** Further ways to write patterns, so that the matcher is known to read them when the project has them. */
+/** Further forms of patterns, so that the matcher can read them when the project uses them. */
 const MORE = [/(a|ab)(c|bcd)?d*/, /(?:a?){3}b*?/g, /(?:a*)*b/, /(?=a.)(?!ab)../g, /(?<!a)b|(?<=ab+)c/, /^a|b$/gm, /a{2,4}?b/s]
 
 describe('the matcher finds what RegExp finds', () => {

@@ -8,7 +8,7 @@ import { type Stage, startStage } from '../stage/stage.ts'
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-secrets-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** Texts that must never leave: one for each place where a request or an answer may hold one. */
+/** Secrets: one for each place of a request or an answer that may hold one. */
 const SECRET = 'planted-7f3a9c'
 const planted = (place: string) => `${SECRET}-${place}`
 
@@ -24,7 +24,7 @@ const HEADERS = {
   referer: `https://x/?token=${planted('referer')}`,
 }
 
-/** Requests that carry a secret wherever one fits. */
+/** Sends requests with a secret in every possible place. */
 async function plant(stage: Stage): Promise<void> {
   const { organization, tokens } = stage.sandbox
   const options = { headers: HEADERS, token: tokens.admin }
@@ -57,7 +57,7 @@ async function plant(stage: Stage): Promise<void> {
   await stage.settled()
 }
 
-/** Everything that a person or a tool could get to read. */
+/** Returns everything that a person or a tool could read. */
 async function outputs(stage: Stage, file: string): Promise<Record<string, string>> {
   const read = async (path: string) => (await fetch(stage.server.adminUrl + path)).text()
   const admin = await Promise.all(
@@ -70,10 +70,10 @@ async function outputs(stage: Stage, file: string): Promise<Record<string, strin
   return { ...Object.fromEntries([...admin, ...records]), log: JSON.stringify(stage.server.log) }
 }
 
-it.each(['diff-v1', 'diff-v2'] as const)('what is told of requests in mode %s holds nothing that they carried in secret', async (mode) => {
+it.each(['diff-v1', 'diff-v2'] as const)('reveals no secret of a request in mode %s', async (mode) => {
   const file = `${mode}.ndjson`
   const stage = await startStage({ modes: { ...ALL_V2, default: mode }, 'records.file': join(directory, file) })
-  // Every comparison shall have something to show.
+  // Every comparison must have a difference to show.
   await stage.fault({ match: 'GET /registry/v2/repos/', change: { at: '/description', to: planted('answer') } })
   await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/description', to: planted('answer') } })
   await stage.fault({ match: 'GET /iam/v2/', status: 500 })
@@ -85,14 +85,14 @@ it.each(['diff-v1', 'diff-v2'] as const)('what is told of requests in mode %s ho
   expect(told[file]).toMatch(mode === 'diff-v1' ? /"kind":"would-send"/ : /"check":"after-write"/)
   const credentials = Object.values(stage.sandbox.tokens)
   for (const [name, text] of Object.entries(told)) {
-    // The log says the path that was asked for, which may hold anything that a client puts there, and never its query.
+    // The log holds the requested path, which may contain anything from a client, and never its query.
     const looked = name === 'log' ? text.replaceAll(planted('path'), '') : text
     expect(`${name}: ${excerpt(looked, SECRET)}`).toBe(`${name}: `)
     for (const credential of credentials) expect(`${name}: ${excerpt(looked, credential)}`).toBe(`${name}: `)
   }
 })
 
-it('subjects are told where they are allowed, and nowhere else', async () => {
+it('names subjects only where they are allowed', async () => {
   const stage = await startStage({ 'records.subjects': true })
   const identity = await (
     await fetch(`${stage.sandbox.url}/sts/exchange?aud=${stage.sandbox.url}`, {
@@ -107,7 +107,7 @@ it('subjects are told where they are allowed, and nowhere else', async () => {
   await stage.close()
 })
 
-/** What stands around a text; empty when it is not there. */
+/** Returns the surroundings of a text; empty if it does not occur. */
 function excerpt(text: string, secret: string): string {
   const at = text.indexOf(secret)
   return at < 0 ? '' : text.slice(Math.max(0, at - 100), at + 60)

@@ -6,7 +6,7 @@ const REPO = `${'a'.repeat(40)}/${'b'.repeat(16)}`
 
 let v2: Upstream
 let proxy: TestProxy
-/** Answers that wait for `release`, so that requests are under way together. */
+/** Answers that wait for `release`, so that requests overlap. */
 let held: (() => void)[] = []
 let look = () => {}
 
@@ -50,7 +50,7 @@ const release = () => {
   held = []
 }
 
-it('a kept readme is shown to the caller who read it, and to nobody else', async () => {
+it('shows a cached readme only to the caller who read it', async () => {
   const path = '/registry/v1/repos?name=r'
   const answers = [await get(path, 'alice'), await get(path, 'alice'), await get(path, 'bob')]
   expect(answers.map(({ items }) => items[0]?.readme)).toEqual([
@@ -61,14 +61,14 @@ it('a kept readme is shown to the caller who read it, and to nobody else', async
   expect(v2.seen.filter(({ url }) => url.endsWith('/readme'))).toHaveLength(2)
 })
 
-it('two callers with the same read under way get each their own answer', async () => {
+it('gives two callers with the same read their own answers', async () => {
   const answers = Promise.all([get('/iam/v1/groups', 'alice'), get('/iam/v1/groups', 'bob')])
   await waiting(2)
   release()
   expect((await answers).map(({ items }) => items[0]?.name)).toEqual(['Bearer alice', 'Bearer bob'])
 })
 
-it('after a write its caller reads anew, although an older read is still under way', async () => {
+it('lets a caller read anew after a write, despite an older read in flight', async () => {
   const before = get('/iam/v1/groups', 'alice')
   await waiting(1)
   await fetch(`${proxy.url}/iam/v1/groups/${'a'.repeat(40)}`, { method: 'POST', body: '{"name":"x"}', headers: bearer('alice') })

@@ -34,13 +34,13 @@ describe.each(PATHS)('%s', (path) => {
     ['an odd transfer coding', `transfer-encoding: xchunked\r\n\r\n0\r\n\r\n${HIDDEN}`],
     ['a space before the colon', `content-length : ${HIDDEN.length}\r\n\r\n${HIDDEN}`],
     ['a folded header', `x: 1\r\n content-length: 0\r\n\r\n${HIDDEN}`],
-  ])('refuses %s in v1 shape', async (_, rest) => {
+  ])('refuses %s in v1’s form', async (_, rest) => {
     const answer = await rawExchange(proxy.url, `POST ${path} HTTP/1.1\r\nhost: x\r\n${rest}`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*\{"code":3,"message":"the request is not well-formed HTTP","details":\[\]\}$/s)
     expect(hiddenSeen()).toBe(false)
   })
 
-  it.each(['GET', 'POST', 'DELETE'])('keeps the body of a %s in its frame when Connection names its length', async (method) => {
+  it.each(['GET', 'POST', 'DELETE'])('frames the body of a %s even if Connection names its length', async (method) => {
     const head = `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close, content-length, transfer-encoding\r\n`
     await rawExchange(proxy.url, `${head}content-length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`)
     await rawExchange(proxy.url, `${head}transfer-encoding: chunked\r\n\r\n${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`)
@@ -49,14 +49,14 @@ describe.each(PATHS)('%s', (path) => {
   })
 })
 
-it('headers that are too large are refused in v1 shape', async () => {
+it('refuses headers that are too large in v1’s form', async () => {
   const answer = await rawExchange(proxy.url, `GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\nx-large: ${'x'.repeat(70_000)}\r\n\r\n`)
   expect(answer).toMatch(
     /^HTTP\/1\.1 431 .*"message":"the request line and headers are larger than limits\.headerBytes \(65536\) allows","details":\[\]\}$/s,
   )
 })
 
-it('what v2 answers cannot become a second answer', async () => {
+it('lets no answer of v2 become a second answer', async () => {
   const server = net.createServer((socket) => {
     socket.once('data', () =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecond'),

@@ -11,11 +11,11 @@ export interface LogLine {
 
 export interface TestProxy extends Omit<Server, 'listen'> {
   readonly log: readonly LogLine[]
-  /** Resolves with the next log line that fits. */
+  /** Resolves with the next log line that matches. */
   logged(fits: (line: LogLine) => boolean): Promise<LogLine>
 }
 
-/** The proxy on free ports, its log kept. */
+/** Starts the proxy on free ports and keeps its log. */
 export async function startProxy(values: Partial<Config>, tracing?: Tracing): Promise<TestProxy> {
   const log: LogLine[] = []
   const waiting = new Set<() => void>()

@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** Sends bytes on a new connection; everything that comes back until the other side closes it. */
+/** Sends bytes on a new connection and returns everything until the other side closes it. */
 export function rawExchange(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -22,7 +22,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse, body: string
 
 const PONG = '{"response":"pong"}'
 
-/** A real HTTP server on a free port; `handle` is called once the body is there. The proxy's own pings are for `handle` too where they are `seen`. */
+/** A real HTTP server on a free port. `handle` is called once the body has arrived. With `seen`, it gets the proxy's pings too. */
 export async function startUpstream(handle: Handler, pings?: 'seen'): Promise<Upstream> {
   const seen: Seen[] = []
   const server = http.createServer(async (request, response) => {
@@ -44,7 +44,7 @@ export async function startUpstream(handle: Handler, pings?: 'seen'): Promise<Up
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, seen, close }
 }
 
-/** An upstream that answers everything with this JSON. */
+/** An upstream that answers every request with this JSON. */
 export function answering(body: unknown, status = 200): Handler {
   return (_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' })

@@ -61,7 +61,7 @@ describe('a traced request', () => {
     expect(spans.every(({ traceId }) => traceId === spans[0]?.traceId && /^[0-9a-f]{32}$/.test(traceId))).toBe(true)
   })
 
-  it('that the client did not sample is not sent, but passed on', async () => {
+  it('is passed on but not sent if the client did not sample it', async () => {
     const { spans } = await traced(PATH, { traceparent: `00-${TRACE}-${PARENT}-00` })
     expect(spans).toEqual([])
     expect(v2.seen[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))

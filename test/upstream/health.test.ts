@@ -13,7 +13,7 @@ function setUp(v1?: string) {
   return { ask: createHealth({ v2: 'two', v1 }, ping, () => clock.now), pings, said, clock }
 }
 
-it('asks every service that there is, once a second, however many ask', async () => {
+it('pings every configured service once a second, however many ask', async () => {
   const { ask, pings, clock } = setUp('one')
   await Promise.all(Array.from({ length: 50 }, ask))
   for (clock.now = 0; clock.now < 1000; clock.now += 10) await ask()
@@ -32,7 +32,7 @@ it('counts the second from the answer', async () => {
   expect(pings).toEqual(['two'])
 })
 
-it('is proven by one service that was well once, and stays so', async () => {
+it('is proven for good once a service was well', async () => {
   const { ask, said, clock } = setUp('one')
   said.v2 = 'dead'
   said.v1 = 'dead'

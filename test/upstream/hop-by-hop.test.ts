@@ -7,16 +7,16 @@ describe('headers that end at a hop', () => {
     expect(['te', 'upgrade', 'x-mine', 'x-other'].map(ends)).toEqual([true, true, true, false])
   })
 
-  it('are never those that frame a message, whatever Connection names', () => {
+  it('never include the framing of a message, whatever Connection names', () => {
     const ends = endsHere('content-length, transfer-encoding, host')
     expect([ends('content-length'), ends('host')]).toEqual([false, false])
   })
 
-  it('are taken out of a header object', () => {
+  it('are removed from a header object', () => {
     expect(endToEnd({ connection: 'x-a', 'x-a': '1', 'x-b': '2', 'keep-alive': '3' })).toEqual({ 'x-b': '2' })
   })
 
-  it('are taken out of a raw list, whose order, case and repetitions stay', () => {
+  it('are removed from a raw list, which keeps order, case and repetitions', () => {
     const raw = ['B', '1', 'Connection', 'close', 'A', '2', 'connection', 'X-Gone', 'b', '3', 'x-gone', '4']
     expect(endToEndRaw(raw)).toEqual(['B', '1', 'A', '2', 'b', '3'])
   })

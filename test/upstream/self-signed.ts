@@ -1,4 +1,4 @@
-/** A certificate that nobody signed but itself; made for these tests alone. */
+/** A self-signed certificate, made for these tests only. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg26IUkJybPNn1OpM2

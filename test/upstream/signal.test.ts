@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { abortSignalOf, Firing } from '../../src/upstream/signal.ts'
 
 describe('a signal', () => {
-  it('tells each listener once, and not those that left', () => {
+  it('calls each listener once, and no listener that left', () => {
     const signal = new Firing()
     const told: unknown[] = []
     const left = () => told.push('left')
@@ -14,7 +14,7 @@ describe('a signal', () => {
     expect([signal.aborted, told]).toEqual([true, [new Error('first')]])
   })
 
-  it('can be had as an AbortSignal, before it fires and after', () => {
+  it('can become an AbortSignal, before it fires and after', () => {
     const signal = new Firing()
     const before = abortSignalOf(signal)
     expect(before.aborted).toBe(false)
@@ -22,7 +22,7 @@ describe('a signal', () => {
     expect([before.reason, abortSignalOf(signal).reason]).toEqual([new Error('gone'), new Error('gone')])
   })
 
-  it('that is an AbortSignal stays what it is', () => {
+  it('stays the same if it is an AbortSignal', () => {
     const { signal } = new AbortController()
     expect(abortSignalOf(signal)).toBe(signal)
   })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-it('no carrier talks to a server whose certificate nobody vouches for', async () => {
+it('lets no carrier talk to a server with an unverified certificate', async () => {
   const proxy = await startProxy({ 'upstream.v2': url, 'upstream.v1': url })
   const translated = await fetch(`${proxy.url}/iam/v1/groups`)
   const native = await fetch(`${proxy.url}/iam/v2/groups`)

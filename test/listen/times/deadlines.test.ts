@@ -4,7 +4,7 @@ import { createDeadlines } from '../../../src/listen/times/deadlines.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** What is late, in order, and when. */
+/** Collects what is late, in order and with its time. */
 function setUp(ms: number) {
   const deadlines = createDeadlines(ms)
   const began = performance.now()
@@ -32,7 +32,7 @@ describe('deadlines', () => {
     ])
   })
 
-  it('do not pass for what is forgotten, wherever it stands, and not twice', async () => {
+  it('do not pass for what is forgotten, at any place, and not twice', async () => {
     const { deadlines, late, watch } = setUp(100)
     const watched = ['a', 'b', 'c', 'd'].map(watch)
     for (const at of [1, 0, 3]) deadlines.forget(watched[at] as ReturnType<typeof watch>)
@@ -46,7 +46,7 @@ describe('deadlines', () => {
     ])
   })
 
-  it('keep one timer, and none when there is nothing to watch', async () => {
+  it('keep one timer, and none without anything to watch', async () => {
     const { deadlines, watch } = setUp(100)
     const watched = [watch('a'), watch('b')]
     expect(vi.getTimerCount()).toBe(1)

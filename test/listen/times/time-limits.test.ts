@@ -35,7 +35,7 @@ function setUp() {
 }
 
 describe('an answer', () => {
-  it('that nobody takes is broken off', () => {
+  it('is broken off if the client takes nothing', () => {
     const { limits, cuts, answer } = setUp()
     limits.watch(answer, undefined)
     vi.advanceTimersByTime(5000)
@@ -46,7 +46,7 @@ describe('an answer', () => {
     expect([answer.destroyed, cuts]).toEqual([true, ['write']])
   })
 
-  it('that is taken in pieces may take as long as it likes', () => {
+  it('may take any time if the client takes it in pieces', () => {
     const { limits, answer } = setUp()
     limits.watch(answer, undefined)
     answer.writableLength = 10
@@ -58,7 +58,7 @@ describe('an answer', () => {
     expect(answer.listenerCount('drain')).toBeLessThanOrEqual(1)
   })
 
-  it('that is over is forgotten, and the clock rests', () => {
+  it('is forgotten at its end, and the timer stops', () => {
     const { limits, cuts, answer } = setUp()
     limits.watch(answer, undefined)
     answer.emit('close')
@@ -68,7 +68,7 @@ describe('an answer', () => {
 })
 
 describe('a body', () => {
-  it('that does not come whole is late', () => {
+  it('is late if it does not arrive whole', () => {
     const { limits, cuts, late, answer, request } = setUp()
     limits.watch(answer, request)
     vi.advanceTimersByTime(1900)
@@ -77,14 +77,14 @@ describe('a body', () => {
     expect([late, cuts]).toEqual([[answer], ['body']])
   })
 
-  it('of a stream of messages is never late', () => {
+  it('is never late in a stream of messages', () => {
     const { limits, late, answer, request } = setUp()
     limits.watchStream(answer, request)
     vi.advanceTimersByTime(100_000)
     expect(late).toEqual([])
   })
 
-  it('that is not whole half a second after its answer ends the connection', () => {
+  it('ends the connection if it is incomplete half a second after its answer', () => {
     const { limits, closed, answer, request } = setUp()
     limits.watch(answer, request)
     answer.emit('close')
@@ -94,7 +94,7 @@ describe('a body', () => {
     expect([closed, vi.getTimerCount()]).toEqual([[request], 0])
   })
 
-  it('that comes whole a moment after its answer ends nothing', () => {
+  it('ends nothing if it is complete a moment after its answer', () => {
     const { limits, closed, answer, request } = setUp()
     limits.watch(answer, request)
     answer.writableEnded = true

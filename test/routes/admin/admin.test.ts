@@ -26,7 +26,7 @@ describe('the log', () => {
     expect((await proxy.logged(({ reqId }) => reqId === 'log-0')).path).toBe('/native/%C2%9B31m')
   })
 
-  it('has one line a request, without anything that carries a secret', async () => {
+  it('has one line a request and no secrets', async () => {
     await fetch(`${proxy.url}/iam/v1/groups?colour=red&token=hidden-1&AKIAHIDDEN=1&exclude_dates=true`, {
       headers: { ...bearer('hidden-2'), cookie: 'session=hidden-3', 'x-request-id': 'log-1' },
     })
@@ -46,7 +46,7 @@ describe('the log', () => {
     expect(JSON.stringify(proxy.log)).not.toContain('hidden')
   })
 
-  it('tells callers apart and names the same one alike', async () => {
+  it('gives each caller one name of its own', async () => {
     for (const [id, token] of [
       ['a1', 'a'],
       ['a2', 'a'],
@@ -93,14 +93,14 @@ describe('the admin port', () => {
     expect(rows[0]).toMatchObject({ id: 'iam.groups.list', method: 'GET', path: '/iam/v1/groups', kind: 'direct' })
   })
 
-  it('answers 404 in the common shape to the rest', async () => {
+  it('answers everything else with 404 in the common form', async () => {
     for (const path of ['/nothing', '/%zz']) {
       expect(await get(path)).toEqual({ status: 404, text: '{"code":5,"message":"Not Found","details":[]}' })
     }
   })
 })
 
-/** Answers of every kind; those that are no HTTP come on a connection of their own. */
+/** Paths of every kind of answer; requests that are not HTTP use a connection of their own. */
 const KINDS = ['/healthz', '/metrics', '/modes', '/report', '/report.json', '/comparisons?limit=x', '/nothing', '/%zz']
 const BYTES = [
   'GET http://x/modes HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
@@ -112,7 +112,7 @@ const BYTES = [
 ]
 
 describe('every answer of the admin port', () => {
-  it('is not kept, is what it says it is, and is nothing for other pages', async () => {
+  it('is not stored, states its type, and is nothing for other pages', async () => {
     for (const path of KINDS) {
       const { headers } = await fetch(proxy.adminUrl + path)
       expect([
@@ -123,7 +123,7 @@ describe('every answer of the admin port', () => {
     for (const bytes of BYTES) expect(await rawExchange(proxy.adminUrl, bytes)).toMatch(/x-content-type-options: nosniff/)
   })
 
-  it('says in the common shape what was wrong with the bytes', async () => {
+  it('describes the mistake in the bytes in the common form', async () => {
     const said = await Promise.all(BYTES.map((bytes) => rawExchange(proxy.adminUrl, bytes)))
     expect(said.map((text) => `${text.slice(9, 12)} ${JSON.parse(text.slice(text.indexOf('{'))).code}`)).toEqual([
       '400 3',
@@ -135,12 +135,12 @@ describe('every answer of the admin port', () => {
     ])
   })
 
-  it('comes before a refusal of what follows it', async () => {
+  it('precedes the refusal of the bytes after it', async () => {
     const said = await rawExchange(proxy.adminUrl, 'GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\nnonsense\r\n\r\n')
     expect([...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400'])
   })
 
-  it('takes no more than a little', async () => {
+  it('follows a small request only', async () => {
     const large = {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
@@ -149,7 +149,7 @@ describe('every answer of the admin port', () => {
     expect((await fetch(`${proxy.adminUrl}/modes`, large)).status).toBe(400)
   })
 
-  it('takes JSON alone, and says so', async () => {
+  it('takes JSON only, and says so', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const init = { method: 'PUT', headers: { 'content-type': type }, body: '{"default":"v1"}' }
       const answer = await fetch(`${proxy.adminUrl}/modes`, init)
@@ -174,7 +174,7 @@ describe('the admin port with tokens', () => {
     return { status: answer.status, text: await answer.text(), challenge: answer.headers.get('www-authenticate') }
   }
 
-  it('asks for one', async () => {
+  it('requires one', async () => {
     for (const path of ['/metrics', '/modes', '/evidence', '/clients', '/comparisons', '/operations', '/report.json', '/nothing', '/%zz']) {
       expect([path, await ask(path)]).toEqual([
         path,
@@ -184,7 +184,7 @@ describe('the admin port with tokens', () => {
     }
   })
 
-  it('changes modes for the one that may', async () => {
+  it('changes modes for the token that may do so', async () => {
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"default":"v1"}' }
     expect((await ask('/modes', undefined, init)).status).toBe(401)
     expect(await ask('/modes', 'the-token-that-reads', init)).toMatchObject({ status: 403, text: expect.stringContaining('admin.token') })
@@ -192,7 +192,7 @@ describe('the admin port with tokens', () => {
     expect((await ask('/modes', 'the-token-that-changes', init)).text).toContain('"default":"v1"')
   })
 
-  it('tells probes yes or no, and only who may read the reason', async () => {
+  it('tells probes yes or no, and the reason only to those who may read it', async () => {
     expect(await ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}', challenge: null })
     expect(await ask('/readyz')).toEqual({ status: 200, text: '{"status":"ok"}', challenge: null })
     expect((await ask('/readyz', 'the-token-that-reads')).text).toContain('ECONNREFUSED')
@@ -202,7 +202,7 @@ describe('the admin port with tokens', () => {
     expect([answer.status, await answer.json()]).toEqual([503, { code: 14, message: 'not ready', details: [] }])
   })
 
-  it('gives its page without the report', async () => {
+  it('sends its page without the report', async () => {
     expect((await ask('/report')).text).toContain('data-live="/report.json">null</script>')
   })
 
@@ -213,21 +213,21 @@ describe('the admin port with tokens', () => {
   })
 })
 
-describe('the admin port that other machines reach', () => {
+describe('the admin port within reach of other machines', () => {
   const warningOf = async (settings: object) => {
     const open = await startProxy({ 'upstream.v2': v2.url, ...settings })
     await open.close()
     return open.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
   }
 
-  it('is warned of when it asks for no token', async () => {
+  it('warns if it requires no token', async () => {
     const sentence =
       'whoever reaches the admin port on 0.0.0.0 may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)'
     expect(await warningOf({ 'admin.host': '0.0.0.0' })).toEqual([sentence])
   })
 
   it.each([{}, { 'admin.host': 'localhost' }, { 'admin.host': '0.0.0.0', 'admin.token': 'the-token-that-changes' }])(
-    'is fine with %j',
+    'does not warn for %j',
     async (settings) => expect(await warningOf(settings)).toEqual([]),
   )
 })

@@ -5,21 +5,21 @@ const isForeign = createForeign(['0.0.0.0', 'Crosswalk.internal'])
 const HOST = '127.0.0.1:8081'
 
 it.each(['localhost', 'LOCALHOST:8081', HOST, '10.1.2.3', '[::1]:8081', '[fd00::1]', 'crosswalk.internal', 'CROSSWALK.INTERNAL:9'])(
-  'goes by the name %s',
+  'accepts the name %s',
   (host) => expect(isForeign({ url: '/modes', headers: { host } })).toBeUndefined(),
 )
 
 it.each([
   ...['evil.example', 'evil.example:8081', 'localhost.evil.example', '127.0.0.1.evil.example', 'xlocalhost', 'a.crosswalk.internal'],
   ...['', ':8081', 'localhost:', 'localhost:x', 'localhost:1:2', 'a@localhost', 'localhost/', '[localhost]', '[::1', '::1', '0x7f.1', '1'],
-])('does not go by the name %j, and says where names are listed', (host) => {
+])('refuses the name %j, and says where names are listed', (host) => {
   expect(isForeign({ url: '/modes', headers: { host } })).toMatchObject({
     code: 'PERMISSION_DENIED',
     message: `the admin port does not go by the name ${JSON.stringify(host)}; list its names in admin.names (CROSSWALK_ADMIN_NAMES)`,
   })
 })
 
-it('hears who gives no name: only HTTP/1.0 may, which no browser speaks', () => {
+it('accepts a request without a name: only HTTP/1.0 has none, and no browser speaks it', () => {
   expect(isForeign({ url: '/healthz', headers: {} })).toBeUndefined()
   expect(isForeign({ url: '/healthz', headers: { origin: 'http://evil.example' } })).toMatchObject({ code: 'PERMISSION_DENIED' })
 })
@@ -29,7 +29,7 @@ it.each([
   { origin: `https://${HOST.toUpperCase()}` },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
-])('hears its own page and whoever typed the address: %j', (headers) => {
+])('accepts its own page and a typed address: %j', (headers) => {
   expect(isForeign({ url: '/modes', headers: { host: HOST, ...headers } })).toBeUndefined()
 })
 
@@ -39,10 +39,10 @@ it.each([
   })),
   ...[`http://${HOST}@evil.example`, `http://evil.example/${HOST}`, `chrome-extension://${HOST}`, HOST].map((origin) => ({ origin })),
   ...['cross-site', 'same-site', 'else', ''].map((site) => ({ 'sec-fetch-site': site })),
-])('does not hear other pages: %j', (headers) => {
+])('refuses other pages: %j', (headers) => {
   expect(isForeign({ url: '/modes', headers: { host: HOST, ...headers } })).toMatchObject({ code: 'PERMISSION_DENIED' })
 })
 
-it.each(['http://127.0.0.1:8081/modes', 'HTTP://localhost/modes', 'data:x', 'evil:/modes'])('takes no target but a path: %s', (url) => {
+it.each(['http://127.0.0.1:8081/modes', 'HTTP://localhost/modes', 'data:x', 'evil:/modes'])('refuses a target that is not a path: %s', (url) => {
   expect(isForeign({ url, headers: { host: HOST } })).toMatchObject({ code: 'INVALID_ARGUMENT' })
 })

@@ -16,7 +16,7 @@ async function upstream(handle: Handler) {
   return service
 }
 
-/** A proxy, and what its `/readyz` says. */
+/** Returns a proxy and the answers of its `/readyz`. */
 async function proxyOf(values: Partial<Config>) {
   const proxy = await startProxy(values)
   onTestFinished(proxy.close)
@@ -41,7 +41,7 @@ it('is not ready before any service was well, and says why', async () => {
   expect((await both.ready()).body.message).toMatch(/; the v1 service does not answer its ping: .*ECONNREFUSED/)
 })
 
-it('stays ready when v2 dies: one answer of v1 is better than a refused connection', async () => {
+it('stays ready when v2 dies: an answer of v1 is better than a refused connection', async () => {
   const v2 = await startUpstream(answering({ response: 'pong' }))
   const { url, ready } = await proxyOf({ 'upstream.v2': v2.url })
   expect(await ready()).toEqual({ status: 200, body: { status: 'ok', v2: 'ok' } })
@@ -68,13 +68,13 @@ it.each([
   ['an answer that does not end', answering({ response: 'x'.repeat(10_000) }), /does not answer its ping: .*more than/],
   ['a connection that breaks', broken, /does not answer its ping: other side closed$/],
   ['silence', () => {}, /does not answer its ping: nothing came within 800 ms$/],
-])('%s is no ping', async (_, handle, said) => {
+])('does not take %s for a ping', async (_, handle, said) => {
   const service = await upstream(handle)
   const { ready } = await proxyOf({ 'upstream.v2': service.url })
   expect(await ready()).toEqual({ status: 503, body: { code: 14, message: expect.stringMatching(said), details: [] } })
 })
 
-it('tells monitoring how v2 and v1 are', async () => {
+it('tells monitoring the state of v2 and v1', async () => {
   const v1 = await upstream(answering({ response: 'pong' }))
   const { adminUrl } = await proxyOf({ 'upstream.v2': NOWHERE, 'upstream.v1': v1.url })
   const text = await (await fetch(`${adminUrl}/metrics`)).text()

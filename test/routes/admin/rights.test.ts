@@ -26,9 +26,9 @@ it.each([
   ['Bearer ', 'none'],
   ['', 'none'],
   [undefined, 'none'],
-])('%j gives the right to %s', (authorization, right) => expect(rights(authorization)).toBe(right))
+])('gives %j the right to %s', (authorization, right) => expect(rights(authorization)).toBe(right))
 
-it('compares every token with both, whole and in constant time', () => {
+it('compares a given token with both tokens, whole and in constant time', () => {
   for (const given of [TOKEN, READ_TOKEN, 'x', `${TOKEN.slice(0, -1)}x`, `x${TOKEN.slice(1)}`, TOKEN.repeat(100), '']) {
     compared.mockClear()
     rights(`Bearer ${given}`)
@@ -39,7 +39,7 @@ it('compares every token with both, whole and in constant time', () => {
   }
 })
 
-it('lets everybody do everything without tokens, and nobody change anything with the one that reads alone', () => {
+it('permits everything without tokens, and no change with only a read token', () => {
   expect(createRights({ token: undefined, readToken: undefined })(undefined)).toBe('change')
   const reading = createRights({ token: undefined, readToken: READ_TOKEN })
   expect([reading(undefined), reading(`Bearer ${READ_TOKEN}`), reading('Bearer undefined')]).toEqual(['none', 'read', 'none'])
@@ -52,4 +52,4 @@ it.each([
   ['read', 'PUT', 'PERMISSION_DENIED'],
   ['read', 'OPTIONS', 'PERMISSION_DENIED'],
   ['none', 'GET', 'UNAUTHENTICATED'],
-] as const)('who may %s sends %s', (right, method, code) => expect(whyNot(right, method)?.code).toBe(code))
+] as const)('checks the right to %s for a %s: %s', (right, method, code) => expect(whyNot(right, method)?.code).toBe(code))

@@ -38,7 +38,7 @@ beforeEach(() => {
 })
 
 describe('a v1-only operation', () => {
-  it('is answered by v1, headers and bytes as they are', async () => {
+  it('is answered by v1 with unchanged headers and bytes', async () => {
     const answer = await fetch(`${proxy.url}/registry/v1/vuln_reports?repo=a%2Fb&x=%20+`, { headers: { authorization: 'Bearer t' } })
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('x-v1'), await answer.text()]).toEqual([
       203,
@@ -66,7 +66,7 @@ describe('a v1-only operation', () => {
     expect(v1.seen[0]).toMatchObject({ method: 'POST', body: 'repo=x' })
   })
 
-  it('with a chunked body, an Expect and connection headers arrives whole', async () => {
+  it('arrives whole with chunks, an Expect and connection headers', async () => {
     const head = `POST /registry/v1/repos/a:addChart HTTP/1.1\r\nhost: x\r\nconnection: close, x-mine\r\nx-mine: 1\r\nkeep-alive: 1\r\nexpect: 100-continue\r\n`
     const answer = await rawExchange(proxy.url, `${head}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`)
     expect(answer).toContain('HTTP/1.1 203')
@@ -74,7 +74,7 @@ describe('a v1-only operation', () => {
     for (const name of ['x-mine', 'keep-alive', 'expect']) expect(v1.seen[0]?.headers).not.toHaveProperty(name)
   })
 
-  it('a GET with a body goes on without it', async () => {
+  it('loses the body of a GET', async () => {
     const request = 'GET /registry/v1/vuln_reports HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 3\r\n\r\nabc'
     expect(await rawExchange(proxy.url, request)).toContain('HTTP/1.1 203')
     expect(v1.seen[0]).toMatchObject({ method: 'GET', body: '' })
@@ -82,7 +82,7 @@ describe('a v1-only operation', () => {
 })
 
 describe('a domain of v1 that v2 lacks', () => {
-  it('is answered by v1, and what v2 has of it by v2', async () => {
+  it('is answered by v1, and the parts that v2 has by v2', async () => {
     await fetch(`${proxy.url}/argos/v1/osv/vulns/CVE-2026-1`)
     await fetch(`${proxy.url}/policies/v1/nothing-known`)
     await fetch(`${proxy.url}/sts/exchange`)
@@ -104,7 +104,7 @@ describe('a domain of v1 that v2 lacks', () => {
   })
 })
 
-it('an identity of events is made by v1, one of a group by v2', async () => {
+it('creates an identity of events at v1, and one of a group at v2', async () => {
   const body = '{ "subject": "s",  "issuer": "i" }'
   await fetch(`${proxy.url}/iam/v1/identities`, { method: 'POST', body })
   await fetch(`${proxy.url}/iam/v1/identities/`, { method: 'POST', body })
@@ -117,28 +117,28 @@ it('an identity of events is made by v1, one of a group by v2', async () => {
   expect(v1.seen).toEqual([])
 })
 
-it('a path or a method that no table knows goes to v1 too', async () => {
+it('sends unknown paths and methods to v1 too', async () => {
   await fetch(`${proxy.url}/libraries/v1/nothing`)
   await fetch(`${proxy.url}/iam/v1/groups`, { method: 'OPTIONS' })
   expect(v1.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /base/libraries/v1/nothing', 'OPTIONS /base/iam/v1/groups'])
 })
 
-it('what v2 can serve does not', async () => {
+it('keeps from v1 what v2 can serve', async () => {
   expect((await fetch(`${proxy.url}/iam/v1/groups`)).status).toBe(200)
   expect(v1.seen).toEqual([])
 })
 
-it('a 503 of v1 is passed on, not asked again', async () => {
+it('passes a 503 of v1 on without a retry', async () => {
   const answer = await fetch(`${proxy.url}/registry/v1/vuln_reports?busy`)
   expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([503, '1', 'busy'])
   expect(v1.seen).toHaveLength(1)
 })
 
-it('an answer that v1 cuts off is cut off', async () => {
+it('breaks off an answer that v1 breaks off', async () => {
   await expect((await fetch(`${proxy.url}/registry/v1/vuln_reports?cut`)).text()).rejects.toThrow()
 })
 
-it('v1 down is 503 in v1 shape, v1 silent is 504', async () => {
+it('answers 503 in v1’s form when v1 is down, 504 when it is silent', async () => {
   const down = await startProxy({ 'upstream.v2': v2.url, 'upstream.v1': 'http://127.0.0.1:1' })
   const refused = await fetch(`${down.url}/registry/v1/vuln_reports`)
   expect([refused.status, await refused.json()]).toEqual([503, { code: 14, message: 'the v1 service cannot be reached', details: [] }])
@@ -149,7 +149,7 @@ it('v1 down is 503 in v1 shape, v1 silent is 504', async () => {
   await silent.close()
 })
 
-it('a client that goes away ends the call to v1', async () => {
+it('ends the call to v1 when the client goes away', async () => {
   const arrived = new Promise<http.IncomingMessage>((resolve) => v1.server.once('request', resolve))
   const request = http.get(`${proxy.url}/registry/v1/vuln_reports?hang`)
   request.on('error', () => {})

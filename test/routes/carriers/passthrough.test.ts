@@ -67,7 +67,7 @@ const withoutHop = (answer: string) =>
 describe('a native request', () => {
   const bytes = (target: string) => `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer t\r\n\r\n`
 
-  it('is answered byte for byte as v2 answers it, but for hop-by-hop headers', async () => {
+  it('gets v2’s answer byte for byte, except hop-by-hop headers', async () => {
     const direct = await rawExchange(v2.url, bytes('/iam/v2/groups'))
     const through = await rawExchange(proxy.url, bytes('/iam/v2/groups'))
     expect(withoutHop(through)).toBe(withoutHop(direct))
@@ -106,7 +106,7 @@ describe('a native request', () => {
     expect([sized.headers.get('x-sha'), chunked.headers.get('x-sha')]).toEqual([sha, sha])
   })
 
-  it('uses its connections to v2 again', async () => {
+  it('reuses connections to v2', async () => {
     let connections = 0
     v2.server.on('connection', () => {
       connections += 1
@@ -115,12 +115,12 @@ describe('a native request', () => {
     expect(connections).toBeLessThanOrEqual(1)
   })
 
-  it('that v2 cuts off is cut off', async () => {
+  it('is broken off if v2 breaks it off', async () => {
     const answer = await fetch(`${proxy.url}/cut`)
     await expect(answer.text()).rejects.toThrow()
   })
 
-  it('that v2 switches over, which nobody asked for, is 502', async () => {
+  it('is 502 if v2 switches protocols unasked', async () => {
     const sockets: net.Socket[] = []
     const odd = net.createServer((socket) => {
       sockets.push(socket)
@@ -134,7 +134,7 @@ describe('a native request', () => {
     odd.close()
   })
 
-  it('whose client goes away is cancelled and logged as 499', async () => {
+  it('is cancelled and logged as 499 when its client goes away', async () => {
     const request = http.get(`${proxy.url}/hang`)
     request.on('error', () => {})
     const arrived = new Promise<http.IncomingMessage>((resolve) => v2.server.once('request', resolve))
@@ -145,7 +145,7 @@ describe('a native request', () => {
     expect(await proxy.logged(({ path }) => path === '/hang')).toMatchObject({ status: 499, mode: 'native' })
   })
 
-  it.each(['DELETE', 'OPTIONS'])('%s with a chunked body needs a length', async (method) => {
+  it.each(['DELETE', 'OPTIONS'])('requires a length instead of chunks for a %s', async (method) => {
     const request = `${method} /x HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`
     const answer = await rawExchange(proxy.url, request)
     expect(answer).toMatch(/^HTTP\/1\.1 411 .*"code":3,"message":"a DELETE or OPTIONS request with a body needs a content-length header"/s)
@@ -153,8 +153,8 @@ describe('a native request', () => {
   })
 })
 
-describe('with v2 down', () => {
-  it('a native request is 503 in the common shape, a WebSocket is refused', async () => {
+describe('a native request with v2 down', () => {
+  it('is 503 in the common form, and a WebSocket is refused', async () => {
     const alone = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
     const answer = await fetch(`${alone.url}/iam/v2/groups`)
     expect(answer.status).toBe(503)
@@ -168,7 +168,7 @@ describe('with v2 down', () => {
 })
 
 describe('WebSockets', () => {
-  it('are carried both ways', async () => {
+  it('carry bytes both ways', async () => {
     const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket`, { headers: { authorization: 'Bearer t' } })
     const answer = new Promise((resolve) => socket.once('message', (data) => resolve(String(data))))
     socket.once('open', () => socket.send('hello'))
@@ -189,7 +189,7 @@ describe('WebSockets', () => {
   })
 })
 
-it('an offer to upgrade to h2c is ignored, also with a body that comes in pieces', async () => {
+it('ignore an offer of h2c, even with a body in pieces', async () => {
   const { hostname, port } = new URL(proxy.url)
   const head =
     'POST /h2c HTTP/1.1\r\nhost: x\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\ncontent-length: 10\r\n\r\n'

@@ -30,7 +30,7 @@ afterEach(async () => {
   await v2.close()
 })
 
-it('a WebSocket has a log line for its handshake and one for its end, without its query', async () => {
+it('logs the handshake and the end of a WebSocket, without its query', async () => {
   const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket?token=secret`, { headers: { authorization: 'Bearer secret' } })
   await once(socket, 'open')
   expect(await metric(proxy, 'crosswalk_web_sockets')).toBe(1)
@@ -46,7 +46,7 @@ it('a WebSocket has a log line for its handshake and one for its end, without it
   expect(await metric(proxy, 'crosswalk_web_sockets')).toBe(0)
 })
 
-it('a handshake on a path of v1 is answered as the request that it is', async () => {
+it('answers a handshake on a v1 path as an ordinary request', async () => {
   expect(await rawExchange(proxy.url, `GET /iam/v1/groups HTTP/1.1\r\n${HANDSHAKE}`)).toMatch(
     /^HTTP\/1\.1 200 .*connection: close.*\{"items":\[\]\}$/is,
   )
@@ -58,7 +58,7 @@ it.each([
   ['a length of 0', 'GET', 'content-length: 0\r\n'],
   ['chunks', 'GET', 'transfer-encoding: chunked\r\n'],
   ['another method', 'POST', ''],
-])('a handshake with %s is refused', async (_, method, line) => {
+])('refuses a handshake with %s', async (_, method, line) => {
   const answer = await rawExchange(proxy.url, `${method} /socket HTTP/1.1\r\n${line}${HANDSHAKE}`)
   expect(answer).toMatch(/^HTTP\/1\.1 400 .*"message":"a WebSocket handshake is a GET without content-length and transfer-encoding"/s)
   expect(v2.seen).toEqual([])
@@ -83,7 +83,7 @@ async function startOdd(bytes: string) {
 it.each([
   ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n'],
   ['a status that nobody can write', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'],
-])('%s in the answer to a handshake is 502, and the connection is closed', async (_, bytes) => {
+])('answers 502 and closes the connection for %s in a handshake’s answer', async (_, bytes) => {
   const odd = await startOdd(bytes)
   const other = await startProxy({ 'upstream.v2': odd.url })
   const answer = await rawExchange(other.url, `GET /socket HTTP/1.1\r\n${HANDSHAKE}`)
@@ -97,7 +97,7 @@ it.each([
   odd.close()
 })
 
-it('a WebSocket whose client is gone leaves nothing at v2', async () => {
+it('ends the WebSocket at v2 when the client is gone', async () => {
   const gone = new Promise((resolve) => v2.server.once('upgrade', (_, socket: Socket) => socket.once('close', resolve)))
   const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/socket`)
   await once(socket, 'open')
@@ -108,7 +108,7 @@ it('a WebSocket whose client is gone leaves nothing at v2', async () => {
 it.each([
   ['goes away', (client: Socket) => client.end()],
   ['breaks off', (client: Socket) => client.resetAndDestroy()],
-])('a handshake that v2 never answers ends when its client %s', async (_, leave) => {
+])('ends a handshake that v2 never answers when its client %s', async (_, leave) => {
   const odd = await startOdd('')
   const other = await startProxy({ 'upstream.v2': odd.url })
   const client = net.connect(Number(new URL(other.url).port), '127.0.0.1')
@@ -121,7 +121,7 @@ it.each([
   odd.close()
 })
 
-it('a handshake that v2 never answers ends with limits.webSocketIdleMs', async () => {
+it('ends a handshake that v2 never answers after limits.webSocketIdleMs', async () => {
   const odd = await startOdd('')
   const other = await startProxy({ 'upstream.v2': odd.url, 'limits.webSocketIdleMs': 100 })
   expect(await rawExchange(other.url, `GET /socket HTTP/1.1\r\n${HANDSHAKE}`)).toBe('')
@@ -130,7 +130,7 @@ it('a handshake that v2 never answers ends with limits.webSocketIdleMs', async (
   odd.close()
 })
 
-it('a service that breaks off before the client has taken its answer ends the connection, and nothing else', async () => {
+it('ends only the connection whose service breaks off before its client read', async () => {
   const quiet = () => new Duplex({ read() {}, write() {} }) as Socket
   const client = quiet()
   const upstream = quiet()

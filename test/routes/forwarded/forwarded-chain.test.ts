@@ -6,13 +6,13 @@ import { createTrust } from '../../../src/routes/forwarded/trust.ts'
 const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
 
 describe('trust', () => {
-  it.each(['10.1.2.3', '192.0.2.7', '2001:db8::1', '2001:db8:ffff::1'])('%s is trusted', (address) => expect(isTrusted(address)).toBe(true))
+  it.each(['10.1.2.3', '192.0.2.7', '2001:db8::1', '2001:db8:ffff::1'])('is given to %s', (address) => expect(isTrusted(address)).toBe(true))
 
-  it.each(['11.0.0.1', '192.0.2.8', '2001:db9::1', 'unknown', '', '10.0.0.1, 10.0.0.2', '010.1.2.3'])('%j is not', (address) =>
+  it.each(['11.0.0.1', '192.0.2.8', '2001:db9::1', 'unknown', '', '10.0.0.1, 10.0.0.2', '010.1.2.3'])('is refused to %j', (address) =>
     expect(isTrusted(address)).toBe(false),
   )
 
-  it('has nobody by default', () => expect(createTrust([])('127.0.0.1')).toBe(false))
+  it('is given to no address by default', () => expect(createTrust([])('127.0.0.1')).toBe(false))
 })
 
 describe('hops', () => {
@@ -34,7 +34,7 @@ describe('hops', () => {
     ['fe80::1%eth0', 'fe80::1'],
     ['::1', '::1'],
     [undefined, 'unknown'],
-  ])('the peer %j is %s', (address, peer) => expect(peerOf(address)).toBe(peer))
+  ])('normalise the peer %j to %s', (address, peer) => expect(peerOf(address)).toBe(peer))
 
   it.each([
     ['[2001:db8::1]:80', '2001:db8::1'],
@@ -46,7 +46,7 @@ describe('hops', () => {
     ['192.0.2.256', undefined],
     ['localhost', undefined],
     ['', undefined],
-  ])('the node %j is %s', (node, address) => expect(addressIn(node)).toBe(address))
+  ])('read the node %j as %s', (node, address) => expect(addressIn(node)).toBe(address))
 })
 
 describe('Forwarded', () => {
@@ -66,7 +66,7 @@ describe('Forwarded', () => {
     ['', []],
   ])('%s', (text, elements) => expect(parsed(text)).toEqual(elements))
 
-  it.each(['for', 'for=a b', 'for="a', '=x', 'for=1.1.1.1,,', 'for=1.1.1.1, x y'])('%j is malformed: nothing of it is believed', (text) =>
+  it.each(['for', 'for=a b', 'for="a', '=x', 'for=1.1.1.1,,', 'for=1.1.1.1, x y'])('is discarded whole if malformed: %j', (text) =>
     expect(parsed(text)).toEqual([]),
   )
 

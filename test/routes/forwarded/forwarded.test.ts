@@ -33,7 +33,7 @@ const start = async (values: Partial<Config>) => {
   return proxy
 }
 
-/** What the upstream was told about the way of a request, and the client in the log. */
+/** Returns the forwarding headers at the upstream, and the client in the log. */
 async function told(path: string, values: Partial<Config>, headers: Record<string, string> = SPOOFED) {
   const { url, logged } = await start(values)
   await new Promise<void>((resolve, reject) => {
@@ -55,7 +55,7 @@ const CARRIERS = [
 ] as const
 
 describe.each(CARRIERS)('a request carried to %s', (_, path) => {
-  it('says who our peer is, whatever it claimed, unless it is trusted', async () => {
+  it('names our peer, whatever it claimed, unless it is trusted', async () => {
     for (const trusted of [undefined, '10.0.0.0/8']) {
       expect(await told(path, { 'forwarded.trusted': trusted })).toEqual({
         client: '127.0.0.1',
@@ -66,14 +66,14 @@ describe.each(CARRIERS)('a request carried to %s', (_, path) => {
     }
   })
 
-  it('says who the client is when a trusted proxy tells', async () => {
+  it('names the client that a trusted proxy names', async () => {
     expect(await told(path, { 'forwarded.trusted': '10.0.0.0/8,127.0.0.1' })).toEqual({
       client: '198.51.100.4',
       headers: { 'x-forwarded-for': '198.51.100.4, 127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'v1.example.com' },
     })
   })
 
-  it('speaks of it in the words of RFC 7239 when the trusted proxy does', async () => {
+  it('uses RFC 7239 if the trusted proxy does', async () => {
     expect(await told(path, { 'forwarded.trusted': '127.0.0.1', 'forwarded.header': 'forwarded' })).toEqual({
       client: '198.51.100.9',
       headers: { forwarded: 'for=198.51.100.9;host=v1.example.com;proto=https, for=127.0.0.1' },
@@ -81,7 +81,7 @@ describe.each(CARRIERS)('a request carried to %s', (_, path) => {
   })
 })
 
-it('a translated request is logged with its client and tells v2 nothing of it', async () => {
+it('logs the client of a translated request and tells v2 nothing about it', async () => {
   expect(await told('/iam/v1/groups', { 'forwarded.trusted': '127.0.0.1' })).toEqual({ client: '198.51.100.4', headers: {} })
 })
 
@@ -89,7 +89,7 @@ it.each([
   ['a scheme', { 'x-forwarded-proto': 'javascript' }],
   ['a host', { 'x-forwarded-host': 'a b"><' }],
   ['nothing', {}],
-])('of %s that makes no sense, ours is said instead', async (_, wrong) => {
+])('replaces an invalid %s with ours', async (_, wrong) => {
   const headers = { host: 'x', 'x-forwarded-for': '198.51.100.4', ...wrong }
   expect((await told('/x', { 'forwarded.trusted': '127.0.0.1' }, headers)).headers).toEqual({
     'x-forwarded-for': '198.51.100.4, 127.0.0.1',
@@ -98,12 +98,12 @@ it.each([
   })
 })
 
-it('a client cannot slip a scheme in before that of its proxy', async () => {
+it('keeps a client from adding a scheme before that of its proxy', async () => {
   const headers = { host: 'x', 'x-forwarded-for': '1.1.1.1, 198.51.100.4', 'x-forwarded-proto': 'http, https' }
   expect((await told('/x', { 'forwarded.trusted': '127.0.0.1' }, headers)).headers).toMatchObject({ 'x-forwarded-proto': 'https' })
 })
 
-it('a WebSocket tells it too', async () => {
+it('names the client of a WebSocket too', async () => {
   const sockets = new WebSocketServer({ server: upstream.server })
   const told = new Promise<http.IncomingHttpHeaders>((resolve) => sockets.once('connection', (_, { headers }) => resolve(headers)))
   const { url } = await start({ 'forwarded.trusted': undefined })

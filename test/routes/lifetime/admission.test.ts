@@ -27,7 +27,7 @@ function setUp(limits: Partial<AdmissionLimits>) {
 }
 
 describe('all callers together', () => {
-  it('may have so many requests under way; the next is told at once to come again', () => {
+  it('may have a number of requests in flight; the next one must retry', () => {
     const { ask, refused } = setUp({ requestsInFlight: 2 })
     const first = ask('a')
     ask('b')
@@ -41,14 +41,14 @@ describe('all callers together', () => {
     expect(refused).toEqual(['overload'])
   })
 
-  it('are not bounded by 0', () => {
+  it('are unlimited with 0', () => {
     const { ask } = setUp({})
     expect(Array.from({ length: 5000 }, () => ask().error).filter(Boolean)).toEqual([])
   })
 })
 
 describe('one caller', () => {
-  it('may have so many requests under way, whatever others do', () => {
+  it('may have a number of requests in flight, whatever others do', () => {
     const { ask, refused } = setUp({ callerInFlight: 1 })
     const first = ask('Bearer a')
     expect(ask('Bearer b').error).toBeUndefined()
@@ -58,7 +58,7 @@ describe('one caller', () => {
     expect(refused).toEqual(['caller-in-flight'])
   })
 
-  it('may begin so many a second, and as many at once after a pause', () => {
+  it('may begin a number of requests a second, and as many at once after a pause', () => {
     const { ask, refused, wait } = setUp({ callerPerSecond: 2 })
     const asked = () => ask('Bearer a').error?.message
     expect([asked(), asked()]).toEqual([undefined, undefined])
@@ -71,7 +71,7 @@ describe('one caller', () => {
     expect(refused).toEqual(['caller-rate', 'caller-rate', 'caller-rate'])
   })
 
-  it('is told how many seconds to wait when less than one request a second is left', () => {
+  it('is told the seconds to wait below one request a second', () => {
     const { ask } = setUp({ callerPerSecond: 1 })
     ask('Bearer a')
     expect(ask('Bearer a').error?.headers).toEqual({ 'retry-after': '1' })
@@ -85,7 +85,7 @@ describe('over HTTP', () => {
     for (const server of open.splice(0)) await server.close()
   })
 
-  it.each(['/iam/v1/groups', '/iam/v2/groups'])('%s: the excess is 503 with Retry-After in v1 shape, and counted', async (path) => {
+  it.each(['/iam/v1/groups', '/iam/v2/groups'])('%s: refuses the excess with 503 and Retry-After in v1’s form, and counts it', async (path) => {
     const held: (() => void)[] = []
     let arrived = () => {}
     const v2 = await startUpstream((_, response) => {
@@ -109,7 +109,7 @@ describe('over HTTP', () => {
     expect(v2.seen).toHaveLength(1)
   })
 
-  it('a caller beyond its rate gets 429, another one its answer', async () => {
+  it('answers 429 to a caller beyond its rate, and answers other callers', async () => {
     const v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
     const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.callerPerSecond': 1 })
     open.push(proxy, v2)

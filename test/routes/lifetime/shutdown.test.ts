@@ -10,7 +10,7 @@ afterEach(async () => {
   v2 = undefined
 })
 
-it('a request under way is finished, a new one is not accepted', async () => {
+it('finishes a request in flight and accepts no new one', async () => {
   let release = () => {}
   v2 = await startUpstream((_, response) => {
     release = () => response.end('{"groups":[]}')
@@ -26,7 +26,7 @@ it('a request under way is finished, a new one is not accepted', async () => {
   await closed
 })
 
-it('a request that takes too long is cut off', async () => {
+it('cuts off a request that takes too long', async () => {
   v2 = await startUpstream(() => {})
   const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 50 })
   const arrived = new Promise((resolve) => v2?.server.once('request', resolve))
@@ -36,7 +36,7 @@ it('a request that takes too long is cut off', async () => {
   expect(await answer).toBe('cut off')
 })
 
-it('connections that are kept alive do not hold it up', async () => {
+it('does not wait for idle kept-alive connections', async () => {
   v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
   const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.shutdownMs': 60_000 })
   const agent = new http.Agent({ keepAlive: true })
@@ -47,7 +47,7 @@ it('connections that are kept alive do not hold it up', async () => {
   agent.destroy()
 })
 
-describe('behind a balancer', () => {
+describe('a proxy behind a balancer', () => {
   const get = (url: string, agent: http.Agent) =>
     new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
       const request = http.get(url, { agent }, (answer) => {
@@ -56,7 +56,7 @@ describe('behind a balancer', () => {
       request.once('error', reject)
     })
 
-  it('that asks whether it is ready, it first says no, and serves while the balancer takes it out', async () => {
+  it('first says that it is not ready, and serves until the balancer removes it', async () => {
     v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
     const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.drainMs': 500 })
     const kept = new http.Agent({ keepAlive: true })
@@ -74,25 +74,25 @@ describe('behind a balancer', () => {
     kept.destroy()
   })
 
-  it('that learns from a refused connection, it refuses new ones and serves those that are open', async () => {
+  it('refuses new connections and serves open ones, for a balancer that notices that', async () => {
     v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
     const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 60_000 })
     const kept = new http.Agent({ keepAlive: true })
     await get(`${proxy.url}/iam/v1/groups`, kept)
     const { url } = proxy
     const closed = proxy.close()
-    // It stops listening in the next quiet turn of the event loop.
+    // The proxy stops listening in the next quiet turn of the event loop.
     const refused = async () => {
       while ((await get(`${url}/iam/v1/groups`, new http.Agent())).status === 200);
     }
     await expect(refused()).rejects.toThrow('ECONNREFUSED')
     expect(await get(`${url}/iam/v1/groups`, kept)).toEqual({ status: 200, connection: 'close' })
-    // With its last connection gone there is nothing left to wait for.
+    // After its last connection nothing is left to wait for.
     await closed
     kept.destroy()
   })
 
-  it('idle connections end with the time to linger', async () => {
+  it('ends idle connections after the time to linger', async () => {
     v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))
     const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.lingerMs': 50, 'limits.shutdownMs': 60_000 })
     const kept = new http.Agent({ keepAlive: true })

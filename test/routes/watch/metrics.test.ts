@@ -21,13 +21,13 @@ afterAll(async () => {
 const metrics = async () =>
   (await (await fetch(`${proxy.adminUrl}/metrics`)).text()).split('\n').filter((line) => line && !line.startsWith('#'))
 
-/** Names and labels, without values. */
+/** The names and labels without values. */
 const series = (lines: readonly string[]) => lines.map((line) => line.slice(0, line.lastIndexOf(' '))).sort()
 
 const IDS = 10_000
 const AT_ONCE = 50
 
-/** One request of every kind that a client can put a word of its own into. */
+/** Sends one request of every kind into which a client can put a word of its own. */
 const askAll = async (word: string) => {
   const to = (path: string, init: RequestInit = {}) => fetch(proxy.url + path, init).then((answer) => answer.text())
   await to(`/iam/v1/groups/${word}`, { method: 'DELETE', headers: { authorization: `Bearer ${word}`, 'x-request-id': word } })
@@ -45,12 +45,12 @@ describe('the series', () => {
     expect(series(await metrics())).toEqual(before)
   }, 60_000)
 
-  it('tell how long v2 took, and what became of its calls', async () => {
+  it('show the time and the results of calls to v2', async () => {
     const text = (await metrics()).join('\n')
     expect(text).toMatch(/crosswalk_v2_call_duration_seconds_count\{outcome="ok"\} [1-9]/)
   })
 
-  it('tell the state of the process', async () => {
+  it('show the state of the process', async () => {
     const text = (await metrics()).join('\n')
     expect(text).toMatch(/process_resident_memory_bytes [1-9]\d{6,}/)
     expect(text).toMatch(/process_cpu_seconds_total \d/)
@@ -58,7 +58,7 @@ describe('the series', () => {
     expect(text).toMatch(/process_open_fds [1-9]/)
   })
 
-  it('tell when the certificate ends', async () => {
+  it('show the expiry of the certificate', async () => {
     const [key, cert] = ['test/certificates/localhost.key', 'test/certificates/localhost.crt']
     const secure = await startProxy({ 'upstream.v2': v2.url, 'tls.key': key, 'tls.cert': cert })
     const text = await (await fetch(`${secure.adminUrl}/metrics`)).text()

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ESTree, parseSync, Visitor } from 'vite'
 
-/** A regular expression of the source: a literal, or made of a text that stands in the source. */
+/** A regular expression of the source: a literal, or made from a literal text. */
 export interface Pattern {
   readonly file: string
   readonly line: number
-  /** As a literal: `/a+/g`. */
+  /** In the form of a literal: `/a+/g`. */
   readonly literal: string
 }
 
-/** A regular expression that is made of something else than one text, so that it is known only when it runs. */
+/** A regular expression that is made at run time from something other than one text. */
 export interface Made {
   readonly file: string
   readonly code: string
@@ -21,7 +21,7 @@ export interface Patterns {
   readonly made: readonly Made[]
 }
 
-/** All regular expressions of the files below these folders. */
+/** Returns all regular expressions of the files below these folders. */
 export function patternsBelow(folders: readonly string[]): Patterns {
   const files = folders.flatMap((folder) =>
     (readdirSync(folder, { recursive: true }) as string[]).filter((name) => /[.][jt]sx?$/.test(name)).map((name) => join(folder, name)),
@@ -30,7 +30,7 @@ export function patternsBelow(folders: readonly string[]): Patterns {
   return { known: found.flatMap(({ known }) => known), made: found.flatMap(({ made }) => made) }
 }
 
-/** All regular expressions of one file. */
+/** Returns all regular expressions of one file. */
 export function patternsOf(file: string, text: string): Patterns {
   const known: Pattern[] = []
   const made: Made[] = []
@@ -60,7 +60,7 @@ export function patternsOf(file: string, text: string): Patterns {
 
 const isRegExp = (callee: ESTree.Expression) => callee.type === 'Identifier' && callee.name === 'RegExp'
 
-/** Methods of a text that make a regular expression of a text that they are given. */
+/** Methods of a text that turn a text argument into a regular expression. */
 const SEARCHES = ['match', 'matchAll', 'search']
 
 function isSearch({ callee, arguments: given }: ESTree.CallExpression): boolean {

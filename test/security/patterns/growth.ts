@@ -2,30 +2,30 @@ import { grown, type Hostile, hostileTexts } from './hostile.ts'
 import { type Program, parsePattern, programOf } from './program.ts'
 import { search } from './search.ts'
 
-/** A text that a pattern needs too many steps for. */
+/** A text for which a pattern needs too many steps. */
 export interface Growth {
   readonly text: Hostile
-  /** Steps for each length that was tried, each twice the one before; the last ones were too many. */
+  /** The steps for each length, each twice the one before; the last count is too high. */
   readonly steps: readonly number[]
 }
 
-/** How often the pump stands in the texts that are tried. */
+/** How often the pump is repeated in each text. */
 const LENGTHS = [32, 64, 128]
 
-/** Steps that are never too many for the shortest text; what grows exponentially takes more. */
+/** A number of steps that is always allowed for the shortest text; exponential growth exceeds it. */
 const FIRST = 100_000
 
-/** Twice the text may take a little more than twice the steps. */
+/** Twice the text may take slightly more than twice the steps. */
 const TWICE = 2.3
 
-/** The first hostile text found on which the steps of a pattern (`/a+/g`) grow faster than the text; undefined when there is none. */
+/** Returns the first hostile text on which the steps of a pattern (`/a+/g`) grow faster than the text; undefined if there is none. */
 export function growthOf(literal: string): Growth | undefined {
   const pattern = parsePattern(literal)
   const program = programOf(pattern)
   for (const text of hostileTexts(pattern)) {
     const steps: number[] = []
     for (const length of LENGTHS) {
-      // A repetition with a bound that is met may cost as many steps as it has copies, once.
+      // A bounded repetition may cost one step for each of its copies, once.
       const most = steps.length === 0 ? FIRST : TWICE * steps.at(-1)! + sizeOf(program)
       const found = search(program, grown(text, length), pattern.ast.flags.sticky, most)
       steps.push(found.steps)

@@ -2,19 +2,19 @@ import type { AST } from '@eslint-community/regexpp'
 import { visitRegExpAST } from '@eslint-community/regexpp'
 import type { Leaf, Parsed, Takes } from './program.ts'
 
-/** A text that grows: `head`, then `pump` as often as wanted, then `tail`. */
+/** A text that can grow: `head`, then `pump` any number of times, then `tail`. */
 export interface Hostile {
   readonly head: string
   readonly pump: string
   readonly tail: string
 }
 
-/** How such a text looks when its pump stands in it so often. */
+/** Returns the text with its pump repeated so many times. */
 export const grown = ({ head, pump, tail }: Hostile, times: number) => head + pump.repeat(times) + tail
 
 /**
- * Texts on which the pattern may have to try much: what leads to each repetition, again and again or once; each character that the pattern
- * tells apart, alone, in pairs and behind what leads there; and then an end that it may not expect.
+ * Returns texts that may make the pattern try many ways. Each begins with a way to a repetition, once or repeatedly.
+ * Then come characters that the pattern distinguishes: alone, in pairs, and behind that way. It ends with something unexpected.
  */
 export function hostileTexts(pattern: Parsed): readonly Hostile[] {
   const { ast, takes } = pattern
@@ -32,7 +32,7 @@ export function hostileTexts(pattern: Parsed): readonly Hostile[] {
   return texts.filter(({ pump }) => pump !== '')
 }
 
-/** One character of each kind that the pattern tells apart. */
+/** Returns one character of each kind that the pattern distinguishes. */
 export function lettersOf({ ast, takes }: Parsed): readonly string[] {
   const leaves = leavesOf(ast).map(takes)
   const kinds = new Map<string, string>()
@@ -44,14 +44,17 @@ export function lettersOf({ ast, takes }: Parsed): readonly string[] {
   return [...kinds.values()]
 }
 
-/** Letters first, so that a text can be read; then the rest of ASCII, and what folding, line ends, spaces and halves of pairs make special. */
+/**
+ * Letters first, for readable texts; then the rest of ASCII; then characters that are special for folding, line ends, spaces and
+ * surrogates.
+ */
 const CODES = [
   ...[...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'].map((letter) => letter.charCodeAt(0)),
   ...Array(128).keys(),
   ...[0xa0, 0xe9, 0x17f, 0x212a, 0x2028, 0x2026, 0xfeff, 0xd83d, 0xde00],
 ]
 
-/** The letter that the fewest leaves take. */
+/** Returns the letter that the fewest leaves accept. */
 function odd(ast: AST.RegExpLiteral, takes: Parsed['takes'], letters: readonly string[]): string {
   const leaves = leavesOf(ast).map(takes)
   const taken = (letter: string) => leaves.filter((take) => take(letter.charCodeAt(0))).length
@@ -67,10 +70,10 @@ function leavesOf(ast: AST.RegExpLiteral): readonly Leaf[] {
 
 const isInClass = ({ parent }: Leaf) => parent?.type === 'CharacterClass' || parent?.type === 'CharacterClassRange'
 
-/** Repetitions that are no longer than this are no danger. */
+/** The maximum length of a harmless repetition. */
 const SHORT = 16
 
-/** The repetitions that may be long. */
+/** Returns the repetitions that may be long. */
 function repetitions(ast: AST.RegExpLiteral): readonly AST.Quantifier[] {
   const found: AST.Quantifier[] = []
   visitRegExpAST(ast, { onQuantifierEnter: (node) => void (node.max - node.min >= SHORT && found.push(node)) })
@@ -79,7 +82,7 @@ function repetitions(ast: AST.RegExpLiteral): readonly AST.Quantifier[] {
 
 const unique = (texts: readonly string[]) => [...new Set(texts)]
 
-/** Short texts that parts of the pattern take. */
+/** Returns short texts that parts of the pattern accept. */
 function sampler(takes: Parsed['takes'], letters: readonly string[]) {
   const letterOf = (take: Takes) => letters.find((letter) => take(letter.charCodeAt(0))) ?? ''
   const sequence = (elements: readonly AST.Element[]): string => elements.map(of).join('')
@@ -92,7 +95,7 @@ function sampler(takes: Parsed['takes'], letters: readonly string[]) {
     return ''
   }
 
-  /** What stands before this element on the way to it. */
+  /** Returns a text that leads to this element. */
   function before(node: AST.Node): string {
     const { parent } = node
     if (parent === null || parent.type === 'RegExpLiteral') return ''

@@ -1,8 +1,8 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp'
 
 /**
- * One step of a backtracking matcher. `leaf` takes one character, forwards or (in a lookbehind) backwards. `fork` tries `first` and comes
- * back for `second`. `enter` and `moved` end a repetition that matched nothing.
+ * One step of a backtracking matcher. `leaf` takes one character, forwards or (in a lookbehind) backwards.
+ * `fork` tries `first` and then `second`. `enter` and `moved` end a repetition that matched nothing.
  */
 export type Step =
   | { readonly kind: 'leaf'; readonly takes: Takes; readonly back: boolean }
@@ -15,10 +15,10 @@ export type Step =
 
 export type Program = readonly Step[]
 
-/** Whether a leaf of the pattern takes this character. */
+/** True if a leaf of the pattern accepts this character. */
 export type Takes = (code: number) => boolean
 
-/** The parts of a regular expression that the matcher and the maker of hostile texts share. */
+/** The parts of a regular expression that the matcher and the generator of hostile texts share. */
 export interface Parsed {
   readonly ast: AST.RegExpLiteral
   readonly takes: (leaf: Leaf) => Takes
@@ -26,7 +26,9 @@ export interface Parsed {
 
 export type Leaf = AST.Character | AST.CharacterClass | AST.CharacterSet
 
-/** @param literal such as `/a+/g` @throws for what the matcher does not know */
+/**
+ * @param literal such as `/a+/g` @throws for anything that the matcher does not know
+ */
 export function parsePattern(literal: string): Parsed {
   const ast = new RegExpParser().parseLiteral(literal)
   if (ast.flags.unicodeSets) throw new Error(`${literal}: teach the matcher the flag v first`)
@@ -40,8 +42,8 @@ export function parsePattern(literal: string): Parsed {
 }
 
 /**
- * What one character means is RegExp's own word; only the order in which things are tried is ours. A pair of surrogates is two characters
- * here, with the flag u too.
+ * RegExp itself decides what one character matches; the order of attempts is ours.
+ * A surrogate pair counts as two characters here, even with the flag u.
  */
 function takesOf(leaf: Leaf, { ignoreCase, dotAll, unicode }: AST.Flags): Takes {
   const alone = new RegExp(`^(?:${leaf.raw})$`, (ignoreCase ? 'i' : '') + (dotAll ? 's' : '') + (unicode ? 'u' : ''))
@@ -53,7 +55,7 @@ function takesOf(leaf: Leaf, { ignoreCase, dotAll, unicode }: AST.Flags): Takes 
   }
 }
 
-/** The steps of a whole regular expression. */
+/** Returns the steps of a whole regular expression. */
 export function programOf({ ast, takes }: Parsed): Program {
   /** Appends the steps of any part to `into`. */
   function add(node: AST.Element, into: Step[], back: boolean): void {
@@ -97,7 +99,7 @@ export function programOf({ ast, takes }: Parsed): Program {
     for (const at of ends) into[at] = { kind: 'jump', to: into.length }
   }
 
-  /** The least number of copies, then a loop or as many copies as may be left out, each with all that follow it. */
+  /** Adds the minimum number of copies. Then follows a loop, or as many optional copies, each with those after it. */
   function addRepetition({ element, min, max, greedy }: AST.Quantifier, into: Step[], back: boolean): void {
     for (let copy = 0; copy < min; copy++) add(element, into, back)
     const isLoop = max === Number.POSITIVE_INFINITY

@@ -1,19 +1,19 @@
 import type { Program } from './program.ts'
 
-/** What a search found, and what it cost. */
+/** The result of a search and its cost. */
 export interface Search {
-  /** Start and end of each match. */
+  /** The start and the end of each match. */
   readonly matches: readonly (readonly [start: number, end: number])[]
   readonly steps: number
-  /** Whether it stopped because it had taken `most` steps. */
+  /** True if it stopped after `most` steps. */
   readonly stopped: boolean
 }
 
 /**
- * Every match of the text, from left to right, as `matchAll` finds them: by trying each index in turn, and at each the ways through the
- * program until one ends. That is how V8 does it, so the steps grow as its time does.
+ * Finds every match of the text from left to right, as `matchAll` does: it tries each index in turn, and there each way through the
+ * program until one ends. V8 does the same, so the steps grow as its time does.
  * @param sticky whether a match must begin where the last one ended
- * @param most steps after which the search is given up
+ * @param most steps after which the search stops
  */
 export function search(program: Program, text: string, sticky: boolean, most = Number.POSITIVE_INFINITY): Search {
   const matches: [number, number][] = []
@@ -27,14 +27,14 @@ export function search(program: Program, text: string, sticky: boolean, most = N
   return { matches, steps: count.steps, stopped: count.steps >= most }
 }
 
-/** A way not yet tried, and where the repetitions around it began. */
+/** An untried way, and the beginnings of the repetitions around it. */
 interface Way {
   readonly step: number
   readonly at: number
   readonly began: Began | undefined
 }
 
-/** Where each repetition that is under way began, the innermost first. */
+/** The beginnings of the current repetitions, innermost first. */
 interface Began {
   readonly at: number
   readonly outer: Began | undefined
@@ -45,7 +45,7 @@ interface Count {
   readonly most: number
 }
 
-/** The end of the match that begins at `start`; undefined without one. */
+/** Returns the end of the match that begins at `start`; undefined if there is none. */
 function run(program: Program, text: string, start: number, count: Count): number | undefined {
   const ways: Way[] = [{ step: 0, at: start, began: undefined }]
   for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
@@ -55,7 +55,7 @@ function run(program: Program, text: string, start: number, count: Count): numbe
   return undefined
 }
 
-/** Follows one way to its end, or until it leads nowhere. */
+/** Follows one way to its end or to a dead end. */
 function follow(program: Program, text: string, way: Way, ways: Way[], count: Count): number | undefined {
   let { step, at, began } = way
   for (;;) {

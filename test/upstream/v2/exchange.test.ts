@@ -31,7 +31,7 @@ async function setUp(handle: (request: IncomingMessage, response: ServerResponse
 }
 
 describe('an answer', () => {
-  it('is gathered whole, however it comes', async () => {
+  it('is complete, however it arrives', async () => {
     const { ask } = await setUp((_, response) => {
       response.write('{"a":')
       setImmediate(() => response.end('"ü"}'))
@@ -40,7 +40,7 @@ describe('an answer', () => {
     expect([status, textOf(pieces)]).toEqual([200, '{"a":"ü"}'])
   })
 
-  it('larger than a page, or cut within a letter, is the same', async () => {
+  it('is the same if it is larger than a page or cut within a character', async () => {
     const body = Buffer.from(`"${'ü'.repeat(200_000)}"`)
     const { ask } = await setUp((_, response) => {
       response.write(body.subarray(0, 2))
@@ -58,7 +58,7 @@ describe('an answer', () => {
     ['of a known length', { 'content-length': '5000' }],
     ['in chunks', {}],
     ['that ends with its connection', { connection: 'close', 'transfer-encoding': 'identity' }],
-  ])('that is too large, %s, is an error and frees its connection', async (_, headers) => {
+  ])('is an error and frees its connection if it is too large, %s', async (_, headers) => {
     const { ask } = await setUp((request, response) => {
       if (request.url === '/small') return void response.end('{}')
       response.useChunkedEncodingByDefault = headers.connection === undefined
@@ -73,15 +73,15 @@ describe('an answer', () => {
     expect(textOf((await ask({ path: '/small' }).done).pieces)).toBe('{}')
   })
 
-  it('cut off is asked for once more, and no more', async () => {
+  it('is requested once more, and no more, after it broke off', async () => {
     const { upstream, ask } = await setUp((request) => void request.socket.destroy())
     await expect(ask().done).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     expect(upstream.seen).toHaveLength(2)
   })
 })
 
-describe('given up', () => {
-  it('under way, it ends at once with its reason and closes the connection', async () => {
+describe('a cancelled exchange', () => {
+  it('ends at once with its reason and closes the connection', async () => {
     let arrived = () => {}
     const waiting = new Promise<void>((resolve) => {
       arrived = resolve
@@ -99,7 +99,7 @@ describe('given up', () => {
     expect(upstream.seen).toHaveLength(1)
   })
 
-  it('while it waits for a connection, it is never sent', async () => {
+  it('is never sent while it waits for a connection', async () => {
     let release = () => {}
     const { upstream, ask } = await setUp((request, response) => {
       if (request.url === '/first') release = () => void response.end('{}')
@@ -116,7 +116,7 @@ describe('given up', () => {
     expect(upstream.seen.map(({ url }) => url)).toEqual(['/first', '/third'])
   })
 
-  it('when it is over, nothing happens', async () => {
+  it('changes nothing once it is over', async () => {
     const { ask } = await setUp((_, response) => void response.end('{}'))
     const { done, cancel } = ask()
     await done

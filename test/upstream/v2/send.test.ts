@@ -51,7 +51,7 @@ describe('one call', () => {
     expect(await sendFor(context('t'))(read)).toEqual({ groups: [] })
   })
 
-  it('with an empty answer is the empty object', async () => {
+  it('returns the empty object for an empty answer', async () => {
     nock(V2).delete('/prefix/iam/v2/groups/a').reply(200)
     expect(await sendFor(context('t'))({ method: 'DELETE', path: '/iam/v2/groups/a', query: [] })).toEqual({})
   })
@@ -62,27 +62,27 @@ describe('one call', () => {
     [200, '[1]', { code: 'INTERNAL', message: 'the v2 service sent an answer that is not JSON' }],
     [200, '{"a":', { code: 'INTERNAL' }],
     [409, '{"code":6,"message":"there","details":[]}', { code: 'ALREADY_EXISTS', message: 'there' }],
-  ])('answered %s %s is an error of its kind', async (status, body, error) => {
+  ])('turns %s %s into an error of its kind', async (status, body, error) => {
     nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
     await expect(sendFor(context('t'))(read)).rejects.toMatchObject(error)
   })
 
-  it('keeps retry-after of a refusal', async () => {
+  it('keeps the retry-after of a refusal', async () => {
     nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(429, '{"code":8,"message":"slow down"}', { 'retry-after': '7' })
     await expect(sendFor(context('t'))(read)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '7' } })
   })
 })
 
-describe('identical reads under way', () => {
+describe('identical reads in flight', () => {
   const answerOnce = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
 
-  it('of one caller are made once', async () => {
+  it('are made once for one caller', async () => {
     answerOnce('one')
     const answers = await Promise.all([sendFor(context('t'))(read), sendFor(context('t', 'r2'))(read)])
     expect(answers).toEqual([{ uid: 'one' }, { uid: 'one' }])
   })
 
-  it.each(['user-agent', 'baggage', 'cgclientid'])('of one caller with another %s are made twice', async (name) => {
+  it.each(['user-agent', 'baggage', 'cgclientid'])('are made twice for one caller with another %s', async (name) => {
     const saying = (value: string) => ({ ...context('t'), headers: { ...context('t').headers, [name]: value } })
     for (const value of ['one', 'two'])
       nock(V2, { reqheaders: { [name]: value } })
@@ -92,13 +92,13 @@ describe('identical reads under way', () => {
     expect(answers).toEqual([{ uid: 'one' }, { uid: 'two' }])
   })
 
-  it('of one caller are made once in two traces', async () => {
+  it('are made once for one caller in two traces', async () => {
     answerOnce('one')
     const saying = (value: string) => ({ ...context('t'), headers: { ...context('t').headers, traceparent: value, tracestate: value } })
     await Promise.all([sendFor(saying('one'))(read), sendFor(saying('two'))(read)])
   })
 
-  it('of two callers are made twice', async () => {
+  it('are made twice for two callers', async () => {
     answerOnce('one')
     answerOnce('two')
     const answers = await Promise.all([sendFor(context('alice'))(read), sendFor(context('bob'))(read)])
@@ -117,11 +117,11 @@ describe('identical reads under way', () => {
   })
 })
 
-describe('kept answers', () => {
+describe('cached answers', () => {
   const kept: Call = { ...read, keep: { key: 'readme a 1', scope: 'caller' } }
   const answer = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
 
-  it('serve the same caller again, and nobody else', async () => {
+  it('serve the same caller again, and no other', async () => {
     answer('alice')
     answer('bob')
     const answers = [
@@ -144,7 +144,7 @@ describe('kept answers', () => {
     expect(await sendFor(context('t', 'r2'))(ofRequest)).toEqual({ uid: 'second' })
   })
 
-  it('are those of the request alone where nothing else may be kept', async () => {
+  it('belong to the request alone where no others may be cached', async () => {
     const now = promising({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 0 }, bulkCalls: 2 })
     for (const uid of ['a', 'b', 'c']) answer(uid)
     expect([await now(context('t'))(kept), await now(context('t'))(kept)]).toEqual([{ uid: 'a' }, { uid: 'b' }])
@@ -161,17 +161,17 @@ describe('kept answers', () => {
   })
 })
 
-describe('a call that would rather read the answer itself', () => {
+describe('a call with a reader of its own', () => {
   const counted: Call = { ...read, read: ([bytes]) => (bytes?.[0] === 0x7b ? { length: bytes.length } : undefined) }
   const answer = (status: number, body: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(status, body)
 
-  it('gets what it made of the bytes, one by one even when they share the answer', async () => {
+  it('gets its own reading of the bytes, even if two calls share the answer', async () => {
     answer(200, '{"a":1}')
     const answers = await Promise.all([sendFor(context('t'))(counted), sendFor(context('t'))(read)])
     expect(answers).toEqual([{ length: 7 }, { a: 1 }])
   })
 
-  it('gets it parsed where it cannot, and that is told', async () => {
+  it('gets the answer parsed if its reader fails, and reports that', async () => {
     let told = 0
     answer(200, ' {"a":1}')
     const send = sendFor({ ...context('t'), onParsed: () => (told += 1) })
@@ -184,7 +184,7 @@ describe('a call that would rather read the answer itself', () => {
   })
 })
 
-it('further pages of lists leave connections to others', async () => {
+it('leaves connections to others while it reads further pages of lists', async () => {
   const page = (at: number): Call => ({ method: 'GET', path: `/page/${at}`, query: [], bulk: true })
   let underWay = 0
   let most = 0

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createWriteMarks } from '../../../src/upstream/v2/write-marks.ts'
 
-it('a caller has another name during a write, after it, and after each further one', () => {
+it('renames a caller during a write, after it, and after each further one', () => {
   const { nameOf, begin } = createWriteMarks()
   const names = [nameOf('a')]
   const over = begin('a')
@@ -14,7 +14,7 @@ it('a caller has another name during a write, after it, and after each further o
   expect(nameOf('b')).toBe('b')
 })
 
-it('a refused write changes nothing, whatever else is under way', () => {
+it('ignores a refused write, whatever else is in flight', () => {
   const { nameOf, begin } = createWriteMarks()
   begin('a')(false)
   expect(nameOf('a')).toBe('a')
@@ -24,7 +24,7 @@ it('a refused write changes nothing, whatever else is under way', () => {
   expect(nameOf('a')).not.toBe('a')
 })
 
-it('whose write is not remembered any more never gets an older name back', () => {
+it('never gives an older name back when a write is forgotten', () => {
   const { nameOf, begin } = createWriteMarks(2)
   const old = [nameOf('a')]
   for (let nth = 0; nth < 5; nth += 1) {
@@ -35,7 +35,7 @@ it('whose write is not remembered any more never gets an older name back', () =>
   }
 })
 
-it('refused writers take no place', () => {
+it('keeps no place for refused writers', () => {
   const { nameOf, begin } = createWriteMarks(1)
   begin('a')(true)
   const name = nameOf('a')

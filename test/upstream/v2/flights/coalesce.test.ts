@@ -6,7 +6,7 @@ import type { Start } from '../../../../src/upstream/v2/flights/passenger.ts'
 
 type Coalescing = ReturnType<typeof createCoalescer<number>>
 
-/** The first letter of a key tells who, the second what, the others by which client. */
+/** The first letter of a key is the caller, the second the request, the rest the client's headers. */
 const joining =
   ({ join, turn }: Coalescing) =>
   (key: string, signal: AbortSignal, start: Start<number>, since = turn()) =>
@@ -34,15 +34,15 @@ function setUp() {
   return { join: joining(createCoalescer<number>(() => loop.turn)), loop, start, started, reasons }
 }
 
-describe('work under way', () => {
-  it('is not shared when who asks, what is asked or by which client differs', () => {
+describe('work in flight', () => {
+  it('is not shared if the caller, the request or the client’s headers differ', () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()
     for (const key of ['ab', 'ac', 'bb', 'ab', 'abc', 'abd', 'abc']) void join(key, signal, start)
     expect(started.length).toBe(5)
   })
 
-  it('is shared by key and made anew when it is over', async () => {
+  it('is shared by key and begins anew when it is over', async () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()
     const both = Promise.all([join('k', signal, start), join('k', signal, start)])
@@ -53,7 +53,7 @@ describe('work under way', () => {
     expect([await again, started.length]).toEqual([2, 2])
   })
 
-  it('is not joined by what came in after it had begun, and then it is the newer one that is joined', async () => {
+  it('is not joined by a later request, which begins newer work to join', async () => {
     const { join, loop, start, started } = setUp()
     const { signal } = new AbortController()
     const first = join('k', signal, start)
@@ -64,7 +64,7 @@ describe('work under way', () => {
     expect([await first, await rest, started.length]).toEqual([1, [2, 2], 2])
   })
 
-  it('is joined by what came in before it began, however late', async () => {
+  it('is joined by an earlier request, however late', async () => {
     const { join, loop, start, started } = setUp()
     const { signal } = new AbortController()
     const cameIn = loop.turn
@@ -76,7 +76,7 @@ describe('work under way', () => {
     expect([await first, await late, started.length]).toEqual([1, 1, 1])
   })
 
-  it('fails for all who wait, and for nobody who comes later', async () => {
+  it('fails for all that wait, and for no later request', async () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()
     const both = Promise.allSettled([join('k', signal, start), join('k', signal, start)])
@@ -87,7 +87,7 @@ describe('work under way', () => {
     expect(await again).toBe(2)
   })
 
-  it('that fails before it has begun is not waited for', async () => {
+  it('is not awaited if it fails before it begins', async () => {
     const { join, start, started } = setUp()
     const { signal } = new AbortController()
     const refused = join('k', signal, (landing) => {
@@ -100,7 +100,7 @@ describe('work under way', () => {
     expect(await again).toBe(2)
   })
 
-  it('goes on while somebody waits, and is cancelled when nobody does', async () => {
+  it('continues while a request waits, and is cancelled when none does', async () => {
     const { join, start, started, reasons } = setUp()
     const [one, two] = [new AbortController(), new AbortController()]
     const first = join('k', one.signal, start)
@@ -113,7 +113,7 @@ describe('work under way', () => {
     expect([reasons, started.length]).toEqual([[new Error('two left')], 1])
   })
 
-  it('is not started for somebody who has left already', async () => {
+  it('is not started for a request that has left', async () => {
     const join = joining(createCoalescer<number>())('k', AbortSignal.abort(new ApiError('CANCELLED', 'gone')), () => {
       throw new Error('started')
     })

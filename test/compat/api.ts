@@ -4,47 +4,47 @@ import { type Answer, type Request, type Role, type Side, send, type Target } fr
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
-/** What a case has in hand: a v1 API as one role, spelled one way. Bodies and queries are written in v1's proto names. */
+/** The tools of a case: a v1 API as one role in one spelling. Cases write bodies and queries in v1's proto names. */
 export interface Api {
   readonly dialect: Dialect
   readonly side: Side
   readonly organization: string
   readonly role: Role
   readonly as: (role: Role) => Api
-  /** The same API, written to in the other spelling than its dialect's. */
+  /** The same API; requests use the other spelling than its dialect's. */
   readonly otherwise: Api
-  /** The same API, with exchanges that two runs cannot have in common left out of the transcript. */
+  /** The same API; the transcript omits its exchanges, which differ between any two runs. */
   readonly unrecorded: Api
-  /** The same API, for requests that are refused in words which nothing promises. */
+  /** The same API, for requests whose refusal has no promised wording. */
   readonly inAnyWords: Api
   readonly get: (path: string, query?: Query) => Promise<Answer>
   readonly post: (path: string, body?: unknown, query?: Query) => Promise<Answer>
   readonly put: (path: string, body?: unknown) => Promise<Answer>
   readonly patch: (path: string, body?: unknown) => Promise<Answer>
   readonly delete: (path: string) => Promise<Answer>
-  /** A request byte for byte, without any spelling. */
+  /** Sends a request byte for byte, without any spelling. */
   readonly send: (request: Request) => Promise<Answer>
-  /** A name that belongs to this case and this run. */
+  /** Returns a name that belongs to this case and this run. */
   readonly name: (suffix?: string) => string
-  /** A member of an answer by its proto name. */
+  /** Returns a member of an answer by its proto name. */
   // biome-ignore lint/suspicious/noExplicitAny: a decoded JSON answer, looked into by the cases
   readonly member: (body: any, name: string) => any
-  /** What this side is expected to show, where the two differ. */
+  /** Returns the expectation for this side, where the two differ. */
   readonly here: <T>(expected: Readonly<Record<Side, T>>) => T
-  /** Work for after the case, last in, first out; its requests are not recorded. */
+  /** Adds work for after the case, last in, first out. Its requests are not recorded. */
   readonly later: (undo: (api: Api) => Promise<unknown>) => void
 }
 
 export interface Session {
   readonly api: Api
   readonly exchanges: readonly Exchange[]
-  /** Every request of the case, those left out of the transcript too. */
+  /** Every request of the case, including those that the transcript omits. */
   readonly requests: readonly Request[]
-  /** Undoes what the case made. */
+  /** Undoes the changes of the case. */
   readonly close: () => Promise<void>
 }
 
-/** A fresh view of a target for one case. */
+/** Creates the API of a target for one case. */
 export function session(target: Target, slug: string): Session {
   const exchanges: Exchange[] = []
   const requests: Request[] = []

@@ -10,7 +10,7 @@ import type { Dialect } from './spell.ts'
 
 const DIALECTS: readonly Dialect[] = ['specification', 'published']
 
-/** A case makes up to a thousand rows, while others are played. */
+/** A case creates up to a thousand rows while others run. */
 const PATIENCE = 60_000
 
 const sides = new Map<Dialect, Sides>()
@@ -23,7 +23,7 @@ afterAll(async () => {
   for (const started of sides.values()) await started.close()
 })
 
-/** Plays a case on both sides at the same time: they share nothing. */
+/** Plays a case on both sides at the same time; the sides share nothing. */
 async function play(one: Case, dialect: Dialect = one.dialect ?? 'specification'): Promise<Outcome> {
   const { genuine, proxied } = sides.get(dialect) as Sides
   const [there, here] = await Promise.all([run(one, genuine), run(one, proxied)])
@@ -37,7 +37,7 @@ describe.each(DIALECTS)('the v1 contract, %s dialect', { timeout: PATIENCE }, (d
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   }
 
-  // A case that only reads may look at every row there is. The others each keep to a folder of their own.
+  // A case that only reads may read every row. Each other case keeps to its own folder.
   test.each(spoken.filter(({ reads }) => reads))('$name', check)
   test.concurrent.each(spoken.filter(({ reads }) => !reads))('$name', check)
 })
@@ -45,39 +45,39 @@ describe.each(DIALECTS)('the v1 contract, %s dialect', { timeout: PATIENCE }, (d
 describe('the contract as a whole', () => {
   const operations = mappings.flatMap((mapping) => mapping.operations)
 
-  /** The case that pins a difference, played. */
+  /** Plays the case that proves a difference. */
   const pinned = (code: string): Promise<Outcome> => {
     const one = cases.find(({ difference }) => difference === code)
     if (!one) throw new Error(`nothing pins ${code}`)
     return play(one)
   }
 
-  test('the list of differences is the list of cases that differ', () => {
+  test('has one difference for each case that differs', () => {
     expect(complaintsAboutList(cases, differences)).toEqual([])
   })
 
-  test('names of cases are unique', () => {
+  test('has unique names', () => {
     expect(cases.map(({ name }) => name).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([])
   })
 
-  test('every operation that is served has a case, and so has every one that is not', () => {
+  test('covers every operation, served or not', () => {
     const shown = new Set(cases.flatMap((one) => one.operations))
     expect(operations.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([])
     expect([...shown].filter((id) => !operations.some((operation) => operation.id === id))).toEqual([])
   })
 
-  test('a case that does not call an operation which it names is red', async () => {
+  test('fails a case that does not call an operation which it names', async () => {
     const one = cases.find(({ name }) => name === 'ping needs no token')
     if (!one) throw new Error('there is no such case')
     expect(complaintsOf(await play({ ...one, operations: ['iam.roles.list'] }), differences)).toEqual(['iam.roles.list is not called'])
   })
 
-  test.each(differences)('without the code $code its case is red', async ({ code }) => {
+  test.each(differences)('fails the case of $code when its code is removed', async ({ code }) => {
     const others = differences.filter((difference) => difference.code !== code)
     expect(complaintsOf(await pinned(code), others)).toEqual([`difference ${code} is not in mappings/differences.ts`])
   })
 
-  test('a false code is red, and so is a false operation, a false case and a difference that no longer occurs', async () => {
+  test('fails false codes, operations and cases, and differences that no longer occur', async () => {
     const [first, ...rest] = differences
     if (!first) throw new Error('there is no difference')
     const listWith = (changed: Partial<typeof first>) => complaintsAboutList(cases, [{ ...first, ...changed }, ...rest])

@@ -5,7 +5,7 @@ import { mismatches } from './match.ts'
 import { type Shape, spell, spellingOf } from './spell.ts'
 import type { Answer } from './target.ts'
 
-/** HTTP 200 with exactly this body, written in proto names and compared in the API's dialect. Returns the body. */
+/** Expects HTTP 200 with exactly this body, written in proto names and compared in the API's dialect. Returns the body. */
 export function ok(api: Api, answer: Answer, shape: Shape): Answer['body'] {
   if (answer.status !== 200) fail(answer, [`HTTP ${answer.status} instead of 200`])
   const wrong = mismatches(answer.body, spell(shape, spellingOf(api.dialect), api.dialect === 'specification'))
@@ -16,7 +16,7 @@ export function ok(api: Api, answer: Answer, shape: Shape): Answer['body'] {
 /** HTTP statuses of the codes that cases expect (facts §15). */
 const STATUS: Readonly<Record<number, number>> = { 3: 400, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 12: 501, 16: 401 }
 
-/** An error body with this code, its HTTP status, a message (equal to a text, or like a pattern) and a list of details. */
+/** Expects an error body with this code, its HTTP status, a message (a text or a pattern) and a list of details. */
 export function refused(answer: Answer, code: number, message?: string | RegExp): void {
   const wrong: string[] = []
   if (answer.status !== STATUS[code]) wrong.push(`HTTP ${answer.status} instead of ${STATUS[code]}`)
@@ -30,19 +30,19 @@ export function refused(answer: Answer, code: number, message?: string | RegExp)
   if (wrong.length > 0) fail(answer, wrong)
 }
 
-/** Any two values, compared as shapes. */
+/** Compares any two values as shapes. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   const wrong = mismatches(actual, expected)
   if (wrong.length > 0) throw new AssertionError({ message: `${what}: ${wrong.join('; ')}`, actual, expected })
 }
 
-/** The `items` of a list that answered HTTP 200. */
+/** Returns the `items` of a list that answered HTTP 200. */
 export function items(answer: Answer): Answer['body'][] {
   if (answer.status !== 200 || !Array.isArray(answer.body?.items)) fail(answer, ['is not a list answer'])
   return answer.body.items
 }
 
-/** One member of every row. */
+/** Returns one member of every row. */
 export function column(answer: Answer, name: string): unknown[] {
   return items(answer).map((row) => row[name])
 }

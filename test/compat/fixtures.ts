@@ -7,7 +7,7 @@ import type { Answer } from './target.ts'
 type Body = Answer['body']
 type Fields = Readonly<Record<string, unknown>>
 
-/** Creates one resource that must succeed, and deletes it after the case. */
+/** Creates one resource, which must succeed, and deletes it after the case. */
 async function made(api: Api, collection: string, parent: string, body: unknown): Promise<Body> {
   const answer = ok(api, await api.post(`${collection}/${parent}`, body), anything)
   api.later((owner) => owner.as(api.role).delete(`${collection}/${answer.id}`))
@@ -35,7 +35,7 @@ export const binding = (api: Api, parent: string, identityId: string, roleId: st
 export const invite = (api: Api, parent: string, roleId: string, fields: Fields = {}): Promise<Body> =>
   made(api, '/iam/v1/group_invites', parent, { ttl: '3600s', role: roleId, ...fields })
 
-/** An identity provider stands at the organization itself: nowhere else is allowed. */
+/** Creates an identity provider at the organization itself: no other group may have one. */
 export const provider = (api: Api, defaultRole: string, fields: Fields = {}): Promise<Body> =>
   made(api, '/iam/v1/identityProviders', api.organization, { name: api.name(), default_role: defaultRole, oidc, ...fields })
 
@@ -73,12 +73,12 @@ export const publicKeys = JSON.stringify({
   ],
 })
 
-/** A digest made of one hex letter. */
+/** Returns a digest of one repeated hex letter. */
 export function digest(letter: string): string {
   return `sha256:${letter.repeat(64)}`
 }
 
-/** The built-in role of this name. */
+/** Returns the built-in role of this name. */
 export async function builtIn(api: Api, name: string): Promise<Body> {
   const rows: Body[] = ok(api, await api.get('/iam/v1/roles', { name, 'uidp.in_root': true }), { items: anything }).items
   const found = rows.find((row) => row.name === name)
@@ -86,11 +86,11 @@ export async function builtIn(api: Api, name: string): Promise<Body> {
   return found
 }
 
-/** Every identity that holds a role of this name at the organization of the caller. */
+/** Returns every identity with a role of this name at the caller's organization. */
 export async function holders(api: Api, roleName: string): Promise<string[]> {
   const rows: Body[] = ok(api, await api.get('/iam/v1/rolebindings'), { items: anything }).items
   return rows.filter((row) => row.role?.name === roleName && !row.group?.id.includes('/')).map((row) => row.identity)
 }
 
-/** The claim match that a service shows for `claimMatch`. */
+/** The claim match that a service answers for `claimMatch`. */
 export const shownClaimMatch = { ...claimMatch, claims: map({}), claim_patterns: map({}) }

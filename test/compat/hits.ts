@@ -2,7 +2,9 @@ import type { Router } from '../../src/request/router.ts'
 import { decoded } from './normalise.ts'
 import type { Request } from './target.ts'
 
-/** The operations that requests led to; a form posted to where only a GET is counts as that GET (facts §12.5, semantics §4.3). */
+/**
+ * Returns the operations that requests led to. A form posted to a path with only a GET counts as that GET (facts §12.5, semantics §4.3).
+ */
 export function operationsHit(router: Router, requests: readonly Request[]): ReadonlySet<string> {
   return new Set(
     requests.flatMap(({ method, path, headers }) => {

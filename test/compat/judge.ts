@@ -18,8 +18,8 @@ export interface Outcome {
 const router = createRouter(mappings.flatMap(({ operations }) => operations))
 
 /**
- * What is wrong with one outcome. A case must hold on both sides and call the operations that it names. Without a difference its two
- * transcripts must be equal; with one they must differ, and the code must be a known one for these operations.
+ * Returns the mistakes in one outcome. A case must pass on both sides and call the operations that it names. Without a difference, its two
+ * transcripts must be equal. With one they must differ, and the code must be a known one for these operations.
  */
 export function complaintsOf(outcome: Outcome, differences: readonly DeclaredDifference[]): string[] {
   const { case: one, genuine, proxied } = outcome
@@ -42,7 +42,7 @@ function complaintsAboutDifference({ case: one, genuine, proxied }: Outcome, dif
     .map((operation) => `difference ${one.difference} does not name ${operation}`)
 }
 
-/** What is wrong with the list of differences itself: codes that nothing shows, codes given twice, operations that no case shows. */
+/** Returns the mistakes in the list of differences: codes without a case, repeated codes, operations without a case. */
 export function complaintsAboutList(cases: readonly Case[], differences: readonly DeclaredDifference[]): string[] {
   return differences.flatMap(({ code, operations, test }, at) => {
     const said: string[] = []
@@ -55,7 +55,7 @@ export function complaintsAboutList(cases: readonly Case[], differences: readonl
   })
 }
 
-/** The first place at which two transcripts part, in words; undefined when they are equal. */
+/** Describes the first place at which two transcripts differ; undefined if they are equal. */
 export function firstDifference(genuine: readonly Line[], proxied: readonly Line[]): string | undefined {
   for (let at = 0; at < Math.max(genuine.length, proxied.length); at++) {
     const [left, right] = [genuine[at], proxied[at]]

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A test of one value inside an expected shape, with words for the report. */
+/** A test of one value inside an expected shape, with its description for the report. */
 export interface Matcher {
   readonly what: string
   readonly test: (value: unknown) => boolean
@@ -9,7 +9,7 @@ export interface Matcher {
 const IS_MATCHER = Symbol('matcher')
 
 export function matcher(what: string, test: (value: unknown) => boolean): Matcher {
-  // A function, so that nothing that walks plain data mistakes it for an expected object.
+  // A matcher is a function, so that code that walks plain data does not take it for an expected object.
   return Object.assign((value: unknown) => test(value), { what, test, [IS_MATCHER]: true })
 }
 
@@ -25,18 +25,18 @@ export const time = matcher('an RFC 3339 UTC time', matching(TIME))
 
 export const list = matcher('a list', Array.isArray)
 
-/** A uid directly below another. */
+/** Matches a uid directly below another. */
 export function below(parent: string): Matcher {
   const child = (value: unknown) => typeof value === 'string' && value.slice(0, value.lastIndexOf('/')) === parent && UID.test(value)
   return matcher(`a uid directly below ${parent}`, child)
 }
 
-/** A text that fits a pattern. */
+/** Matches a text by a pattern. */
 export function like(pattern: RegExp): Matcher {
   return matcher(`a text like ${pattern}`, matching(pattern))
 }
 
-/** Every way in which a value is not the expected shape: members compared exactly, none missing and none extra. */
+/** Returns every difference between a value and the expected shape. Members are compared exactly, without missing or extra ones. */
 export function mismatches(actual: unknown, expected: unknown, at = ''): string[] {
   if (isMatcher(expected)) return expected.test(actual) ? [] : [`${at || '/'}: ${show(actual)} is not ${expected.what}`]
   if (Array.isArray(expected)) {

@@ -5,29 +5,29 @@ export interface Exchange {
   readonly role: string
   readonly request: Request
   readonly answer: Answer
-  /** The words of a refusal are no promise (difference `refusal-words`). */
+  /** True if the wording of a refusal is no promise (difference `refusal-words`). */
   readonly anyWords: boolean
 }
 
-/** One exchange with everything that two runs cannot have in common replaced by a placeholder. */
+/** One exchange in which placeholders replace everything that differs between any two runs. */
 export type Line = Readonly<Record<string, unknown>>
 
-/** Members whose values are made up by the service: secrets, keys, cursors, versions. */
+/** Members with values that the service invents: secrets, keys, cursors, versions. */
 const OPAQUE: ReadonlySet<string> = new Set(['code', 'key_id', 'keyId', 'etag', 'token', 'next_page_token', 'nextPageToken'])
 
 const SEGMENT = /(?<![0-9a-f])(?:[0-9a-f]{40}|[0-9a-f]{16})(?![0-9a-f])/g
 const TIME = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g
 const ORIGIN = /https?:\/\/(?:127\.0\.0\.1|localhost):\d+/g
 
-/** The differences that show everywhere, and that therefore only their own cases compare: in every error, in the bindings of every user. */
+/** Differences that appear everywhere, so that only their own cases compare them: in every error, in the bindings of every user. */
 const ERROR_DETAILS = 'error-details'
 const PARTS_WITHHELD = 'binding-parts-withheld'
 const UNVERIFIED = new Set(['email_unverified', 'emailUnverified'])
 
 /**
- * The transcript of a run, comparable with that of another: uid segments, times (how precise they are is kept), opaque values and
- * addresses become placeholders numbered by first appearance, so that equal things stay equal. Lists without `order_by` are sorted,
- * because uids, and so their order, are chosen by the service; their order is asserted by the cases.
+ * Makes the transcript of a run comparable with that of another. Uid segments, times (with their precision), opaque values and addresses
+ * become placeholders. They are numbered by first appearance, so that equal values stay equal. Lists without `order_by` are sorted: the
+ * service chooses uids and thereby their order, which the cases check.
  */
 export function normalise(exchanges: readonly Exchange[], difference: string | undefined): readonly Line[] {
   const known = new Map<string, string>()
@@ -63,7 +63,7 @@ export function normalise(exchanges: readonly Exchange[], difference: string | u
   }))
 }
 
-/** The body in an order that does not depend on chosen uids, and without the details of an error unless they are the point. */
+/** Orders the body independently of chosen uids. Removes the details of an error unless they are what is tested. */
 function canonical(
   path: string,
   { status, body }: Answer,
@@ -81,13 +81,13 @@ function canonical(
   return sorted({ ...body, items: rows.map(({ row }) => row) })
 }
 
-/** An unverified email that is empty on one side may be left out on the other; one that is there is compared. */
+/** Removes an empty unverified email, which one side may omit; any other value is compared. */
 function withoutEmptyEmail(row: unknown): unknown {
   if (typeof row !== 'object' || row === null) return row
   return Object.fromEntries(Object.entries(row).filter(([name, value]) => value !== '' || !UNVERIFIED.has(name)))
 }
 
-/** Members by name: the order of members means nothing (facts §16.8), but placeholders are numbered along it. */
+/** Sorts members by name: their order has no meaning (facts §16.8), but placeholders are numbered along it. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -96,14 +96,14 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * A row as a sort key: without the uids that the transcript has not named yet, with its times, which tell apart what one case made one
- * after another.
+ * Returns a sort key of a row.
+ * It omits uids that the transcript has not named yet, and keeps times, which distinguish rows that one case created.
  */
 function blind(row: unknown, known: ReadonlyMap<string, string>): string {
   return JSON.stringify(sorted(row)).replace(SEGMENT, (uid) => known.get(uid) ?? '')
 }
 
-/** A path for reading; one that cannot be decoded stays as it is. */
+/** Decodes a path for reading; an undecodable one stays as it is. */
 export function decoded(path: string): string {
   try {
     return decodeURIComponent(path)

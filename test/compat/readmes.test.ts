@@ -29,19 +29,19 @@ describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a
     const response = await fetch(url, { method, headers: STAFF, ...(body !== undefined && { body: JSON.stringify(body) }) })
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
-  /** A repo whose readme a v1 client has read before somebody else changed it in v2. */
+  /** Creates a repo whose readme changes in v2 after a v1 client has read it. */
   const changedBehind = async (v1: string, name: string) => {
     const { body: made } = await send('POST', `${v1}/registry/v1/repos/${v2.organization}`, { name, readme: 'first' })
     const readme = `${v2.url}/registry/v2/repos/${made.id}/readme`
     const shown = async () => (await send('GET', `${v1}/registry/v1/repos?id=${made.id}`)).body.items[0]
     const before = (await shown()).readme
-    // Not by the caller of v1: a write of its own would end what is kept for it.
+    // The v1 caller must not do this: its own write would end the cached text.
     await send('PATCH', readme, { content: 'second' })
     const stored = async () => (await send('GET', readme)).body.content
     return { id: made.id, before, shown, stored }
   }
 
-  it('a readme that changed in v2 is shown at once, and the new text survives what v1 writes back', async () => {
+  it('shows a readme changed in v2 at once, and keeps it when v1 writes back', async () => {
     const v1 = await proxy({})
     const { id, before, shown, stored } = await changedBehind(v1, 'fresh')
     const row = await shown()
@@ -50,7 +50,7 @@ describe.each([{ readmeMovesRepo: false }, { readmeMovesRepo: true }])('before a
     expect([written.status, written.body.readme, await stored()]).toEqual([200, 'second', 'second'])
   })
 
-  it('a kept one is shown for as long as the operator said, where v2 tells nothing of the change', async () => {
+  it('shows a cached readme for the configured time if v2 reports no change', async () => {
     const v1 = await proxy({ 'keep.ttlMs': 60_000 })
     const { id, shown, stored } = await changedBehind(v1, 'kept')
     expect((await shown()).readme).toBe(readmeMovesRepo ? 'second' : 'first')

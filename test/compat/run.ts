@@ -4,11 +4,11 @@ import type { Case } from './case.ts'
 import { type Line, normalise } from './normalise.ts'
 import type { Request, Target } from './target.ts'
 
-/** What came of one case at one target. */
+/** The result of one case at one target. */
 export interface Run {
   readonly transcript: readonly Line[]
   readonly requests: readonly Request[]
-  /** What the case found wrong; undefined when it passed. */
+  /** The failure of the case; undefined if it passed. */
   readonly failure: Error | undefined
 }
 
@@ -26,7 +26,7 @@ export async function run(one: Case, target: Target): Promise<Run> {
   return { transcript: normalise(exchanges, one.difference), requests: asked, failure }
 }
 
-/** A name's part that any resource may carry (semantics §3.0), and that no other case has. */
+/** Returns a part for names that any resource accepts (semantics §3.0) and no other case has. */
 function slug(name: string): string {
   const words = name
     .toLowerCase()

@@ -19,11 +19,11 @@ export interface Genuine {
 
 const START = Date.UTC(2026, 4, 1, 12)
 
-/** Starts both sides on free ports. Their clocks stand still but for one second before each request, so that both tell the same time. */
+/** Starts both sides on free ports. Their clocks only advance one second before each request, so that both have the same time. */
 export async function startSides(dialect: Dialect): Promise<Sides> {
   const genuine = await startGenuine(dialect)
   const behind = await sandbox(dialect)
-  // Either mask under one of the dialects: both replace all that v1 can see.
+  // Each dialect uses one of the masks: both replace everything that v1 can see.
   const mask = dialect === 'published' ? 'known' : '*'
   const proxy = await startProxy({
     'upstream.v2': behind.url,
@@ -51,13 +51,13 @@ interface Clock {
   now: number
 }
 
-/** A token of an exchange is good for an hour. */
+/** The token of an exchange is valid for an hour. */
 const LATER = 2 * 60 * 60 * 1000
 
-/** A sandbox at which the owner's exchanged token has just expired. */
+/** Starts a sandbox at which the owner's exchanged token has just expired. */
 async function sandbox(dialect: Dialect): Promise<Started> {
   const clock = { now: START }
-  // Either behaviour of v2 under one of the dialects: nothing of the contract may rest on it.
+  // Each dialect uses one of v2's two behaviours: the contract must not depend on it.
   const readmeMovesRepo = dialect === 'published'
   const started = await startQuietSandbox({ v1Dialect: dialect, now: () => clock.now, readmeMovesRepo })
   const expired = await exchanged(started)

@@ -8,22 +8,22 @@ const EXTRA = Symbol('members of the specification dialect')
 /** Names that protobuf JSON does not camel-case, because the contract says so (facts §16.1). */
 const AS_THEY_ARE: ReadonlySet<string> = new Set(['sync_config'])
 
-/** A map whose keys belong to the user (`claims`, `environment`): never re-spelled. */
+/** A map with a user's keys (`claims`, `environment`), which are never re-spelled. */
 export function map(entries: Record<string, unknown>): Record<string, unknown> {
   return Object.defineProperty({ ...entries }, KEYS_ARE_DATA, { value: true })
 }
 
-/** Members that only the `specification` dialect shows: timestamps under their usual names, and the group a resource belongs to. */
+/** Members that only the `specification` dialect shows: times under their usual names, and the group of a resource. */
 export function extra(shape: Record<string, unknown>, members: Record<string, unknown>): Record<string, unknown> {
   return Object.defineProperty({ ...shape }, EXTRA, { value: members })
 }
 
-/** How the names of a dialect are spelled. */
+/** Returns the spelling of a dialect. */
 export function spellingOf(dialect: Dialect): Spelling {
   return dialect === 'published' ? 'camel' : 'snake'
 }
 
-/** One v1 proto name (snake_case) in a spelling. */
+/** Spells one v1 proto name (snake_case). */
 export function spellName(name: string, spelling: Spelling): string {
   if (spelling === 'snake' || AS_THEY_ARE.has(name)) return name
   return name
@@ -32,7 +32,7 @@ export function spellName(name: string, spelling: Spelling): string {
     .join('.')
 }
 
-/** A shape or body written in v1 proto names, as it is spelled. Extra members appear only when asked for. */
+/** Spells a shape or body that is written in v1 proto names. Extra members appear only on request. */
 export function spell(value: Shape, spelling: Spelling, withExtra = false): Shape {
   if (Array.isArray(value)) return value.map((item) => spell(item, spelling, withExtra))
   if (typeof value !== 'object' || value === null) return value

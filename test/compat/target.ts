@@ -1,6 +1,6 @@
 import type { Dialect } from './spell.ts'
 
-/** Whose token a request carries: `nobody` sends none, `stranger` one that no service knows, `expired` one that the owner had. */
+/** The owner of a request's token: `nobody` sends none, `stranger` an unknown one, `expired` a former one of the owner. */
 export type Role = 'owner' | 'editor' | 'viewer' | 'outsider' | 'admin' | 'nobody' | 'stranger' | 'expired'
 
 /** `genuine` = a v1 service itself; `proxied` = v1 served from v2. */
@@ -11,20 +11,20 @@ export interface Target {
   readonly url: string
   readonly side: Side
   readonly dialect: Dialect
-  /** Uid of the organization that `owner` owns, and below which everything is created. */
+  /** The uid of the organization that `owner` owns. Everything is created below it. */
   readonly organization: string
   readonly token: (role: Role) => string | undefined
-  /** Part of every name that a case gives, so that two runs against one address do not meet. */
+  /** A part of every name in a case, so that two runs against one address do not collide. */
   readonly run: string
-  /** Called before each request: a test that owns the clock moves it here. */
+  /** Called before each request: a test that owns the clock advances it here. */
   readonly tick?: () => void
-  /** Told of each request before it is sent. */
+  /** Gets each request before it is sent. */
   readonly announce?: (role: Role, request: Request) => void
 }
 
 export interface Request {
   readonly method: string
-  /** Path and query, as they go over the wire. */
+  /** Path and query as they are sent. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly text?: string
@@ -37,7 +37,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** Sends one request as a role and decodes the answer; a body that is not JSON stays text. */
+/** Sends one request as a role and decodes the answer. A body that is not JSON stays text. */
 export async function send(target: Target, role: Role, request: Request): Promise<Answer> {
   const { method, path, headers = {}, text } = request
   target.tick?.()

@@ -10,15 +10,15 @@ const NOWHERE = 'f'.repeat(40)
 
 type Body = Answer['body']
 
-/** Advisories without a moved component: of those v2 knows less (difference advisory-moves-lost). */
+/** Advisories without a moved component, of which v2 knows less (difference advisory-moves-lost). */
 const whole = (api: Api): Query => ({ 'uidp.descendants_of': api.organization, latest_event_type: 'EVENT_TYPE_FILTER_PATCHED' })
 
-/** The events of one type that an advisory shows. */
+/** The events of one type in an advisory. */
 const eventsOf = (api: Api, row: Body): Body[] => api.member(row, 'events')
 
 const ids = (answer: Answer) => column(answer, 'id')
 
-/** Every filter with a value of the row, and what a row must show to pass it (facts §5.1, semantics §3.13). */
+/** Every filter with a value of the row, and what a row must have to pass it (facts §5.1, semantics §3.13). */
 function filtersOf(api: Api, row: Body): readonly (readonly [filter: Query, passes: (row: Body) => boolean])[] {
   const member = (name: string) => (one: Body) => api.member(one, name)
   const equal = (filter: string, name: string): readonly [Query, (row: Body) => boolean] => {
@@ -51,7 +51,7 @@ function filtersOf(api: Api, row: Body): readonly (readonly [filter: Query, pass
   ]
 }
 
-/** facts §5; nothing can be made here, so the cases look at what is there. */
+/** facts §5; nothing can be created here, so the cases read the existing data. */
 export const advisories: readonly Case[] = [
   {
     name: 'advisories: filters that ask for nothing, beside an id or not',

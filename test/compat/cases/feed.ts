@@ -10,7 +10,7 @@ const RESOLVED = '/advisory/v1/images/resolved_vulns'
 
 type Body = Answer['body']
 
-/** facts §7: both versions have the same names here; false positives have a prefix of their own. */
+/** facts §7: both versions have the same names here; false positives have their own prefix. */
 const document = { id: text, advisories: list }
 const FALSE_POSITIVE = like(/^FPT_TYPE_/)
 const SEVERITY = like(/^(?:UNSPECIFIED|CVSS_V[234]|UBUNTU)$/)
@@ -25,7 +25,7 @@ const metadata = (row: Body) => ({
 
 const idsOf = async (api: Api, path: string, query: Query) => column(await api.get(path, query), 'id')
 
-/** facts §7; nothing can be made here, so the cases look at what is there. */
+/** facts §7; nothing can be created here, so the cases read the existing data. */
 export const feed: readonly Case[] = [
   {
     name: 'documents: public, every event of a known type',

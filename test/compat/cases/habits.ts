@@ -6,7 +6,7 @@ import { anything } from '../match.ts'
 const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
 
-/** What real scripts and providers do, whatever the documentation says. */
+/** What real scripts and providers do, documented or not. */
 export const habits: readonly Case[] = [
   {
     name: 'a filter in one spelling, then in the other, beside a page size in a third',
@@ -67,7 +67,7 @@ export const habits: readonly Case[] = [
       ]) {
         for (const one of [api, api.as('nobody')]) refused(await one.get(path), 5, 'Not Found')
       }
-      // A verb that nobody knows is a part of the id (facts §12.2).
+      // An unknown verb is a part of the id (facts §12.2).
       refused(await api.post(`${REPOS}/${id}:explode`, { name: 'repo' }), 3, /^Invalid argument: parent_id: /)
     },
   },

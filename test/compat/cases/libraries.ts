@@ -18,7 +18,7 @@ const artifact = {
   updated_at: time,
 }
 
-/** Every row of a list that is paged by token. */
+/** Returns every row of a list that is paged by token. */
 async function wholeList(api: Api, query: Query): Promise<Answer['body'][]> {
   const rows: Answer['body'][] = []
   let token = ''
@@ -30,7 +30,7 @@ async function wholeList(api: Api, query: Query): Promise<Answer['body'][]> {
   return rows
 }
 
-/** facts §6; nothing can be made here, so the cases look at what is there. */
+/** facts §6; nothing can be created here, so the cases read the existing data. */
 export const libraries: readonly Case[] = [
   {
     name: 'artifacts: every member, by name, with totals that are numbers',

@@ -7,23 +7,23 @@ import * as shape from '../shapes/shapes.ts'
 export interface Rows {
   readonly parent: string
   readonly ids: readonly string[]
-  /** What narrows the list to them. */
+  /** The query that limits the list to them. */
   readonly scope: Query
 }
 
-/** A list operation, as far as lists are alike (facts §10). */
+/** A list operation in the terms that all lists share (facts §10). */
 export interface ListKind {
   readonly operation: string
   readonly path: string
-  /** Makes rows called `a`, `b` and `c`, in this order; `ids` in the same order. */
+  /** Creates rows named `a`, `b` and `c`, in this order; `ids` have the same order. */
   readonly make: (api: Api) => Promise<Rows>
-  /** The parameter that names one row, where there is one (facts §11), and the member that answers it. */
+  /** The parameter that selects one row, if there is one (facts §11), and the member with its value. */
   readonly byId?: 'id' | 'group'
   readonly uidp: boolean
-  /** The row called `a`. */
+  /** Returns the row named `a`. */
   readonly row: (rows: Rows) => unknown
   readonly named: boolean
-  /** A sort field that tells the order in which rows were made, where one does. */
+  /** A sort field in the order of creation, if there is one. */
   readonly made?: 'created_at' | 'last_updated'
   readonly newestFirst?: true
 }
@@ -36,7 +36,7 @@ async function inTurn(create: (name: string) => Promise<{ id: string }>): Promis
   return ids
 }
 
-/** Rows below a folder of their own. */
+/** Creates rows below a folder of their own. */
 const below = (create: (api: Api, parent: string, name: string) => Promise<{ id: string }>) => async (api: Api) => {
   const { id: parent } = await make.folder(api)
   return { parent, ids: await inTurn((name) => create(api, parent, name)), scope: { 'uidp.children_of': parent } }

@@ -4,13 +4,13 @@ import { column, items, ok, refused, same } from '../expect.ts'
 import { anything } from '../match.ts'
 import { type ListKind, listKinds, type Rows } from './list-kinds.ts'
 
-/** A uid that no service has given to anything. */
+/** A uid of nothing at any service. */
 const NOWHERE = 'f'.repeat(40)
 
 const idOf = (kind: ListKind) => kind.byId ?? 'id'
 const sorted = (ids: readonly unknown[]) => [...ids].map(String).sort()
 
-/** The ids in the list's own order: uid ascending, invites newest first (facts §10.6). */
+/** Returns the ids in the list's own order: uid ascending, invites newest first (facts §10.6). */
 const inOrder = (kind: ListKind, { ids }: Rows) => (kind.newestFirst ? [...ids].reverse() : sorted(ids))
 
 async function expectIds(kind: ListKind, api: Api, query: Query, ids: readonly string[], what = JSON.stringify(query)): Promise<void> {
@@ -160,7 +160,7 @@ async function values(kind: ListKind, api: Api) {
   }
 }
 
-/** What every list promises, for every list. */
+/** The promises of every list, for every list. */
 export const lists: readonly Case[] = listKinds.flatMap((kind): Case[] => {
   const { operation } = kind
   const one = (name: string, run: (kind: ListKind, api: Api) => Promise<void>, rest: Partial<Case> = {}): Case => ({

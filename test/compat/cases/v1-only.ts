@@ -4,7 +4,7 @@ import * as make from '../fixtures.ts'
 
 const MISSING = '0'.repeat(16)
 
-/** Operations that v2 has no counterpart for (facts §22), with a call for each that could do no harm at a service that has them. */
+/** Operations without a counterpart in v2 (facts §22), each with a call that does no harm at a service that has it. */
 const calls = (folder: string): Readonly<Record<string, string>> => {
   const repo = `${folder}/${MISSING}`
   const image = `${repo}/digests/${make.digest('0')}`

@@ -15,7 +15,7 @@ async function whole(api: Api, path: string): Promise<void> {
   if (order) same(order, [...order].map(String).sort(), 'in order of uid')
 }
 
-/** What is there already, as each role sees it: the cases that make what they look at cannot know it. */
+/** Existing data as each role sees it. Cases that create their own data cannot show that. */
 export const visible: readonly Case[] = [
   ...listKinds.map(
     ({ operation, path }): Case => ({

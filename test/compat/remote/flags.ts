@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Dialect } from '../spell.ts'
 import type { Role, Side } from '../target.ts'
 
-/** Where the contract is played, and as whom. */
+/** The target of the contract and its roles. */
 export interface Flags {
   readonly target: string
   readonly dialect: Dialect
@@ -17,7 +17,7 @@ const USAGE =
 
 const ROLES: readonly string[] = ['editor', 'viewer', 'outsider', 'admin', 'expired'] satisfies readonly Role[]
 
-/** Reads the arguments of `npm run contract`; throws a sentence and the usage when they are not whole. */
+/** Reads the arguments of `npm run contract`. If they are incomplete, throws a sentence and the usage. */
 export function readFlags(args: readonly string[]): Flags {
   const { values } = parseArgs({
     args: [...args],

@@ -34,7 +34,7 @@ describe('the arguments of npm run contract', () => {
     [['--token', 'o'], '--target and --token are needed'],
     [['--target', 'http://h', '--token', 'o', '--dialect', 'klingon'], '--dialect takes specification, published, not "klingon"'],
     [['--target', 'http://h', '--token', 'o', '--as', 'god=x'], '--as takes editor, viewer, outsider, admin, expired, not "god"'],
-  ])('are refused when they are not whole: %j', (args, sentence) => {
+  ])('are refused if incomplete: %j', (args, sentence) => {
     expect(() => readFlags(args)).toThrow(sentence)
   })
 })
@@ -51,7 +51,7 @@ describe('the contract at an address', () => {
   const flags = (...more: readonly string[]) =>
     readFlags(['--target', sandbox.url, '--token', sandbox.tokens.owner, '--side', 'genuine', '--dialect', 'published', ...more])
 
-  it('finds the organization of the token, tells each request first, and holds', async () => {
+  it('finds the organization of the token, prints each request first, and passes', async () => {
     const told: string[] = []
     const target = await remoteTarget(flags(), (line) => told.push(line))
     expect(target.organization).toBe(sandbox.organization)
@@ -61,12 +61,12 @@ describe('the contract at an address', () => {
     expect(told).toContain('owner: GET /libraries/v1/artifacts/count')
   })
 
-  it('asks for an organization when the token sees several', async () => {
+  it('asks for an organization if the token sees several', async () => {
     const args = ['--target', sandbox.url, '--token', sandbox.tokens.admin]
     await expect(remoteTarget(readFlags(args), () => {})).rejects.toThrow(/name one with --organization UID: [0-9a-f]{40} \(/)
   })
 
-  it('plays what it can: reading only when told so, and only as roles it has tokens of', () => {
+  it('plays only reading cases on request, and only roles with a token', () => {
     const all = playable(cases, flags())
     const reading = playable(cases, flags('--read-only'))
     expect(reading.every(({ reads }) => reads)).toBe(true)

@@ -2,7 +2,7 @@ import type { Case } from '../case.ts'
 import type { Request, Role, Target } from '../target.ts'
 import type { Flags } from './flags.ts'
 
-/** A v1 API at some address. `tell` is given every request before it is sent. */
+/** A v1 API at some address. `tell` gets every request before it is sent. */
 export async function remoteTarget(flags: Flags, tell: (line: string) => void): Promise<Target> {
   const { target: url, side, dialect, tokens } = flags
   const token = (role: Role) => (role === 'stranger' ? 'no-such-token' : tokens[role])
@@ -12,7 +12,7 @@ export async function remoteTarget(flags: Flags, tell: (line: string) => void): 
   return { ...found, organization: flags.organization ?? (await ownOrganization(url, tokens.owner ?? '')) }
 }
 
-/** The only organization that the token sees; with more than one, somebody has to choose. */
+/** Returns the only organization that the token sees. With several, the user must choose. */
 async function ownOrganization(url: string, token: string): Promise<string> {
   const answer = await fetch(`${url}/iam/v1/groups?uidp.in_root=true`, { headers: { authorization: `Bearer ${token}` } })
   const { items = [] } = (await answer.json()) as { items?: readonly { id: string; name: string }[] }
@@ -24,7 +24,7 @@ async function ownOrganization(url: string, token: string): Promise<string> {
   return first.id
 }
 
-/** The cases that can be played there: of this dialect, with tokens for every role, and reading only when that was asked for. */
+/** Returns the cases that can be played there: of this dialect, with tokens for every role, and only reading ones on request. */
 export function playable(cases: readonly Case[], { dialect, tokens, readOnly }: Flags): readonly Case[] {
   const known = new Set<Role>([...(Object.keys(tokens) as Role[]), 'nobody', 'stranger'])
   return cases.filter(

@@ -17,10 +17,10 @@ const scanv1 = {
   ...scan,
 }
 
-/** Where a finding came from: one of three, which the answer itself names. */
+/** The source of a finding: one of three, which the answer itself names. */
 const detections: Members = { nvdapi: { cpe_searched: anything, cpe_found: anything }, manual: {}, scanv1 }
 
-/** The types of an event and what each holds (facts §5.2). */
+/** The types of an event and their members (facts §5.2). */
 const TYPES: Members = {
   fixed: noted({ fixed_version: anything, ...scan }),
   false_positive_determination: noted({ type: like(/^(?!TYPE_)[A-Z_]+$/) }),
@@ -31,16 +31,16 @@ const TYPES: Members = {
   patched: noted({ patched_versions: list }),
 }
 
-/** `member` tells a member of an answer by its proto name, in whichever dialect it is written. */
+/** `member` returns a member of an answer by its proto name, in either dialect. */
 type Member = (body: unknown, name: string) => unknown
 
-/** The one member of `types` that the answer holds; an answer of no type or of an unknown one fits nothing. */
+/** Returns the one member of `types` in the answer. An answer without a type, or of an unknown one, matches nothing. */
 function typeOf(answer: unknown, types: Members, member: Member): Members {
   const [found] = Object.keys(types).filter((name) => member(answer, name) !== undefined)
   return found === undefined ? { 'one of': Object.keys(types) } : { [found]: types[found] }
 }
 
-/** facts §5.2; which members an event has follows from its type, and an issue from whether there is one. */
+/** facts §5.2; the type determines the members of an event, and an existing issue its issue. */
 export function advisoryEvent(advisory: string, answer: unknown, member: Member): Members {
   const detection = member(answer, 'detection')
   return {
@@ -57,7 +57,7 @@ export function advisoryEvent(advisory: string, answer: unknown, member: Member)
 
 const OPTIONAL = ['component_name', 'component_location', 'component_type', 'deleted_at', 'legacyAdvisoryID']
 
-/** facts §5.1; optional members are there when they hold something. */
+/** facts §5.1; optional members are present if they have a value. */
 export function advisory(parent: string, answer: Members, member: Member): Members {
   const events = member(answer, 'events')
   return {

@@ -3,7 +3,7 @@ import { extra, map } from '../spell.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A folder below a group, as every answer shows it (facts §3.1). */
+/** A folder below a group, as in every answer (facts §3.1). */
 export const group = (parent: string, members: Members = {}) =>
   extra(
     {
@@ -19,14 +19,14 @@ export const group = (parent: string, members: Members = {}) =>
     { created_at: time, updated_at: time, group_id: parent },
   )
 
-/** facts §3.2; the relationship, a oneof, comes with the members. */
+/** facts §3.2; the members include the relationship, a oneof. */
 export const identity = (parent: string, members: Members = {}) =>
   extra(
     { id: below(parent), name: 'robot', description: '', created_at: time, updated_at: time, last_seen: anything, ...members },
     { group_id: parent },
   )
 
-/** An identity of which the caller may know no more than the id; the id tells its group. */
+/** An identity of which the caller may know only the id; the id reveals its group. */
 export const lookedUp = (members: Members, parent: string) => extra({ ...members }, { group_id: parent })
 
 /** facts §3.4 */
@@ -36,7 +36,7 @@ export const role = (parent: string, members: Members = {}) =>
     { created_at: time, updated_at: time, group_id: parent },
   )
 
-/** A built-in role inside another answer. */
+/** A built-in role within another answer. */
 export const nestedRole = (members: Members) => ({ id: uid, name: '', description: anything, capabilities: anything, ...members })
 
 /** The plain binding of create, update and batch (facts §3.5). */

@@ -15,7 +15,7 @@ type Body = Answer['body']
 const allOf = async (api: Api): Promise<Body[]> =>
   items(await api.get(ADVISORIES, { 'uidp.descendants_of': api.organization, page_size: 200 }))
 
-/** What v2 knows less of than v1 did in advisories, libraries and events. */
+/** Advisories, libraries and events of which v2 knows less than v1 did. */
 export const differingCatalogue: readonly Case[] = [
   {
     name: 'an event that moved a component has no type any more',

@@ -184,7 +184,7 @@ export const differingIam: readonly Case[] = [
       const bare = { id }
       if (api.side === 'genuine') ok(api, found, shape.identity(parent, { id, static: anything }))
       else ok(api, found, shape.lookedUp(bare, parent))
-      // v2 invents a uid for who is not registered yet; only those who may read it learn that nobody is.
+      // v2 invents a uid for an unregistered identity. Only callers who may read it learn that it does not exist.
       const nobody = await api.get('/iam/v1/identities/lookup', { issuer: 'https://nowhere.example', subject: 'nobody' })
       if (api.side === 'genuine') refused(nobody, 5)
       else ok(api, nobody, { ...bare, id: uid })

@@ -7,7 +7,7 @@ import * as shape from '../../shapes/shapes.ts'
 const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
 
-/** Gives everybody who views the organization a role of these capabilities at one group: the way to act with just so much. */
+/** Gives all viewers of the organization a role of these capabilities at one group. A case can then act with exactly these. */
 async function letViewers(api: Api, group: string, capabilities: readonly string[]): Promise<void> {
   const { id } = await make.role(api.unrecorded, group, { name: 'extra', capabilities })
   for (const identity of await make.holders(api.unrecorded, 'viewer')) await make.binding(api.unrecorded, group, identity, id)

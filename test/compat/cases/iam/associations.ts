@@ -13,7 +13,7 @@ const azure = { tenant_id: 'tenant', client_ids: map({ snake_key: 'a', camelKey:
 const installation = { installation_id: '9007199254740993', name: 'robots' }
 const github = { app_installations: map({ '9007199254740995': { installations: [installation] } }) }
 
-/** The keys of `app_installations` are data, but the members below them are not. */
+/** The keys of `app_installations` are data; the members below them are not. */
 const inDialect = (published: boolean) =>
   published
     ? { app_installations: map({ '9007199254740995': { installations: [{ installationId: '9007199254740993', name: 'robots' }] } }) }

@@ -31,7 +31,7 @@ export const providers: readonly Case[] = [
       const read = items(await api.get(PROVIDERS, { id: made.id }))[0]
       const written = await api.send({ method: 'PUT', path, text: JSON.stringify(read) })
       ok(api, written, shape.provider(api.organization, editor, { name: api.name(), oidc: shown }))
-      // The stored secret is still there: without it, switching PKCE off would be refused.
+      // The stored secret still exists: without it, v1 would refuse to switch PKCE off.
       const off = await api.otherwise.put(path, { name: api.name(), default_role: editor, oidc: { ...next, pkce_enabled: false } })
       ok(
         api,

@@ -39,7 +39,7 @@ export const roleBindings: readonly Case[] = [
       })
       ok(api, await api.get(BINDINGS, { id: made.id }), { items: [listed] })
       ok(api, await api.get(BINDINGS, { 'uidp.children_of': parent }), { items: [listed] })
-      // What a list shows of other resources is as fresh as they are.
+      // A list shows other resources in their current state.
       ok(api, await api.put(`/iam/v1/roles/${role}`, { name: 'renamed', capabilities: ['tag.list'] }), anything)
       ok(api, await api.put(`/iam/v1/groups/${parent}`, { name: api.name(), description: 'described' }), anything)
       const fresh = {

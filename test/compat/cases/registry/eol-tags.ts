@@ -17,7 +17,7 @@ export const eolTags: readonly Case[] = [
       const scope = { 'uidp.children_of': repo }
       await api.get(EOL, scope)
       await make.tag(api, repo, { name: 'e-r1' })
-      // From here on the rows hold a superseded build, whose status v2 does not know (difference eol-approximated).
+      // From here on the rows include a superseded build, whose status v2 does not know (difference eol-approximated).
       const all = await api.unrecorded.get(EOL, scope)
       same(column(all, 'name').map(String).sort(), ['a', 'b', 'c', 'd-20260101', 'e-r1'], 'names')
       same(column(all, 'id'), column(all, 'id').map(String).sort(), 'in order of uid')
@@ -48,7 +48,7 @@ export const eolTags: readonly Case[] = [
   },
 ]
 
-/** A row of which a repo that no package stands behind knows nothing more. */
+/** A row of a repo without a package, which has no further data. */
 const row = (id: unknown) => ({
   id,
   name: '',

@@ -4,7 +4,7 @@ import { items, ok, refused, same } from '../../expect.ts'
 import * as make from '../../fixtures.ts'
 import { anything, like } from '../../match.ts'
 
-/** A tag of the organization that stands for an image: the contract reads images that are there, since v1 cannot make one. */
+/** Returns a tag of the organization with an image. The contract reads existing images, since v1 cannot create one. */
 async function image(api: Api): Promise<{ repo: string; digest: string }> {
   const row = items(await api.get('/registry/v1/tags', { 'uidp.descendants_of': api.organization, name: 'latest' }))[0]
   if (!row) throw new Error('the organization has no tag called latest')

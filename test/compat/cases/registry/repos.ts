@@ -153,7 +153,7 @@ export const repos: readonly Case[] = [
       const less = { name: 'copy', sync_config: { source: source.id } }
       const updated = ok(api, await api.put(`${REPOS}/${id}`, less), anything)
       same(updated.sync_config.google, '', 'destination')
-      // The member has one spelling only; the other is an unknown member and dropped (facts §16.2).
+      // The member has one spelling only. The other is an unknown member and is dropped (facts §16.2).
       const text = JSON.stringify({ name: 'plain', syncConfig: { source: source.id } })
       const plain = ok(api, await api.send({ method: 'POST', path: `${REPOS}/${parent}`, text }), anything)
       same(plain.sync_config, null, 'syncConfig is not sync_config')

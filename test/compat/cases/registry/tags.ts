@@ -9,7 +9,7 @@ const MISSING = '0'.repeat(16)
 
 const box = async (api: Parameters<typeof make.folder>[0]): Promise<string> => (await make.repo(api, (await make.folder(api)).id)).id
 
-/** Tags of every form that the exclude filters know (facts §4.2). */
+/** Tags of every form that the exclude filters recognise (facts §4.2). */
 const FORMS = [`sha256-${'a'.repeat(64)}.sig`, '1.2', '1.2-20260101', '1.2.3-r4', '1.2.3-r4-dev', 'latest']
 
 /** facts §4.2 */

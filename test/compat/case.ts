@@ -9,7 +9,7 @@ export interface Case {
   readonly operations: readonly string[]
   /** The only dialect; both by default. */
   readonly dialect?: Dialect
-  /** Code of the difference between a genuine and a proxied v1 that this case pins (mappings/differences.ts). */
+  /** The code of the difference between a genuine and a proxied v1 that this case proves (mappings/differences.ts). */
   readonly difference?: string
   /** Roles that it uses besides the owner. */
   readonly roles?: readonly Role[]

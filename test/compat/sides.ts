@@ -4,7 +4,7 @@ import { startQuietSandbox } from '../stage/sandbox.ts'
 import type { Dialect } from './spell.ts'
 import type { Role, Side, Target } from './target.ts'
 
-/** Both sides of the contract in one dialect: a genuine v1, and the proxy before the v2 of another sandbox with the same data. */
+/** Both sides of the contract in one dialect: a genuine v1, and the proxy in front of another sandbox's v2 with the same data. */
 export interface Sides {
   readonly genuine: Target
   readonly proxied: Target

@@ -1,7 +1,7 @@
 import { connect2, fetch2 } from '../listen/fetch2.ts'
 import { talk, type WireAnswer } from './wire.ts'
 
-/** A request whose bytes matter; no client tidies it up. */
+/** A request whose bytes matter; no client normalises it. */
 export interface Asked {
   readonly method?: string
   readonly target: string
@@ -9,7 +9,7 @@ export interface Asked {
   readonly body?: Buffer
 }
 
-/** What one request is answered over HTTP/1.1 and over HTTP/2. */
+/** Returns the answers to one request over HTTP/1.1 and over HTTP/2. */
 export async function askBoth(url: string, asked: Asked): Promise<readonly [WireAnswer | undefined, WireAnswer]> {
   return [await ask1(url, asked), await ask2(url, asked)]
 }
@@ -24,7 +24,7 @@ async function ask1(url: string, { method = 'GET', target, headers = {}, body = 
   return answers[0]
 }
 
-/** The same over HTTP/2 alone. */
+/** The same over HTTP/2 only. */
 export async function ask2(url: string, { method = 'GET', target, headers, body }: Asked): Promise<WireAnswer> {
   const session = await connect2(url)
   try {

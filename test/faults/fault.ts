@@ -1,13 +1,13 @@
-/** One thing that goes wrong, and what a client must see of it. */
+/** One fault, and what a client must see of it. */
 export interface Fault {
   readonly name: string
-  /** Word for word what `see` must give; two answers that are both right are two lines. */
+  /** The exact result of `see`. Two correct answers are two lines. */
   readonly expected: string | readonly string[]
-  /** Brings the fault about, asks, puts everything away, and says what was seen. */
+  /** Causes the fault, sends requests, cleans up, and returns what the client saw. */
   readonly see: () => Promise<string>
-  /** Needs built programs or more time than `npm test` has. */
+  /** True if it needs built programs or more time than `npm test` has. */
   readonly full?: true
-  /** Program without which it cannot be brought about; it is left out, and said so, where the program is missing. */
+  /** A program that the fault needs. Without it the fault is skipped with a message. */
   readonly needs?: string
 }
 
@@ -17,7 +17,7 @@ export interface Group {
   readonly faults: readonly Fault[]
 }
 
-/** A fault that was brought about. */
+/** The result of a fault. */
 export interface Row {
   readonly group: string
   readonly name: string
@@ -29,7 +29,7 @@ export interface Row {
 /** Milliseconds after which a fault counts as a hang. */
 const PATIENCE = 60_000
 
-/** Brings one fault about; whatever it throws is what was seen. */
+/** Causes one fault; its exception counts as the result. */
 export async function observe(group: string, { name, expected, see }: Fault): Promise<Row> {
   const right = typeof expected === 'string' ? [expected] : expected
   const seen = await withPatience(see())
@@ -50,7 +50,7 @@ async function withPatience(seen: Promise<string>): Promise<string> {
   }
 }
 
-/** The table that people read. */
+/** Returns the table for people to read. */
 export function tableOf(rows: readonly Row[]): string {
   const line = ({ group, name, expected, seen, holds }: Row) =>
     `${[`${group}: ${name}`, expected, seen, holds ? 'holds' : 'FAILS'].map(cell).join(' | ')} |`

@@ -5,7 +5,7 @@ import { observe } from './fault.ts'
 import { processFaults } from './process/faults.ts'
 import { upstreamFaults } from './upstream/faults.ts'
 
-/** Milliseconds; a fault that hangs says so itself before that. */
+/** Milliseconds; a fault that hangs reports that earlier. */
 const PATIENCE = 90_000
 
 describe.each([

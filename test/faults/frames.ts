@@ -1,4 +1,4 @@
-/** HTTP/2 as bytes (RFC 9113 §4, §6), because Node writes only what is right. */
+/** HTTP/2 as bytes (RFC 9113 §4, §6), because Node writes only correct frames. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 export const TYPE = {
@@ -21,7 +21,7 @@ export interface Frame {
   readonly flags: number
   readonly stream: number
   readonly payload: Buffer
-  /** What its head says of the payload's length, when that is not true. */
+  /** The payload's length in the head, if it is false. */
   readonly length?: number
 }
 
@@ -29,7 +29,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return { type, flags, stream, payload }
 }
 
-/** Head of a frame in bytes. */
+/** The size of a frame's head in bytes. */
 const HEAD = 9
 
 export function bytesOf({ type, flags, stream, payload, length = payload.length }: Frame): Buffer {
@@ -42,7 +42,7 @@ export function bytesOf({ type, flags, stream, payload, length = payload.length 
   return bytes
 }
 
-/** The whole frames at the beginning, and what is left. */
+/** Returns the complete frames at the beginning, and the rest. */
 export function readFrames(bytes: Buffer): { readonly frames: readonly Frame[]; readonly rest: Buffer } {
   const frames: Frame[] = []
   let at = 0
@@ -56,15 +56,15 @@ export function readFrames(bytes: Buffer): { readonly frames: readonly Frame[]; 
   return { frames, rest: bytes.subarray(at) }
 }
 
-/** A name and a value as they stand on the wire, one byte a character. */
+/** A name and a value as sent, one byte a character. */
 export type FieldLine = readonly [name: string, value: string]
 
-/** Fields as literals that no table takes up (RFC 7541 §6.2.2): any bytes, and every block can be read by itself. */
+/** Writes fields as literals without indexing (RFC 7541 §6.2.2). They hold any bytes, and every block can be read by itself. */
 export function headerBlock(fields: readonly FieldLine[]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.of(0), literal(name), literal(value)]))
 }
 
-/** A text without Huffman coding, behind its length as an integer of seven bits and more (RFC 7541 §5). */
+/** Writes a text without Huffman coding, after its length as an integer with a prefix of seven bits (RFC 7541 §5). */
 function literal(text: string): Buffer {
   const bytes = Buffer.from(text, 'latin1')
   if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes])
@@ -74,12 +74,12 @@ function literal(text: string): Buffer {
   return Buffer.concat([Buffer.of(...length, left), bytes])
 }
 
-/** A header block with its end, on one frame. */
+/** Returns a header block with its end, in one frame. */
 export function headers(stream: number, fields: readonly FieldLine[], flags: number = FLAG.END_HEADERS): Frame {
   return frame(TYPE.HEADERS, flags, stream, headerBlock(fields))
 }
 
-/** A number of four bytes, as RST_STREAM and WINDOW_UPDATE have one. */
+/** Returns a number of four bytes, as in RST_STREAM and WINDOW_UPDATE. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value >>> 0)

@@ -5,23 +5,23 @@ import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { fuzzRequests } from './fuzz/over-http.ts'
 import { sampleSeed } from './fuzz/size.ts'
 
-/** A sample of `npm run fuzz`, the same every time unless CROSSWALK_SEED is set. */
+/** The size of a sample of `npm run fuzz`, with the same cases unless CROSSWALK_SEED is set. */
 const SAMPLE = 2000
-/** Heads go nine ways and more. */
+/** Heads have more than nine ways. */
 const HEADS = 150
 const SEQUENCES = 500
 
-it('random requests get answers in v1 shape, and no error of our own making', async () => {
+it('answers random requests in v1’s form, without an error of our own', async () => {
   const { statuses } = await fuzzRequests(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '404', '501']))
 }, 60_000)
 
-it('random answers of v2 become answers in v1 shape, and no error of our own making', async () => {
+it('turns random answers of v2 into v1’s form, without an error of our own', async () => {
   const { statuses } = await fuzzAnswers(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '200 streamed', 'broken off', '503']))
 }, 60_000)
 
-it('answers of v2 that a gateway spoilt become errors, and never a success that v2 did not say', async () => {
+it('turns answers spoilt by a gateway into errors, never into false successes', async () => {
   const { statuses } = await fuzzGateways(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['said 200', 'spoilt 500', 'spoilt 503']))
   expect(Object.keys(statuses).filter((kind) => kind.startsWith('spoilt 2') || /^said [^2]/.test(kind))).toEqual([])
@@ -32,7 +32,7 @@ it.each([
   ['sequences of HTTP/2 frames', fuzzFrames, SEQUENCES],
   ['offers of other protocols', fuzzUpgrades, SEQUENCES],
 ])(
-  'random %s end no process, leave nothing behind and mix up no answers',
+  'survives random %s, leaves nothing behind and mixes up no answers',
   async (_, fuzz, cases) => {
     expect(await fuzz({ cases, seed: sampleSeed, start: { cli: inject('cli') }, note: () => {} })).toEqual([])
   },

@@ -13,7 +13,7 @@ const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
 const say = (line: string) => void process.stdout.write(`  ${line}\n`)
 
-/** Random cases inside this process: a failure is thrown. */
+/** Random cases inside this process, which throw their failures. */
 const inside = (fuzz: (cases: number, seed: number) => Promise<Fuzzed>) => async (cases: number) => {
   const { statuses } = await fuzz(cases, seed)
   say(
@@ -24,7 +24,7 @@ const inside = (fuzz: (cases: number, seed: number) => Promise<Fuzzed>) => async
   return []
 }
 
-/** Random cases against the proxy as a process of its own: failures are told, each with its smallest case. */
+/** Random cases against the proxy as a process of its own, which report each failure with its smallest case. */
 const outside = (fuzz: (fuzzing: Fuzzing) => Promise<readonly string[]>) => (cases: number) => fuzz({ cases, seed, start: {}, note: say })
 
 const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: number) => Promise<readonly string[]>]>> = {
@@ -45,7 +45,7 @@ let failures = 0
 for (const [name, [usual, fuzz]] of Object.entries(KINDS)) {
   if (names.length > 0 && !names.includes(name)) continue
   const cases = sizeOr(usual)
-  // Said before it is tried: a crash must not take the seed with it.
+  // The seed is printed first, so that a crash does not lose it.
   process.stdout.write(`${name}: ${cases} cases, CROSSWALK_SEED=${seed}\n`)
   const begun = performance.now()
   failures += (await fuzz(cases)).length

@@ -38,5 +38,5 @@ const rows = await runFaults(chosen, ({ group, name, holds }) => process.stderr.
 const failed = rows.filter(({ holds }) => !holds)
 process.stdout.write(`${tableOf(rows)}\n\n${rows.length - failed.length} of ${rows.length} hold\n`)
 for (const reason of unhandled) process.stdout.write(`unhandled rejection: ${(reason as Error)?.stack ?? reason}\n`)
-// A fault that was given up may still hold sockets.
+// An abandoned fault may still hold sockets.
 process.exit(failed.length + unhandled.length === 0 && rows.length > 0 ? 0 : 1)

@@ -1,7 +1,7 @@
 import type { Group, Row } from './fault.ts'
 import { observe } from './fault.ts'
 
-/** Brings all faults about, one after the other, telling `note` of each. */
+/** Causes all faults, one after the other; `note` gets each result. */
 export async function runFaults(groups: readonly Group[], note: (row: Row) => void): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const { name, faults } of groups) {

@@ -1,6 +1,9 @@
 import type { WireAnswer } from './wire.ts'
 
-/** An answer in a few words: `200, 3 rows`, `503/14`, `429/8, again after 7 s`, `broken off`. An error that v1 would not know is named. */
+/**
+ * Describes an answer in a few words: `200, 3 rows`, `503/14`, `429/8, again after 7 s`, `broken off`.
+ * An error that v1 does not have is named.
+ */
 export function say(answer: WireAnswer | undefined): string {
   if (!answer || answer.status === 0) return 'no answer'
   if (answer.broken) return 'broken off'
@@ -14,17 +17,17 @@ export function say(answer: WireAnswer | undefined): string {
   return `${code === undefined ? otherError(status, type) : `${status}/${code}`}${again === undefined ? '' : `, again after ${again} s`}`
 }
 
-/** The message of an error in v1's shape. */
+/** Returns the message of an error in v1's form. */
 export function messageIn({ body }: Pick<WireAnswer, 'body'>): string {
   return String((JSON.parse(body) as { message?: unknown }).message)
 }
 
-/** An error whose body is not ours; only what is passed on untouched may be answered so. */
+/** Describes an error whose body is not ours; only passed-through requests may get one. */
 function otherError(status: number, type: string | undefined): string {
   return `${type === 'text/html' ? 'html' : 'other'} ${status}`
 }
 
-/** The code of a v1 error: exactly `code`, `message` and `details`, as JSON (facts §15). Undefined when it is none. */
+/** Returns the code of a v1 error: exactly `code`, `message` and `details`, as JSON (facts §15). Undefined for anything else. */
 export function errorIn(body: string, type: string | undefined): number | undefined {
   try {
     const error = JSON.parse(body) as Record<string, unknown>

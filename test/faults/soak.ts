@@ -15,24 +15,27 @@ import { faulty } from './soak/upstream.ts'
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seconds: { type: 'string' }, hostile: { type: 'string', default: '0.1' } },
 })
-/** The part of all acts that mean harm. */
+/** The hostile part of all acts. */
 const HOSTILE = Number(values.hostile)
 const SECONDS = values.seconds === undefined ? 60 * Number(values.minutes) : Number(values.seconds)
 const seed = seedOr(1)
 
-/** One v2 answer in so many is a fault. */
+/** One v2 answer in this number is a fault. */
 const ONE_IN = 20
-/** The load generator is one process as well: beyond this pace it would measure itself. */
+/** The load generator is a single process: beyond this rate it would measure itself. */
 const FASTEST = 1000
-/** Clients at the same time: when the machine stands still for a moment, the pace slips instead of what comes after becoming an overload. */
+/** The number of parallel clients. If the machine stops for a moment, the rate drops instead of causing an overload. */
 const CROWD = 100
-/** Spans of time whose least memory is compared. */
+/** The number of time spans whose minimal memory is compared. */
 const SPANS = 20
-/** Milliseconds that an answer may wait for a collection: V8 makes one a second, because every hostile HTTP/2 connection counts as new memory. */
+/**
+ * Milliseconds that an answer may wait for a collection.
+ * V8 makes one a second, because every hostile HTTP/2 connection counts as new memory.
+ */
 const COLLECTION = 60
-/** Seconds from which on a slope under load says something: in the first minutes the young generation is still taking the size that it keeps. */
+/** Seconds before a slope under load is meaningful: in the first minutes the young generation still grows to its final size. */
 const TELLING = 300
-/** MiB that the process may grow by. */
+/** MiB by which the process may grow. */
 const GROWTH = 16
 
 interface Probe {
@@ -49,7 +52,7 @@ async function probe(child: Child): Promise<Probe> {
   return JSON.parse((await child.line(/^probe /)).slice('probe '.length)) as Probe
 }
 
-/** Keeps a pace for so many seconds, telling `each` once a second. */
+/** Keeps a rate for so many seconds and calls `each` once a second. */
 async function load(clients: Clients, perSecond: number, seconds: number, each: (second: number) => void): Promise<void> {
   const begun = performance.now()
   const pending = new Set<Promise<void>>()
@@ -70,11 +73,11 @@ async function load(clients: Clients, perSecond: number, seconds: number, each: 
   await Promise.all(pending)
 }
 
-/** Nothing under way, and no connection of a client left. */
+/** Waits until nothing is in flight and no client is connected. */
 async function idle(child: Child, clients: Clients): Promise<Probe> {
   clients.close()
   await until(async () => (await metric(child, 'crosswalk_requests_in_flight')) === 0)
-  // Connections to the services behind are closed by them after 5 seconds without a request.
+  // The services close their connections after 5 seconds without a request.
   await until(async () => descriptorsOf(child.pid) <= atRest).catch(() => {})
   return probe(child)
 }
@@ -87,7 +90,7 @@ const upstream = await startUpstream((request, response, body) => {
 upstream.server.prependListener('request', ({ url, headers }, response) => {
   if (url === EARLY || headers.authorization?.startsWith(FORGED)) response.writeHead(401, { 'content-length': 2 }).end('{}')
 })
-// Without fallbacks every error is one of the tables, in v1 shape.
+// Without fallbacks, every error is one of the tables in v1's form.
 const clientTimes = { 'idle-timeout-ms': 10_000, 'body-timeout-ms': 1000, 'write-timeout-ms': 1000 }
 const limits = { 'fallbacks-per-minute': 0, 'call-timeout-ms': 500, 'deadline-ms': 2000, ...clientTimes }
 const nodeFlags = ['--expose-gc', '--import', program('../soak/probe.js')]
@@ -101,7 +104,8 @@ callers.close()
 const pace = Math.min(FASTEST, goodput / 2)
 process.stdout.write(`CROSSWALK_SEED=${seed}; capacity ${goodput.toFixed(0)}/s, pace ${pace.toFixed(0)}/s for ${SECONDS} s\n`)
 
-// Warm: what is compiled, kept or pooled once is no leak, nor is the young generation, which grows for half a minute on a slow machine.
+// Warms up: what is compiled, cached or pooled once is no leak.
+// Neither is the young generation, which grows for half a minute on a slow machine.
 const warm = createClients(child.url, random)
 await load(warm, pace, Math.max(30, SECONDS / 10), () => {})
 const calm = quantile(warm.times, 0.99)
@@ -127,7 +131,7 @@ const exit = await child.stop('SIGTERM')
 await upstream.close()
 
 const floor = floors(samples, SPANS)
-// The collection before the first sample made the process small; in the first half it takes again what it needs.
+// The collection before the first sample shrank the process; it grows back in the first half.
 const slope = slopePerMinute(floor.slice(Math.floor(floor.length / 2)))
 const growth = (slope * SECONDS) / 60
 const MEBIBYTE = 2 ** 20

@@ -1,32 +1,32 @@
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
 
-/** One answer as it stood on the wire. */
+/** One answer as sent. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
-  /** The connection ended before the answer did. */
+  /** True if the connection ended before the answer. */
   readonly broken: boolean
 }
 
-/** An answer where it was read. */
+/** An answer and its length in the text. */
 interface ReadAnswer extends WireAnswer {
-  /** Characters that it took. */
+  /** Its length in characters. */
   readonly length: number
 }
 
-/** What came back on a connection. */
+/** The bytes received on a connection. */
 export interface Talk {
   readonly answers: readonly WireAnswer[]
-  /** The server closed the connection. */
+  /** True if the server closed the connection. */
   readonly closed: boolean
 }
 
-/** The proxy speaks TLS; the certificate is of the tests. */
+/** The proxy uses TLS with the certificate of the tests. */
 export const SECURE = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
 
-/** A connection to a server, over TLS when its address says so; whose certificate that is does not matter here. */
+/** Connects to a server, over TLS if its address says so. The certificate is not verified here. */
 export function dial(url: string, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Socket {
   const { hostname, port, protocol: scheme } = new URL(url)
   const to = { host: hostname, port: Number(port), noDelay: true }
@@ -37,9 +37,8 @@ export function dial(url: string, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Soc
 export type Speak = (socket: Socket) => void
 
 /**
- * Sends bytes that no HTTP client would send, on a connection of its own, and reads answers until the server closes it or there are
- * `enough` of them: a number of final ones, or what is enough of everything received. `heads` names the answers (from 0) that belong to
- * a HEAD and have no body.
+ * Sends bytes that no HTTP client would send, on a connection of its own. Reads answers until the server closes it or there are `enough`:
+ * a number of final ones, or a test of everything received. `heads` lists the answers (from 0) that belong to a HEAD and have no body.
  */
 export function talk(
   url: string,
@@ -68,7 +67,7 @@ export function talk(
   })
 }
 
-/** The answers in a piece of wire; the last one is `broken` when it is not complete. */
+/** Returns the answers in a text of the wire; the last one is `broken` if it is incomplete. */
 export function readAnswers(wire: string, closed: boolean, heads: readonly number[]): ReadAnswer[] {
   const answers: ReadAnswer[] = []
   let rest = wire
@@ -89,13 +88,13 @@ export function readAnswers(wire: string, closed: boolean, heads: readonly numbe
 interface WireBody {
   readonly body: string
   readonly broken: boolean
-  /** Bytes that it took. */
+  /** Its length in bytes. */
   readonly length: number
 }
 
 const NOTHING: WireBody = { body: '', broken: false, length: 0 }
 
-/** The body at the beginning of a text, as the headers of its message frame it. */
+/** Returns the body at the beginning of a text, as the headers of its message frame it. */
 export function readBody(headers: ReadonlyMap<string, string>, rest: string, closed: boolean): WireBody {
   const declared = headers.get('content-length')
   if (declared !== undefined) {

@@ -3,16 +3,16 @@ import type { Config } from '../../src/config/settings.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { startUpstream, type Upstream } from '../stage/upstream.ts'
 
-/** What a server behind the proxy does with a request whose body it has read. */
+/** The behaviour of a server behind the proxy after it has read a request's body. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
 export interface World {
-  /** Stands for v2 and for v1. */
+  /** Plays v2 and v1. */
   readonly upstream: Upstream
   readonly proxy: TestProxy
 }
 
-/** The proxy before one upstream that plays both services, while `use` runs. */
+/** Runs `use` with the proxy in front of one upstream that plays both services. */
 export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>, use: (world: World) => Promise<T>): Promise<T> {
   const upstream = await startUpstream(behaviour)
   const proxy = await startProxy({ 'upstream.v2': upstream.url, 'upstream.v1': upstream.url, 'fallback.perMinute': 0, ...settings })
@@ -24,7 +24,7 @@ export async function inWorld<T>(behaviour: Behaviour, settings: Partial<Config>
   }
 }
 
-/** Answers with rows, whatever is asked. */
+/** Answers every request with rows. */
 export const serving =
   (rows: number): Behaviour =>
   (_, response) => {
@@ -32,7 +32,7 @@ export const serving =
     response.end(listOf(rows))
   }
 
-/** A v2 list as text; the same text is a v1 error nowhere. */
+/** A v2 list as text. No v1 error has the same text. */
 export function listOf(rows: number, nextPageToken = ''): string {
   const groups = Array.from({ length: rows }, (_, at) => ({ uid: String(at).padStart(40, '0'), name: `g${at}` }))
   // The uid makes it the answer to a write, the repos one to their list.

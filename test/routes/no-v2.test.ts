@@ -35,7 +35,10 @@ it.each(served.map((operation) => [operation.id, operation] as const))(
   },
 )
 
-it.each(['/iam/v1/groups', '/registry/v1/repos', '/registry/v1/tags'])('reports an outage for %s by id if v2 is not there', async (path) => {
-  const answer = await fetch(`${proxy.url}${path}?id=${sandbox.organization}`, { headers: bearer(sandbox.tokens.owner) })
-  expect([answer.status, await answer.json()]).toEqual([503, GATEWAY])
-})
+it.each(['/iam/v1/groups', '/registry/v1/repos', '/registry/v1/tags'])(
+  'reports an outage for %s by id if v2 is not there',
+  async (path) => {
+    const answer = await fetch(`${proxy.url}${path}?id=${sandbox.organization}`, { headers: bearer(sandbox.tokens.owner) })
+    expect([answer.status, await answer.json()]).toEqual([503, GATEWAY])
+  },
+)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Milliseconds after which something that should come about has not. */
+/** Milliseconds after which an expected event counts as missing. */
 const PATIENCE = 30_000
 
 /** Looks every 20 ms until there is something to see, and returns it. A look that throws sees nothing yet. */

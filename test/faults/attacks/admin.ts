@@ -4,7 +4,7 @@ import { say } from '../say.ts'
 import { talk } from '../wire.ts'
 import { inWorld, serving, type World } from '../world.ts'
 
-/** Words that a stranger sends to the admin port, each on a connection of its own. */
+/** Bytes that an attacker sends to the admin port, each text on a connection of its own. */
 type Words = (admin: string) => readonly string[]
 
 const TOKENS: Partial<Config> = { 'admin.token': 'changes-modes-and-reads', 'admin.readToken': 'reads-and-nothing-else' }
@@ -20,7 +20,7 @@ function request(target: string, headers: Readonly<Record<string, string>>, body
 const put = (headers: Readonly<Record<string, string>>) => request('PUT /modes', headers, '{"default":"v1"}')
 const bearer = (host: string, token: string) => ({ host, authorization: `Bearer ${token}` })
 
-/** The answers, and whether the modes are as they were. */
+/** Returns the answers, and whether the modes are unchanged. */
 async function heard({ proxy }: World, words: Words, settings: Partial<Config>): Promise<string> {
   const { host } = new URL(proxy.adminUrl)
   const said: string[] = []
@@ -43,7 +43,7 @@ const HALVES = (host: string) => [
   `PUT /modes HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
 ]
 
-/** Holds as many connections as it can, until the port has closed them all. */
+/** Opens as many connections as possible and holds them until the port has closed them all. */
 function heldOpen(): Promise<string> {
   return inWorld(serving(3), {}, async ({ proxy }) => {
     const { host } = new URL(proxy.adminUrl)
@@ -54,7 +54,7 @@ function heldOpen(): Promise<string> {
   })
 }
 
-/** Sends a thousand requests in one packet: what is done for them at once, each is done. */
+/** Sends a thousand requests in one packet. */
 function pipeline(): Promise<string> {
   return inWorld(serving(3), {}, async ({ proxy }) => {
     const { host } = new URL(proxy.adminUrl)
@@ -65,7 +65,7 @@ function pipeline(): Promise<string> {
 }
 
 const EVIL = { host: 'evil.example:8081' }
-/** What a page says whose name was bound to this machine after it was loaded: for its browser, it talks to itself. */
+/** The headers of a page whose name was bound to this machine after it was loaded. Its browser sees a single origin. */
 const REBOUND = { ...EVIL, origin: 'http://evil.example:8081', 'sec-fetch-site': 'same-origin' }
 
 export const adminAttacks: readonly Fault[] = [

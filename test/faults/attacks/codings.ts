@@ -4,19 +4,19 @@ import type { Fault } from '../fault.ts'
 import { messageIn, say } from '../say.ts'
 import { type Behaviour, inWorld, serving } from '../world.ts'
 
-/** As many as the headers of an answer have room for. */
+/** As many codings as fit into the headers of an answer. */
 const THOUSANDS = 3000
 
-/** Nobody gets as far as the last of thousands. */
+/** The depth up to which an answer is really packed; no decoder reaches the end of thousands. */
 const DEEPEST = 100
 
 const named = (count: number) => Array.from({ length: count }, () => 'gzip').join()
 
-/** A list without rows, packed so many times. */
+/** Packs a list without rows so many times. */
 const packed = (count: number) =>
   Array.from({ length: count }).reduce((bytes: Buffer) => gzipSync(bytes, { level: 1 }), Buffer.from('{"groups":[]}'))
 
-/** An answer in this many codings, all named in one header or each in its own. */
+/** Answers in this many codings, all named in one header or each in its own. */
 const coded = (count: number, inOne = true): Behaviour => {
   const body = packed(Math.min(count, DEEPEST))
   return (_, response) => {
@@ -25,7 +25,7 @@ const coded = (count: number, inOne = true): Behaviour => {
   }
 }
 
-/** What a translated read says of such an answer. */
+/** Returns the result of a translated read of such an answer. */
 const readOf = (behaviour: Behaviour) =>
   inWorld(behaviour, { 'upstream.v1': undefined }, async ({ proxy, upstream }) => {
     const answers = await askBoth(proxy.url, { target: '/iam/v1/groups' })
@@ -33,7 +33,7 @@ const readOf = (behaviour: Behaviour) =>
     return `${[...new Set(said)].join(' and ')}; ${upstream.seen.length} calls`
   })
 
-/** What a write in so many codings is answered, and how its body arrives where it is passed on. */
+/** Returns the answers to a write in so many codings, and the body that arrives where it is passed on. */
 async function codedRequests(): Promise<string> {
   const body = packed(20)
   return inWorld(serving(0), {}, async ({ proxy, upstream }) => {

@@ -13,10 +13,10 @@ const HANDSHAKE = `GET ${NATIVE} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nu
 const HIDDEN = 'DELETE /iam/v2/groups/stolen HTTP/1.1\r\nhost: x\r\n\r\n'
 const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 
-/** How the port speaks: plainly, or TLS. */
+/** The protocol of the port: plain or TLS. */
 type Port = Partial<Config>
 
-/** A handshake with a body, and then a stranger's harmless requests: none of them may be taken for anything else. */
+/** Sends a handshake with a body, then harmless requests of another client. Each must be read as what it is. */
 async function handshakeWithBody(port: Port): Promise<string> {
   return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     const said: string[] = []
@@ -29,7 +29,7 @@ async function handshakeWithBody(port: Port): Promise<string> {
   })
 }
 
-/** v2 refuses handshakes; each came on a connection that nobody uses again. */
+/** Sends handshakes that v2 refuses, each on a connection of its own that is not reused. */
 async function refusedHandshakes(port: Port): Promise<string> {
   return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     const sockets = new Set<Socket>()
@@ -44,7 +44,7 @@ async function refusedHandshakes(port: Port): Promise<string> {
   })
 }
 
-/** The answers to a slow request and to what its client sends behind it, in the order in which they arrive. */
+/** Returns the answers to a slow request and to the bytes after it, in the order of their arrival. */
 async function inOrder(second: string, port: Port): Promise<string> {
   const slow: Behaviour = (request, response) => {
     const answer = () => void response.end(`{"path":"${request.url}"}`)
@@ -57,7 +57,7 @@ async function inOrder(second: string, port: Port): Promise<string> {
   })
 }
 
-/** A service that answers as soon as it has read a head, and counts its connections. */
+/** Starts a service that answers as soon as it has read a head, and counts its connections. */
 async function answeringEarly(): Promise<{ readonly url: string; readonly open: Set<Socket>; close(): void }> {
   const open = new Set<Socket>()
   const server = net.createServer((socket) => {
@@ -80,7 +80,7 @@ async function answeringEarly(): Promise<{ readonly url: string; readonly open: 
 
 const UPLOADS = 100
 
-/** Clients that leave, or stay and send nothing more, once v2 has answered before their body was whole. */
+/** Opens clients that leave, or send nothing more, once v2 has answered before their body was complete. */
 async function earlyAnswers(path: string, leave: boolean, port: Port): Promise<string> {
   const service = await answeringEarly()
   const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': UPLOADS, ...port })
@@ -102,7 +102,7 @@ async function earlyAnswers(path: string, leave: boolean, port: Port): Promise<s
   return `${[...new Set(heads)].join()}; every connection over ${late < 1500 ? 'within a second' : `after ${late.toFixed(0)} ms`}`
 }
 
-/** More requests in one packet than there may be connections to v2. */
+/** Sends more requests in one packet than there may be connections to v2. */
 async function pipeline(requests: number, port: Port): Promise<string> {
   let most = 0
   let open = 0
@@ -123,7 +123,7 @@ async function pipeline(requests: number, port: Port): Promise<string> {
 
 const CODINGS = ['chunked', 'ChUnKeD', 'identity, chunked', 'x, chunked', 'gzip,chunked']
 
-/** How the body of a client is framed is said in our words. */
+/** Checks that the proxy replaces the client's framing of a body with its own. */
 async function transferCodings(port: Port): Promise<string> {
   return inWorld(serving(3), port, async ({ proxy, upstream }) => {
     for (const coding of CODINGS) {
@@ -135,7 +135,7 @@ async function transferCodings(port: Port): Promise<string> {
   })
 }
 
-/** `Connection` may name what the proxy writes, and what frames a body. */
+/** Sends a `Connection` that names headers of the proxy, and the framing of a body. */
 async function namedHeaders(path: string, port: Port): Promise<string> {
   const names = 'close, x-forwarded-for, x-forwarded-host, x-request-id, content-length, transfer-encoding, host'
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 9.9.9.9\r\nconnection: ${names}\r\n`
@@ -147,7 +147,7 @@ async function namedHeaders(path: string, port: Port): Promise<string> {
   })
 }
 
-/** A client that asks before it sends a body, and a v2 that would rather not have it. */
+/** Sends a client's `Expect` before its body, to a v2 that refuses the body. */
 async function expectations(status: number, port: Port): Promise<string> {
   const refusing: Behaviour = (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
   return inWorld(refusing, port, async ({ proxy, upstream }) => {

@@ -10,11 +10,11 @@ import type { Fault } from '../fault.ts'
 
 const PROTOCOLS = ['HTTP/1.1', 'HTTP/2'] as const
 
-/** The proxy with the sandbox as v1 and v2, asked over one protocol. */
+/** The proxy with the sandbox as v1 and v2; requests use one protocol. */
 interface Scene {
   readonly stage: Stage
   readonly adminUrl: string
-  /** Sends all of these at once, and resolves with their statuses when they are over and compared. */
+  /** Sends all requests at once and resolves with their statuses when they are over and compared. */
   ask(requests: readonly Request[]): Promise<readonly number[]>
 }
 
@@ -42,7 +42,7 @@ async function inScene<T>(protocol: (typeof PROTOCOLS)[number], values: Partial<
     for (let at = 0; at < requests.length; at += TOGETHER) {
       statuses.push(...(await Promise.all(requests.slice(at, at + TOGETHER).map(one))))
     }
-    // A client may have the last byte before the proxy knows.
+    // A client may have the last byte before the proxy logs the request.
     while (stage.server.log.filter(({ msg }) => msg === 'request').length < sent) await setImmediate()
     await stage.server.idle()
     return statuses
@@ -55,7 +55,7 @@ async function inScene<T>(protocol: (typeof PROTOCOLS)[number], values: Partial<
   }
 }
 
-/** Requests under way at a time. */
+/** The number of parallel requests. */
 const TOGETHER = 50
 
 const read = async <T>(url: string) => (await fetch(url)).json() as Promise<T>
@@ -63,7 +63,7 @@ const evidenceOf = ({ adminUrl }: Scene) => read<EvidenceReport>(`${adminUrl}/ev
 const clientsOf = ({ adminUrl }: Scene) => read<readonly Client[]>(`${adminUrl}/clients`)
 const opened = ({ stage }: Scene) => stage.server.log.filter(({ msg }) => String(msg).includes(' is open, ')).length
 
-/** Lists that v1 refuses for want of a token, and the tables for their query. */
+/** Lists that v1 refuses without a token and that the tables refuse for their query. */
 const LISTS = ['iam/v1/groups', 'iam/v1/roles', 'iam/v1/identities', 'iam/v1/rolebindings', 'registry/v1/repos', 'registry/v1/tags']
 const ODD = ['limit=abc', 'limit=-1', 'offset=x', 'page=1&offset=1', 'order_by=colour']
 const ODD_READS = LISTS.flatMap((list) => ODD.map((query) => `/${list}?${query}`))
@@ -77,7 +77,7 @@ async function oddReads(scene: Scene): Promise<string> {
   return `${mismatches} mismatches, ${opened(scene)} open circuits, ${Object.keys(traffic).length + operations.length} operations with traffic, ${clients.length} clients`
 }
 
-/** A token of a subject of its own, which nobody signed. */
+/** Returns an unsigned token of a subject of its own. */
 function forged(nth: number): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'RS256' })}.${part({ iss: 'https://issuer', sub: `x-${nth}` })}.c2ln`
@@ -116,7 +116,7 @@ async function crowd(scene: Scene): Promise<string> {
   return `${[...new Set(statuses)].join()}; listed: ${clients.map(({ calls }) => `one with ${calls} call`).join(', ')}`
 }
 
-/** What only a v1 service could answer, what the tables cannot read, and what anybody may ask. */
+/** Requests that only v1 could answer, that the tables cannot read, or that need no token. */
 const STRAY = ['/registry/v1/vuln_reports', '/events/v1/subscriptions?limit=abc', '/ping/v1/ping']
 
 async function strayRequests(scene: Scene): Promise<string> {
@@ -135,7 +135,7 @@ async function writesInHisName(scene: Scene): Promise<string> {
   const { token } = (await (await fetch(`${url}/sts/exchange?aud=${url}`, { method: 'POST', headers })).json()) as { token: string }
   const fake = `${token.split('.').slice(0, 2).join('.')}.c2ln`
   await scene.ask([{ path: '/iam/v1/roles', token }])
-  // Wrong once: whoever wrote meanwhile may have seen a race.
+  // Fails once: a concurrent write may explain it as a race.
   await scene.stage.fault({ match: 'GET /iam/v2/groups', times: 1, change: { at: '/groups/0/name', to: 'wrong' } })
   const writes = Array.from({ length: 40 }, () => ({ path: '/iam/v1/groups/x', method: 'DELETE', token: fake }))
   await scene.ask([{ path: '/iam/v1/groups', token }, ...writes])

@@ -14,7 +14,7 @@ import { smugglingAttacks } from './smuggling/smuggling.ts'
 import { stagedAnswers } from './staged-answers.ts'
 import { targetAttacks } from './targets.ts'
 
-/** What strangers try who hold no token of their own; a file for each kind of attack. */
+/** Attacks without a token, one file for each kind. */
 export const attackFaults: readonly Fault[] = [
   ...targetAttacks,
   ...sharedCallAttacks,

@@ -23,7 +23,7 @@ const REQUESTS: Readonly<Record<string, Frame>> = {
   'an extended CONNECT': request([':method', 'CONNECT'], [':protocol', 'websocket'], [':path', '/socket']),
 }
 
-/** What ends a stream, or with it the connection; Node tells of the request all the same. */
+/** Frames that end a stream or its connection; Node emits the request all the same. */
 const ENDINGS: Readonly<Record<string, Frame>> = {
   RST_STREAM: frame(TYPE.RST_STREAM, 0, 1, uint32(CANCEL)),
   'a window of 0 for its stream': frame(TYPE.WINDOW_UPDATE, 0, 1, uint32(NOTHING)),
@@ -35,14 +35,14 @@ const ENDINGS: Readonly<Record<string, Frame>> = {
   'trailers without an end': headers(1, [['x', 'y']]),
 }
 
-/** Those that ended the process once; the others are for `npm run faults`. */
+/** The pairs that once ended the process. The others run in `npm run faults`. */
 const QUICK = new Set(['RST_STREAM', 'a window of 0 for its stream'])
 
 const TIMES = 3
 
-/** A request and its end in one packet, a few times; whoever comes next is answered. */
+/** Sends a request and its end in one packet, a few times. The next client must be answered. */
 async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): Promise<string> {
-  // Many a Node does not close a connection after an error; this limit ends it.
+  // Some versions of Node do not close a connection after an error; this limit ends it.
   return inWorld(serving(3), { 'limits.idleTimeoutMs': 500, ...settings }, async ({ proxy }) => {
     const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), begin, end].map(bytesOf)])
     for (let nth = 0; nth < TIMES; nth += 1) await send(proxy.url, [packet], 'fin')

@@ -5,16 +5,16 @@ import type { Fault } from '../fault.ts'
 import { errorIn } from '../say.ts'
 import { inWorld, serving } from '../world.ts'
 
-/** A request without a token that once kept everybody else waiting: most by work that grew with the square of its length, for minutes. */
+/** A request without a token that once blocked all others. Most did so by work that grew with the square of the length, for minutes. */
 interface Growing {
   readonly name: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly settings?: Partial<Config>
-  /** What v2 answers to it, instead of rows. */
+  /** v2's answer in place of rows. */
   readonly answer?: string
-  /** What its sender is told. */
+  /** The answer to its sender. */
   readonly says: string
 }
 
@@ -23,7 +23,7 @@ const CREATE = `${REPOS}/${'a'.repeat(40)}`
 const JSON_BODY = { 'content-type': 'application/json' }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'x-http-method-override': 'GET' }
 
-/** Texts like array indices that end in the same bits: V8 once took those for their hash, and all of them went into few buckets. */
+/** Texts like array indices that end in the same bits. V8 once used those as their hash, so all of them went into few buckets. */
 const indices = (count: number) => Array.from({ length: count }, (_, at) => String(((at * 2 ** 18) % 2 ** 32) + Math.floor(at / 2 ** 14)))
 const environment = (count: number) => ({ environment: Object.fromEntries(indices(count).map((index) => [index, index])) })
 const ROW = { uid: 'x', aliases: indices(40_000), customOverlay: environment(40_000) }
@@ -99,7 +99,7 @@ const GROWING: readonly Growing[] = [
   },
 ]
 
-/** Milliseconds that a busy machine may take for it; the square of the length would take a hundred times as many. */
+/** Milliseconds that a busy machine may need; the square of the length would take a hundred times as long. */
 const SOON = 5_000
 
 const attack = ({ name, path, headers, body, settings = { 'upstream.v1': undefined }, answer, says }: Growing): Fault => ({

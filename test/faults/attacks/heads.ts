@@ -8,7 +8,7 @@ import { startScripted } from '../fuzz/upstream/server.ts'
 import { errorIn } from '../say.ts'
 import { SECURE } from '../wire.ts'
 
-/** Somebody who is given what the service says. */
+/** A client that receives the service's answer. */
 interface Reader {
   readonly name: string
   readonly open: OpenAskers
@@ -25,7 +25,7 @@ const isHttp2 = ({ name }: Reader) => name.startsWith('HTTP/2')
 const CALLERS = READERS.filter(isHttp2).map((reader) => ({ ...reader, open: overGrpc }))
 const SHAKERS = READERS.filter((reader) => !isHttp2(reader)).map((reader) => ({ ...reader, open: overWebSocket }))
 
-/** Every reader is given the same head, and a good answer afterwards. */
+/** Gives every reader the same head, then a good answer. */
 async function given(readers: readonly Reader[], path: string, script: Script, tell: (given: Given) => string): Promise<string> {
   const said = new Map<string, string[]>()
   for (const { name, open, settings } of readers) {
@@ -57,7 +57,7 @@ const head = (line: string, fields = ''): Script => ({
 
 const twice = (field: string) => head('HTTP/1.1 200 OK', `${field}\r\n${field}\r\n`)
 
-/** How often a field stands in an answer; of every other answer its error. */
+/** Returns how often a field occurs in an answer, or the error of another answer. */
 const countOf =
   (name: string) =>
   ({ status, type, body, text }: Given) =>
@@ -68,7 +68,7 @@ const statusOf = ({ status, type, body }: Given) => (status < 400 ? `${status}` 
 
 const grpcStatusOf = ({ status, text }: Given) => (status === 0 ? 'reset' : `${status}, gRPC ${/^grpc-status: (\d+)$/m.exec(text)?.[1]}`)
 
-/** Fields that HTTP/2 has once at most, and how often a client of a translated answer sees them. */
+/** Fields that HTTP/2 allows only once, and how often a client of a translated answer sees them. */
 const SINGLE: readonly (readonly [field: string, translated: number])[] = [
   ['content-type: application/json', 1],
   ['etag: "a"', 0],
@@ -77,7 +77,7 @@ const SINGLE: readonly (readonly [field: string, translated: number])[] = [
   ['access-control-allow-credentials: true', 0],
 ]
 
-/** Status lines, and what becomes of them natively and by way of undici, which takes less. */
+/** Status lines, and their results natively and through undici, which accepts fewer. */
 const ODD_LINES: readonly (readonly [line: string, native: string, called: string])[] = [
   ['HTTP/1.1 000 x', '502/13', '503/14'],
   ['HTTP/1.1 099 x', '502/13', '503/14'],
@@ -105,7 +105,10 @@ const DONE: readonly FieldLine[] = [['grpc-status', '0']]
 const SETTINGS: FieldLine = ['http2-settings', 'AA']
 const CALL = '/test.Echo/Unary'
 
-/** What is no number breaks the stream itself, with newer versions of nghttp2 every number below 100 as well; clients take such a reset for INTERNAL. */
+/**
+ * A status that is no number resets the stream. In newer versions of nghttp2, so does every number below 100.
+ * Clients read the reset as INTERNAL.
+ */
 const ODD_STATUSES: readonly (readonly [status: string, ...expected: readonly string[]])[] = [
   ['600', '200, gRPC 13'],
   ['999', '200, gRPC 13'],
@@ -115,7 +118,7 @@ const ODD_STATUSES: readonly (readonly [status: string, ...expected: readonly st
   ['', 'reset'],
 ]
 
-/** Natively each of them ended the process; the other carriers are for `npm run faults`. */
+/** On the native carrier each of them ended the process. The other carriers run in `npm run faults`. */
 function headsTo(path: string): readonly Fault[] {
   const faults: readonly Fault[] = [
     ...SINGLE.map(([field, translated]) => ({
@@ -137,7 +140,7 @@ function headsTo(path: string): readonly Fault[] {
   return path === NATIVE ? faults : faults.map((fault) => ({ ...fault, full: true as const }))
 }
 
-/** Answers that a parser takes and a writer refuses: each ended the process. */
+/** Answers that a parser accepts and a writer refuses: each ended the process. */
 export const headAttacks: readonly Fault[] = [
   ...[NATIVE, V1, TRANSLATED].flatMap(headsTo),
   ...ODD_LINES.filter(([line]) => !line.includes('101')).map(([line, native]) => ({

@@ -9,7 +9,7 @@ import { metric } from '../process/child.ts'
 import { messageIn, say } from '../say.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 
-/** A name for some other address: what connects to it is connected there, whatever it speaks. */
+/** Starts an alias of another address: connections to it are connected there, in any protocol. */
 async function startAlias(): Promise<{ url: string; lead: (url: string) => void; close: () => void }> {
   let to = 0
   const server = net.createServer((client) => {
@@ -30,7 +30,7 @@ async function startAlias(): Promise<{ url: string; lead: (url: string) => void;
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lead, close: () => void server.close() }
 }
 
-/** Proxies in a circle, each the only service of the one before it; requests go to the first. */
+/** Starts proxies in a circle, each the only service of the one before it. Requests go to the first. */
 async function inCircle<T>(count: number, settings: Partial<Config>, use: (proxies: readonly TestProxy[]) => Promise<T>): Promise<T> {
   const alias = await startAlias()
   const proxies: TestProxy[] = []
@@ -47,7 +47,7 @@ async function inCircle<T>(count: number, settings: Partial<Config>, use: (proxi
   }
 }
 
-/** What these requests are answered, and what the first proxy logged of their way. */
+/** Returns the answers to these requests, and what the first proxy logged about them. */
 const circling = (count: number, asked: readonly Asked[], settings: Partial<Config> = {}) =>
   inCircle(count, settings, async ([first]) => {
     if (!first) return 'no proxy'
@@ -56,7 +56,7 @@ const circling = (count: number, asked: readonly Asked[], settings: Partial<Conf
     return `${answers.map(answered).join(', ')}; ${await cameBack(first)}`
   })
 
-/** Who is asked beside, for comparison, is the proxy as well. */
+/** The service for comparison is also the proxy. */
 const comparing = () =>
   inCircle(1, { modes: { ...ALL_V2, default: 'diff-v1' } }, async ([proxy]) => {
     const answers = await askBoth(proxy?.url ?? '', TRANSLATED)
@@ -64,13 +64,13 @@ const comparing = () =>
     return `${answers.map(say).join(', ')}; ${few ? 'fewer than 20' : 'more'} requests`
   })
 
-/** The status of gRPC where there is one. */
+/** Returns the gRPC status, if there is one. */
 function answered(answer: WireAnswer | undefined): string {
   const grpc = answer?.headers.get('grpc-status')
   return grpc === undefined ? say(answer) : `gRPC ${grpc}`
 }
 
-/** Reading the metrics makes the proxy ping its services, which are itself; these requests are left out. */
+/** Reading the metrics makes the proxy ping its services, which are itself. These requests are left out. */
 async function cameBack(proxy: TestProxy): Promise<string> {
   await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
   const lines = proxy.log.filter(({ path }) => !String(path).startsWith('/ping/'))
@@ -82,7 +82,7 @@ const NATIVE: Asked = { target: '/iam/v2/groups' }
 const TRANSLATED: Asked = { target: '/iam/v1/groups' }
 const WRITE: Asked = { method: 'POST', target: '/iam/v1/groups/abc', body: Buffer.from('{"name":"x"}') }
 const V1_ONLY: Asked = { target: '/registry/v1/vuln_reports' }
-/** Over HTTP/2 alone; over HTTP/1.1 it is a request like others. */
+/** Over HTTP/2 only; over HTTP/1.1 it is an ordinary request. */
 const GRPC: Asked = {
   method: 'POST',
   target: '/a.B/C',
@@ -90,12 +90,12 @@ const GRPC: Asked = {
   body: Buffer.alloc(5),
 }
 
-/** A connection may take away headers that it names. */
+/** `Connection` may remove headers that it names. */
 const UNMARKED = 'GET /iam/v2/groups HTTP/1.1\r\nhost: x\r\nconnection: close, cdn-loop\r\ncdn-loop: a\r\n\r\n'
 const HANDSHAKE =
   'GET /socket HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 13\r\n\r\n'
 
-/** The same of one request as bytes, which only HTTP/1.1 has. */
+/** The same for one request as bytes, over HTTP/1.1 only. */
 const talking = (bytes: string) =>
   inCircle(1, {}, async ([proxy]) => {
     const { answers } = await talk(proxy?.url ?? '', bytes)

@@ -19,12 +19,12 @@ const PART = 'x'.repeat(200_000)
 
 const refused = (proxy: TestProxy, reason: string) => metric(proxy, `crosswalk_refused_total{reason="${reason}"}`)
 
-/** A write of so many bytes, or the beginning of one. */
+/** A write of so many bytes, or its beginning. */
 const write = (bytes: number, body: string) =>
   `POST ${CREATE} HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\nconnection: close\r\n\r\n${body}`
 const whole = (bytes: number) => write(bytes, JSON.stringify({ name: 'x'.repeat(bytes - 11) }))
 
-/** Each sends the half of a body and waits; the functions they return end them. */
+/** Sends half a body from each client and waits; the returned function ends them. */
 type Crowd = (proxy: TestProxy) => Promise<() => void>
 
 const over1: Crowd = async ({ url }) => {
@@ -44,7 +44,7 @@ const over2: Crowd = async ({ url }) => {
   return () => session.destroy()
 }
 
-/** Bodies that never end hold the memory for bodies, and nothing else. */
+/** Checks that bodies that never end fill the memory for bodies, and nothing else. */
 async function unfinished(crowd: Crowd): Promise<string> {
   return inWorld(serving(3), BODIES, async ({ proxy }) => {
     const leave = await crowd(proxy)
@@ -60,7 +60,7 @@ async function unfinished(crowd: Crowd): Promise<string> {
 
 const MOST = 20
 
-/** Connections that say nothing, more than there may be. */
+/** Opens more silent connections than the limit. */
 async function connections(settings: Partial<Config>, connect: (port: number) => Socket): Promise<string> {
   return inWorld(serving(3), { 'limits.clientConnections': MOST, ...settings }, async ({ proxy }) => {
     const port = Number(new URL(proxy.url).port)
@@ -77,7 +77,7 @@ async function connections(settings: Partial<Config>, connect: (port: number) =>
 const SESSIONS = 28
 const STREAMS = 100
 
-/** Clients of HTTP/2 that give no window, not even for the refusals they get; 800 of their requests are let in. */
+/** HTTP/2 clients that allow no bytes, not even for refusals; 800 of their requests are admitted. */
 async function unreadRefusals(): Promise<string> {
   return inWorld(serving(3), { 'limits.requestsInFlight': 800, 'upstream.v1': undefined }, async ({ proxy }) => {
     const sessions = Array.from({ length: SESSIONS }, () => http2.connect(proxy.url, { settings: { initialWindowSize: 0 } }))

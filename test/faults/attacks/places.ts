@@ -16,7 +16,7 @@ const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n'
 
 const inFlight = (proxy: TestProxy) => metric(proxy, 'crosswalk_requests_in_flight')
 
-/** Waits until nothing is under way any more, and says what a client gets then. */
+/** Waits until no request is in flight and returns a client's next answer. */
 async function afterwards({ proxy }: World): Promise<string> {
   await until(async () => (await inFlight(proxy)) === 0)
   return `none in flight; then ${say((await talk(proxy.url, GROUPS, 1)).answers[0])}`
@@ -30,7 +30,7 @@ const connect = (url: string): Socket => {
 
 const SESSIONS = 4
 
-/** Clients of HTTP/2 that give no window for the answers they ask for. */
+/** Starts HTTP/2 clients that allow no bytes for the answers to their requests. */
 async function noWindow(path: string, settings: Partial<Config>): Promise<string> {
   const limits: Partial<Config> = { 'limits.requestsInFlight': 80, 'limits.writeTimeoutMs': 300, 'upstream.v1': undefined, ...settings }
   return inWorld(serving(3), limits, async (world) => {
@@ -52,13 +52,13 @@ async function noWindow(path: string, settings: Partial<Config>): Promise<string
   })
 }
 
-/** Waits until nothing is under way any more. */
+/** Waits until no request is in flight. */
 async function settled({ proxy }: World): Promise<string> {
   await until(async () => (await inFlight(proxy)) === 0)
   return 'none in flight'
 }
 
-/** Clients of HTTP/1.1 that ask for more than their connection holds and read none of it. */
+/** Starts HTTP/1.1 clients that request more than their connection holds and read none of it. */
 async function noReader(path: string): Promise<string> {
   const large: Behaviour = (_, response) => void response.end('x'.repeat(20_000_000))
   return inWorld(large, { 'limits.writeTimeoutMs': 300 }, async (world) => {
@@ -71,12 +71,12 @@ async function noReader(path: string): Promise<string> {
   })
 }
 
-/** Connections to the services behind, whoever asks them. */
+/** Counts all connections to the services. */
 function connectionsOf({ upstream }: World): Promise<number> {
   return new Promise((resolve) => upstream.server.getConnections((_, count) => resolve(count)))
 }
 
-/** Bodies that come byte by byte, for ever; the services behind do not wait for them either. */
+/** Sends bodies byte by byte, without end. The services do not wait for them either. */
 async function slowBodies(path: string): Promise<string> {
   return inWorld(serving(3), { 'limits.bodyTimeoutMs': 300, 'limits.requestsInFlight': 20 }, async (world) => {
     const trickle = (socket: Socket) => {
@@ -108,7 +108,7 @@ async function slowBodies2(path: string): Promise<string> {
   })
 }
 
-/** WebSockets beyond their number, and those that say nothing. */
+/** Opens WebSockets beyond their limit, and silent ones. */
 async function webSockets(): Promise<string> {
   const limits = { 'limits.webSockets': 3, 'limits.webSocketIdleMs': 1000, 'limits.requestsInFlight': 10 }
   return inWorld(serving(3), limits, async (world) => {
@@ -130,7 +130,7 @@ async function webSockets(): Promise<string> {
   })
 }
 
-/** Handshakes of TLS that are begun and never finished. */
+/** Begins TLS handshakes and never finishes them. */
 async function stalledTls(): Promise<string> {
   return inWorld(serving(3), { ...SECURE, 'limits.headersTimeoutMs': 300 }, async ({ proxy }) => {
     const socket = connect(proxy.url)
@@ -149,7 +149,7 @@ async function stalledTls(): Promise<string> {
   })
 }
 
-/** A session of HTTP/2 whose streams never end is ended with them once it says nothing. */
+/** Checks that a silent HTTP/2 session ends with its endless streams. */
 async function idleSession(): Promise<string> {
   return inWorld(
     () => {},
@@ -164,7 +164,7 @@ async function idleSession(): Promise<string> {
   )
 }
 
-/** Requests of every method that v2 never answers, given up by their client over HTTP/2. */
+/** Sends requests of every method over HTTP/2 that v2 never answers and the client cancels. */
 async function givenUp(): Promise<string> {
   return inWorld(
     () => {},

@@ -12,17 +12,17 @@ import { type Behaviour, inWorld, type World } from '../world.ts'
 const PATH = '/iam/v1/groups?limit=200'
 const HEADERS = { ...bearer('t'), 'user-agent': 'x' }
 
-/** More than the buffers of a connection take. */
+/** More than the buffers of a connection hold. */
 const LARGE = JSON.stringify({ groups: Array.from({ length: 200 }, (_, at) => ({ uid: String(at), description: 'x'.repeat(100_000) })) })
 
-/** Answers wait until they are told to go. */
+/** Answers that wait for the test. */
 function held() {
   const waiting: (() => void)[] = []
   const behaviour: Behaviour = (_, response) => void waiting.push(() => response.end(LARGE))
   return { waiting, behaviour, release: () => waiting.splice(0).forEach((go) => void go()) }
 }
 
-/** Clients whose connections stand, so that what they ask at once comes in within one turn of the event loop: only then is a call shared. */
+/** Opens the clients' connections first, so that parallel requests arrive within one turn of the event loop. Only then is a call shared. */
 async function readers({ proxy }: World) {
   const agent = new http.Agent({ keepAlive: true })
   const ask = (path: string) => new Promise<IncomingMessage>((resolve) => http.get(proxy.url + path, { agent, headers: HEADERS }, resolve))
@@ -31,7 +31,7 @@ async function readers({ proxy }: World) {
   session.on('error', () => {})
   await Promise.all([...ready.map(text), once(session, 'remoteSettings')])
   return {
-    /** All of them; two never read. The session writes after this turn, so the others wait for it. */
+    /** Resolves for all clients; two of them never read. The session writes after this turn, so the others wait for it. */
     async all(): Promise<readonly Promise<boolean>[]> {
       session.request({ ':path': PATH, ...HEADERS }).on('error', () => {})
       await setImmediate()

@@ -8,10 +8,10 @@ const answer = (body: string) => `HTTP/1.1 200 OK\r\ncontent-type: application/j
 const FIRST = answer('{"groups":[]}')
 const STAGED = answer('{"groups":[{"uid":"aa","name":"staged"}]}')
 
-/** Bytes of the second answer that come alone. */
+/** The bytes of the second answer in the first packet. */
 const SPLIT = 9
 
-/** A service that answers the first request of all twice, the second time `ms` milliseconds later and in two packets. */
+/** A service that answers its very first request twice: the second answer comes `ms` milliseconds later in two packets. */
 async function startStaging(ms: number) {
   const sockets = new Set<Socket>()
   let requests = 0
@@ -46,7 +46,7 @@ async function startStaging(ms: number) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, whenStaged, close }
 }
 
-/** A stranger makes v2 say more than it was asked; whoever asks next must not hear it. */
+/** An attacker makes v2 send an extra answer. The next client must not receive it. */
 async function stagedAnswer(path: string, ms: number): Promise<string> {
   const service = await startStaging(ms)
   const proxy = await startProxy({ 'upstream.v2': service.url, 'upstream.v1': service.url, 'upstream.connections': 1 })

@@ -7,7 +7,7 @@ import { say } from '../say.ts'
 import { talk, type WireAnswer } from '../wire.ts'
 import { inWorld, serving, type World } from '../world.ts'
 
-/** Request targets that name another host; whatever they say, only our own upstream may be asked. */
+/** Request targets that name another host. Only our own upstream may be asked. */
 const ELSEWHERE = ['http://169.254.169.254/latest', '//169.254.169.254/latest', '/\\169.254.169.254/latest', '/@169.254.169.254/latest']
 
 async function otherHosts(): Promise<string> {
@@ -25,7 +25,7 @@ async function otherHosts(): Promise<string> {
 /** `METHOD target`. */
 type Line = `${string} /${string}`
 
-/** What each of these requests is answered over HTTP/1.1 and over HTTP/2. */
+/** Returns the answers to each of these requests over HTTP/1.1 and over HTTP/2. */
 async function answersTo(url: string, lines: readonly Line[]): Promise<readonly (WireAnswer | undefined)[]> {
   const given: (WireAnswer | undefined)[] = []
   for (const line of lines) {
@@ -35,14 +35,14 @@ async function answersTo(url: string, lines: readonly Line[]): Promise<readonly 
   return given
 }
 
-/** How often each answer came, and how much was passed on. */
+/** Counts each answer, and the requests that were passed on. */
 async function refusals({ proxy, upstream }: Pick<World, 'proxy' | 'upstream'>, lines: readonly Line[]): Promise<string> {
   const counts = new Map<string, number>()
   for (const answer of await answersTo(proxy.url, lines)) counts.set(say(answer), (counts.get(say(answer)) ?? 0) + 1)
   return `${[...counts].map(([said, count]) => `${said} × ${count}`).join(', ')}; ${upstream.seen.length} passed on`
 }
 
-/** The same where v2 lives below a path of its server. */
+/** The same if v2 lives below a path of its server. */
 const refusedBelow = (lines: readonly Line[]) =>
   inWorld(serving(3), {}, async ({ upstream }) => {
     const proxy = await startProxy({ 'upstream.v2': `${upstream.url}/tenant-a` })
@@ -53,7 +53,7 @@ const refusedBelow = (lines: readonly Line[]) =>
     }
   })
 
-/** Of odd requests that may be passed on, those that did not arrive as they came. */
+/** Returns the odd but allowed requests that did not arrive unchanged. */
 const changed = (lines: readonly Line[]) =>
   inWorld(serving(3), {}, async ({ upstream, proxy }) => {
     await answersTo(proxy.url, lines)
@@ -78,7 +78,7 @@ const CLIMBING: readonly Line[] = [
   ...(['GET /..%5Cadmin', 'GET /%252e%252e/admin', 'GET /x/./..', 'GET /.?x'] as const),
 ]
 
-/** Methods of v2, known and unknown, and what it keeps below a repo; `addChart` is one of other resources. */
+/** Methods of v2, known and unknown, and its paths below a repo; `addChart` belongs to other resources. */
 const METHODS: readonly Line[] = [
   ...(['POST /iam/v1/groups/abc:sync', 'DELETE /iam/v1/groups/abc%3Apurge', 'PUT /registry/v1/repos/abc:archive'] as const),
   ...(['PUT /registry/v1/repos/abc/readme', 'DELETE /iam/v1/groups/abc:addChart', 'POST /iam/v1/terms/abc:checkPolicies'] as const),
@@ -91,7 +91,7 @@ const ODD: readonly Line[] = [
   'GET //iam/v1/groups',
 ]
 
-/** Paths of REST with the content type of gRPC; the last three where v2 lives below a path. */
+/** REST paths with the content type of gRPC; for the last three, v2 lives below a path. */
 const asGrpc = () =>
   inWorld(serving(3), {}, async ({ upstream, proxy }) => {
     const below = await startProxy({ 'upstream.v2': `${upstream.url}/tenant-a` })
@@ -112,7 +112,7 @@ const asGrpc = () =>
     return `${said.join(', ')}; ${upstream.seen.length} passed on`
   })
 
-/** A POST whose header says GET, beside a type with which v1 does not heed it; both sides would be asked for a read, and more than once. */
+/** A POST with a GET override, beside a type for which v1 ignores it. Both sides would be asked for a read, more than once. */
 const disguised = () =>
   inWorld(serving(3), { modes: { ...ALL_V2, default: 'diff-v1' }, 'diff.learnEvery': 1 }, async ({ upstream, proxy }) => {
     const headers = { ...bearer('t'), 'x-http-method-override': 'GET', 'content-type': 'application/json' }
@@ -123,7 +123,7 @@ const disguised = () =>
     return `${answers.map(say).join(', ')}; ${writes.length} writes, ${writes.filter(({ url }) => url.includes('/v1/')).length} of them to v1`
   })
 
-/** Handshakes go where requests go. */
+/** Handshakes to the targets of requests. */
 const handshakes = (targets: readonly string[]) =>
   inWorld(serving(3), {}, async ({ upstream }) => {
     const proxy = await startProxy({ 'upstream.v2': `${upstream.url}/tenant-a` })

@@ -6,12 +6,12 @@ import { talk } from '../wire.ts'
 import { inWorld, serving } from '../world.ts'
 import { goneFaults } from './gone.ts'
 
-/** Bytes of a client, what must come back, and how many requests may reach the services behind. */
+/** Bytes of a client, the expected answer, and the number of requests that may reach the services. */
 interface ClientFault {
   readonly name: string
   readonly sends: string | ((socket: Socket) => void)
   readonly settings?: Partial<Config>
-  /** Answers to wait for where the connection stays open. */
+  /** The number of answers to wait for if the connection stays open. */
   readonly enough?: number
   readonly heads?: readonly number[]
   readonly expected: string
@@ -32,7 +32,7 @@ function clientFault({ name, sends, settings = {}, enough, heads, expected }: Cl
   }
 }
 
-/** The limit that a refusal names. */
+/** Returns the limit that a refusal names. */
 function named(status: number, body: string): string {
   const name = status >= 400 && body !== '' ? /limits\.\w+/.exec(messageIn({ body }))?.[0] : undefined
   return name === undefined ? '' : ` (${name})`
@@ -48,11 +48,11 @@ function request(method: string, target = GROUPS, lines: readonly string[] = [],
 
 const post = (body: string, lines: readonly string[] = []) => request('POST', `${GROUPS}/${PARENT}`, lines, body)
 const keepAlive = (text: string) => text.replace('connection: close\r\n', '')
-/** A POST with these framing lines and this rest of the connection. */
+/** Returns a POST with these framing lines, followed by the rest of the connection. */
 const framed = (lines: string, rest: string) => `POST ${GROUPS}/${PARENT} HTTP/1.1\r\nhost: x\r\n${lines}\r\n\r\n${rest}`
 const HIDDEN = 'GET /iam/v1/roles HTTP/1.1\r\nhost: x\r\n\r\n'
 
-/** One piece every 20 milliseconds, for ever. */
+/** Sends one piece every 20 milliseconds, without end. */
 const trickle =
   (first: string, piece: string) =>
   (socket: Socket): void => {

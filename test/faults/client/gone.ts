@@ -21,7 +21,7 @@ const endless: Behaviour = (request, response) => {
   response.end(JSON.stringify({ groups, nextPageToken: String(at + 1) }))
 }
 
-/** Answers nothing; `arrived` resolves with a request, `ended` when its connection is gone. */
+/** A service that answers nothing. `arrived` resolves with a request, `ended` when its connection is gone. */
 function holding() {
   let ended = Promise.resolve()
   let tell = () => {}

@@ -9,7 +9,7 @@ import { SMUGGLED } from './upgrades/draw.ts'
 import { upgrades } from './upgrades/upgrades.ts'
 import { startVictim, type Victim, type VictimSettings } from './victim.ts'
 
-/** How much is tried against a proxy that is started so, and who is told of it. */
+/** The number of cases, the settings of the proxy, and the observer. */
 export interface Fuzzing {
   readonly cases: number
   readonly seed: number
@@ -19,7 +19,7 @@ export interface Fuzzing {
 
 type Hunting = <C extends Case>(prey: Prey<C>) => Promise<void>
 
-/** Hunts in one proxy, and looks afterwards whether everything is as before. Gives what is wrong. */
+/** Hunts in one proxy and then checks that nothing is left over. Returns the failures. */
 async function inVictim(settings: VictimSettings, fuzzing: Fuzzing, use: (hunting: Hunting) => Promise<void>): Promise<readonly string[]> {
   const { cases, seed, start, note } = fuzzing
   const victim = await startVictim(settings, start)
@@ -41,7 +41,7 @@ async function looked(victim: Victim): Promise<readonly string[]> {
   return [await victim.leftovers(), await controls(victim)].filter((wrong) => wrong !== undefined)
 }
 
-/** Heads of services on every carrier, to clients of both protocols. */
+/** Sends heads of services over every carrier to clients of both protocols. */
 export async function fuzzHeads(fuzzing: Fuzzing): Promise<readonly string[]> {
   const fromV2 = await inVictim({}, fuzzing, async (hunting) => {
     for (const way of WAYS) if (!way.hasV1) await hunting(headsBy(way))
@@ -53,13 +53,13 @@ export async function fuzzHeads(fuzzing: Fuzzing): Promise<readonly string[]> {
   return [...fromV2, ...fromV1]
 }
 
-/** Sequences of HTTP/2 frames, each twice: in many writes and in one. */
+/** Sends sequences of HTTP/2 frames, each twice: in many writes and in one. */
 export function fuzzFrames(fuzzing: Fuzzing): Promise<readonly string[]> {
-  // After an error many a Node waits for its client in vain (nghttp2 before 1.69), and this limit alone ends that.
+  // After an error, some versions of Node wait for their client in vain (nghttp2 before 1.69). Only this limit ends that.
   return inVictim({ limits: { 'idle-timeout-ms': 500 } }, fuzzing, (hunting) => hunting(sequences))
 }
 
-/** Offers of other protocols; what stands in their bodies must never be taken for a request. */
+/** Sends offers of other protocols. The bytes in their bodies must never be read as a request. */
 export async function fuzzUpgrades(fuzzing: Fuzzing): Promise<readonly string[]> {
   const [line = ''] = SMUGGLED.split('\r\n')
   let smuggled = 0

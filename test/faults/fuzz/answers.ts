@@ -20,7 +20,7 @@ const operations = new Map<string, Operation>(
   ),
 )
 
-/** Enough for every plan; a walk over pages without end meets it soon. */
+/** Enough for every plan; an endless walk over pages soon reaches it. */
 const limits = { callsPerRequest: 40, parallelCalls: 8, bufferedRows: 1, rowsPerRequest: 1000 }
 
 const settings: Arbitrary<TranslateSettings> = fc.record({
@@ -63,8 +63,8 @@ const cases = fc.oneof(
 )
 
 /**
- * Gives random v2 answers to the translators. Throws, with the seed and the smallest case, when one of them throws, answers an error of our
- * own making, or something that is not in v1's shape.
+ * Gives random v2 answers to the translators. It fails if one throws, answers an error of our own, or leaves v1's form.
+ * The exception names the seed and the smallest case.
  */
 export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed> {
   const statuses: Record<string, number> = {}
@@ -96,7 +96,7 @@ export async function fuzzAnswers(numRuns: number, seed: number): Promise<Fuzzed
   return { statuses }
 }
 
-/** Reads an answer to its end; throws when it is not one that v1 could give. */
+/** Reads an answer to its end; throws if v1 could not give it. */
 async function statusOf(answer: Answer): Promise<string> {
   if ('stream' in answer) return readStream(answer.stream)
   const text = 'written' in answer ? Buffer.concat(bytesOf(answer.written)).toString() : jsonOf(answer.body)
@@ -105,7 +105,7 @@ async function statusOf(answer: Answer): Promise<string> {
   return String(answer.status)
 }
 
-/** Undefined where a member is nested too deeply to be written; `sendAnswer` says so. */
+/** Undefined if a member is nested too deeply to be written, which `sendAnswer` reports. */
 function jsonOf(body: unknown): string | undefined {
   try {
     return JSON.stringify(body)

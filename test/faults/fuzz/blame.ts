@@ -2,7 +2,7 @@ import { type Played, playAlone, playMany } from './play.ts'
 import type { Case, Prey } from './prey.ts'
 import type { Victim } from './victim.ts'
 
-/** The smallest case that is wrong alone, and what is wrong with it; of many, it names the first. `death` is what was seen of one. */
+/** Returns the smallest case that fails alone, and its failure; of many, the first. `death` describes the end of the process. */
 export async function blame<C extends Case>(
   prey: Prey<C>,
   victim: Victim,
@@ -20,7 +20,7 @@ export async function blame<C extends Case>(
   return `none is wrong alone, but among others; seen: ${seen}`
 }
 
-/** The same for what is left when cases are over: they are played in ever smaller numbers. */
+/** Does the same for leftovers of finished cases: plays them in ever smaller numbers. */
 export async function blameLeftovers<C extends Case>(prey: Prey<C>, victim: Victim, cases: readonly C[]): Promise<string> {
   const leaves = async (some: readonly C[]) => {
     await victim.restart()
@@ -41,13 +41,13 @@ export async function blameLeftovers<C extends Case>(prey: Prey<C>, victim: Vict
   return `${left}\n${brief(prey.show(smallest))}`
 }
 
-/** What is wrong, without what differs from case to case. */
+/** Returns a failure without the parts that differ between cases. */
 const kindOf = (wrong: string | undefined) => wrong?.split(':', 1)[0]
 
-/** Without the long runs of one thing that only have to be long. */
+/** Shortens long repetitions. */
 const brief = (text: string) => text.replaceAll(/(..?)\1{40,}/g, (run, unit) => `${unit}…(${run.length})`)
 
-/** Takes parts away as long as the rest still fails. */
+/** Removes parts as long as the rest still fails. */
 async function shrink<C extends Case>(one: C, fails: (smaller: C) => Promise<boolean>): Promise<C> {
   let smallest = one
   for (let at = smallest.parts.length - 1; at >= 0; at--) {

@@ -14,7 +14,7 @@ const EVERY_WAY: readonly (readonly [name: string, open: OpenAskers, path: strin
   ['WebSocket', overWebSocket, '/iam/v2/socket'],
 ]
 
-/** What was answered otherwise than by 200 (a handshake: 101) and what belongs to the request; undefined: nothing. */
+/** Returns the wrong answers: not 200 (101 for a handshake), or not of the request; undefined if there are none. */
 export async function controls({ upstream, url }: Pick<Victim, 'upstream' | 'url'>): Promise<string | undefined> {
   for (const [name, open, path] of EVERY_WAY) {
     const [client] = open(url(), 1)

@@ -1,18 +1,18 @@
 import { seeded } from '../../stage/seeded.ts'
 
-/** Draws what a case consists of. */
+/** Draws the parts of a case. */
 export interface Dice {
-  /** A whole number from 0 up to, not including, `most`. */
+  /** A whole number from 0 to below `most`. */
   below(most: number): number
   chance(share: number): boolean
   one<T>(of: readonly T[]): T
-  /** So many things, from `least` to `most`. */
+  /** A number of things, from `least` to `most`. */
   some<T>(least: number, most: number, draw: () => T): T[]
   /** The draw of one row, by weight. */
   weighed<T>(rows: readonly (readonly [weight: number, draw: () => T])[]): T
 }
 
-/** The dice of one case: it depends on its seed and its number alone, so that each can be played again by itself. */
+/** Returns the dice of one case. They depend only on its seed and its number, so that each case can be replayed by itself. */
 export function diceOf(seed: number, nth: number): Dice {
   const random = seeded((seed + Math.imul(nth + 1, 0x9e3779b1)) | 0)
   const below = (most: number) => Math.floor(random() * most)

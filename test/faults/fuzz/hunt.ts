@@ -4,16 +4,16 @@ import { type Played, playMany } from './play.ts'
 import type { Case, Prey } from './prey.ts'
 import type { Victim } from './victim.ts'
 
-/** Cases after which is looked at what is left of them. */
+/** The number of cases between two checks for leftovers. */
 const BLOCK = 2500
 
-/** Cases that are looked at again after a death: it is told a while after its connections broke. */
+/** The number of cases that are replayed after a death, which is noticed some time after its connections broke. */
 const RECENT = 1000
 
-/** Failures after which a hunt is given up. */
+/** The number of failures after which a hunt ends. */
 const ENOUGH = 5
 
-/** Plays cases; gives the failures, each with the smallest case that brings it about. */
+/** Plays cases; returns the failures, each with the smallest case that causes it. */
 export async function hunt<C extends Case>(prey: Prey<C>, victim: Victim, cases: number, seed: number): Promise<readonly string[]> {
   const failures: string[] = []
   for (let from = 0; from < cases && failures.length < ENOUGH; from += BLOCK) {
@@ -31,7 +31,7 @@ export async function hunt<C extends Case>(prey: Prey<C>, victim: Victim, cases:
   return failures.map((failure) => `${prey.name}, CROSSWALK_SEED=${seed}: ${failure}`)
 }
 
-/** A death is not laid at one door, but at all where somebody was about. */
+/** A death has many suspects: all cases that were running. */
 function suspectsOf<C extends Case>(played: readonly Played<C>[], death: string | undefined): readonly Played<C>[] {
   return death === undefined ? played.filter(({ wrong }) => wrong !== undefined) : played.slice(-RECENT)
 }

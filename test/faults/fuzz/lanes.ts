@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import { dial, readAnswers, type WireAnswer } from '../wire.ts'
 import type { WireRequest } from './requests.ts'
 
-/** A connection that is kept while the server keeps it. */
+/** A connection that stays open while the server keeps it. */
 export interface Lane {
-  /** The final answer; undefined when the server closed the connection without one. Bytes too many count as the next answer. */
+  /** Returns the final answer; undefined if the server closed the connection without one. Extra bytes count as the next answer. */
   ask(request: WireRequest): Promise<WireAnswer | undefined>
   close(): void
 }
@@ -41,7 +41,7 @@ export function openLane(url: string): Lane {
           if (!answer && !closed) return
           look = () => {}
           received = received.slice(answers.slice(0, final + 1).reduce((sum, { length }) => sum + length, 0))
-          // What the server will close soon must not get the next request.
+          // A connection that the server will close soon must not get the next request.
           if (answer?.headers.get('connection') === 'close') {
             socket?.destroy()
             socket = undefined

@@ -7,15 +7,15 @@ import { type Behaviour, inWorld } from '../world.ts'
 import { openLane } from './lanes.ts'
 import { anyRequest, type WireRequest } from './requests.ts'
 
-/** Requests under way at the same time. */
+/** The number of parallel requests. */
 const LANES = 16
 
 export interface Fuzzed {
-  /** Answers by status, for people to see that the cases reach everything. */
+  /** Answers by status, to show that the cases reach everything. */
   readonly statuses: Readonly<Record<string, number>>
 }
 
-/** An object that is any answer of v2: it has a uid, the rows of every list, and a member of every other message. */
+/** An object that is any answer of v2: with a uid, the rows of every list, and a member of every other message. */
 const ANYTHING = JSON.stringify({
   ...{ uid: 'a', response: 'pong', eligible: true, group: {}, identityProviderUid: 'a', documentIds: [], size: '1', architectures: [] },
   ...{ content: '', counts: [], documents: [], resolvedVulnsReports: [], status: 'CHECK_STATUS_READY', parent: 'a', termsAcceptances: [] },
@@ -26,15 +26,15 @@ const ANYTHING = JSON.stringify({
   ),
 })
 
-/** v2 is content with everything. */
+/** v2 accepts everything. */
 const content: Behaviour = ({ method, url }, response) => {
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(method === 'DELETE' || url?.includes(':requestGroupAccess') ? '{}' : ANYTHING)
 }
 
 /**
- * Sends random requests to the whole proxy. Throws, with the seed and the smallest case, when an answer is not in v1's shape, is an error of
- * our own making, or does not come.
+ * Sends random requests to the whole proxy. It fails if an answer leaves v1's form, is an error of our own, or does not arrive.
+ * The exception names the seed and the smallest case.
  */
 export function fuzzRequests(cases: number, seed: number): Promise<Fuzzed> {
   const statuses: Record<string, number> = {}

@@ -1,22 +1,22 @@
 import type { Case, Player, Prey } from './prey.ts'
 import type { Victim } from './victim.ts'
 
-/** Cases under way at the same time. */
+/** The number of parallel cases. */
 const PLAYERS = 32
 
-/** Milliseconds after which a case counts as a hang, among others and alone: limits that matter here are shorter, or much longer. */
+/** Milliseconds after which a case counts as a hang, among others and alone. Relevant limits are shorter, or much longer. */
 const PATIENCE = 15_000
 const PATIENCE_ALONE = 5000
 
 export const DEATH = 'the process died'
 
-/** A case that was played. */
+/** A case and its result. */
 export interface Played<C> {
   readonly one: C
   readonly wrong: string | undefined
 }
 
-/** Plays cases, many at a time, until there are no more or something is wrong. */
+/** Plays cases in parallel until none is left or one fails. */
 export async function playMany<C extends Case>(prey: Prey<C>, victim: Victim, cases: readonly C[]): Promise<readonly Played<C>[]> {
   const played: Played<C>[] = []
   let next = 0

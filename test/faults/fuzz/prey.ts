@@ -1,23 +1,23 @@
 import type { Dice } from './dice.ts'
 import type { Victim } from './victim.ts'
 
-/** A case consists of parts, so that it can be made smaller. */
+/** A case made of parts, so that it can be shrunk. */
 export interface Case {
   readonly parts: readonly unknown[]
 }
 
-/** What is tried. */
+/** A kind of cases. */
 export interface Prey<C extends Case> {
   readonly name: string
   draw(dice: Dice): C
-  /** Clients that play one case at a time. */
+  /** Creates clients that play one case at a time. */
   players(victim: Victim, count: number): readonly Player<C>[]
-  /** The case as a person reads it. */
+  /** Returns the case in readable form. */
   show(one: C): string
 }
 
 export interface Player<C> {
-  /** What is wrong with the proxy; undefined: nothing that this client could see. */
+  /** Returns the proxy's mistake; undefined if this client saw none. */
   play(one: C): Promise<string | undefined>
   close(): void
 }

@@ -4,7 +4,7 @@ import { spellings } from '../../../src/tables/language/query.ts'
 import type { Operation } from '../../../src/tables/operations/operation.ts'
 import { v1Form } from '../../properties/forms.ts'
 
-/** One request as bytes; its body ends where it says. */
+/** One request as bytes; its body ends as its framing says. */
 export interface WireRequest {
   readonly text: string
   readonly isHead: boolean
@@ -12,7 +12,7 @@ export interface WireRequest {
 
 const operations: readonly Operation[] = mappings.flatMap((mapping) => mapping.operations)
 
-/** Texts that a careless program takes for something else. */
+/** Texts that a careless program misreads. */
 const NASTY = [
   ...[
     '',
@@ -54,7 +54,7 @@ const uidPath = fc.oneof(
   fc.tuple(uid, hex(16)).map(([parent, own]) => `${parent}/${own.join('')}`),
 )
 
-/** What a request line can hold without an encoding. */
+/** Characters that a request line can hold without encoding. */
 const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 12 })
 
 const encoded = fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => encodeURIComponent(text))
@@ -106,7 +106,7 @@ const HEADER_VALUES = [
   ],
 ]
 
-/** What a header line may hold, and now and then what it may not. */
+/** Characters of a header line, and sometimes forbidden ones. */
 const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 20 })
 const header = fc.tuple(fc.constantFrom(...HEADER_NAMES), fc.oneof(fc.constantFrom(...HEADER_VALUES), headerText))
 const brokenHeader = fc.constantFrom('no colon', ': no name', 'x y: z', 'x: a\0b', ' folded: x', 'content-length: x')
@@ -115,7 +115,7 @@ const headers = fc
   .tuple(headerPairs, sometimes(brokenHeader))
   .map(([lines, broken]) => [...lines.map(([name, text]) => `${name}: ${text}`), ...broken])
 
-/** One of a hundred; none of them otherwise. */
+/** True once in a hundred times. */
 function sometimes(arbitrary: Arbitrary<string>): Arbitrary<readonly string[]> {
   return fc.oneof({ weight: 99, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: arbitrary.map((one) => [one]) })
 }

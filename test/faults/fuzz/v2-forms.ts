@@ -5,16 +5,16 @@ import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Field, Fields, FieldType, Source } from '../../../src/tables/language/field.ts'
 import type { Operation } from '../../../src/tables/operations/operation.ts'
 
-/** Stands for a value nested so deeply that fast-check could not print it. */
+/** Stands for a value that is nested too deeply for fast-check to print. */
 const DEEP = '<deep>'
 const DEPTH = 20_000
 
-/** An answer as v2 sends it. */
+/** An answer in v2's form. */
 export function textOf(answer: JsonObject): string {
   return JSON.stringify(answer).replaceAll(JSON.stringify(DEEP), () => '['.repeat(DEPTH) + ']'.repeat(DEPTH))
 }
 
-/** A value of any type, where the table expects one. */
+/** A value of any type in place of the expected one. */
 const junk: Arbitrary<unknown> = fc.oneof(
   {
     weight: 8,
@@ -62,7 +62,7 @@ function sourcesOf(source: Source | undefined): readonly string[] {
   return 'parentOf' in source ? [source.parentOf] : source.firstOf.flatMap(sourcesOf)
 }
 
-/** A v2 message as its table expects it, now and then with members of wrong types. */
+/** A v2 message as its table expects it, sometimes with members of wrong types. */
 function messageOf(fields: Fields): Arbitrary<JsonObject> {
   const members = Object.values(fields).flatMap((field) => sourcesOf(field.source).map((path) => memberAt(path.split('.'), field)))
   return fc.tuple(...members).map((all) => Object.assign({}, ...all) as JsonObject)
@@ -77,7 +77,7 @@ const errors = fc
   .tuple(fc.constantFrom(...(Object.keys(CODES) as CodeName[]).filter((code) => code !== 'OK')), fc.array(fc.jsonValue(), { maxLength: 2 }))
   .map(([code, details]) => new ApiError(code, 'said v2', { details: details.filter((one) => typeof one === 'object' && one) as never[] }))
 
-/** What v2 might answer to any call of an operation: a message, a page of them, an error, or something else altogether. */
+/** Possible answers of v2 to any call of an operation: a message, a page of them, an error, or anything else. */
 export function answersOf({ answer, calls }: Operation): Arbitrary<JsonObject | ApiError> {
   const row = answer ? messageOf(answer.fields) : fc.constant<JsonObject>({})
   const plurals = ['items', ...calls.map((call) => /[a-z]+$/i.exec(call)?.[0] ?? 'items')]

@@ -1,24 +1,24 @@
 import { type Child, metric, type Start, serve } from '../process/child.ts'
 import { type ScriptedUpstream, startScripted } from './upstream/server.ts'
 
-/** The proxy as a process of its own, before an upstream that answers as it is told. */
+/** The proxy as a process of its own, in front of an upstream with scripted answers. */
 export interface Victim {
   readonly upstream: ScriptedUpstream
-  /** Where it listens now; another place after each `revive`. */
+  /** Returns its current address, which changes with each `revive`. */
   url(): string
-  /** What ended it, as far as that has been told yet: its fatal log line, or that it is gone. */
+  /** Returns the cause of its death, as far as known: its fatal log line, or that it is gone. */
   death(): string | undefined
-  /** The same, after it has been asked. */
+  /** The same, after asking the process. */
   autopsy(): Promise<string | undefined>
-  /** Starts it again, when it is dead. */
+  /** Restarts it if it is dead. */
   revive(): Promise<void>
   restart(): Promise<void>
-  /** What is left of the requests that are over: nothing, or what and how much. */
+  /** Returns what finished requests have left behind; undefined if nothing. */
   leftovers(): Promise<string | undefined>
   stop(): Promise<void>
 }
 
-/** Small limits, but for what must be given back without one. */
+/** Small limits, except where resources must be released without one. */
 const LIMITS = {
   'log-level': 'fatal',
   'shutdown-ms': 1000,
@@ -30,18 +30,18 @@ const LIMITS = {
   'headers-timeout-ms': 2000,
 }
 
-/** The log line of an exception that nobody caught; the process drains then. */
+/** The log line of an uncaught exception; the process drains then. */
 const FATAL = /"level":60/
 
-/** Milliseconds until everything that is over must be given back. */
+/** Milliseconds until the resources of finished requests must be released. */
 const PATIENCE = 5000
 
 export interface VictimSettings {
-  /** Rules for a v1 service, played by the same upstream; without them there is none. */
+  /** Rules for a v1 service, which the same upstream plays; without them there is none. */
   readonly modes?: unknown
-  /** Limits that are not those of every other. */
+  /** Limits that differ from the usual ones. */
   readonly limits?: Readonly<Record<string, number>>
-  /** Told the head of every request over HTTP/1.1 that comes out of the proxy. */
+  /** Gets the head of every HTTP/1.1 request from the proxy. */
   readonly seen?: (head: string) => void
 }
 

@@ -1,20 +1,20 @@
 import net, { type Socket } from 'node:net'
 
-/** What became of one request. */
+/** The result of one request. */
 export interface Outcome {
-  /** 0: the connection ended before an answer did. */
+  /** 0 if the connection ended before an answer. */
   readonly status: number
   readonly ms: number
   readonly retryAfter: boolean
 }
 
-/** A client with a connection of its own, that asks one thing at a time. */
+/** A client with a connection of its own that sends one request at a time. */
 export interface Caller {
   ask(): Promise<Outcome>
   close(): void
 }
 
-/** Bare sockets: an HTTP client would need more time for a request than the proxy. Every caller has a credential of its own. */
+/** Uses bare sockets: an HTTP client would need more time for a request than the proxy. Every caller has its own credential. */
 export function createCaller(url: string, path: string, name: string): Caller {
   const { hostname, port } = new URL(url)
   const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: load\r\nauthorization: Bearer ${name}\r\n\r\n`)
@@ -56,7 +56,7 @@ export function createCaller(url: string, path: string, name: string): Caller {
   }
 }
 
-/** The status of an answer that is there to its last byte: of a known length, or in chunks. */
+/** Returns the status of a complete answer, with a known length or in chunks. */
 function completeStatus(text: string): number | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -66,9 +66,9 @@ function completeStatus(text: string): number | undefined {
   return complete ? Number(head.slice(9, 12)) : undefined
 }
 
-/** As many callers as ask at the same time; more are made when all are busy. */
+/** As many callers as there are parallel requests; more are created when all are busy. */
 export interface Callers {
-  /** Asks with a caller that is not waiting for an answer. */
+  /** Sends a request with an idle caller. */
   ask(): Promise<Outcome>
   close(): void
 }

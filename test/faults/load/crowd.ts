@@ -6,17 +6,17 @@ import { type Callers, createCallers } from './callers.ts'
 import { closedLoop, openLoop, quantile } from './pressure.ts'
 
 const PATH = '/iam/v1/groups'
-/** Requests that may be under way, and clients of the peak: enough to keep the process busy. */
+/** The limit of requests in flight, and the clients of the peak: enough to keep the process busy. */
 const ROOM = 64
-/** Clients of the crowd. They heed no `retry-after`, and each has a connection. */
+/** The clients of the crowd. They ignore `retry-after`, and each has a connection. */
 const CROWD = 192
 const MEASURED = 700
-/** Peak and crowd take turns, with connections that are there already, because other work on the machine changes both. */
+/** Peak and crowd alternate on existing connections, because other work on the machine affects both. */
 const TURNS = 11
 
 export const SERVED = 'goodput ≥ 80 % of the peak; the excess 503 with Retry-After within 250 ms'
 
-/** Where the process itself is the bottleneck: how much of its goodput it keeps when a crowd asks twice as often as it can answer. */
+/** Measures how much of its goodput the process keeps, as the bottleneck, when a crowd sends twice as many requests as it can answer. */
 export async function crowd(): Promise<string> {
   const upstream = await startFixed(listOf(20))
   const child = await serve({ 'upstream-v2': upstream.url, 'requests-in-flight': ROOM })
@@ -38,9 +38,9 @@ interface Turn {
   readonly busy: number
   readonly useful: number
   readonly refused: number
-  /** Milliseconds within which 99 of 100 refusals came. */
+  /** Milliseconds within which 99 of 100 refusals arrived. */
   readonly late: number
-  /** Answers that were neither useful nor a refusal that says when to come again. */
+  /** Answers that were neither useful nor a refusal with a time to retry. */
   readonly others: number
 }
 
@@ -68,7 +68,7 @@ function verdict(turns: readonly Turn[]): string {
   return holds.every(Boolean) ? SERVED : figures
 }
 
-/** A service of few instructions: an HTTP server of Node would need as much of its core as the proxy of its own. */
+/** A minimal service: an HTTP server of Node would need as much of its core as the proxy does. */
 async function startFixed(body: string) {
   const answer = Buffer.from(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -81,7 +81,7 @@ async function startFixed(body: string) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
 }
 
-/** CPU time that a process has used (`/proc`, in ticks of 10 ms). */
+/** Returns the CPU time of a process (`/proc`, in ticks of 10 ms). */
 function cpuMs({ pid }: Child): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10

@@ -11,14 +11,14 @@ const PATH = '/iam/v1/groups'
 const BODY = Buffer.from(listOf(20))
 const MEASURED = 4000
 
-/** How the service behind is: what a call to it takes, and how many it gets at once. */
+/** The service behind the proxy: the duration of a call, and the number of parallel calls. */
 interface Bottleneck {
   readonly upstreamMs: number
   readonly connections: number
   readonly requestsInFlight: number
 }
 
-/** Other work on the machine can spoil a measurement; a service that cannot bear the load spoils all of them. */
+/** Other work on the machine can spoil one measurement. A service that cannot bear the load spoils all of them. */
 const ATTEMPTS = 3
 
 async function attempt(expected: string, measure: () => Promise<string>): Promise<string> {
@@ -27,7 +27,7 @@ async function attempt(expected: string, measure: () => Promise<string>): Promis
   return seen
 }
 
-/** Capacity with as many clients as may be let in, then twice as many requests a second as that. */
+/** Measures the capacity with as many clients as are admitted, then with twice as many requests a second. */
 async function measure({ upstreamMs, connections, requestsInFlight }: Bottleneck): Promise<string> {
   const answer = (response: ServerResponse) => void response.end(BODY)
   const upstream = await startUpstream((_, response) => (upstreamMs > 0 ? void setTimeout(answer, upstreamMs, response) : answer(response)))
@@ -46,7 +46,7 @@ async function measure({ upstreamMs, connections, requestsInFlight }: Bottleneck
   }
 }
 
-/** Asks the health of the process all the time; gives the slowest of the answers, in milliseconds. */
+/** Polls the health of the process; returns the slowest answer in milliseconds. */
 function watchHealth(adminUrl: string): () => Promise<number> {
   let over = false
   const slowest = (async () => {
@@ -64,7 +64,7 @@ function watchHealth(adminUrl: string): () => Promise<number> {
   }
 }
 
-/** The figures are told where the sentence does not hold, and printed beside it in any case. */
+/** Reports the figures where the sentence is false; they are printed beside it in any case. */
 function verdict(peak: Pressure, crowd: Pressure, slowestHealth: number): string {
   const refused = crowd.outcomes.filter(({ status }) => status === 503)
   const others = crowd.outcomes.filter(({ status }) => status !== 503 && status !== 200)

@@ -1,9 +1,9 @@
 import type { Callers, Outcome } from './callers.ts'
 
-/** Milliseconds after which an answer is of no use to the one who asked. */
+/** Milliseconds after which an answer is useless to its client. */
 const PATIENCE = 2000
 
-/** What was asked in a span of time, and what came of it. */
+/** The requests of a time span and their results. */
 export interface Pressure {
   readonly asked: number
   /** Useful answers a second: 200, and not too late. */
@@ -11,7 +11,7 @@ export interface Pressure {
   readonly outcomes: readonly Outcome[]
 }
 
-/** Every client asks again as soon as it has its answer: what the service can do at most. */
+/** Each client sends its next request as soon as it has its answer. This measures the maximum of the service. */
 export async function closedLoop(callers: Callers, clients: number, ms: number): Promise<Pressure> {
   const outcomes: Outcome[] = []
   const begun = performance.now()
@@ -23,8 +23,8 @@ export async function closedLoop(callers: Callers, clients: number, ms: number):
 }
 
 /**
- * Requests at a fixed pace, whether earlier ones are answered or not: what a crowd does. When it has a size, and all of its clients wait for
- * an answer, what would be asked next is not; who has an answer asks again as soon as the pace allows it.
+ * Sends requests at a fixed rate, whether earlier ones are answered or not, as a crowd does. If the crowd has a size and all its clients
+ * wait for an answer, the next request is skipped. A client with its answer asks again as soon as the rate allows it.
  */
 export async function openLoop(callers: Callers, perSecond: number, ms: number, size = Number.POSITIVE_INFINITY): Promise<Pressure> {
   const outcomes: Outcome[] = []
@@ -58,7 +58,7 @@ function pressureOf(outcomes: readonly Outcome[], asked: number, begun: number):
   return { asked, goodput: useful / ((performance.now() - begun) / 1000), outcomes: [...outcomes] }
 }
 
-/** The value that this share of the numbers does not exceed. */
+/** Returns the value that this share of the numbers does not exceed. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -7,30 +7,30 @@ export interface Child {
   readonly pid: number
   readonly url: string
   readonly adminUrl: string
-  /** Resolves with the next line, on either output, that fits. */
+  /** Resolves with the next line on either output that matches. */
   line(fits: RegExp): Promise<string>
-  /** Lines on either output, so far. */
+  /** The lines on both outputs so far. */
   readonly lines: readonly string[]
-  /** Sends a signal and goes on. */
+  /** Sends a signal without waiting. */
   signal(signal: NodeJS.Signals): void
   /** Resolves with the exit code when the process has ended by itself. */
   readonly ended: Promise<number | null>
-  /** Sends a signal and resolves with the exit code when it is over. */
+  /** Sends a signal and resolves with the exit code. */
   stop(signal: NodeJS.Signals): Promise<number | null>
   isAlive(): boolean
 }
 
-/** A built program, by its place seen from here. */
+/** Returns the path of a built program, relative to this file. */
 export const program = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const CLI = program('../../../src/cli.js')
 const READY = /serves v1 on (\S+) from v2 at \S+; admin on (\S+)\.$/
 
 export interface Start {
-  /** Shell that runs in the process first, `ulimit -n 60` for instance. */
+  /** Shell commands that run first in the process, for instance `ulimit -n 60`. */
   readonly before?: string
   readonly nodeFlags?: readonly string[]
-  /** The command line to run, where it is not built beside this program. */
+  /** The command line to run, if it is not built beside this program. */
   readonly cli?: string
 }
 
@@ -94,7 +94,7 @@ function linesOf(child: ChildProcess) {
   return { next, all }
 }
 
-/** The value of a metric; its name holds its labels, if it has any. */
+/** Returns the value of a metric; its name includes its labels, if any. */
 export async function metric({ adminUrl }: Pick<Child, 'adminUrl'>, name: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text()
   const line = text.split('\n').find((each) => each.startsWith(`${name} `))

@@ -1,4 +1,4 @@
-/** Preloaded into the proxy: SIGUSR2 is an exception that nobody catches, once for each signal. */
+/** Preloaded into the proxy: each SIGUSR2 throws an uncaught exception. */
 process.on('SIGUSR2', () => {
   setImmediate(() => {
     throw new Error('escaped')

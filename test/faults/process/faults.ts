@@ -13,12 +13,12 @@ import { signalFaults } from './signals.ts'
 const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n'
 const ask = async (url: string, lines = '') => say((await talk(url, `${GROUPS}${lines}\r\n`, 1)).answers[0])
 
-/** Says each answer once, with the codes sorted. */
+/** Names each answer once, sorted. */
 const distinct = (said: readonly string[]) => [...new Set(said)].sort().join(', ')
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** What every part of the proxy takes for the time of day; it must not matter to any of them. */
+/** Replaces the time of day for every part of the proxy; none of them may depend on it. */
 async function withClock<T>(use: (jump: (ms: number) => void) => Promise<T>): Promise<T> {
   const { now } = Date
   let offset = 0
@@ -64,7 +64,7 @@ function clockJumps(): Promise<string> {
 
 const CONNECTIONS = 1000
 
-/** More clients than there are file descriptors, and then as many as usual. */
+/** Opens more clients than there are file descriptors, then as many as usual. */
 async function withoutDescriptors(): Promise<string> {
   const upstream = await startUpstream(serving(3))
   const child = await serve({ 'upstream-v2': upstream.url, 'connect-timeout-ms': 1000, 'deadline-ms': 3000 }, { before: 'ulimit -n 300' })
@@ -102,7 +102,7 @@ async function brokenConfig(): Promise<string> {
   return `${distinct(said)} as before and the reason told; a good one is taken: ${after}`
 }
 
-/** An exception that nobody catches, and another one while the process ends: what is under way is answered all the same. */
+/** Throws an uncaught exception, and another one while the process ends. Requests in flight must still be answered. */
 async function escapedException(): Promise<string> {
   let arrived = () => {}
   let release = () => {}

@@ -14,7 +14,7 @@ import { program } from './child.ts'
 
 const KILLS = 10
 
-/** Runs the writer until it says that it has written for a while, and kills it in the middle of that. */
+/** Runs the writer until it reports that it has written for a while, and kills it during a write. */
 function writeAndDie(path: string, first: number): Promise<void> {
   const child = spawn(process.execPath, [program('./write-records.js'), path, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -45,7 +45,7 @@ async function killed(): Promise<string> {
   return `${count.entries > 0 ? 'records' : 'nothing'} read back, ${bad} of them damaged or doubled, ${torn}`
 }
 
-/** Both services in one: v1 and v2 agree. */
+/** Both services in one, so that v1 and v2 agree. */
 const both: Behaviour = ({ url = '' }, response) => {
   const list = url.startsWith('/iam/v1') ? '{"items":[]}' : listOf(0)
   response.writeHead(200, { 'content-type': 'application/json' }).end(list)
@@ -58,7 +58,7 @@ async function diskFull(): Promise<string> {
   const path = join(directory, 'records.ndjson')
   const rules = { default: 'diff-v1' as const, rules: [], testers: [] }
   const seen = await inWorld(both, { modes: rules, 'records.file': path, 'diff.learnEvery': 0 }, async ({ proxy }) => {
-    // Callers that differ: what one of them asks again and again is recorded once.
+    // Uses different callers: repeated requests of one caller are recorded once.
     const ask = async (callers: string) => {
       const said = new Set<string>()
       for (let nth = 0; nth < ASKED; nth++) {

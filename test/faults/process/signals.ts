@@ -8,13 +8,13 @@ import { metric, serve } from './child.ts'
 const REQUESTS = 10_000
 const AT_A_TIME = 250
 
-/** A write of its own for every client: nothing can be joined, and each must reach v2 once. */
+/** A separate write for every client: none can be joined, and each must reach v2 once. */
 const write = (name: string) => {
   const body = JSON.stringify({ name })
   return `POST /iam/v1/groups/${'a'.repeat(40)} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Answers with the name that was sent, but not before it may. */
+/** Answers with the name that was sent, once the test allows it. */
 function holdingUpstream() {
   const held: (() => void)[] = []
   let open = false
@@ -61,7 +61,10 @@ async function isAnswered(url: string, name: string): Promise<boolean> {
   return answers[0]?.status === 200 && (JSON.parse(answers[0].body) as { name: string }).name === name
 }
 
-/** The signal was heard: nobody new is let in. It asks what the proxy answers itself, because v2 answers nobody yet. */
+/**
+ * True when the proxy has handled the signal and refuses new clients.
+ * It requests what the proxy answers itself, because v2 does not answer yet.
+ */
 async function refuses(url: string): Promise<boolean> {
   try {
     await fetch(`${url}/iam/v1/groups`, { method: 'OPTIONS', headers: { connection: 'close' } })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createRecordFile, RECORD_FILE } from '../../../src/diff/records/record-file.ts'
 
-/** Writes records that carry their own checksum until it is killed; the arguments are the file and the first number. */
+/** Writes records with their own checksums until it is killed; the arguments are the file and the first number. */
 const [, , path = '', first = '0'] = process.argv
 const file = createRecordFile({ ...RECORD_FILE, path })
 const PADDING = 'x'.repeat(20_000)
 
-/** Numbers go up, so that a lost or doubled record shows. */
+/** Numbers increase, so that a lost or doubled record is visible. */
 const checksum = (number: number) => createHash('sha256').update(`${number} ${PADDING}`).digest('hex')
 
 async function writeOn(): Promise<void> {

@@ -4,7 +4,7 @@ import { createHostile } from './hostile.ts'
 
 const { url, seed, perSecond } = workerData as { readonly url: string; readonly seed: number; readonly perSecond: number }
 
-/** Acts at the same time. */
+/** The number of parallel acts. */
 const MOB = 200
 
 const hostile = createHostile(url, seeded(seed))

@@ -24,17 +24,17 @@ const UNTOUCHED = new Set([3, 4])
 const PATIENT_CALLERS = 10
 
 export interface Clients {
-  /** Asks something, or goes away in the middle of it; never rejects. */
+  /** Sends a request, or goes away in the middle of one; never rejects. */
   act(): Promise<void>
-  /** Answers by status; what they should not be stands by itself. */
+  /** Answers by status; unexpected ones are listed by themselves. */
   readonly statuses: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
-  /** Milliseconds that each answer took to a caller whom v2 does not delay. */
+  /** Milliseconds of each answer to a caller whom v2 does not delay. */
   readonly times: readonly number[]
   close(): void
 }
 
-/** Clients on connections that are kept, and now and then one that leaves in the middle, sends garbage, or does not read. */
+/** Clients on kept connections. Some leave in the middle, send garbage, or do not read. */
 export function createClients(url: string, random: () => number): Clients {
   const idle: Lane[] = []
   const all: Lane[] = []
@@ -81,7 +81,7 @@ const RUDE = [
   'nonsense\r\n\r\n',
 ]
 
-/** Connects, says something, and is gone a moment later. */
+/** Connects, sends something, and leaves a moment later. */
 function rudely(url: string, random: () => number): Promise<void> {
   const { hostname, port } = new URL(url)
   const bytes = RUDE[Math.floor(random() * RUDE.length)] ?? ''

@@ -2,31 +2,31 @@ import http2 from 'node:http2'
 import net, { type Socket } from 'node:net'
 import { bytesOf, type FieldLine, frame, headers, PREFACE, TYPE, uint32 } from '../frames.ts'
 
-/** Clients that mean harm; each act is over by itself within a few seconds. */
+/** Hostile clients; each act ends by itself within a few seconds. */
 export interface Hostile {
   /** Never rejects. */
   act(): Promise<void>
-  /** Acts so far, by kind. */
+  /** The number of acts so far, by kind. */
   readonly acts: Readonly<Record<string, number>>
 }
 
-/** Milliseconds for which one of them holds on. */
+/** Milliseconds for which an act holds its connection. */
 const HOLDS = 2000
 
 const get = (path: string, lines = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${lines}\r\n`
 const UPGRADE = 'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
 const H2C = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n'
 
-/** The path that the service behind answers before it has read a body. */
+/** The path that the service answers before it has read the body. */
 export const EARLY = '/early'
 
-/** How a token begins that somebody has made up; no service takes it. */
+/** The beginning of a forged token, which no service accepts. */
 export const FORGED = 'Bearer e30.'
 
 type Act = (url: string, random: () => number) => Promise<void>
 
 const ACTS: Readonly<Record<string, Act>> = {
-  /** Asks a lot and reads nothing. */
+  /** Requests a lot and reads nothing. */
   'slow readers': (url) => connected(url, (socket) => void socket.pause().write(get('/iam/v1/groups').repeat(20))),
   'no window': noWindow,
   'early answers': (url, random) =>
@@ -56,7 +56,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   'a reset in the packet of its request': (url) => connected(url, (socket) => void socket.resume().write(RESET)),
 }
 
-/** Does one harmful thing after the other, each kind as often as the others. */
+/** Performs one hostile act after the other, each kind equally often. */
 export function createHostile(url: string, random: () => number): Hostile {
   const acts: Record<string, number> = {}
   const kinds = Object.entries(ACTS)
@@ -70,7 +70,7 @@ export function createHostile(url: string, random: () => number): Hostile {
   }
 }
 
-/** A connection on which something is said, until the server closes it or it has been held long enough. */
+/** Opens a connection and sends something. Ends it when the server closes it or the time to hold is over. */
 function connected(url: string, speak: (socket: Socket) => void): Promise<void> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

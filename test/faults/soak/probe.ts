@@ -1,4 +1,4 @@
-/** Preloaded into the proxy: tells on SIGUSR2 what keeps the process busy, after a full collection of garbage where that is possible. */
+/** Preloaded into the proxy: on SIGUSR2 it reports what keeps the process busy, after a full garbage collection if possible. */
 const { gc } = globalThis as { gc?: () => void }
 
 process.on('SIGUSR2', () => {

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const MEBIBYTE = 2 ** 20
 
-/** Resident memory of a process, in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
   const [, pages] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')
   return (Number(pages) * 4096) / MEBIBYTE
 }
 
-/** Files and sockets that a process holds open. */
+/** Returns the number of open files and sockets of a process. */
 export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
@@ -18,7 +18,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** The least-squares line through the samples, as growth a minute. */
+/** Returns the slope of the least-squares line through the samples, as growth a minute. */
 export function slopePerMinute(samples: readonly Sample[]): number {
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length
   const at = mean(samples.map(({ seconds }) => seconds))
@@ -28,7 +28,7 @@ export function slopePerMinute(samples: readonly Sample[]): number {
   return along === 0 ? 0 : (60 * up) / along
 }
 
-/** The least of each of `count` spans of equal length: what is held on to, without what a busy moment takes for itself. */
+/** Returns the minimum of each of `count` equal spans: retained memory without temporary peaks. */
 export function floors(samples: readonly Sample[], count: number): readonly Sample[] {
   const size = Math.ceil(samples.length / count)
   const spans = Array.from({ length: count }, (_, at) => samples.slice(at * size, (at + 1) * size)).filter((span) => span.length > 0)

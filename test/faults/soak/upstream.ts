@@ -8,13 +8,13 @@ const html =
 
 const WELL: Behaviour = serving(20)
 
-/** The callers whose answers v2 may delay: what a shared call costs is shared by its caller only, so the times of all others are the proxy's own. */
+/** The callers whose answers v2 may delay. Only its caller shares a call, so the times of all others are the proxy's own. */
 export const PATIENT = 'patient-'
 
-/** What delays an answer: for patient callers only. */
+/** Delays of answers, for patient callers only. */
 const DELAYS: readonly Behaviour[] = [(request, response, body) => void setTimeout(WELL, 200, request, response, body), () => {}]
 
-/** What goes wrong now and then, all of them equally often. */
+/** Occasional faults, all equally frequent. */
 const FAULTS: readonly Behaviour[] = [
   ({ socket }) => void socket.resetAndDestroy(),
   (_, response) => {

@@ -4,7 +4,7 @@ import { say } from '../say.ts'
 import { talk } from '../wire.ts'
 import { type Behaviour, inWorld } from '../world.ts'
 
-/** One request for each way to an upstream: translated read and write, untouched to v2, untouched to v1. */
+/** One request for each way to an upstream: a translated read and write, passed through to v2, passed on to v1. */
 const REQUESTS = {
   read: 'GET /iam/v1/groups',
   write: `POST /iam/v1/groups/${'a'.repeat(40)}`,
@@ -14,7 +14,7 @@ const REQUESTS = {
 
 type Carrier = keyof typeof REQUESTS
 
-/** What each carrier must make of the fault, and how often it may ask: `503/14 ×2`. */
+/** The result of the fault for each carrier, and how often it may ask: `503/14 ×2`. */
 export type Expected = Readonly<Partial<Record<Carrier, string>>>
 
 export interface UpstreamFault {
@@ -24,7 +24,7 @@ export interface UpstreamFault {
   readonly expected: Expected
 }
 
-/** Without a `behaviour` nobody listens, or not where the settings say. */
+/** Without a `behaviour`, nothing listens at the address of the settings. */
 export function upstreamFault({ name, behaviour = () => {}, settings = {}, expected }: UpstreamFault): Fault {
   return {
     name,
@@ -48,7 +48,7 @@ function httpOf(request: string): string {
   return `${request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Only those that the fault concerns. */
+/** Returns the carriers that the fault concerns. */
 function carriersOf(expected: Expected): readonly Carrier[] {
   return (Object.keys(REQUESTS) as Carrier[]).filter((carrier) => expected[carrier] !== undefined)
 }

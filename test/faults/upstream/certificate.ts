@@ -4,7 +4,7 @@ import { selfSigned } from '../../upstream/self-signed.ts'
 import type { Fault } from '../fault.ts'
 import { upstreamFault } from './carriers.ts'
 
-/** An upstream with a certificate that nobody vouches for is never asked, whatever carries the request. */
+/** An upstream with an untrusted certificate is never asked, whatever carries the request. */
 export const wrongCertificate: Fault = {
   name: 'a wrong certificate',
   expected: 'read 503/14 ×0 · write 503/14 ×0 · native 503/14 ×0 · v1 503/14 ×0; 0 requests got through',

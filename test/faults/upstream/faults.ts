@@ -29,7 +29,7 @@ const encoded =
     response.end(encode(listOf(3)))
   }
 
-/** A head that promises more than comes. */
+/** A head that promises more bytes than follow. */
 const short =
   (end: (response: Parameters<Behaviour>[1]) => void): Behaviour =>
   (_, response) => {

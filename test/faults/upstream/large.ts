@@ -21,9 +21,8 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 /**
- * Bytes outside the heap that somebody holds: what streams and sockets have taken and not given on. Buffers that were written wait to be
- * collected; V8 does so when 32 MiB of them have gathered, or 64 MiB in Node 24, however long the body is. What one collection finds the
- * next one has swept.
+ * Returns the retained bytes outside the heap: what streams and sockets have received and not sent. Written buffers wait for a collection,
+ * which V8 makes at 32 MiB of them, or 64 MiB in Node 24, for a body of any length. Whatever one collection finds, the next has freed.
  */
 function held(): number {
   collect()
@@ -31,7 +30,7 @@ function held(): number {
   return process.memoryUsage().external
 }
 
-/** Bytes of a body between two looks at the memory. */
+/** The bytes of a body between two measurements of the memory. */
 const PACE = 4 * MEBIBYTE
 
 export const largeFaults: readonly Fault[] = [

@@ -12,7 +12,7 @@ import { type Behaviour, inWorld } from '../world.ts'
 const TAGS = 1000
 const LATER = 4 * 24 * 60 * 60 * 1000
 
-/** Gives every page of a list that is read to `between`, before it is served. */
+/** Passes every page of a list to `between` before it is served. */
 type Between = (page: number, sandbox: SandboxApi) => Promise<void>
 
 interface SandboxApi {
@@ -21,8 +21,8 @@ interface SandboxApi {
 }
 
 /**
- * Reads the 1,000 tags of a repo of the sandbox through the proxy, while `between` does something to them. Says how the read ended, and
- * whether every tag that was there before and after it was read once.
+ * Reads the 1,000 tags of a repo of the sandbox through the proxy, while `between` changes them.
+ * Returns how the read ended, and whether every tag that existed throughout was read once.
  */
 async function readWhile(between: Between, settings: Partial<Config>): Promise<string> {
   const sandbox = await startSandbox({ port: 0, data: 'large', tags: TAGS })
@@ -96,14 +96,14 @@ const changing: Between = async (page, { repo, call }) => {
   }
 }
 
-/** Pages for ever, each a copy of one of three. */
+/** Endless pages, each a copy of one of three. */
 const looping: Behaviour = (request, response) => {
   const token = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page_token') ?? '0')
   const groups = Array.from({ length: 200 }, (_, at) => ({ uid: `${token}${String(at).padStart(39, '0')}` }))
   response.end(JSON.stringify({ groups, nextPageToken: String((token + 1) % 3 || 3) }))
 }
 
-/** A v2 service that stops listening after its second page and comes back on the same port. */
+/** A v2 service that stops listening after its second page and returns on the same port. */
 async function restarted(settings: Partial<Config>): Promise<string> {
   let pages = 0
   let stop = () => {}

@@ -19,7 +19,7 @@ it.each([
   })
 })
 
-it('accepts a request without a name: only HTTP/1.0 has none, and no browser speaks it', () => {
+it('accepts a request without a name, which only HTTP/1.0 has and no browser sends', () => {
   expect(isForeign({ url: '/healthz', headers: {} })).toBeUndefined()
   expect(isForeign({ url: '/healthz', headers: { origin: 'http://evil.example' } })).toMatchObject({ code: 'PERMISSION_DENIED' })
 })
@@ -43,6 +43,9 @@ it.each([
   expect(isForeign({ url: '/modes', headers: { host: HOST, ...headers } })).toMatchObject({ code: 'PERMISSION_DENIED' })
 })
 
-it.each(['http://127.0.0.1:8081/modes', 'HTTP://localhost/modes', 'data:x', 'evil:/modes'])('refuses a target that is not a path: %s', (url) => {
-  expect(isForeign({ url, headers: { host: HOST } })).toMatchObject({ code: 'INVALID_ARGUMENT' })
-})
+it.each(['http://127.0.0.1:8081/modes', 'HTTP://localhost/modes', 'data:x', 'evil:/modes'])(
+  'refuses a target that is not a path: %s',
+  (url) => {
+    expect(isForeign({ url, headers: { host: HOST } })).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  },
+)

@@ -6,7 +6,9 @@ import { createTrust } from '../../../src/routes/forwarded/trust.ts'
 const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
 
 describe('trust', () => {
-  it.each(['10.1.2.3', '192.0.2.7', '2001:db8::1', '2001:db8:ffff::1'])('is given to %s', (address) => expect(isTrusted(address)).toBe(true))
+  it.each(['10.1.2.3', '192.0.2.7', '2001:db8::1', '2001:db8:ffff::1'])('is given to %s', (address) =>
+    expect(isTrusted(address)).toBe(true),
+  )
 
   it.each(['11.0.0.1', '192.0.2.8', '2001:db9::1', 'unknown', '', '10.0.0.1, 10.0.0.2', '010.1.2.3'])('is refused to %j', (address) =>
     expect(isTrusted(address)).toBe(false),

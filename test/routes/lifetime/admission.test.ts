@@ -85,29 +85,32 @@ describe('over HTTP', () => {
     for (const server of open.splice(0)) await server.close()
   })
 
-  it.each(['/iam/v1/groups', '/iam/v2/groups'])('%s: refuses the excess with 503 and Retry-After in v1’s form, and counts it', async (path) => {
-    const held: (() => void)[] = []
-    let arrived = () => {}
-    const v2 = await startUpstream((_, response) => {
-      held.push(() => void response.end('{"groups":[]}'))
-      arrived()
-    })
-    const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestsInFlight': 1 })
-    open.push(proxy, v2)
-    const waiting = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
-    const first = fetch(proxy.url + path)
-    await waiting
-    const second = await fetch(proxy.url + path, { method: 'POST', body: '{}' })
-    expect([second.status, second.headers.get('retry-after'), second.headers.get('content-type')]).toEqual([503, '1', 'application/json'])
-    expect(await second.json()).toEqual({ code: 14, message: expect.stringContaining('limits.requestsInFlight (1)'), details: [] })
-    expect((await fetch(`${proxy.adminUrl}/healthz`)).status).toBe(200)
-    expect(await (await fetch(`${proxy.adminUrl}/metrics`)).text()).toContain('crosswalk_refused_total{reason="overload"} 1')
-    for (const release of held) release()
-    expect((await first).status).toBe(200)
-    expect(v2.seen).toHaveLength(1)
-  })
+  it.each(['/iam/v1/groups', '/iam/v2/groups'])(
+    '%s: refuses the excess with 503 and Retry-After in v1’s form, and counts it',
+    async (path) => {
+      const held: (() => void)[] = []
+      let arrived = () => {}
+      const v2 = await startUpstream((_, response) => {
+        held.push(() => void response.end('{"groups":[]}'))
+        arrived()
+      })
+      const proxy = await startProxy({ 'upstream.v2': v2.url, 'limits.requestsInFlight': 1 })
+      open.push(proxy, v2)
+      const waiting = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      const first = fetch(proxy.url + path)
+      await waiting
+      const second = await fetch(proxy.url + path, { method: 'POST', body: '{}' })
+      expect([second.status, second.headers.get('retry-after'), second.headers.get('content-type')]).toEqual([503, '1', 'application/json'])
+      expect(await second.json()).toEqual({ code: 14, message: expect.stringContaining('limits.requestsInFlight (1)'), details: [] })
+      expect((await fetch(`${proxy.adminUrl}/healthz`)).status).toBe(200)
+      expect(await (await fetch(`${proxy.adminUrl}/metrics`)).text()).toContain('crosswalk_refused_total{reason="overload"} 1')
+      for (const release of held) release()
+      expect((await first).status).toBe(200)
+      expect(v2.seen).toHaveLength(1)
+    },
+  )
 
   it('answers 429 to a caller beyond its rate, and answers other callers', async () => {
     const v2 = await startUpstream((_, response) => void response.end('{"groups":[]}'))

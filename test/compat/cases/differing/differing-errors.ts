@@ -6,7 +6,7 @@ const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
 const MISSING = '0'.repeat(16)
 
-/** What a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts): errors. */
+/** Errors that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingErrors: readonly Case[] = [
   {
     name: 'errors keep the details of v2',

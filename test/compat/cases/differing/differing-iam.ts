@@ -5,7 +5,7 @@ import { anything, uid } from '../../match.ts'
 import * as shape from '../../shapes/shapes.ts'
 import type { Answer } from '../../target.ts'
 
-/** What a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts): identities and access. */
+/** Identities and access that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingIam: readonly Case[] = [
   {
     name: 'a role needs a capability',

@@ -19,7 +19,7 @@ async function letOutsider(api: Api, group: string, capabilities: readonly strin
   for (const identity of await make.holders(api.as('outsider').unrecorded, 'owner')) await make.binding(api.unrecorded, group, identity, id)
 }
 
-/** What a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts): the registry. */
+/** Parts of the registry that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
 export const differingRegistry: readonly Case[] = [
   {
     name: 'a readme is written by staff only',

@@ -3,7 +3,7 @@ import { startServer } from '../../../garden/server.ts'
 import { nginx } from '../../../garden/servers/nginx.ts'
 import { startProxy } from '../../../stage/proxy.ts'
 
-/** The proxy before a journal that stands for v2 and v1, by itself or behind nginx. */
+/** The proxy in front of a journal in the place of v2 and v1, alone or behind nginx. */
 export interface InGarden {
   readonly url: string
   readonly port: number
@@ -24,5 +24,5 @@ export async function inGarden(isBehindNginx: boolean, use: (place: InGarden) =>
   }
 }
 
-/** What `isBehindNginx` asks of a fault. */
+/** The requirements of a fault with `isBehindNginx`. */
 export const NEEDS_NGINX = { full: true, needs: nginx.program } as const

@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, readonly Shape[]>> = {
   'odd request lines and headers': [...startShapes, ...headerShapes],
 }
 
-/** What services do that stage an answer for somebody else; nginx would not let these through to the proxy. */
+/** Services that answer for another request. nginx would not let these through to the proxy. */
 const OF_THE_SERVICE = { 'answers with another one behind them': answerShapes }
 
 const NOTHING = 'every request answered once and in step; nobody else concerned'
@@ -45,7 +45,10 @@ function send(rows: readonly Row[], isBehindNginx: boolean): Promise<string> {
 
 const SEED = 1
 
-/** What each carrier has hands of its own for; the rest goes over one carrier in turn, to be quick. `npm run garden` sends all of it. */
+/**
+ * Shapes that each carrier handles with code of its own. The rest goes over one carrier in turn, to be quick;
+ * `npm run garden` sends all of them.
+ */
 const OF_THE_CARRIER: ReadonlySet<readonly Shape[]> = new Set([connectionShapes, upgradeShapes])
 
 const alone = Object.entries({ ...KINDS, ...OF_THE_SERVICE }).map(([name, shapes]): Fault => {
@@ -64,7 +67,7 @@ const behindNginx = Object.entries(KINDS).map(
 
 const HIDDEN = 'GET /iam/v2/hidden-0 HTTP/1.1\r\nhost: garden\r\n\r\n'
 
-/** Lengths over HTTP/2, where frames tell the end of a body: one that is written down as it came would end it elsewhere. */
+/** Sends lengths over HTTP/2, where frames end a body. An unchecked length would end it elsewhere. */
 function lengthsOverHttp2(): Promise<string> {
   return inGarden(false, async ({ url, port, journal }) => {
     for (const carrier of CARRIERS) {

@@ -5,25 +5,25 @@ import { credential } from '../../../garden/tokens.ts'
 import type { Fault } from '../../fault.ts'
 import { inGarden, NEEDS_NGINX } from './garden.ts'
 
-/** More than the proxy adds to the head of a request; nginx passes over empty lines before the next one. */
+/** More than the proxy adds to the head of a request. nginx skips empty lines before the next one. */
 const EMPTY_LINES = '\r\n'.repeat(400)
 const LENGTH = EMPTY_LINES.length
 
 const HANDSHAKE = ['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==']
 
-/** A whole request, and one that waits for the head of somebody else to be its last header. */
+/** A whole request, and one whose last header would be another client's head. */
 const HIDDEN = 'GET /iam/v2/hidden-0 HTTP/1.1\r\nhost: garden\r\n\r\nDELETE /iam/v2/hidden-1 HTTP/1.1\r\nx-ignore: '
 
 /**
- * The two steps of a theft: a request that the service refuses while it waits for `LENGTH` bytes more, and a body whose requests come to
- * stand where that wait ends. Then somebody else asks, whose credential would follow the open request.
+ * The two steps of a theft. First, the service refuses a request while it still expects `LENGTH` bytes.
+ * Then a body places its requests where those bytes end. The credential of the next client would follow the open request.
  */
 async function steal(carrier: CarrierName, first: readonly string[]): Promise<string> {
   return inGarden(true, async ({ port, journal }) => {
     const open = [`GET ${TARGETS[carrier].refused} HTTP/1.1`, 'host: garden', credential('open-0', 'early404'), ...first]
     await speak({ port, parts: [`${open.join('\r\n')}\r\n\r\n`], heads: [], owed: 1 })
     let served = true
-    // A handshake goes to v2 whatever its path says.
+    // A handshake goes to v2 whatever its path is.
     for (const by of new Set([carrier, 'native'] as const)) {
       await speak({ port, parts: [bodyForLength(by)], heads: [], owed: 1 })
       served &&= await isServed({ port }, by, `victim-0-${by}`)

@@ -3,13 +3,13 @@ import type { Dice } from '../dice.ts'
 import type { Case } from '../prey.ts'
 import { drawRequest } from './requests.ts'
 
-/** What a client sends on one connection; `ping`: it goes when the server has seen everything. */
+/** The frames of a client on one connection. `ping`: it leaves when the server has read everything. */
 export interface SequenceCase extends Case {
   readonly parts: readonly Buffer[]
   readonly ends: 'ping' | 'linger' | 'fin' | 'reset'
 }
 
-/** Draws a sequence that keeps an eye on which streams it has opened. */
+/** Draws a sequence that records which streams it has opened. */
 export function drawSequence(dice: Dice): SequenceCase {
   const streams: number[] = []
   let lies = false
@@ -18,7 +18,7 @@ export function drawSequence(dice: Dice): SequenceCase {
     streams.push(id)
     return id
   }
-  /** Most often one that is there. */
+  /** Usually an open stream. */
   const some = () => (streams.length > 0 && dice.chance(0.85) ? dice.one(streams) : dice.one([0, 1, 2, 3, 5, 99, 2 ** 31 - 1]))
   const request = (): Frame[] => drawRequest(dice, open())
   const step = (): Frame[] =>
@@ -54,7 +54,7 @@ function drawSettings(dice: Dice, plain = 0.3): Frame {
   return frame(TYPE.SETTINGS, dice.chance(0.95) ? 0 : FLAG.ACK, dice.chance(0.98) ? 0 : 1, payload)
 }
 
-/** Everything that is not a request, often in a place where it may not be. */
+/** Draws any frame that is no request, often where it is not allowed. */
 function drawOther(dice: Dice, stream: () => number): Frame {
   const junk = () => Buffer.from(dice.some(0, 12, () => dice.below(256)))
   const flags = () => (dice.chance(0.7) ? 0 : dice.below(256))

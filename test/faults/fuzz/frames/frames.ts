@@ -7,10 +7,10 @@ import { drawSequence, type SequenceCase } from './draw.ts'
 
 const PING = Buffer.from('are you?')
 
-/** Milliseconds that a client stays when its frames have been read, so that answers come. */
+/** Milliseconds that a client stays after its frames have been read, so that answers arrive. */
 const LINGER = 20
 
-/** Sequences of frames, each sent twice: a write for every frame, and all of them in one. */
+/** Sequences of frames, each sent twice: one write for every frame, and one write for all. */
 export const sequences: Prey<SequenceCase> = {
   name: 'frames',
   draw: drawSequence,
@@ -26,7 +26,7 @@ export const sequences: Prey<SequenceCase> = {
     })),
 }
 
-/** Resolves when the connection is over, by either side. */
+/** Resolves when either side has closed the connection. */
 export async function send(url: string, writes: readonly Buffer[], ends: SequenceCase['ends']): Promise<void> {
   const socket = dial(url, 'h2')
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
@@ -51,8 +51,8 @@ export async function send(url: string, writes: readonly Buffer[], ends: Sequenc
 }
 
 /**
- * When the server has answered our ping, so that it has read everything before it; when it has told us to go. The second is as good as its
- * end of the connection: many a Node waits for ours after an error.
+ * Resolves when the server has answered our ping and so has read everything before it, or when it has told us to leave.
+ * The latter counts as its end of the connection: after an error, some versions of Node wait for ours.
  */
 function listen(socket: Socket): { readonly answered: Promise<void>; readonly dismissed: Promise<void> } {
   const [answered, dismissed] = [deferred(), deferred()]

@@ -17,7 +17,7 @@ const TYPES = [
   'application/grpc\xff',
 ]
 
-/** One request on the way out: its block, in one frame or several, and perhaps a body. Half of them are gRPC calls. */
+/** Draws one request: its block, in one frame or several, and perhaps a body. Half of them are gRPC calls. */
 export function drawRequest(dice: Dice, stream: number): Frame[] {
   const isCall = dice.chance(0.5)
   const ends = dice.chance(isCall ? 0.3 : 0.7)
@@ -57,7 +57,7 @@ function bodyOf(dice: Dice, stream: number, isCall: boolean): Frame {
   return frame(TYPE.DATA, dice.chance(0.6) ? FLAG.END_STREAM : 0, stream, Buffer.from(content, 'latin1'))
 }
 
-/** HEADERS, now and then padded, with a priority, in pieces, or never ended. */
+/** Returns HEADERS, sometimes padded, with a priority, in pieces, or never ended. */
 function framesOf(dice: Dice, stream: number, block: Buffer, flags: number): Frame[] {
   const whole = (payload: Buffer, more = 0) => [frame(TYPE.HEADERS, flags | more | FLAG.END_HEADERS, stream, payload)]
   const priority = () => Buffer.concat([uint32(dice.one([0, stream, 1])), Buffer.of(dice.below(256)), block])

@@ -6,13 +6,13 @@ import { transcripts } from '../../../mappings/transcripts.ts'
 
 const GOOGLE = 'type.googleapis.com/google.rpc.'
 
-/** What v2 itself says to a call. */
+/** v2's own answer to a call. */
 export interface Said {
   readonly status: number
   readonly body: string
 }
 
-/** One v1 request, the v2 calls that it costs, and the success that it ends with: written by hand, in the tests of the tables. */
+/** One v1 request, its v2 calls, and its success, written by hand in the tests of the tables. */
 export interface Conversation {
   readonly name: string
   readonly operation: string
@@ -61,7 +61,7 @@ export function infosOf(code: CodeName): readonly object[] {
   return code === 'NOT_FOUND' ? [info, resource] : [info]
 }
 
-/** The call that a request of the proxy is, as transcripts write it. */
+/** Returns the call of a proxy's request as transcripts write it. */
 export function callOf(method = '', url = ''): string {
   const [path, search] = url.split('?', 2)
   const pairs = search?.split('&').map((pair) => pair.split('=', 2).map(decodeURIComponent).join('='))
@@ -70,10 +70,10 @@ export function callOf(method = '', url = ''): string {
 
 const served = mappings.flatMap(({ operations }) => operations).filter(({ begin }) => begin !== undefined)
 
-/** Those that succeed with the usual settings. */
+/** The conversations that succeed with the default settings. */
 const told = transcripts.filter(({ status = 200, settings, calls }) => status === 200 && !settings && calls.length > 0).map(conversationOf)
 
-/** The conversations of every operation that is served from v2. */
+/** The conversations of every operation that v2 serves. */
 export const conversations: ReadonlyMap<string, readonly Conversation[]> = new Map(
   served.map(({ id }) => [id, told.filter(({ operation }) => operation === id)]),
 )

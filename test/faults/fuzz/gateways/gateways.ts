@@ -8,15 +8,15 @@ import type { Fuzzed } from '../over-http.ts'
 import { type Conversation, callOf, conversations } from './conversations.ts'
 import { SPOILS, type Spoil, type Spoiled } from './spoils.ts'
 
-/** Requests under way at the same time. */
+/** The number of parallel requests. */
 const LANES = 16
 
-/** Which calls of a request are spoilt: one of them, those of one collection, or all. */
+/** The calls of a request that are spoilt: one of them, those of one collection, or all. */
 const SCOPES = ['one', 'collection', 'all'] as const
 
 /** A case as it is printed when it fails. */
 interface Case {
-  /** The names of a conversation and of what is done to it. */
+  /** The names of a conversation and of its spoil. */
   readonly told: string
   readonly spoilt: string
   readonly scope: (typeof SCOPES)[number]
@@ -38,19 +38,20 @@ const cases: fc.Arbitrary<Case> = fc
     }),
   )
 
-/** A case that is played, and what came of it so far. */
+/** A case in play, and its results so far. */
 interface Play extends Omit<Case, 'told' | 'spoilt'> {
   readonly conversation: Conversation
   readonly spoil: Spoil
-  /** The calls that were answered already. */
+  /** The calls that have been answered. */
   readonly made: Set<number>
   spoilt: Spoiled | undefined
   unknown: string | undefined
 }
 
 /**
- * Answers conversations as a gateway before v2 would spoil them. Throws, with the seed and the smallest case, when a success comes of
- * something that v2 did not say, when what v2 said becomes anything else, or when an error is not in v1's shape or blames the client.
+ * Answers conversations as a gateway in front of v2 would spoil them.
+ * It fails if a success did not come from v2, or if an answer of v2 becomes anything else.
+ * It also fails if an error leaves v1's form or blames the client. The exception names the seed and the smallest case.
  */
 export async function fuzzGateways(numRuns: number, seed: number): Promise<Fuzzed> {
   const statuses: Record<string, number> = {}
@@ -101,7 +102,7 @@ function textOf({ method, target, body }: Conversation, key: string): string {
   return `${method} ${target} HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\n${frame}\r\n${Buffer.from(body).toString('latin1')}`
 }
 
-/** What the service, or something before it, says to a call; undefined for one that nobody expected. */
+/** Returns the answer of the service, or of something before it, to a call; undefined for an unexpected call. */
 function answerOf(play: Play, call: string): Spoiled | undefined {
   const { conversation, made, spoil, number } = play
   const fits = conversation.calls.flatMap((one, at) => (one.call === call ? [at] : []))
@@ -125,7 +126,7 @@ function isSpoilt({ scope, at, conversation: { calls } }: Play, call: number): b
 /** `/iam/v2/groups` */
 const collectionOf = (call = '') => call.split(/[ ?:]/)[1]?.split('/').slice(0, 4).join('/')
 
-/** What is wrong with the answer: undefined when it is what v2 said, or an error because v2 did not say it. */
+/** Returns the mistake in the answer. It must be v2's answer, or an error because v2 did not give one; then the result is undefined. */
 function wrongWith({ conversation, spoil, spoilt, unknown }: Play, answer: WireAnswer | undefined): string | undefined {
   if (!answer) return 'no answer'
   const { status, headers, body } = answer
@@ -141,7 +142,7 @@ function wrongWith({ conversation, spoil, spoilt, unknown }: Play, answer: WireA
   return isBlamed(spoilt) || errorIn(body, headers.get('content-type')) !== 3 ? undefined : 'the client is blamed'
 }
 
-/** Whether what came instead of v2's answer says itself that the request is to blame. */
+/** True if the spoilt answer itself blames the request. */
 const isBlamed = ({ status, body }: Spoiled) => (status >= 400 && status < 500) || /"code":(3|9|11),/.test(String(body))
 
 function show({ conversation, spoil, scope, at, number, spoilt }: Play): string {

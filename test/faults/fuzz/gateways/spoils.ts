@@ -2,18 +2,18 @@ import { gzipSync } from 'node:zlib'
 import { CODES } from '../../../../src/errors/codes.ts'
 import { infosOf, type Said } from './conversations.ts'
 
-/** An answer as something before v2 gives it. */
+/** An answer of something before v2. */
 export interface Spoiled {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer
-  /** The connection ends before the body does. */
+  /** True if the connection ends before the body. */
   readonly cut?: true
 }
 
 /**
- * What becomes of an answer of v2; `number` chooses among several. With `keeps` it still says what v2 said; without, it says nothing of the
- * kind, and no success may come of it. Undefined where this cannot happen to an answer.
+ * Spoils an answer of v2; `number` selects a variant. With `keeps`, the answer still has v2's meaning. Without it, no success may result.
+ * Undefined if this cannot happen to an answer.
  */
 export interface Spoil {
   readonly name: string
@@ -24,7 +24,7 @@ export interface Spoil {
 const JSON_TYPE = { 'content-type': 'application/json' }
 const one = <T>(of: readonly T[], number: number) => of[number % of.length] as T
 
-/** Answers of a gateway's own. */
+/** Answers of a gateway itself. */
 const STATUSES = [
   ...[201, 202, 203, 204, 205, 206, 207, 226, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410],
   ...[411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 505, 507],
@@ -67,7 +67,7 @@ const DETAILS: readonly unknown[] = [
 
 type Body = Record<string, unknown>
 
-/** The object that v2 said; undefined for an error, and for nothing. */
+/** Returns the object of v2's answer; undefined for an error and for an empty answer. */
 const objectOf = ({ status, body }: Said) => (status === 200 && body !== '' ? (JSON.parse(body) as Body) : undefined)
 
 const changed = (said: Said, change: (body: Body) => unknown): Spoiled | undefined => {
@@ -76,22 +76,22 @@ const changed = (said: Said, change: (body: Body) => unknown): Spoiled | undefin
   return spoiled === undefined ? undefined : { status: 200, headers: JSON_TYPE, body: JSON.stringify(spoiled) }
 }
 
-/** A list: its name, and its rows. */
+/** Returns the name and the rows of a list. */
 function rowsOf(body: Body): [string, Body[]] | undefined {
   const found = Object.entries(body).find(([name, value]) => Array.isArray(value) && !name.startsWith('uid') && !('uid' in body))
   return found as [string, Body[]] | undefined
 }
 
-/** Whether the answer to this call is a page of a list. */
+/** True if the answer to this call is a page of a list. */
 const isPaged = (call: string) => call.startsWith('GET ') && call.includes('page_size=')
 
-/** Whether the answer to this call is nothing without its rows. */
+/** True if the answer to this call is nothing without its rows. */
 const isRows = (call: string) => call.startsWith('GET ') || call.includes(':batchCreate')
 
-/** Whether the page is the first one, and begins with the first row. */
+/** True if the page is the first one and begins with the first row. */
 const isFirst = (call: string) => isPaged(call) && !/[?&](?:skip|page_token)=/.test(call)
 
-/** The answer to a deletion: nothing, or the empty message. */
+/** True if the answer to a deletion is empty or the empty message. */
 const isNothing = (call: string) => call.startsWith('DELETE ') || call.includes(':requestGroupAccess')
 
 const isEmpty = (body: string) => body.trim() === '' || body === '{}'
@@ -186,7 +186,7 @@ export const SPOILS: readonly Spoil[] = [
       changed(said, (body) => {
         const rows = 'uid' in body ? [body] : (rowsOf(body)?.[1] ?? [])
         const row = one(rows, number)
-        // A readme is told by its text as well.
+        // A readme is also recognised by its text.
         if (typeof row?.uid !== 'string' || 'content' in row) return undefined
         const uid = one([undefined, null, '', 5, {}], number >> 4)
         row.uid = uid

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { readAnswers, talk, type WireAnswer } from '../../wire.ts'
 import { openLane } from '../lanes.ts'
 
-/** What a client asks; its key stands for the case. */
+/** A client's request; its key identifies the case. */
 export interface Question {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly path: string
@@ -12,25 +12,25 @@ export interface Question {
   readonly body: string
 }
 
-/** What a client was given. */
+/** The answer that a client received. */
 export interface Given {
-  /** 0: none came. */
+  /** 0 if none arrived. */
   readonly status: number
   readonly type: string | undefined
   readonly body: string
-  /** Everything that was said, trailers too. */
+  /** The whole text, including trailers. */
   readonly text: string
-  /** The answer was cut short, visibly. */
+  /** True if the answer was visibly truncated. */
   readonly isBroken: boolean
 }
 
-/** A client that asks one thing at a time. */
+/** A client that sends one request at a time. */
 export interface Asker {
   ask(question: Question): Promise<Given>
   close(): void
 }
 
-/** So many clients of one server. */
+/** Opens so many clients of one server. */
 export type OpenAskers = (url: string, count: number) => readonly Asker[]
 
 const NOTHING: Given = { status: 0, type: undefined, body: '', text: '', isBroken: true }
@@ -53,7 +53,7 @@ export const overHttp1: OpenAskers = (url, count) =>
     return { ask, close: lane.close }
   })
 
-/** Every handshake has a connection of its own, which its client closes when it knows the answer. */
+/** Every handshake has a connection of its own, which its client closes after the answer. */
 export const overWebSocket: OpenAskers = (url, count) =>
   Array.from({ length: count }, () => {
     let socket: Socket | undefined
@@ -139,6 +139,6 @@ function listen(begin: () => ClientHttp2Stream): Promise<Given> {
   })
 }
 
-/** A flat list of names and values, as it came. */
+/** A flat list of names and values as received. */
 const linesOf = (raw: readonly string[]) =>
   Array.from({ length: raw.length / 2 }, (_, at) => `${raw[2 * at]}: ${raw[2 * at + 1]}`).join('\n')

@@ -4,7 +4,7 @@ import type { Case } from '../prey.ts'
 import { NO_KEY, type Script2 } from '../upstream/script.ts'
 import { HUGE, NAMES, ODD_NAMES, ODD_STATUSES, STATUSES, VALUES } from './vocabulary.ts'
 
-/** One field, or a frame that is sent as it is; `null` ends a block of fields. */
+/** One field, or a frame that is sent unchanged; `null` ends a block of fields. */
 export type CallPart =
   | { readonly field: FieldLine }
   /** The fields before it become a block. */
@@ -19,8 +19,8 @@ export interface CallCase extends Case {
 const END = FLAG.END_HEADERS | FLAG.END_STREAM
 
 /**
- * Weight of what ends the connection with its stream. Node with an older nghttp2 neither reads nor ends such a connection from then on: every
- * later call on it hangs.
+ * The weight of parts that end the connection with its stream.
+ * Node with an older nghttp2 then neither reads nor ends the connection, and every later call on it hangs.
  */
 const BREAKS = Number(process.versions.nghttp2?.split('.')[1]) < 69 ? 0 : 1
 
@@ -77,7 +77,7 @@ export function drawCall(dice: Dice): CallCase {
 
 const fieldsOf = (dice: Dice, all: readonly FieldLine[]): CallPart[] => all.filter(() => dice.chance(0.95)).map((field) => ({ field }))
 
-/** A field that may not be one, some of them twice. */
+/** Draws a field that may be invalid, sometimes twice. */
 function oddField(dice: Dice): CallPart[] {
   const name = dice.weighed<string>([
     [6, () => dice.one(NAMES)],
@@ -110,7 +110,7 @@ function oddFrame(dice: Dice): Frame {
   ])
 }
 
-/** What goes out. A block that was not closed, as may be when parts are taken away, is. */
+/** Returns the frames to send. A block without an end, as after shrinking, gets one. */
 export function scriptOfCall({ parts }: CallCase, key: string): Script2 {
   const frames: Frame[] = []
   let fields: FieldLine[] = []
@@ -125,10 +125,10 @@ export function scriptOfCall({ parts }: CallCase, key: string): Script2 {
   return { frames }
 }
 
-/** Bytes that a frame may have (RFC 9113 §4.2). */
+/** The maximum size of a frame (RFC 9113 §4.2). */
 const MOST = 16_384
 
-/** One block on a HEADERS frame and as many CONTINUATIONs as it needs or is told to have. */
+/** Splits one block into a HEADERS frame and as many CONTINUATIONs as it needs or must have. */
 function split(block: Buffer, { flags, pieces }: { readonly flags: number; readonly pieces: number }): Frame[] {
   const size = Math.min(MOST, Math.ceil(block.length / pieces) || 1)
   const count = Math.max(1, Math.ceil(block.length / size))

@@ -4,35 +4,35 @@ import { bodyTo } from '../upstream/http1.ts'
 import { EVIL_KEY, NO_KEY, type Script1 } from '../upstream/script.ts'
 import { NAMES, ODD_NAMES, ODD_STATUSES, REASONS, STATUSES, VALUES } from './vocabulary.ts'
 
-/** An answer of the upstream over HTTP/1.1; its parts joined are its bytes, and NO_KEY stands for the key of the request. */
+/** An answer of the upstream over HTTP/1.1. Its joined parts are its bytes; NO_KEY stands for the key of the request. */
 export interface HeadCase extends Case {
   readonly parts: readonly string[]
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly afterwards: Script1['afterwards']
   readonly early: boolean
-  /** Writes that it is sent in. */
+  /** The number of writes in which it is sent. */
   readonly writes: number
 }
 
-/** A second answer that nobody asked for. */
+/** A second answer without a request. */
 const EVIL = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-case: ${EVIL_KEY}\r\ncontent-length: 2\r\n\r\n{}`
 
 const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'POST'] as const
 
-/** What may go on with the same connection, because the proxy can tell where the answer ends; else it would wait for more. */
+/** Answers after which the connection may continue, because the proxy knows their end. After any other it would wait for more. */
 const KEPT = /^HTTP\/1\.1 ([2-5]\d\d|101) /
 const FRAMING = /^(content-length|transfer-encoding)/i
 
 export interface Asked {
-  /** Says whose body the answer has. */
+  /** The target, which determines the body of the answer. */
   readonly target: string
-  /** Not GET alone. */
+  /** True if methods other than GET occur. */
   readonly isAnyMethod: boolean
-  /** 101 is what was asked for. */
+  /** True if 101 is the expected status. */
   readonly switches: boolean
 }
 
-/** An answer to one request. */
+/** Draws an answer to one request. */
 export function drawHead(dice: Dice, { target, isAnyMethod, switches }: Asked): HeadCase {
   const method = isAnyMethod ? dice.one(METHODS) : 'GET'
   const isFramed = dice.chance(0.6)
@@ -49,7 +49,7 @@ export function drawHead(dice: Dice, { target, isAnyMethod, switches }: Asked): 
   return { parts: isMutated ? mutated(dice, parts) : parts, method, afterwards, early: dice.chance(0.05), writes }
 }
 
-/** What goes out: some of it in pieces that begin anywhere. */
+/** Returns the bytes to send, sometimes in pieces that begin anywhere. */
 export function scriptOf({ parts, afterwards, early, writes }: HeadCase, key: string): Script1 {
   const text = parts.join('').replaceAll(NO_KEY, key)
   const bytes = Buffer.from(isSecond(text) ? text : text.replaceAll(EVIL_KEY, key), 'latin1')
@@ -58,7 +58,7 @@ export function scriptOf({ parts, afterwards, early, writes }: HeadCase, key: st
   return { pieces, afterwards, early, delayMs: 0 }
 }
 
-/** Whether what nobody asked for stands behind another final answer; else it is the one that was asked for. */
+/** True if the extra answer follows another final one; otherwise it is the first answer. */
 function isSecond(text: string): boolean {
   const before = text.slice(0, text.lastIndexOf('HTTP/', text.indexOf(EVIL_KEY)))
   return /HTTP\/\d\.\d (?!1\d\d )/.test(before)
@@ -87,7 +87,7 @@ function statusLine(dice: Dice, switches: boolean): string {
   return `${version} ${status}${dice.chance(0.97) ? ` ${dice.one(REASONS)}` : ''}\r\n`
 }
 
-/** Header lines, some of them twice. */
+/** Draws header lines, some of them twice. */
 function fields(dice: Dice): string[] {
   const name = () => (dice.chance(0.9) ? dice.one(NAMES) : dice.one(ODD_NAMES))
   const line = () => {
@@ -99,7 +99,7 @@ function fields(dice: Dice): string[] {
   return [...own, ...type, ...dice.some(0, 4, line).flat()]
 }
 
-/** The end of the head and the body: framed rightly, or by something that is not quite true. */
+/** Draws the end of the head and the body, framed correctly or almost correctly. */
 function framed(dice: Dice, body: string, method: HeadCase['method'], isRight: boolean): string[] {
   const sent = method === 'HEAD' ? '' : body
   const hex = sent.length.toString(16)
@@ -155,7 +155,7 @@ function framed(dice: Dice, body: string, method: HeadCase['method'], isRight: b
   ])
 }
 
-/** The same bytes with a few of them changed, gone, doubled or new. */
+/** Changes, removes, doubles or adds a few bytes. */
 function mutated(dice: Dice, parts: readonly string[]): string[] {
   let text = parts.join('')
   for (let left = 1 + dice.below(3); left > 0; left--) {

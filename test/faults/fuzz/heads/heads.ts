@@ -12,7 +12,7 @@ interface Asking<C> {
   readonly wrongWith: (given: Given) => string | undefined
 }
 
-/** Clients that ask for what the upstream answers as a case says. */
+/** Creates clients whose requests the upstream answers as a case says. */
 function players<C extends Case>({ open, scriptOf, question, wrongWith }: Asking<C>): Prey<C>['players'] {
   return ({ url, upstream }, count) =>
     open(url(), count).map(({ ask, close }) => ({
@@ -28,7 +28,7 @@ function players<C extends Case>({ open, scriptOf, question, wrongWith }: Asking
     }))
 }
 
-/** Heads of the upstream over HTTP/1.1 that go one way. */
+/** Heads of the upstream over HTTP/1.1 on one way. */
 export function headsBy({ name, path, asked, isAnyMethod, switches, open, wrongWith }: Way): Prey<HeadCase> {
   const question = ({ method }: HeadCase, key: string): Question => ({ method, path, key, body: method === 'POST' ? '{}' : '' })
   return {
@@ -48,7 +48,7 @@ export const callHeads: Prey<CallCase> = {
     open: overGrpc,
     scriptOf: scriptOfCall,
     question: (_, key) => ({ method: 'POST', path: '/test.Echo/Unary', key, body: '' }),
-    // What is no gRPC status is handed on: every client knows what to make of it.
+    // An invalid gRPC status is passed on: every client can handle it.
     wrongWith: () => undefined,
   }),
 }

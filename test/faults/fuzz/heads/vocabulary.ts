@@ -1,6 +1,6 @@
 import { NO_KEY } from '../upstream/script.ts'
 
-/** Names that a proxy treats in a way of their own: single-valued ones, those of one hop, what it writes itself. */
+/** Names with special treatment in a proxy: single-valued ones, those of one hop, and its own. */
 export const NAMES = [
   ...['access-control-allow-credentials', 'access-control-max-age', 'age', 'alt-svc', 'authorization', 'cache-control', 'connection'],
   ...['content-disposition', 'content-encoding', 'content-language', 'content-length', 'content-location', 'content-md5', 'content-range'],
@@ -44,7 +44,7 @@ export const NAMES = [
   ...['via', 'warning', 'www-authenticate', 'x-content-type-options', 'x-frame-options', 'x-request-id', 'x-crosswalk-mode'],
 ] as const
 
-/** Names that are not quite names, and one that is long. */
+/** Almost valid names, and a long one. */
 export const ODD_NAMES = [
   ...[
     '',
@@ -114,10 +114,10 @@ export const VALUES = [
   ...['\xe9\xff', 'a\rb', 'a\nb', 'a\r\n b', 'a\r\nx-evil: 1', ' lead', 'trail ', '\ttab\t', 'v'.repeat(9000), 'v'.repeat(60_000)],
 ]
 
-/** Longer than a header may be in a block of HTTP/2: it ends the connection. */
+/** Longer than a header in an HTTP/2 block may be: it ends the connection. */
 export const HUGE = 'v'.repeat(70_000)
 
-/** Words beside the status. */
+/** The texts beside the status. */
 export const REASONS = [
   ...[
     'OK',

@@ -1,29 +1,29 @@
 import { errorIn } from '../../say.ts'
 import { type Given, type OpenAskers, overHttp1, overHttp2, overWebSocket } from './askers.ts'
 
-/** How a head of the upstream gets to a client. */
+/** A way of an upstream's head to a client. */
 export interface Way {
   readonly name: string
   readonly path: string
-  /** A path of the service that is asked then; its body is what the upstream answers. */
+  /** The path of the service that the proxy requests; the upstream answers its body. */
   readonly asked: string
-  /** Not GET alone. */
+  /** True if methods other than GET occur. */
   readonly isAnyMethod: boolean
-  /** It is a handshake, and 101 is what it asks for. */
+  /** True for a handshake, whose expected status is 101. */
   readonly switches: boolean
   readonly open: OpenAskers
-  /** What the proxy says by itself is never more than an error, or this is wrong with it. */
+  /** Returns the mistake in an answer: the proxy itself may only answer errors. */
   readonly wrongWith: (given: Given) => string | undefined
-  /** A v1 service stands behind the proxy, too. */
+  /** True if a v1 service also stands behind the proxy. */
   readonly hasV1: boolean
 }
 
-/** Relayed: the status may be anything that an answer can have. */
+/** A relayed answer, which may have any valid status. */
 function relayed({ status, isBroken }: Given): string | undefined {
   return isBroken || (status >= 200 && status <= 599) ? undefined : `status: ${status}`
 }
 
-/** Made by the proxy from what v2 says. */
+/** An answer that the proxy translated from v2. */
 function translated(given: Given): string | undefined {
   const { status, type, body, isBroken } = given
   if (isBroken) return undefined
@@ -43,7 +43,7 @@ function itemsIn(body: string): string | undefined {
 
 const switched = (given: Given) => (given.status === 101 ? undefined : relayed(given))
 
-/** An operation that v1 answers, and one that v1 answers and v2 is compared with: `V1_MODES`. */
+/** An operation that v1 answers, with or without a comparison with v2: `V1_MODES`. */
 const PASSED = '/iam/v1/roles'
 const COMPARED = '/iam/v1/groups'
 

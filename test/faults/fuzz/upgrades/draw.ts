@@ -7,21 +7,21 @@ import { NO_KEY } from '../upstream/script.ts'
 export interface Piece {
   readonly text: string
   readonly isHead: boolean
-  /** It offers another protocol, and is answered by what v2 says to that. */
+  /** True if it offers another protocol; v2's reply to the offer answers it. */
   readonly offers: boolean
 }
 
-/** What a client sends on one connection. */
+/** The requests of a client on one connection. */
 export interface UpgradeCase extends Case {
   readonly parts: readonly Piece[]
-  /** What v2 says to an offer. */
+  /** v2's reply to an offer. */
   readonly answer: HeadCase
-  /** `answered`: when it has all answers or a tunnel. */
+  /** When the client leaves. `answered`: when it has all answers or a tunnel. */
   readonly leaves: 'answered' | 'fin' | 'reset' | 'halved'
   readonly writes: 'together' | 'apart'
 }
 
-/** Must never be seen by v2 as a request: it stands in bodies. */
+/** The text in bodies that v2 must never see as a request. */
 export const SMUGGLED = `GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n`
 
 export function drawUpgrade(dice: Dice): UpgradeCase {
@@ -46,7 +46,7 @@ export function drawUpgrade(dice: Dice): UpgradeCase {
   }
 }
 
-/** A request that offers nothing. */
+/** A request without an offer. */
 function plain(dice: Dice): Piece {
   const method = dice.one(['GET', 'GET', 'GET', 'HEAD', 'POST'])
   const path = dice.one(['/iam/v2/groups', '/iam/v2/slow', '/iam/v1/groups', '/iam/v1/groups', '/iam/v1/nothing'])
@@ -117,7 +117,7 @@ const EXTRA = [
 
 interface Offer {
   readonly piece: Piece
-  /** Its end can be told, so that an answer must come. */
+  /** True if its end is known, so that an answer must arrive. */
   readonly isWhole: boolean
 }
 
@@ -138,7 +138,7 @@ interface Framed {
   readonly isWhole: boolean
 }
 
-/** How the request ends; what stands in a body would be a request of its own to whoever does not see the frame. */
+/** Draws the end of the request. Without the framing, its body would be a request of its own. */
 function framed(dice: Dice): Framed {
   const size = SMUGGLED.length
   const chunk = `${size.toString(16)}\r\n${SMUGGLED}\r\n`

@@ -57,7 +57,7 @@ function converse(
   return talk(url, (socket) => void speak(socket), isEnough, heads)
 }
 
-/** Answers come in the order of their requests; those of the proxy itself have no key. */
+/** Checks that answers arrive in the order of their requests; those of the proxy itself have no key. */
 function outOfStep({ answers }: Talk, keys: readonly string[], upstream: ScriptedUpstream): string | undefined {
   const final = answers.filter(({ status }) => status === 101 || status >= 200)
   const at = final.findIndex(({ headers, body }, nth) => {

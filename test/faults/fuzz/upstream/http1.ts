@@ -5,11 +5,11 @@ import { type Connection, keyIn, NO_KEY, type Script1, type ScriptOf } from './s
 interface Request {
   readonly head: string
   readonly isWhole: boolean
-  /** Bytes that it took so far. */
+  /** The bytes of the request so far. */
   readonly length: number
 }
 
-/** The request at the beginning of a text, once its head is there. */
+/** Returns the request at the beginning of a text once its head is complete. */
 function requestIn(text: string): Request | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -22,14 +22,14 @@ function requestIn(text: string): Request | undefined {
   return { head, isWhole: !broken, length: end + 4 + length }
 }
 
-/** Answers requests on one connection as their scripts say; `seen` is told the head of each. */
+/** Answers the requests of one connection as their scripts say; `seen` gets the head of each. */
 export function serve1(socket: Socket, first: Buffer, scriptOf: ScriptOf, seen: (head: string) => void): Connection {
   let received = ''
   let answered = false
   let isWriting = false
   let isTunnel = false
 
-  /** A request is answered, and then let go when it is whole. */
+  /** A request is answered first and removed when it is complete. */
   const next = () => {
     const request = isWriting || isTunnel ? undefined : requestIn(received)
     if (!request) return
@@ -65,7 +65,7 @@ export function serve1(socket: Socket, first: Buffer, scriptOf: ScriptOf, seen: 
   return { isBusy: () => received !== '' || isWriting || isTunnel }
 }
 
-/** The end of a connection is a step of its own: what is written just before it has to arrive. */
+/** Ends the connection in a separate step: the last write must arrive first. */
 function write(socket: Socket, script: Script1, done: () => void): void {
   const [piece, ...rest] = script.pieces
   if (piece && !socket.destroyed) {
@@ -77,12 +77,15 @@ function write(socket: Socket, script: Script1, done: () => void): void {
   done()
 }
 
-/** Milliseconds that `/slow` takes: longer than whatever is asked behind it. */
+/** Milliseconds that `/slow` takes: longer than the requests after it. */
 const SLOW = 20
 
 const WELL = (text: string): Script1 => ({ pieces: [Buffer.from(text, 'latin1')], afterwards: 'keep', early: false, delayMs: 0 })
 
-/** Answers well, with the key of the request: `/hang` never, `/slow` later, `/early` before the body, and a handshake with a tunnel. */
+/**
+ * Answers well, with the key of the request.
+ * `/hang` gets no answer, `/slow` a late one, `/early` one before the body, a handshake a tunnel.
+ */
 function answerTo(head: string, key: string): Script1 | undefined {
   const target = head.slice(0, head.indexOf('\r\n'))
   if (target.includes('/hang')) return undefined
@@ -96,7 +99,7 @@ function answerTo(head: string, key: string): Script1 | undefined {
   return { ...answer, early, delayMs: target.includes('/slow') ? SLOW : 0 }
 }
 
-/** A list of one row, as v2 or v1 has it. */
+/** A list of one row, in the form of v2 or v1. */
 export function bodyTo(target: string, key: string): string {
   if (target.includes('/v1/')) return JSON.stringify({ items: [{ id: '0'.repeat(40), name: key }] })
   return JSON.stringify({ groups: [{ uid: '0'.repeat(40), name: key }], nextPageToken: '' })

@@ -3,19 +3,19 @@ import { bytesOf, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, rea
 import { type Connection, keyIn, NO_KEY, type Script2, type ScriptOf } from './script.ts'
 
 interface Stream {
-  /** What has come of its body. */
+  /** Its body so far. */
   body: string
-  /** The proxy has sent all of it. */
+  /** True if the proxy has sent all of it. */
   isWhole: boolean
   answered: boolean
-  /** We have sent all of the answer. */
+  /** True if we have sent the whole answer. */
   isOver: boolean
 }
 
-/** What the proxy may send on the connection, and is given back as it comes. */
+/** The window of the proxy on the connection, which is refilled as bytes arrive. */
 const WINDOW = 2 ** 30
 
-/** Answers gRPC calls on one connection as their scripts say. Heads are never read: a call's key stands in its body. */
+/** Answers gRPC calls on one connection as their scripts say. Heads are never read: a call's key is in its body. */
 export function serve2(socket: Socket, first: Buffer, scriptOf: ScriptOf): Connection {
   const streams = new Map<number, Stream>()
   let received = Buffer.alloc(0)
@@ -32,7 +32,7 @@ export function serve2(socket: Socket, first: Buffer, scriptOf: ScriptOf): Conne
     stream.isOver = frames.some(endsStream(id))
     send(...frames)
     if (!stream.isOver) send(frame(TYPE.RST_STREAM, 0, id, uint32(0)))
-    // Whoever is reset says no more.
+    // A reset stream sends nothing more.
     if (stream.isWhole || !stream.isOver || frames.some(({ type, stream: at }) => type === TYPE.RST_STREAM && at === id)) streams.delete(id)
   }
   const handle = ({ type, flags, stream: id, payload }: Frame) => {
@@ -71,10 +71,10 @@ const endsStream = (id: number) => (sent: Frame) =>
 
 const own = (frames: readonly Frame[], id: number) => frames.map((one) => (one.stream === 1 ? { ...one, stream: id } : one))
 
-/** Bytes of a message that come back: few enough for a frame. */
+/** The bytes of a message that are echoed: few enough for a frame. */
 const ECHO = 1000
 
-/** The message that was sent, and its key in the trailers. */
+/** Echoes the message, with its key in the trailers. */
 function answerTo(id: number, message: string, key: string): readonly Frame[] {
   const begin: readonly FieldLine[] = [
     [':status', '200'],

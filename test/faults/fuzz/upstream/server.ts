@@ -4,27 +4,27 @@ import { serve1 } from './http1.ts'
 import { serve2 } from './http2.ts'
 import { type Connection, EVIL_KEY, keyOf, keysIn, numberOf, type Script } from './script.ts'
 
-/** A server that answers every request as its case says, byte for byte; it plays v2 and v1. */
+/** A server in the place of v2 and v1 that answers every request as its case says, byte for byte. */
 export interface ScriptedUpstream {
   readonly url: string
-  /** Answers the requests of `key` by a script. */
+  /** Answers the requests of `key` with a script. */
   play(key: string, script: Script): void
   forget(key: string): void
-  /** A key that no request has had. */
+  /** Returns a key that no request has had. */
   newKey(): string
   /**
-   * A key in the text that is known, and none of these. What nobody asked for may stand in an answer to one of these: a body without an end runs
-   * into it.
+   * Returns a known key in the text that is not in `own`.
+   * An extra answer may be part of an answer to one of `own`: a body without an end runs into it.
    */
   foreignIn(text: string, own: readonly string[]): string | undefined
-  /** Ends the connections on which nothing is under way; gives how many there are yet. */
+  /** Ends idle connections; returns the number of the remaining ones. */
   endIdle(): number
   /** Breaks every connection. */
   cut(): void
   close(): Promise<void>
 }
 
-/** `seen` is told the head of every request over HTTP/1.1. */
+/** `seen` gets the head of every request over HTTP/1.1. */
 export async function startScripted(seen: (head: string) => void = () => {}): Promise<ScriptedUpstream> {
   const scripts = new Map<string, Script>()
   const connections = new Map<Socket, Connection | undefined>()

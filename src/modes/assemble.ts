@@ -5,8 +5,8 @@ import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings
 import { createRecorder, type Recorder } from '../diff/records/recorder.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
-import type { LegacyAsk } from '../upstream/legacy-ask.ts'
-import type { ReadOnce } from '../upstream/v2/unshared-reads.ts'
+import type { AskV1 } from '../upstream/ask-v1.ts'
+import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
 import { createReport, type MigrationReport } from './migration-report.ts'
@@ -23,9 +23,9 @@ export interface MigrationSettings
   readonly rules: ModeRules
   readonly emulated: Emulated
   /** The v1 side. Without it, v2 answers everything. */
-  readonly v1?: { readonly ask: LegacyAsk; readonly askForDiff: LegacyAsk } | undefined
+  readonly v1?: { readonly ask: AskV1; readonly askForDiff: AskV1 } | undefined
   /** Reads of v2 that are not shared with those of clients. */
-  readonly readOnce: ReadOnce
+  readonly unsharedReads: UnsharedReads
   readonly translate: TranslateSettings
   readonly declarations: readonly Declaration[]
   readonly queue: QueueSettings
@@ -70,9 +70,9 @@ export function createMigration(settings: MigrationSettings): Migration {
   const modes = createModes(rules, { journal, v1: side, subjects: settings.subjects, emulated: settings.emulated, now: settings.now })
   const timer = setInterval(modes.flush, FLUSH_EVERY).unref()
 
-  function observerOf({ readOnce, translate, answerMs, limit, ...rest }: MigrationSettings, legacy: LegacyAsk) {
-    const ask = createAsk({ legacy, readOnce, translate, deadlineMs: answerMs, limit })
-    return createObserver({ ask, readOnce, env: translate, readingOf: createReadingOf(operations), limit, ...rest }, queue, journal)
+  function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {
+    const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
+    return createObserver({ ask, unsharedReads, env: translate, readingOf: createReadingOf(operations), limit, ...rest }, queue, journal)
   }
 
   return {

@@ -3,7 +3,7 @@ import { createUnknownUses } from '../diff/clients/uses.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
-import type { LegacyAsk } from '../upstream/legacy-ask.ts'
+import type { AskV1 } from '../upstream/ask-v1.ts'
 import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
 import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
@@ -50,7 +50,7 @@ export interface Modes {
 export interface ModesSettings {
   readonly journal: Journal
   /** The v1 side. Without it, v2 answers everything. */
-  readonly v1?: { readonly ask: LegacyAsk; readonly observer: Observer; readonly budget: Budget } | undefined
+  readonly v1?: { readonly ask: AskV1; readonly observer: Observer; readonly budget: Budget } | undefined
   readonly subjects: boolean
   /** The side that answers reads that v2 can only emulate, if no rule names them. */
   readonly emulated: Emulated
@@ -119,13 +119,13 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
     },
     serve(mode, request, translated) {
       if (!v1) return translated(request)
-      const legacy: Backend = async ({ raw, client, operation, credential }) => {
+      const fromV1: Backend = async ({ raw, client, operation, credential }) => {
         const answer = await v1.ask(raw, client)
         accepted.heard(operation, credential, answer.status)
         return { answer, by: 'v1' }
       }
-      const v2 = fallback(translated, legacy, v1.budget, accepted)
-      const answers = SERVED_BY[mode] === 'v1' ? legacy : COMPARING.has(mode) ? v2 : counted(v2, accepted, journal)
+      const v2 = fallback(translated, fromV1, v1.budget, accepted)
+      const answers = SERVED_BY[mode] === 'v1' ? fromV1 : COMPARING.has(mode) ? v2 : counted(v2, accepted, journal)
       return (COMPARING.has(mode) ? diff(answers, mode, v1.observer, witnesses) : answers)(request)
     },
     flush: traffic.flush,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
-import type { RawRequest } from '../upstream/legacy-ask.ts'
+import type { RawRequest } from '../upstream/ask-v1.ts'
 import type { Signal } from '../upstream/signal.ts'
 import { utf8 } from './body.ts'
 import type { Identified } from './caller.ts'

@@ -14,7 +14,7 @@ import type { Tracing } from '../tracing/tracing.ts'
 import type { Answer } from '../translate/answer.ts'
 import type { Signal } from '../upstream/signal.ts'
 import type { RawHeaders } from './announce.ts'
-import type { Legacy } from './carriers/legacy.ts'
+import type { V1Carrier } from './carriers/v1.ts'
 import type { Forwarded } from './forwarded/forwarded.ts'
 import { clientSignal, createRequestSignals } from './lifetime/client-signal.ts'
 import { unserved } from './refusal.ts'
@@ -27,7 +27,7 @@ export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string
 export interface CompatParts {
   readonly core: Core
   /** Undefined when no v1 upstream is configured. */
-  readonly legacy: Legacy | undefined
+  readonly v1: V1Carrier | undefined
   readonly forwarded: Forwarded
   readonly announced: RawHeaders
   readonly metrics: Metrics
@@ -38,13 +38,13 @@ export interface CompatParts {
 
 /** Creates the v1 surface over HTTP. It decides about a request, then passes it on or answers it. */
 export function createCompat(parts: CompatParts): Compat {
-  const { core, legacy, forwarded, announced, metrics, tracing, limits } = parts
+  const { core, v1, forwarded, announced, metrics, tracing, limits } = parts
   const requestSignal = createRequestSignals(limits.deadlineMs)
   const readBytes = createReadBytes(limits, () => metrics.refused('bodies'))
 
   const passOn = (request: FastifyRequest, { reply, record }: Http, { routed }: Decision) => {
-    if (!legacy) throw unserved(routed)
-    const passed = legacy(request, reply, record)
+    if (!v1) throw unserved(routed)
+    const passed = v1(request, reply, record)
     record.asked = true
     return passed
   }
@@ -60,13 +60,13 @@ export function createCompat(parts: CompatParts): Compat {
   }
   const answerWith = (http: Http, decision: AnswerDecision, body: Buffer | undefined, signal: Signal) => {
     const { reply, record } = http
-    const client = legacy ? clientSignal(reply.raw) : signal
+    const client = v1 ? clientSignal(reply.raw) : signal
     const request = requestOf(http, decision, body, { client, signal })
     respond(core, { decision, request, record }, new HttpWriter(http, request, announced))
   }
   return (request, reply, path, record) => {
     record.span = tracing?.begin(request.raw.headers)
-    if (legacy) forwarded.rewrite(request.raw)
+    if (v1) forwarded.rewrite(request.raw)
     const http = { reply, record }
     try {
       const decision = choose(core, request.raw, path, record)

@@ -9,7 +9,7 @@ import { describeWith } from '../report/describe-difference.ts'
 import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
-import { createLegacyAsk } from '../upstream/legacy-ask.ts'
+import { createAskV1 } from '../upstream/ask-v1.ts'
 import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
 
 interface AskCarriers {
@@ -36,10 +36,10 @@ export function assembleMigration(
       base === undefined
         ? undefined
         : {
-            ask: createLegacyAsk({ pool, base, answerMs: config['limits.deadlineMs'] }),
-            askForDiff: createLegacyAsk({ pool: askPool, base, answerMs: settings.answerMs }),
+            ask: createAskV1({ pool, base, answerMs: config['limits.deadlineMs'] }),
+            askForDiff: createAskV1({ pool: askPool, base, answerMs: settings.answerMs }),
           },
-    readOnce: createUnsharedReads({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
+    unsharedReads: createUnsharedReads({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     now: Date.now,
     warn: (text) => log.warn(text),

@@ -22,8 +22,8 @@ import type { Migration } from '../modes/assemble.ts'
 import { createAnnounce } from '../routes/announce.ts'
 import { createApp, createServe } from '../routes/app.ts'
 import { createGrpcRoute } from '../routes/carriers/grpc.ts'
-import { createLegacy } from '../routes/carriers/legacy.ts'
 import { createPassthrough } from '../routes/carriers/passthrough.ts'
+import { createV1Carrier } from '../routes/carriers/v1.ts'
 import { createCompat } from '../routes/compat.ts'
 import { createForwarded, type Forwarded } from '../routes/forwarded/forwarded.ts'
 import { createGate } from '../routes/gate.ts'
@@ -31,7 +31,7 @@ import { createAdmission, createBounded } from '../routes/lifetime/admission.ts'
 import { retire } from '../routes/lifetime/retire.ts'
 import { createClientLimits, createTimed } from '../routes/lifetime/timed.ts'
 import { refuseExpectation } from '../routes/refusal.ts'
-import { createEdge } from '../routes/watch/access-log.ts'
+import { createAccessLog } from '../routes/watch/access-log.ts'
 import type { Metrics } from '../routes/watch/metrics.ts'
 import { createCore } from '../serve/core.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
@@ -87,7 +87,7 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
     return listener.create({ request, expectation: refuseExpectation, failed, dropped })
   }
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
-  const begin = createEdge(log, metrics, forwarded)
+  const begin = createAccessLog(log, metrics, forwarded)
   const v1 = createV1(app, config, v2, mappings, { ...parts, forwarded })
   const serve = createServe({ begin, gate, passthrough, ...v1 })
   const leave = () => {
@@ -131,14 +131,14 @@ function createV1(
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
   const base = config['upstream.v1']
-  const legacy =
+  const v1 =
     base === undefined
       ? undefined
-      : createLegacy(app, pool, { base, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
+      : createV1Carrier(app, pool, { base, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
   const settings = compatSettings(config)
   const { endCall } = metrics
-  const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: legacy !== undefined, settings })
+  const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })
   const { limits } = settings
-  return { announce, compat: createCompat({ core, legacy, forwarded, announced: announce.headers, metrics, tracing, limits }) }
+  return { announce, compat: createCompat({ core, v1, forwarded, announced: announce.headers, metrics, tracing, limits }) }
 }

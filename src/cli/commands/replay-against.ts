@@ -11,7 +11,7 @@ import { type Against, replayAgainst } from '../../replay/against.ts'
 import { againstLines, isClean } from '../../replay/against-text.ts'
 import { readTraffic } from '../../replay/traffic/read-traffic.ts'
 import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
-import { createLegacyAsk } from '../../upstream/legacy-ask.ts'
+import { createAskV1 } from '../../upstream/ask-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
@@ -75,8 +75,8 @@ async function compare(traffic: Traffic, target: Target, config: Config, flags: 
   })
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({
-    legacy: createLegacyAsk({ pool, base: target.v1, answerMs }),
-    readOnce: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
+    askV1: createAskV1({ pool, base: target.v1, answerMs }),
+    unsharedReads: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     deadlineMs: answerMs,
     limit: config['limits.answerBytes'],

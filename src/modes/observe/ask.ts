@@ -7,10 +7,10 @@ import { spellings } from '../../tables/language/query.ts'
 import type { V1Request } from '../../tables/operations/operation.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { type TranslateSettings, translated } from '../../translate/translated.ts'
-import type { LegacyAsk } from '../../upstream/legacy-ask.ts'
+import type { AskV1 } from '../../upstream/ask-v1.ts'
 import { type Signal, within } from '../../upstream/signal.ts'
 import { textOf } from '../../upstream/utf8.ts'
-import type { ReadContext, ReadOnce } from '../../upstream/v2/unshared-reads.ts'
+import type { ReadContext, UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import type { Side } from '../choose/mode.ts'
 import { drain } from '../serve/tee.ts'
 import { seenOf } from './captured.ts'
@@ -32,9 +32,9 @@ export interface Asking extends Request {
 export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<SideAnswer>
 
 export interface AskSettings {
-  readonly legacy: LegacyAsk
+  readonly askV1: AskV1
   /** Reads of v2 that are not shared. */
-  readonly readOnce: ReadOnce
+  readonly unsharedReads: UnsharedReads
   readonly translate: TranslateSettings
   /** Milliseconds in which a side must answer. */
   readonly deadlineMs: number
@@ -42,15 +42,15 @@ export interface AskSettings {
   readonly limit: number
 }
 
-export function createAsk({ legacy, readOnce, translate: settings, deadlineMs, limit }: AskSettings): Ask {
+export function createAsk({ askV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
   const sides: Readonly<Record<Side, (asking: Asking, signal: Signal, onCall: () => undefined) => Promise<Answer>>> = {
     v1({ raw, token }, signal, onCall) {
       onCall()
-      return legacy(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal)
+      return askV1(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal)
     },
     async v2({ operation, raw, read, token, tap }, signal, onCall) {
       const onAnswer = tap && telling(tap)
-      const send = readOnce({ headers: raw.headers, requestId: raw.id, signal, onCall, onAnswer })
+      const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, onCall, onAnswer })
       const request = token === undefined ? read() : paged(read(), token)
       return translated(operation, request, send, settings)
     },

@@ -1,6 +1,6 @@
 import type { Env } from '../../tables/operations/operation.ts'
 import type { Signal } from '../../upstream/signal.ts'
-import type { ReadOnce } from '../../upstream/v2/unshared-reads.ts'
+import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
 import type { ComparedRequest, Journal } from '../journal.ts'
 import { isRead, type Served } from '../serve/backend.ts'
@@ -28,7 +28,7 @@ export interface Skipped {
 
 export interface ObserverSettings {
   readonly ask: Ask
-  readonly readOnce: ReadOnce
+  readonly unsharedReads: UnsharedReads
   readonly env: Env
   readonly readingOf: ReadingOf
   /** Every n-th compared read asks v1 twice, to learn which members change by themselves; 0 = none. */
@@ -97,7 +97,7 @@ async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal
   const subject = subjectOf(watched)
   if (!subject) return
   if (served.by === 'v1') {
-    const send = settings.readOnce({ headers: request.raw.headers, requestId: request.raw.id, signal, onCall: () => undefined })
+    const send = settings.unsharedReads({ headers: request.raw.headers, requestId: request.raw.id, signal, onCall: () => undefined })
     const call = await wouldSend(subject.operation, subject.request, settings.env, send)
     if (call) journal.wouldSend(subject, call)
   }

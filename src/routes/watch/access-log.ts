@@ -19,7 +19,7 @@ const NAMED = 20
  * Writes one log line a request. It never holds a header, a body or a query, because those carry tokens. The hash of the credential names
  * the caller. The response's `close` event is used because finished, broken and passed-through answers all have it.
  */
-export function createEdge(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginRecord {
+export function createAccessLog(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginRecord {
   return (request, response, id) => {
     const record = newRequestRecord(id)
     const client = forwarded.clientOf(request)

@@ -14,14 +14,14 @@ export interface ReadContext extends CallContext {
 }
 
 /** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. */
-export type ReadOnce = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
+export type UnsharedReads = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
 
 /**
  * Sends the calls of a side that is only compared. It can only read: a write reaches exactly one side (design §7).
  * It shares no reads in flight or cached ones, because an older answer than the other side's would look like a difference.
  * Only look-ups within one request are made once.
  */
-export function createUnsharedReads(settings: MakeSettings): ReadOnce {
+export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
   const make = createMake(settings)
   return (context) => {
     const known = new Map<string, Promise<JsonObject>>()

@@ -18,13 +18,13 @@ export interface RawRequest {
 }
 
 /** An answer of the v1 service whose body has not been read. */
-export interface LegacyAnswer {
+export interface V1Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly stream: AsyncIterable<Uint8Array>
 }
 
-export interface LegacySettings {
+export interface AskV1Settings {
   readonly pool: Agent
   /** The origin of the v1 service, with an optional path prefix. */
   readonly base: string
@@ -33,9 +33,9 @@ export interface LegacySettings {
 }
 
 /** Sends a request to the v1 service once. Rejects with an ApiError if no answer arrives. */
-export type LegacyAsk = (request: RawRequest, signal: Signal) => Promise<LegacyAnswer>
+export type AskV1 = (request: RawRequest, signal: Signal) => Promise<V1Answer>
 
-export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): LegacyAsk {
+export function createAskV1({ pool, base, answerMs }: AskV1Settings): AskV1 {
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
   return async ({ id, method, url, headers, body }, signal) => {
@@ -58,7 +58,7 @@ export function createLegacyAsk({ pool, base, answerMs }: LegacySettings): Legac
 }
 
 /** Reads an answer in a form that clients of both HTTP versions can be given. */
-function read({ statusCode: status, headers, body }: Dispatcher.ResponseData): LegacyAnswer {
+function read({ statusCode: status, headers, body }: Dispatcher.ResponseData): V1Answer {
   const head = relayable(2, { status, reason: '', headers: flat(endToEnd(headers)) })
   if (!('problem' in head)) return { status, headers: grouped(head.headers), stream: body }
   body.on('error', () => {}).destroy()

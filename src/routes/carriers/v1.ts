@@ -5,16 +5,16 @@ import type { Agent, Dispatcher } from 'undici'
 import { isUnrelayable, unrelayable } from '../../errors/from-v2.ts'
 import { flat, grouped, relayable } from '../../relay/head.ts'
 import type { RequestRecord } from '../../serve/request-record.ts'
+import { fromV1Transport } from '../../upstream/ask-v1.ts'
 import { endToEnd } from '../../upstream/hop-by-hop.ts'
-import { fromV1Transport } from '../../upstream/legacy-ask.ts'
 import { abortSignalOf } from '../../upstream/signal.ts'
 import { answerSignal } from '../lifetime/client-signal.ts'
 import { sendError } from '../send-answer.ts'
 
 /** Passes one v1 request unchanged to the v1 upstream. */
-export type Legacy = (request: FastifyRequest, reply: FastifyReply, record: RequestRecord) => FastifyReply
+export type V1Carrier = (request: FastifyRequest, reply: FastifyReply, record: RequestRecord) => FastifyReply
 
-interface LegacySettings {
+interface V1CarrierSettings {
   /** The origin of the v1 service, with an optional path prefix. */
   readonly base: string
   /** Milliseconds until the v1 service must begin to answer; its body has no limit. */
@@ -39,7 +39,7 @@ interface Passing {
  * retried, and bodies are streams without re-encoding. A client that goes away ends the upstream call, and errors have our form. The
  * target is the client's text. reply-from would parse it as a URL, turn `\` into `/` and cut off a `#` with what follows.
  */
-export function createLegacy(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: LegacySettings): Legacy {
+export function createV1Carrier(app: FastifyInstance, pool: Agent, { base, answerMs, unrelayable: count }: V1CarrierSettings): V1Carrier {
   const { origin, pathname } = new URL(base)
   const prefix = pathname.replace(/\/$/, '')
   const passing = new AsyncLocalStorage<Passing>()

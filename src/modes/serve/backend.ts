@@ -13,7 +13,7 @@ export interface Served {
   readonly failed?: Answer
 }
 
-/** Answers v1 requests. There are two backends, translated for v2 and one for v1; modes combine them (design §1). */
+/** Answers v1 requests. There is one backend for v2 and one for v1; modes combine them (design §1). */
 export type Backend = (request: ClientRequest) => Promise<Served>
 
 /** GET is v1's only read. Every other method may change something, and reaches exactly one side. */

@@ -9,7 +9,7 @@ export async function journalOf(sandbox: string): Promise<readonly Entry[]> {
   return (await (await fetch(`${sandbox}/-/journal`)).json()) as readonly Entry[]
 }
 
-/** How often v2 received each write, by its mark: `POST name`, `PATCH description`, `DELETE uid`. */
+/** Counts how often v2 received each write, by its mark: `POST name`, `PATCH description`, `DELETE uid`. */
 export function writesIn(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { method, path, body } of entries) {

@@ -2,11 +2,11 @@ import http from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 
 export interface Load {
-  /** Requests answered. */
+  /** Number of answered requests. */
   readonly requests: number
-  /** What went wrong, one line a request. */
+  /** What went wrong, one line for each request. */
   readonly failures: readonly string[]
-  /** Marks of the writes that were sent: each must be found once in what the service received. */
+  /** Marks of the writes that were sent. The service must have received each exactly once. */
   readonly writes: readonly string[]
 }
 
@@ -18,16 +18,16 @@ interface Answer {
 export interface LoadOptions {
   readonly url: string
   readonly token: string
-  /** Uid of the organization that repos are made in. */
+  /** Uid of the organization in which repos are created. */
   readonly organization: string
-  /** Clients, each with one connection kept alive and one request at a time. */
+  /** Number of clients. Each keeps one connection alive and sends one request at a time. */
   readonly clients: number
-  /** The load goes on for at least so many requests, and until the signal fires. */
+  /** The load lasts for at least this many requests, and until the signal fires. */
   readonly atLeast: number
   readonly until: AbortSignal
 }
 
-/** Mixed traffic of v1 clients: every round makes, reads, changes, lists and deletes a repo, and checks that each answer is right. */
+/** Runs mixed traffic of v1 clients. Every round creates, reads, changes, lists and deletes a repo, and checks each answer. */
 export async function runLoad({ url, token, organization, clients, atLeast, until }: LoadOptions): Promise<Load> {
   const load = { requests: 0, failures: [] as string[], writes: [] as string[] }
   const client = async (name: string) => {
@@ -71,7 +71,7 @@ interface Ask {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One request and its whole answer, without any retry. Rejects when the connection breaks. */
+/** Sends one request without a retry and returns its whole answer. Rejects if the connection breaks. */
 export function exchange(
   { url, method, token, agent, headers }: Ask,
   body?: unknown,

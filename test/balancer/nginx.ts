@@ -7,7 +7,7 @@ import { freePort } from './processes.ts'
 
 const SHIPPED = 'docker/nginx'
 
-/** False, with a printed reason, where nginx is missing. */
+/** False, with a printed reason, if nginx is missing. */
 export function hasNginx(): boolean {
   try {
     execFileSync('nginx', ['-v'], { stdio: 'ignore' })
@@ -18,17 +18,17 @@ export function hasNginx(): boolean {
   }
 }
 
-/** Texts in the shipped files and what stands there instead on this machine; each must occur. */
+/** Replaces texts of the shipped files on this machine. Each text must occur. */
 export type Changes = Readonly<Record<string, readonly (readonly [shipped: string, here: string])[]>>
 
 export interface Nginx {
   readonly url: string
-  /** What `nginx -t` says. */
+  /** The output of `nginx -t`. */
   readonly test: string
   stop(): Promise<void>
 }
 
-/** Runs the nginx of this machine on the shipped files, changed only in addresses and in what `changes` says. */
+/** Runs this machine's nginx on the shipped files. Only addresses and the given texts are changed. */
 export async function startNginx(crosswalk: readonly [number, number], v1: string, changes: Changes = {}): Promise<Nginx> {
   const directory = mkdtempSync(join(tmpdir(), 'crosswalk-nginx-'))
   const port = await freePort()
@@ -48,7 +48,7 @@ export async function startNginx(crosswalk: readonly [number, number], v1: strin
     const edits = [...(here[name] ?? []), ...(changes[name] ?? [])]
     writeFileSync(join(directory, name), edits.reduce(replaced(name), readFileSync(join(SHIPPED, name), 'utf8')))
   }
-  // Workers of a master that runs as root would not be let into the directory.
+  // Workers of a master that runs as root could not read the directory.
   const global = process.getuid?.() === 0 ? ['-g', 'user root;'] : []
   const argv = ['-c', join(directory, 'nginx.conf'), '-e', 'stderr']
   const test = spawnText('nginx', [...argv, ...global, '-t'])
@@ -71,7 +71,7 @@ const replaced =
     return text.replaceAll(shipped, here)
   }
 
-/** `nginx -t` speaks on standard error. */
+/** `nginx -t` writes to standard error. */
 function spawnText(program: string, argv: readonly string[]): string {
   return execFileSync('sh', ['-c', '"$0" "$@" 2>&1', program, ...argv], { encoding: 'utf8' })
 }

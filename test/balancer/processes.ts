@@ -3,7 +3,7 @@ import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { until } from '../stage/until.ts'
 
-/** A port that was free a moment ago: restarted servers must come back where nginx looks for them. */
+/** Returns a port that was free a moment ago. Restarted servers must listen where nginx expects them. */
 export async function freePort(): Promise<number> {
   const server = net.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,7 +35,7 @@ export interface Served extends Process {
   readonly url: string
 }
 
-/** The sandbox: v2 and native v1 on one port. */
+/** Starts the sandbox: v2 and genuine v1 on one port. */
 export async function startSandbox(cli: string): Promise<Served> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -48,16 +48,16 @@ export interface RestartableProxy {
   readonly url: string
   readonly port: number
   readonly adminUrl: string
-  /** Lines of its log, of all its lives. */
+  /** Lines of the log, since the first start. */
   readonly log: () => readonly string[]
   stop(signal: NodeJS.Signals): Promise<number | string | null>
-  /** Resolves when the path of the admin port answers well; `/readyz` unless told. */
+  /** Resolves when the path of the admin port answers with success; the default is `/readyz`. */
   start(path?: string): Promise<void>
-  /** Value of a metric, all its labels together; 0 when it is not there. */
+  /** The sum of a metric over all its labels; 0 if the metric is missing. */
   metric(name: string): Promise<number>
 }
 
-/** A proxy that is stopped and started again on the same ports; not running yet. */
+/** Creates a proxy that can be stopped and started again on the same ports. It is not running yet. */
 export async function createProxy(cli: string, env: Readonly<Record<string, string>>): Promise<RestartableProxy> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const adminUrl = `http://127.0.0.1:${adminPort}`

@@ -38,14 +38,14 @@ describe.runIf(hasNginx())('two proxies behind nginx', () => {
     build?.remove()
   })
 
-  it('the configuration is what nginx takes without a word', () => {
+  it('have a configuration that nginx accepts without a warning', () => {
     expect(nginx.test.trim().split('\n')).toEqual([
       expect.stringMatching(/nginx\.conf syntax is ok$/),
       expect.stringMatching(/nginx\.conf test is successful$/),
     ])
   })
 
-  it('are restarted one after the other under load: no request fails, every write arrives once', async () => {
+  it('restart one by one under load: no request fails, each write arrives once', async () => {
     const over = new AbortController()
     const options = { url: nginx.url, token: TOKEN, organization: ORGANIZATION, clients: 8, atLeast: 2000, until: over.signal }
     const running = runLoad(options)
@@ -66,7 +66,7 @@ describe.runIf(hasNginx())('two proxies behind nginx', () => {
     expect(requests).toBeGreaterThanOrEqual(2000)
   })
 
-  it('one of which dies: a write under way is not sent again, the next ones go to the other', async () => {
+  it('do not resend a write when one dies, and send the next ones to the other', async () => {
     const { body } = await exchange(
       { url: `${nginx.url}/registry/v1/repos/${ORGANIZATION}`, method: 'POST', token: TOKEN },
       { name: 'survivor' },

@@ -5,7 +5,7 @@ import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { startUpstream, type Upstream } from '../stage/upstream.ts'
 import { type Changes, hasNginx, type Nginx, startNginx } from './nginx.ts'
 
-/** `by` tells who answered: the v1 service itself, or Crosswalk from v2. */
+/** `by` says which service answered: the v1 service itself, or Crosswalk from v2. */
 const answering = (by: string) => (request: IncomingMessage, response: ServerResponse) => {
   if (request.url === '/stream') return void response.write('first')
   response.setHeader('x-answered-by', by)
@@ -25,7 +25,7 @@ describe.runIf(hasNginx())('nginx as shipped', () => {
   let proxy: TestProxy
   let nginx: Nginx
 
-  /** Starts nginx again with another routing; everything else stays. */
+  /** Restarts nginx with another routing and no other change. */
   const route = async (changes: Changes[string] = []) => {
     await nginx?.stop()
     const port = Number(new URL(proxy.url).port)
@@ -57,19 +57,19 @@ describe.runIf(hasNginx())('nginx as shipped', () => {
     for (let at = 0; ; at += 1) if ((await answeredBy({ path: '/iam/v1/groups', token: `try-${at}` })) === 'v1') return `try-${at}`
   }
 
-  it('sends some paths to Crosswalk and leaves the others where they are', async () => {
+  it('sends some paths to Crosswalk and leaves the others with v1', async () => {
     expect(await answeredBy({ path: '/ping/v1/ping' })).toBe('crosswalk')
     expect(await answeredBy({ path: '/advisory/v1/documents' })).toBe('v1')
     expect(await answeredBy({ path: '/iam/v2/groups' })).toBe('v1')
     expect(await answeredBy({ path: '/anything' })).toBe('v1')
   })
 
-  it('sends some clients there, by how they call themselves, whatever the path', async () => {
+  it('sends some clients there by their user agent, whatever the path', async () => {
     expect(await answeredBy({ path: '/iam/v1/groups', agent: 'crosswalk-pilot/1.0', token: await callerOfV1() })).toBe('crosswalk')
     expect(await answeredBy({ path: '/ping/v1/ping', agent: 'legacy-batch/2' })).toBe('v1')
   })
 
-  it('sends some percent of the callers there: each stays on its side, and raising the share moves nobody back', async () => {
+  it('sends some percent of callers there; a larger share moves no caller back', async () => {
     const callers = Array.from({ length: 300 }, (_, at) => `caller-${at}`)
     const sides = async () => {
       const all: string[] = []
@@ -95,13 +95,13 @@ describe.runIf(hasNginx())('nginx as shipped', () => {
     await route()
   })
 
-  it('passes the request target on as it was written', async () => {
+  it('passes the request target on unchanged', async () => {
     v1.seen.length = 0
     await answeredBy({ path: '/advisory/v1/a%2Fb%20c//d?x=%2F&y=+' })
     expect(v1.seen[0]?.url).toBe('/advisory/v1/a%2Fb%20c//d?x=%2F&y=+')
   })
 
-  it('tells who the client is, not who it says it is', async () => {
+  it('passes on the real address of the client, whatever the client claims', async () => {
     const spoofed = { 'x-forwarded-for': '1.1.1.1', forwarded: 'for=2.2.2.2', 'x-forwarded-proto': 'https', 'x-request-id': 'from-afar' }
     await answeredBy({ path: '/ping/v1/ping', headers: spoofed })
     expect(await proxy.logged(({ reqId }) => reqId === 'from-afar')).toMatchObject({ client: '127.0.0.1' })
@@ -111,14 +111,14 @@ describe.runIf(hasNginx())('nginx as shipped', () => {
     expect(v1.seen[0]?.headers).not.toHaveProperty('forwarded')
   })
 
-  it('keeps its connections', async () => {
+  it('reuses its connections', async () => {
     const ports = new Set<number | undefined>()
     v1.server.on('connection', ({ remotePort }) => ports.add(remotePort))
     for (let at = 0; at < 10; at += 1) await answeredBy({ path: '/anything' })
     expect(ports.size).toBeLessThanOrEqual(2)
   })
 
-  it('hands a list on while it is still being written', async () => {
+  it('passes a list on while it is still being written', async () => {
     const first = await new Promise<string>((resolve, reject) => {
       const request = http.get(`${nginx.url}/stream`, (answer) => {
         answer.once('data', (chunk) => resolve(String(chunk)))
@@ -130,7 +130,7 @@ describe.runIf(hasNginx())('nginx as shipped', () => {
     expect(first).toBe('first')
   })
 
-  it('carries WebSockets, through Crosswalk too', async () => {
+  it('carries WebSockets, also through Crosswalk', async () => {
     const sockets = new WebSocketServer({ server: v2.server })
     sockets.on('connection', (socket) => socket.on('message', (message) => socket.send(`echo ${message}`)))
     const socket = new WebSocket(`${nginx.url.replace('http', 'ws')}/events`, { headers: { 'user-agent': 'crosswalk-pilot/1' } })

@@ -5,7 +5,7 @@ interface Compose {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>
 }
 
-/** The settings of a proxy in docker/compose.yaml, but trusting the nginx of this machine instead of that of its network. */
+/** The settings of a proxy in docker/compose.yaml, except that it trusts this machine's nginx instead of that of its network. */
 export function proxyEnvironment(): Readonly<Record<string, string>> {
   const { services } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as Compose
   return { ...services['crosswalk-1']?.environment, CROSSWALK_TRUSTED_PROXIES: '127.0.0.1' }

@@ -30,8 +30,8 @@ async function turn({ pid, url }: Child, path: string, ms: number): Promise<numb
 }
 
 /**
- * One launch of all: they rest, are warmed and are measured in turns, so that a busy machine meets all of them. Every round begins with another one.
- * Returns the times of each round.
+ * Runs one launch of all checkouts. They rest, are warmed up and are measured in turns, so that a busy machine affects all of them.
+ * Every round begins with another checkout. Returns the times of each round.
  */
 async function launch(upstream: Child, checkouts: readonly string[], path: string): Promise<readonly (readonly number[])[]> {
   const children: Child[] = []
@@ -51,7 +51,7 @@ async function launch(upstream: Child, checkouts: readonly string[], path: strin
   return rounds
 }
 
-/** A line for each checkout; the first is this one. The ratio of a launch is the median of the ratios of its rounds. */
+/** Returns a line for each checkout; the first is this one. The ratio of a launch is the median of the ratios of its rounds. */
 function lines(checkouts: readonly string[], launches: readonly (readonly (readonly number[])[])[]): string {
   return checkouts
     .map((checkout, at) => {

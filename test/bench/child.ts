@@ -3,35 +3,35 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 
-/** A process under measurement or beside it. */
+/** A process that is measured, or that runs beside the measured one. */
 export interface Child {
   readonly pid: number
-  /** The address in the line it printed when it was ready. */
+  /** The address in the line that it printed when it was ready. */
   readonly url: string
-  /** The second address in that line, where it has one. */
+  /** The second address in that line, if there is one. */
   readonly adminUrl: string
   /** Milliseconds from its start to that line. */
   readonly startMs: number
-  /** Asks the preloaded probe: the longest stall of its event loop since the last question, in milliseconds. */
+  /** Asks the preloaded probe for the longest stall of its event loop since the last question, in milliseconds. */
   stall(): Promise<number>
   stop(): Promise<void>
 }
 
-/** Core of the process under measurement; upstream and load share the other one, as they do in the reference measurements. */
+/** Core of the measured process. Upstream and load share the other one, as in the reference measurements. */
 export const PROXY_CORE = 0
 export const LOAD_CORE = 1
 
-/** Processes are pinned where the machine has two cores and a `taskset`. */
+/** True if the machine has two cores and a `taskset`; processes are then pinned. */
 export const pinned = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0
 
 const children = new Set<ChildProcess>()
 
-/** Ends every child that is still alive: the last thing a run does, however it ended. */
+/** Ends every child that is still running. A run calls it last, however it ended. */
 export function stopAll(): void {
   for (const child of children) child.kill('SIGKILL')
 }
 
-/** Starts a program on a core and waits for the line that holds its address. */
+/** Starts a program on a core and waits for the line with its address. */
 export async function start(core: number, command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Child> {
   const [file = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command
   const started = performance.now()
@@ -68,12 +68,12 @@ function readyLine(child: ChildProcess, name: string): Promise<readonly string[]
   })
 }
 
-/** Pins this process, which makes the load. */
+/** Pins this process, which generates the load. */
 export function pinSelf(core: number): void {
   if (pinned) spawnSync('taskset', ['-cp', String(core), String(process.pid)])
 }
 
-/** CPU time that a process and its children have used, in milliseconds. The scheduler counts nanoseconds of each thread. */
+/** CPU time of a process and its children, in milliseconds. The scheduler counts nanoseconds of each thread. */
 export function cpuMs(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     const [ran] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')

@@ -1,6 +1,6 @@
 import { Server, ServerCredentials, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js'
 
-/** The gRPC service that calls are measured against, a process of its own. Messages are bytes, so there is no .proto. */
+/** The measured gRPC service, a process of its own. Messages are bytes, so it needs no .proto file. */
 const bytes = (value: Buffer) => value
 const codec = { requestSerialize: bytes, requestDeserialize: bytes, responseSerialize: bytes, responseDeserialize: bytes }
 
@@ -9,7 +9,7 @@ const SERVICE = {
   Stream: { path: '/bench/Stream', requestStream: false, responseStream: true, ...codec },
 }
 
-/** As many messages as the request says, of as many bytes each: `count size`. */
+/** Sends as many messages as the request says, of the size that it says: `count size`. */
 function stream(call: ServerWritableStream<Buffer, Buffer>): void {
   const [count = 0, size = 0] = String(call.request).split(' ').map(Number)
   const message = Buffer.alloc(size)

@@ -4,7 +4,10 @@ import { startCrosswalk } from './proxies.ts'
 import { environment } from './report/report.ts'
 import { median, percentile } from './report/statistics.ts'
 
-/** gRPC straight to a service and through Crosswalk, in turn: calls a second, time of a call, bytes a second. About 25 seconds. */
+/**
+ * Measures gRPC straight to a service and through Crosswalk, in turns: calls per second, time of a call, bytes per second. Takes 25
+ * seconds.
+ */
 const ROUNDS = 3
 const UNARY_MS = 1500
 const ALONE_MS = 500
@@ -18,7 +21,7 @@ const REQUEST = Buffer.alloc(100, 'x')
 
 interface Figures {
   readonly callsPerSecond: number
-  /** Processor time of Crosswalk for one of them, in microseconds; 0 when it had no part in it. */
+  /** CPU time of Crosswalk for one of them, in microseconds; 0 if Crosswalk is not involved. */
   readonly cpu: number
   readonly p50: number
   readonly p99: number
@@ -30,7 +33,7 @@ const call = (client: Client) =>
     client.makeUnaryRequest('/bench/Echo', bytes, bytes, REQUEST, new Metadata(), {}, (error) => (error ? reject(error) : resolve()))
   })
 
-/** Calls one after the other until `end` (of `performance.now`); the time of each in microseconds. */
+/** Makes calls one after the other until `end` (of `performance.now`). Returns the time of each in microseconds. */
 async function callUntil(client: Client, end: number): Promise<readonly number[]> {
   const times: number[] = []
   for (let at = performance.now(); at < end; ) {
@@ -42,7 +45,7 @@ async function callUntil(client: Client, end: number): Promise<readonly number[]
   return times
 }
 
-/** Seconds for a stream of MESSAGES messages. */
+/** Returns the seconds that a stream of MESSAGES messages takes. */
 function stream(client: Client): Promise<number> {
   const started = performance.now()
   const answer = client.makeServerStreamRequest('/bench/Stream', bytes, bytes, Buffer.from(`${MESSAGES} ${SIZE}`))

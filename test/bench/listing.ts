@@ -11,13 +11,13 @@ export interface Received {
 export interface Reading {
   readonly url: string
   readonly path: string
-  /** Who asks; callers share nothing. */
+  /** The caller; callers share no calls. */
   readonly caller?: string
-  /** Bytes a second that this client reads; as fast as they come unless given. */
+  /** Bytes per second that this client reads. Default: unlimited. */
   readonly pace?: number
 }
 
-/** Reads a list to its end and throws it away; throws when it is not a 200 or breaks off. */
+/** Reads a list to its end without keeping it. Throws if it is not a 200 or breaks off. */
 export function readList({ url, path, caller = 'lists', pace }: Reading): Promise<Received> {
   const started = performance.now()
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export function readList({ url, path, caller = 'lists', pace }: Reading): Promis
   })
 }
 
-/** Keeps asking for something small, one after another, until `over`; milliseconds of each. */
+/** Repeats a small request, one after another, until `over`. Returns the milliseconds of each. */
 export async function keepAsking(reading: Reading, over: Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = []
   let going = true

@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net'
 
-/** What a load came to. */
+/** The result of a load. */
 export interface Load {
   readonly perSecond: number
   /** Milliseconds. */
@@ -13,14 +13,14 @@ export interface LoadOptions {
   readonly path: string
   readonly connections: number
   readonly ms: number
-  /** Milliseconds between two requests of one client; unless said, one follows the other at once. */
+  /** Milliseconds between two requests of one client. By default, one follows the other at once. */
   readonly every?: number
 }
 
 /**
- * Keeps `connections` clients asking, one request at a time each, for `ms` milliseconds. Each client is a caller of its own, so that no
- * proxy gains by answering several with one call. Bare sockets: a full HTTP client would need more time for a request than the proxies.
- * Throws when an answer is not a 200.
+ * Keeps `connections` clients busy for `ms` milliseconds, each with one request at a time. Throws if an answer is not a 200.
+ * Each client is a caller of its own, so that no proxy gains by answering several with one call.
+ * It uses bare sockets: a full HTTP client would need more time for a request than the proxies.
  */
 export async function load({ url, path, connections, ms, every = 0 }: LoadOptions): Promise<Load> {
   const latencies: number[] = []
@@ -78,9 +78,9 @@ function client({ url, request, until, every }: Client, latencies: number[]): Pr
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-/** Finds the ends of answers in the bytes of a connection; `add` tells whether one is complete. */
+/** Finds the ends of answers in the bytes of a connection. `add` returns true when one is complete. */
 function createAnswer() {
-  /** Bytes of the body still to come; undefined: the head is not complete; -1: chunked. */
+  /** Bytes of the body still to come. undefined: the head is incomplete; -1: chunked. */
   let left: number | undefined
   let start: Buffer = Buffer.alloc(0)
   const readHead = (bytes: Buffer) => {

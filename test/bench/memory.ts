@@ -1,6 +1,6 @@
 import { type Child, rssMiB } from './child.ts'
 
-/** Watches the memory of a process, every 10 ms; the function returned tells by how many MiB it grew at most over `idle`. */
+/** Samples the memory of a process every 10 ms. The returned function gives its largest growth over `idle` in MiB. */
 export function watchMemory({ pid }: Child, idle: number): () => number {
   let peak = idle
   const timer = setInterval(() => {

@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 import { createProxyServer } from 'http-proxy-3'
 import { Agent } from 'undici'
 
-/** A peer, a process of its own: `node peer.js <name> <upstream>`. All pass everything through untranslated, but the bare one. */
+/** A peer, a process of its own: `node peer.js <name> <upstream>`. All but the bare one pass everything on untranslated. */
 const [name = '', upstream = ''] = process.argv.slice(2)
 
 const PEERS: Readonly<Record<string, () => Promise<http.Server>>> = {
@@ -25,8 +25,9 @@ const PEERS: Readonly<Record<string, () => Promise<http.Server>>> = {
 }
 
 /**
- * What Crosswalk is made of, without Crosswalk: Fastify, undici's `dispatch`, one resource renamed. No limits, no metrics, no modes, no
- * log, nothing is shared and nothing goes wrong. It is the most that there is to reach.
+ * The parts of Crosswalk without Crosswalk: Fastify, undici's `dispatch`, one renamed resource. It is the upper bound of what can be
+ * reached.
+ * It has no limits, metrics, modes or log, shares nothing, and handles no errors.
  */
 async function bare(): Promise<http.Server> {
   const pool = new Agent({ connections: 64 })

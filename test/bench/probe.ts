@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** Preloaded into the proxy (`node --import`): answers each message with the longest stall of the event loop since the last one. */
+/** Preloaded into the proxy (`node --import`). Answers each message with the longest stall of the event loop since the last one. */
 const RESOLUTION = 1
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION })
 delay.enable()

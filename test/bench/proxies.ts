@@ -10,7 +10,7 @@ export const CHECKOUT = here('..')
 
 const programOf = (checkout: string) => join(checkout, 'dist/src/cli.js')
 
-/** Node and its flags as the container image of a checkout starts them; peers are started by plain `node`, as those who run them do. */
+/** Node and its flags as the container image of a checkout starts them. Peers are started with plain `node`, as their users do. */
 function nodeOf(checkout: string): readonly string[] {
   const [, command = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync(join(checkout, 'docker/Dockerfile'), 'utf8')) ?? []
   return (JSON.parse(command) as string[]).slice(0, -1)
@@ -22,34 +22,34 @@ export function startUpstream(rows = 0, latencyMs = 0): Promise<Child> {
   return start(LOAD_CORE, ['node', here('upstream.js'), String(rows), String(latencyMs)])
 }
 
-/** A whole v2 service with demo data. */
+/** Starts a complete v2 service with demo data. */
 export function startSandbox(latencyMs = 0): Promise<Child> {
   return start(LOAD_CORE, ['node', programOf(CHECKOUT), 'sandbox', '--sandbox-port', '0', '--latency', String(latencyMs)])
 }
 
 interface CrosswalkOptions {
-  /** Loads the probe, where stalls are measured. */
+  /** Loads the probe that measures stalls. */
   readonly probe?: boolean
   readonly env?: Readonly<Record<string, string>>
   /** The folder of the checkout whose build is started. */
   readonly checkout?: string
 }
 
-/** Crosswalk as its image starts it, without its log lines. */
+/** Starts Crosswalk as its image does, without its log lines. */
 export function startCrosswalk(upstream: string, { probe = false, env = {}, checkout = CHECKOUT }: CrosswalkOptions = {}): Promise<Child> {
   const node = [...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
   const flags = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
   return start(PROXY_CORE, [...node, programOf(checkout), 'serve', ...flags], env)
 }
 
-/** A proxy of the comparison, and the request that it is asked: v1 for Crosswalk, the same thing in v2 for those that only pass it on. */
+/** A compared proxy and its request: v1 for Crosswalk, and the same in v2 for proxies that only pass it on. */
 export interface Contestant {
   readonly name: string
   readonly translates: boolean
   start(upstream: string): Promise<Child>
 }
 
-/** Some other proxy; `bare` is what a translation of one resource costs at the least. */
+/** Starts another proxy. `bare` is the least that translating one resource costs. */
 function peer(name: string, translates = false): Contestant {
   return { name, translates, start: (upstream) => start(PROXY_CORE, ['node', here('peer.js'), name, upstream]) }
 }
@@ -74,7 +74,7 @@ const nginx: Contestant = {
       http { access_log off; keepalive_requests 100000000; upstream v2 { server ${upstream.slice('http://'.length)}; keepalive 64; keepalive_requests 100000000; }
         server { listen 127.0.0.1:${port}; location / { proxy_pass http://v2; proxy_http_version 1.1; proxy_set_header Connection ""; } } }`
     writeFileSync(join(folder, 'nginx.conf'), config)
-    // It says nothing when it is ready, so a shell says it once the port is open.
+    // nginx prints nothing when it is ready, so a shell prints a line once the port is open.
     const script = `nginx -p ${folder} -c ${folder}/nginx.conf & until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do :; done; echo http://127.0.0.1:${port}; wait`
     return start(PROXY_CORE, ['bash', '-c', `trap 'kill %1' TERM; ${script}`])
   },

@@ -1,4 +1,4 @@
-/** Rows of the fixed v2 service: tags in uid order, of 285 bytes in v2 and 329 in v1, so that a page of 200 is about 60 kB on its way. */
+/** Rows of the fixed v2 service: tags in uid order, of 285 bytes in v2 and 329 in v1. A page of 200 is about 60 kB on the wire. */
 
 const REPO = `${'4d2e'.repeat(10)}/${'9f01'.repeat(4)}`
 
@@ -8,7 +8,7 @@ export function uidAt(index: number): string {
   return `${REPO}/${index.toString(16).padStart(16, '0')}`
 }
 
-/** The tag at this place of the list, as JSON text. */
+/** Returns the tag at this position of the list, as JSON text. */
 export function rowAt(index: number): string {
   const number = String(index).padStart(6, '0')
   return JSON.stringify({
@@ -21,7 +21,7 @@ export function rowAt(index: number): string {
   })
 }
 
-/** One page of a list of `rows` tags, as v2 answers it. The page token holds the place of the next row. */
+/** Returns one page of a list of `rows` tags in v2's form. The page token holds the position of the next row. */
 export function pageAt(start: number, size: number, rows: number, skipped: number): string {
   const end = Math.min(start + size, rows)
   const texts = Array.from({ length: Math.max(0, end - start) }, (_, at) => rowAt(start + at))
@@ -40,5 +40,5 @@ const UPDATED = '2025-01-02T03:04:05.678901Z'
 /** One resource by its id, about 350 bytes. */
 export const RESOURCE = JSON.stringify({ uid: uidAt(1), ...TAG, updateTime: UPDATED })
 
-/** The same as a v1 service answers it. */
+/** The same in v1's form. */
 export const V1_ANSWER = JSON.stringify({ items: [{ id: uidAt(1), ...TAG, last_updated: UPDATED, updated_at: UPDATED }] })

@@ -2,8 +2,8 @@ import net, { type AddressInfo, type Socket } from 'node:net'
 import { PAGE_ROWS, pageAt, RESOURCE, V1_ANSWER } from './rows.ts'
 
 /**
- * The fixed v2 service, a process of its own: `node upstream.js <rows> <latency ms>`. It reads no more of a request than its first line and
- * answers from memory, so that what is measured is the proxy in front of it.
+ * The fixed v2 service, a process of its own: `node upstream.js <rows> <latency ms>`.
+ * It reads only the first line of a request and answers from memory, so that the proxy in front of it is measured.
  */
 const [rows = 0, latency = 0] = process.argv.slice(2).map(Number)
 const pages = new Map<string, Buffer>()

@@ -19,7 +19,7 @@ export interface Difference {
   readonly count: number
 }
 
-/** Translates a recorded request, v2 played by nock from the record, and compares with what v1 answered; declared differences aside. */
+/** Translates a recorded request while nock plays v2 from the record. Compares the answer with v1's, without declared differences. */
 export async function playCase({ dialect, operation: id, params, query, v1, v2 }: Exhibit): Promise<readonly Difference[]> {
   const operation = mappings.flatMap(({ operations }) => operations).find((one) => one.id === id)
   if (!operation) throw new Error(`no operation ${id}`)
@@ -63,7 +63,7 @@ function settingsOf(dialect: Exhibit['dialect']) {
   } as const
 }
 
-/** As it goes over the wire. */
+/** The value as it is sent over the wire. */
 function sentValue(answer: Answer): unknown {
   if ('body' in answer) return JSON.parse(JSON.stringify(answer.body))
   return 'written' in answer ? JSON.parse(Buffer.concat(bytesOf(answer.written)).toString()) : undefined

@@ -1,14 +1,16 @@
 /** How the journal answers a request. */
 export interface Behaviour {
-  /** It answers at the head, before the body is there, or when all of it is. */
+  /** It answers after the head, before the body has arrived, or after the whole body. */
   readonly at: 'head' | 'body'
-  /** The bytes; `id` is that of the request. */
+  /** The bytes of the answer; `id` is that of the request. */
   readonly says: (id: string) => string
-  /** What happens to the connection; `broken`: it carried more or less than one well-framed answer, so nobody may use it again. */
+  /**
+   * The state of the connection afterwards. `broken`: it carried more or less than one well-framed answer, so it must not be used again.
+   */
   readonly leaves: 'kept' | 'closed' | 'broken' | 'tunnel'
 }
 
-/** An answer that repeats the id, as v2, as v1 and in a header. */
+/** An answer that repeats the id in v2's form, in v1's form and in a header. */
 function answer(status: string, id: string, lines: readonly string[] = []): string {
   const row = { uid: '0'.repeat(40), id: '0'.repeat(40), name: id }
   const body = JSON.stringify(
@@ -18,9 +20,9 @@ function answer(status: string, id: string, lines: readonly string[] = []): stri
   return `${all.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** An answer that nobody asked for. */
+/** An answer without a request. */
 const staged = (id: string) => answer('200 OK', `staged-${id}`)
-/** An answer framed by these lines, with these bytes after its head. */
+/** An answer that is framed by these lines, with these bytes after its head. */
 const framed = (id: string, lines: readonly string[], rest: string) =>
   `${['HTTP/1.1 200 OK', 'content-type: application/json', `x-echo: ${id}`, ...lines].join('\r\n')}\r\n\r\n${rest}`
 

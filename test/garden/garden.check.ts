@@ -27,7 +27,7 @@ describe('the garden', () => {
 
   const found = (way: Way) => walk({ cli: build.cli, rows }, way)
 
-  /** What is wrong in a way because of Crosswalk: not because of the server, which shows it in the same row without Crosswalk. */
+  /** Returns the findings in a way that Crosswalk causes. A server causes a finding if it shows it in the same row without Crosswalk. */
   const ours = (way: Way, findings: Findings, isOwn: (wrong: Wrong) => boolean = () => false): readonly string[] => {
     const all = listOf(findings, rows)
     const worse = all.filter((wrong) => !isOwn(wrong))
@@ -48,7 +48,7 @@ describe('the garden', () => {
     table.push(`${nameOf([kind])}: ${wrong.length} wrong`, ...summaryOf(wrong), ...own)
     const isOwn = ({ row, finding }: Wrong) =>
       isAmong(without.get(row.nr), finding) || kind.own?.some((fault) => fault.finding === finding && fault.rows.test(row.name)) === true
-    // The connections to the journal are those of the server that stands last.
+    // The connections to the journal belong to the last server of the way.
     const isOfLast = (wrong: Wrong) => wrong.finding === 'a connection was used after a broken answer' || isOwn(wrong)
     expect({ before: ours(before, foundBefore, isOfLast), behind: ours(behind, foundBehind, isOwn) }).toEqual({ before: [], behind: [] })
   })

@@ -3,22 +3,22 @@ import { BEHAVIOURS, type Behaviour } from './behaviours.ts'
 import { type Head, headerOf, type Reading, readRequest } from './reading.ts'
 import { readCredential } from './tokens.ts'
 
-/** A request as it arrived at the very end. */
+/** A request as it arrived at the last server. */
 export interface Entry {
   readonly head: Head
   readonly id: string
   /** The bytes so far. */
   body: string
-  /** All of it arrived. */
+  /** True if the whole request has arrived. */
   whole: boolean
-  /** The request before it on the connection, where that was answered by less or more than one well-framed answer. */
+  /** The previous request on the connection, if its answer was less or more than one well-framed answer. */
   readonly after: string | undefined
 }
 
 export interface Journal {
   readonly port: number
   readonly entries: readonly Entry[]
-  /** Bytes that are no request: what stood there and what is odd about it. */
+  /** Bytes that are no request, and what is odd about them. */
   readonly oddities: readonly Oddity[]
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export interface Oddity {
   readonly bytes: string
 }
 
-/** A server that stands at the very end and writes down exactly what it sees; the credential of a request says how it is answered. */
+/** Starts the last server, which records exactly what it receives. The credential of a request determines its answer. */
 export async function startJournal(): Promise<Journal> {
   const entries: Entry[] = []
   const oddities: Oddity[] = []
@@ -93,7 +93,7 @@ function listen(socket: Socket, entries: Entry[], oddities: Oddity[]): void {
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const expectsToContinue = (head: Head) => headerOf(head, 'expect')?.toLowerCase() === '100-continue'
 
-/** A tunnel needs somebody who asked for it. */
+/** A tunnel needs a request for one. */
 function behaviourFor(name: string, head: Head): Behaviour {
   const asked = name === 'switch' && headerOf(head, 'upgrade') === undefined ? 'ok' : name
   return BEHAVIOURS[asked] ?? (BEHAVIOURS['ok'] as Behaviour)

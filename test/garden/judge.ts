@@ -4,7 +4,7 @@ import type { Row } from './rows.ts'
 import type { Spoken } from './speak.ts'
 import { echoIn, readCredential } from './tokens.ts'
 
-/** What is wrong with an exchange; the words are the same for every row, so that two ways of the same row can be compared. */
+/** A fault in an exchange. The words are the same for every row, so that two ways of the same row can be compared. */
 export type Finding =
   | 'a hidden request was answered'
   | 'answers out of step'
@@ -21,7 +21,7 @@ export type Finding =
   | "another client's credential arrived with a request of somebody else"
   | 'the proxy ended'
 
-/** What it comes to when bytes that are no request are read as one; which of these a client or the journal sees is a matter of moments. */
+/** The results of reading bytes that are no request as one. Timing decides which of these a client or the journal sees. */
 const READ_OUT_OF_A_BODY: ReadonlySet<Finding> = new Set([
   'a hidden request was answered',
   'a hidden request arrived',
@@ -29,13 +29,13 @@ const READ_OUT_OF_A_BODY: ReadonlySet<Finding> = new Set([
   'more answers than requests',
 ])
 
-/** Whether the row shows the same wrong without Crosswalk. */
+/** True if the row shows the same fault without Crosswalk. */
 export function isAmong(found: ReadonlySet<Finding> | undefined, finding: Finding): boolean {
   if (!found || found.has(finding)) return found !== undefined
   return READ_OUT_OF_A_BODY.has(finding) && [...found].some((other) => READ_OUT_OF_A_BODY.has(other))
 }
 
-/** Names of the requests that a strict reader finds, in order, and what may still follow them. */
+/** Names of the requests that a strict reader finds, in order, and of those that may follow. */
 function namesOf({ nr, sent }: Row): { readonly owed: readonly string[]; readonly may: readonly (string | undefined)[] } {
   const owed = sent.requests.map(({ head }) => nameOf(head))
   if (!sent.last) return { owed, may: [] }
@@ -45,17 +45,17 @@ function namesOf({ nr, sent }: Row): { readonly owed: readonly string[]; readonl
 
 const nameOf = (head: Parameters<typeof headerOf>[0]) => readCredential(headerOf(head, 'authorization')).id
 
-/** Answers that a row is owed. */
+/** The number of answers that a row must get. */
 export const owedBy = ({ sent }: Row): number => sent.requests.length
 
-/** The answers (from 0) that belong to a HEAD. */
+/** The answers (from 0) to HEAD requests. */
 export function headsOf({ sent }: Row): readonly number[] {
   const methods = sent.requests.map(({ head }) => head.method)
   const last = sent.last && 'head' in sent.last ? sent.last.head?.method : undefined
   return [...methods, last].flatMap((method, at) => (method === 'HEAD' ? [at] : []))
 }
 
-/** Holds what came back against what was sent. */
+/** Compares the answers with the requests that were sent. */
 export function judgeAnswers(row: Row, { answers, closed }: Spoken): readonly Finding[] {
   const { owed, may } = namesOf(row)
   const echoes = answers.map(echoIn)
@@ -72,12 +72,12 @@ export function judgeAnswers(row: Row, { answers, closed }: Spoken): readonly Fi
   return findings.flatMap(([finding, isSo]) => (isSo ? [finding] : []))
 }
 
-/** The odd request itself may be passed over, never one that is owed an answer. */
+/** The odd request itself may be skipped, but never one that must be answered. */
 function isLate(echo: string, at: number, names: readonly (string | undefined)[]): boolean {
   return echo.startsWith('probe-') && names.lastIndexOf(echo) === at + 1 && at + 1 === names.length - 1
 }
 
-/** Holds what arrived of a row against what was sent. */
+/** Compares the requests of a row that arrived with those that were sent. */
 export function judgeEntries(row: Row, entries: readonly Entry[]): readonly Finding[] {
   const bodies = bodiesOf(row)
   const hidden = `hidden-${row.nr}`
@@ -99,7 +99,7 @@ export function judgeEntries(row: Row, entries: readonly Entry[]): readonly Find
 
 interface SentBody {
   readonly text: string
-  /** False where the client did not send all of it. */
+  /** False if the client did not send the whole body. */
   readonly whole: boolean
 }
 
@@ -110,7 +110,7 @@ function bodiesOf({ sent }: Row): ReadonlyMap<string, SentBody> {
   return new Map(last?.kind === 'waits' && last.head ? [...whole, [nameOf(last.head), { text: last.body, whole: false }]] : whole)
 }
 
-/** Whether the body is the sent one, or its beginning where one of the two is not whole. A body of a GET may be left out. */
+/** True if the body is the one that was sent, or its beginning if either is incomplete. A body of a GET may be omitted. */
 function isRight({ head, body, whole }: Entry, sent: SentBody | undefined): boolean {
   if (!sent || (body === '' && (head.method === 'GET' || head.method === 'HEAD'))) return true
   return whole && sent.whole ? body === sent.text : sent.text.startsWith(body)

@@ -6,27 +6,27 @@ import type { Row } from './rows.ts'
 import { speak } from './speak.ts'
 import { credential, echoIn } from './tokens.ts'
 
-/** A way that requests go, from its front to the journal at its end. */
+/** A way of requests, from its front to the journal at its end. */
 export interface Lane {
   readonly port: number
   readonly journal: Journal
-  /** Those that are answered; without a v1 service v1 is not. */
+  /** The carriers that are answered: v1 only with a v1 service. */
   readonly carriers: readonly CarrierName[]
-  /** Where one stands in the way. */
+  /** The proxy, if the way contains one. */
   readonly proxy?: RestartableProxy
 }
 
-/** What is wrong, by the row. */
+/** Faults by the row. */
 export type Findings = ReadonlyMap<number, ReadonlySet<Finding>>
 
-/** Stands for what came after all rows. */
+/** Stands for requests after all rows. */
 export const AFTERWARDS = -1
 
-/** Requests at the end whose answers must be in step, this many to a connection. */
+/** Requests at the end that must each get their own answer, this many on a connection. */
 const CONTROLS = 100
 const AT_ONCE = 5
 
-/** Sends every row, and after each a harmless request of somebody else on a connection of its own. */
+/** Sends every row. After each it sends a harmless request of another client on a connection of its own. */
 export async function runLane(lane: Lane, rows: readonly Row[]): Promise<Findings> {
   const findings = new Map<number, Set<Finding>>()
   const note: Note = (nr, ...found) => {
@@ -62,7 +62,7 @@ async function isUp({ adminUrl }: RestartableProxy): Promise<boolean> {
   )
 }
 
-/** What arrived, held against what was sent. */
+/** Compares the requests that arrived with those that were sent. */
 function readJournal({ entries, oddities }: Journal, rows: readonly Row[], harmless: ReadonlySet<string>, note: Note): void {
   const ofRow = new Map<number, Entry[]>()
   for (const entry of entries) {
@@ -76,7 +76,7 @@ function readJournal({ entries, oddities }: Journal, rows: readonly Row[], harml
   for (const { bytes } of oddities) note(rowOf(bytes, ''), 'bytes arrived that are no request')
 }
 
-/** Whether a harmless request gets its own answer. */
+/** True if a harmless request gets its own answer. */
 export async function isServed({ port }: Pick<Lane, 'port'>, carrier: CarrierName, id: string): Promise<boolean> {
   const { answers } = await speak({ port, parts: [harmlessRequest(carrier, id, ['connection: close'])], heads: [], owed: 1 })
   return answers.length === 1 && answers[0]?.status === 200 && echoIn(answers[0]) === id
@@ -86,7 +86,7 @@ function harmlessRequest(carrier: CarrierName, id: string, lines: readonly strin
   return `${[`GET ${TARGETS[carrier].read} HTTP/1.1`, 'host: garden', credential(id, 'ok'), ...lines].join('\r\n')}\r\n\r\n`
 }
 
-/** The controls, a few to a connection; each must be given its own answer. */
+/** Sends the controls, a few on each connection. Each must get its own answer. */
 async function areInStep({ port, carriers }: Lane): Promise<boolean> {
   const connections = Array.from({ length: CONTROLS / AT_ONCE }, async (_, at) => {
     const ids = Array.from({ length: AT_ONCE }, (_, nth) => `control-${at}-${nth}`)
@@ -97,13 +97,13 @@ async function areInStep({ port, carriers }: Lane): Promise<boolean> {
   return (await Promise.all(connections)).every(Boolean)
 }
 
-/** The row that a request, or any bytes, come from. */
+/** Returns the row from which a request, or other bytes, come. */
 function rowOf(text: string, target: string): number {
   const [, nr] = /hidden-(\d+)/.exec(target) ?? /\b(?:r|hidden-|probe-|victim-)(\d+)/.exec(text) ?? []
   return nr === undefined ? AFTERWARDS : Number(nr)
 }
 
-/** The credential of a harmless client under a request that it did not send. */
+/** True if a request that a harmless client did not send carries its credential. */
 function isStolen({ id, head, body }: Entry, harmless: ReadonlySet<string>): boolean {
   return /^(victim|control)-/.test(id) && (head.method !== 'GET' || body !== '' || !harmless.has(head.target))
 }

@@ -1,4 +1,4 @@
-/** A request head as it stands on the wire. */
+/** A request head as it is on the wire. */
 export interface Head {
   readonly method: string
   readonly target: string
@@ -10,13 +10,13 @@ export interface Head {
 
 export type Framing = { readonly kind: 'none' } | { readonly kind: 'length'; readonly length: number } | { readonly kind: 'chunked' }
 
-/** What stands at the beginning of some bytes. */
+/** What some bytes begin with. */
 export type Reading =
-  /** A request that is all there, and the bytes that it takes. */
+  /** A complete request, and the number of its bytes. */
   | { readonly kind: 'whole'; readonly head: Head; readonly body: string; readonly length: number }
-  /** More bytes are needed; the head is known when it is there. */
+  /** More bytes are needed. The head is present once it is complete. */
   | { readonly kind: 'waits'; readonly head?: Head; readonly body: string }
-  /** Bytes that two servers may read in two ways; nothing after them is a request. */
+  /** Bytes that two servers may read differently. Nothing after them is a request. */
   | { readonly kind: 'odd'; readonly why: string; readonly head?: Head }
 
 const LINE_END = '\r\n'
@@ -27,8 +27,8 @@ const START = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/1\.([01])$/
 const SIZE = /^([0-9A-Fa-f]{1,8})(;[\t\x20-\x7e]*)?$/
 
 /**
- * Reads the request at the beginning of latin1 text by RFC 9112 and without any of the leniency that it allows: a line ends in CR LF, a
- * header stands on one line, the framing is said once and in one way. It shares no code with a proxy or with Node.
+ * Reads the request at the beginning of latin1 text by RFC 9112, without any leniency that it allows.
+ * A line ends in CR LF, a header is on one line, and the framing is given once and in one way. It shares no code with a proxy or with Node.
  */
 export function readRequest(bytes: string): Reading {
   const end = bytes.indexOf(LINE_END + LINE_END)
@@ -50,7 +50,7 @@ export function readRequest(bytes: string): Reading {
 
 type Unframed = Omit<Head, 'framing'>
 
-/** The lines so far; undefined without any. A text says what is odd. */
+/** Returns the lines so far; undefined without any. A text says what is odd. */
 function readHead([start, ...lines]: readonly string[]): Unframed | string | undefined {
   if (start === undefined) return undefined
   const [, method, target, minor] = START.exec(start) ?? []
@@ -120,7 +120,7 @@ function readTrailers(head: Head, body: string, bytes: string, from: number): Re
   }
 }
 
-/** All requests of a connection, and how it ends: between two requests, within one, or at bytes that are odd. */
+/** Reads all requests of a connection, and how it ends: between two requests, within one, or at odd bytes. */
 export function readAll(bytes: string): {
   readonly requests: readonly (Reading & { kind: 'whole' })[]
   readonly last?: Exclude<Reading, { kind: 'whole' }>
@@ -135,7 +135,7 @@ export function readAll(bytes: string): {
   return { requests }
 }
 
-/** The value of a header that stands once. */
+/** Returns the value of a header that occurs once. */
 export function headerOf({ headers }: Pick<Head, 'headers'>, wanted: string): string | undefined {
   return headers.find(([name]) => name === wanted)?.[1]
 }

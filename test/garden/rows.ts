@@ -14,10 +14,10 @@ import { startShapes } from './rows/targets.ts'
 import { upgradeShapes } from './rows/upgrades.ts'
 import { credential } from './tokens.ts'
 
-/** What is read in the same way whoever carries the request: the carriers take these in turn. */
+/** Shapes that are read in the same way on every carrier. The carriers take turns. */
 const OF_THE_READER: readonly Shape[] = [...codingShapes, ...lengthShapes, ...startShapes, ...headerShapes, ...firstChunkShapes]
 
-/** What each carrier treats in its own way. */
+/** Shapes that each carrier handles in its own way. */
 const OF_THE_CARRIER: readonly Shape[] = [
   ...lastChunkShapes,
   ...bodyShapes,
@@ -28,7 +28,7 @@ const OF_THE_CARRIER: readonly Shape[] = [
   ...answerShapes,
 ]
 
-/** One odd exchange, with a last request that asks for the end of the connection. */
+/** One odd exchange. Its last request asks to close the connection. */
 export interface Row {
   readonly nr: number
   readonly name: string
@@ -38,7 +38,7 @@ export interface Row {
   readonly sent: ReturnType<typeof readAll>
 }
 
-/** All rows, the same for the same seed. */
+/** Returns all rows, which are the same for the same seed. */
 export function rowsFrom(seed: number): readonly Row[] {
   return rowsOf([...inTurn(OF_THE_READER), ...onEach(OF_THE_CARRIER)], seed)
 }
@@ -48,12 +48,12 @@ interface Carried {
   readonly carrier: CarrierName
 }
 
-/** Each shape on one carrier. */
+/** Returns each shape on one carrier. */
 export function inTurn(shapes: readonly Shape[]): readonly Carried[] {
   return shapes.map((shape, at) => ({ shape, carrier: CARRIERS[(at + Math.floor(at / CARRIERS.length)) % CARRIERS.length] ?? 'native' }))
 }
 
-/** Each shape on every carrier. */
+/** Returns each shape on every carrier. */
 export function onEach(shapes: readonly Shape[]): readonly Carried[] {
   return shapes.flatMap((shape) => CARRIERS.map((carrier) => ({ shape, carrier })))
 }

@@ -6,29 +6,29 @@ import { freePort } from '../balancer/processes.ts'
 import { until } from '../stage/until.ts'
 import type { Finding } from './judge.ts'
 
-/** Where a server listens, whom it asks, and where its files are. */
+/** Where a server listens, its upstream, and the directory of its files. */
 export interface Place {
   readonly directory: string
   readonly port: number
-  /** On this machine. */
+  /** A port of this machine. */
   readonly upstream: number
 }
 
-/** One of Debian's HTTP servers as a reverse proxy that keeps its connections and itself refuses paths that end in `/refused`. */
+/** One of Debian's HTTP servers as a reverse proxy. It keeps its connections, and itself refuses paths that end in `/refused`. */
 export interface Kind {
   readonly name: string
   readonly program: string
-  /** Texts of its files, by their path below the directory. */
+  /** Contents of its files, by their path below the directory. */
   readonly files: (place: Place) => Readonly<Record<string, string>>
-  /** Directories that it wants to find. */
+  /** Directories that it requires. */
   readonly directories?: readonly string[]
-  /** What is wrong because of it although the same row shows something else without Crosswalk. */
+  /** Faults of its own, although the same row shows another fault without Crosswalk. */
   readonly own?: readonly Own[]
   /** Arguments that keep it in the foreground. */
   readonly argv: (place: Place) => readonly string[]
 }
 
-/** A fault of a server that shows only when something stands in front of it. */
+/** A fault of a server that shows only behind another one. */
 export interface Own {
   readonly finding: Finding
   /** Names of rows. */
@@ -41,7 +41,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** False, with a printed reason, where the program is missing. Debian keeps servers where only root looks for programs. */
+/** False, with a printed reason, if the program is missing. Debian keeps servers in directories that only root searches for programs. */
 export function isInstalled({ program }: Pick<Kind, 'program'>): boolean {
   try {
     execFileSync('sh', ['-c', `PATH=$PATH:/usr/sbin command -v ${program}`], { stdio: 'ignore' })
@@ -52,10 +52,10 @@ export function isInstalled({ program }: Pick<Kind, 'program'>): boolean {
   }
 }
 
-/** Starts a server before the given port and waits until it answers. */
+/** Starts a server in front of the given port and waits until it answers. */
 export async function startServer(kind: Kind, upstream: number): Promise<Running> {
   const directory = mkdtempSync(join(tmpdir(), `crosswalk-${kind.name}-`))
-  // Some servers give up the rights of root and must still read their files.
+  // Some servers drop root's rights and must still be able to read their files.
   chmodSync(directory, 0o755)
   const place: Place = { directory, port: await freePort(), upstream }
   for (const path of kind.directories ?? []) mkdirSync(join(directory, path), { recursive: true })
@@ -85,7 +85,7 @@ export async function startServer(kind: Kind, upstream: number): Promise<Running
   return { port: place.port, stop }
 }
 
-/** The last words of a process. */
+/** Returns the last output of a process. */
 function heardFrom(child: ChildProcess): () => string {
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {

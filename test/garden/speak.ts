@@ -1,28 +1,28 @@
 import net from 'node:net'
 import { readAnswers, type WireAnswer } from '../faults/wire.ts'
 
-/** Milliseconds for an answer that must come; afterwards it counts as none. */
+/** Milliseconds to wait for an answer that must come; after that it is missing. */
 const PATIENCE = 3_000
-/** Milliseconds of silence after which nobody says more, where nothing is owed. */
+/** Milliseconds of silence that end an exchange in which no more answers must come. */
 const QUIET = 80
 
 export interface Speech {
   readonly port: number
-  /** Each but the first is sent at the first byte after the one before, or in the silence. */
+  /** Each part but the first is sent at the first byte after the one before, or after a silence. */
   readonly parts: readonly string[]
-  /** The answers (from 0) that belong to a HEAD and have no body. */
+  /** The answers (from 0) to HEAD requests, which have no body. */
   readonly heads: readonly number[]
-  /** Answers that must come. */
+  /** Number of answers that must come. */
   readonly owed: number
 }
 
 export interface Spoken {
-  /** Final ones, and the one that opens a tunnel. */
+  /** Final answers, and the one that opens a tunnel. */
   readonly answers: readonly WireAnswer[]
   readonly closed: boolean
 }
 
-/** Says bytes on a connection of its own and listens until the other side closes it or is silent. */
+/** Sends bytes on a connection of its own and reads until the other side closes it or is silent. */
 export function speak({ port, parts, heads, owed }: Speech): Promise<Spoken> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1')
@@ -61,12 +61,12 @@ export function speak({ port, parts, heads, owed }: Speech): Promise<Spoken> {
   })
 }
 
-/** Behind a tunnel nothing is owed. */
+/** After a tunnel is opened, no more answers must come. */
 function isEnough(answers: readonly WireAnswer[], owed: number): boolean {
   return answers.filter(({ broken }) => !broken).length >= owed || answers.some(({ status }) => status === 101)
 }
 
-/** Nothing behind a tunnel's beginning is an answer; the last one may be there in part. */
+/** No bytes in a tunnel are an answer. The last answer may be incomplete. */
 function finalOnes(all: readonly WireAnswer[]): readonly WireAnswer[] {
   const tunnel = all.findIndex(({ status }) => status === 101)
   return (tunnel < 0 ? all : all.slice(0, tunnel + 1)).filter(({ status }) => status >= 200 || status === 101 || status === 0)

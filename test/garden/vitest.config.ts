@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Debian's HTTP servers and proxies as processes of their own: a minute or two, so not part of `npm test`. */
+/** Runs Debian's HTTP servers and proxies as processes of their own. This takes a minute or two, so `npm test` does not include it. */
 export default defineConfig({
   test: {
     include: ['test/garden/*.check.ts'],

@@ -6,7 +6,7 @@ import { CARRIERS } from './rows/make.ts'
 import type { Row } from './rows.ts'
 import { type Kind, type Running, startServer } from './server.ts'
 
-/** What stands in the ways, and what is sent through them. */
+/** The parts of the ways, and the rows that are sent through them. */
 export interface Garden {
   /** Path of the built command line. */
   readonly cli: string
@@ -18,7 +18,7 @@ export type Way = readonly ('crosswalk' | 'crosswalk without v1' | Kind)[]
 
 export const nameOf = (way: Way) => ['client', ...way.map((hop) => (typeof hop === 'string' ? hop : hop.name)), 'journal'].join(' → ')
 
-/** Puts up a way from its end to its front, sends all rows through it, and takes it down. */
+/** Starts a way from its end to its front, sends all rows through it, and stops it. */
 export async function walk({ cli, rows }: Garden, way: Way): Promise<Findings> {
   const journal = await startJournal()
   const stops: (() => Promise<unknown>)[] = [journal.close]
@@ -30,7 +30,7 @@ export async function walk({ cli, rows }: Garden, way: Way): Promise<Findings> {
         proxy = await createProxy(cli, environment(port, hop === 'crosswalk'))
         const { stop } = proxy
         stops.unshift(() => stop('SIGKILL'))
-        // It listens; a ping of the services behind it would be a request that nobody sent.
+        // `/healthz` only says that the proxy listens. A ping of the services behind it would be an extra request.
         await proxy.start('/healthz')
         port = proxy.port
       } else {
@@ -46,7 +46,7 @@ export async function walk({ cli, rows }: Garden, way: Way): Promise<Findings> {
   }
 }
 
-/** Both services are what stands behind the proxy; a fallback would be a second request. */
+/** Both services are the server behind the proxy. There is no fallback, because it would be a second request. */
 function environment(port: number, isWithV1: boolean): Readonly<Record<string, string>> {
   const upstream = `http://127.0.0.1:${port}`
   return {
@@ -57,7 +57,7 @@ function environment(port: number, isWithV1: boolean): Readonly<Record<string, s
   }
 }
 
-/** One thing that is wrong in one row. */
+/** One fault in one row. */
 export interface Wrong {
   readonly row: Pick<Row, 'nr' | 'name' | 'carrier'>
   readonly finding: Finding
@@ -70,13 +70,13 @@ export function listOf(findings: Findings, rows: readonly Row[]): readonly Wrong
   return wrongs.sort((a, b) => a.row.nr - b.row.nr)
 }
 
-/** A line that a person finds the row by. */
+/** A line by which a person finds the row. */
 export const describeWrong = ({ row, finding }: Wrong) => `${finding}: row ${row.nr}, ${row.carrier}, ${row.name}`
 
 /** Names of rows that a line shows. */
 const SHOWN = 3
 
-/** A line for each kind of finding: in how many rows, and the names of some. */
+/** Returns a line for each kind of finding: the number of its rows, and the names of some. */
 export function summaryOf(wrongs: readonly Wrong[]): readonly string[] {
   const byFinding = new Map<Finding, Wrong[]>()
   for (const wrong of wrongs) byFinding.set(wrong.finding, [...(byFinding.get(wrong.finding) ?? []), wrong])

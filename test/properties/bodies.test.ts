@@ -25,7 +25,7 @@ describe('integers of 64 bits', () => {
   const counter = message('counter', { count: long('total'), parts: objects('parts', { size: long('size') }) })
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 
-  it('are exact in and out, as bare numbers and as strings', () => {
+  it('are exact in both directions, as bare numbers and as strings', () => {
     holds(fc.tuple(int64, fc.array(int64, { maxLength: 3 }), fc.boolean()), ([count, sizes, quoted]) => {
       const written = (value: bigint) => (quoted ? `"${value}"` : String(value))
       const text = `{"count":${written(count)},"parts":[${sizes.map((size) => `{"size":${written(size)}}`).join()}]}`

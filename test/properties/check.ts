@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc, { type Arbitrary } from 'fast-check'
 
-/** Cases a property is tried with. */
+/** Number of cases for each property. */
 const CASES = Number(process.env.CROSSWALK_CASES ?? 1000)
 
-/** fast-check reports the seed of a failure; this variable brings the run back. */
+/** fast-check reports the seed of a failure; this variable repeats the run. */
 const seed = process.env.CROSSWALK_SEED === undefined ? {} : { seed: Number(process.env.CROSSWALK_SEED) }
 
-/** Tries a property; its failure names the seed, the counterexample and what was expected of it. */
+/** Checks a property. A failure names the seed, the counterexample and what was expected of it. */
 export function holds<T>(arbitrary: Arbitrary<T>, property: (value: T) => void): void {
   fc.assert(fc.property(arbitrary, property), { numRuns: CASES, ...seed })
 }
 
-/** Deep equality that sees own `__proto__` members and prototypes. */
+/** Deep equality that includes own `__proto__` members and prototypes. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(actual, expected)) {
     throw new Error(`${what}\n  got      ${JSON.stringify(actual)}\n  expected ${JSON.stringify(expected)}`)

@@ -5,10 +5,10 @@ import type { Field, Fields, FieldType } from '../../src/tables/language/field.t
 /** A JSON object that a test may still add to. */
 export type Form = Record<string, unknown>
 
-/** In which version a form is written: which name a row has there, and which column of an enum. */
+/** The version of a form: it decides the name of each row and the column of an enum. */
 interface Side {
   readonly choice: (row: EnumRow) => string
-  /** How it says that a message or a time is not set: v1 aloud, v2 not at all (facts §16.3, §16.4). */
+  /** How a message or time is written that is not set: v1 writes null, v2 omits it (facts §16.3, §16.4). */
   readonly nothing: null | undefined
   readonly holds: (field: Field) => boolean
   readonly put: (form: Form, name: string, field: Field, value: unknown) => void
@@ -26,15 +26,15 @@ const V1: Side = {
 const V2: Side = {
   choice: ([, v2]) => v2,
   nothing: undefined,
-  // What only the server writes would not come back: it has no place in a round trip that starts in v2.
+  // Members that only the server writes would be lost, so a round trip that starts in v2 does not include them.
   holds: ({ access }) => access === 'readWrite',
   put: (form, _, { source }, value) => place(form, source as string, value),
 }
 
-/** A v1 message as v1 writes it, in the names of the tables: members of every access, unset ones included. */
+/** A v1 message as v1 writes it, in the tables' names: members of every access, unset ones included. */
 export const v1Form = (fields: Fields): Arbitrary<Form> => formOf(fields, V1)
 
-/** The v2 form of the members that v1 can write, complete as well. */
+/** The complete v2 form of the members that v1 can write. */
 export const v2Form = (fields: Fields): Arbitrary<Form> => formOf(fields, V2)
 
 function formOf(fields: Fields, side: Side): Arbitrary<Form> {
@@ -52,12 +52,12 @@ function formOf(fields: Fields, side: Side): Arbitrary<Form> {
   })
 }
 
-/** The member of a oneof that is set, or none. */
+/** Draws the set member of a oneof, or none. */
 function oneOf(rows: readonly (readonly [string, Field])[], group: string): Arbitrary<string | undefined> {
   return fc.constantFrom(undefined, ...rows.filter(([, { oneof }]) => oneof === group).map(([name]) => name))
 }
 
-/** A value of the row, or undefined where it may be absent. */
+/** Draws a value of the row, or undefined if it may be absent. */
 function member(field: Field, side: Side): Arbitrary<unknown> {
   const { type, presence, oneof, source, zeroIsUnset } = field
   if (zeroIsUnset) return fc.option(fc.integer({ min: 1, max: INT32 }), { nil: undefined })
@@ -70,10 +70,10 @@ function member(field: Field, side: Side): Arbitrary<unknown> {
 
 const INT32 = 2 ** 31 - 1
 
-/** Text of every plane, quotes and control characters. */
+/** Text of every plane, with quotes and control characters. */
 const anyText = fc.string({ unit: 'binary', maxLength: 8 })
 
-/** Keys that users write, among them those that a careless program takes for its own. */
+/** Keys that users write. Some of them have a meaning for a careless program. */
 const keys = fc.oneof(
   anyText,
   fc.constantFrom(
@@ -127,7 +127,7 @@ function draw(type: FieldType, side: Side): Arbitrary<unknown> {
   }
 }
 
-/** Sets a member of the v2 form, which may lie deeper or, for a nested v1 object, flatter than in v1. */
+/** Sets a member of the v2 form. It may lie deeper than in v1 or, for a nested v1 object, higher. */
 function place(form: Form, source: string, value: unknown): void {
   if (source === '') {
     Object.assign(form, value)

@@ -2,7 +2,7 @@ import { isObject } from '../../src/tables/json.ts'
 import type { Fields, FieldType } from '../../src/tables/language/field.ts'
 import type { Form } from './forms.ts'
 
-/** Members that no table has, the famous ones first: a body may hold them, and nothing may come of it (facts §16.2). */
+/** Members that no table has, notorious ones first. A body may contain them, and they must have no effect (facts §16.2). */
 const STRANGERS = [
   '"__proto__":{"name":"evil","uid":"evil","polluted":true}',
   '"constructor":{"prototype":{"polluted":true}}',
@@ -12,8 +12,9 @@ const STRANGERS = [
 ]
 
 /**
- * A v1 form as a careless or malicious client writes it: 64-bit integers as bare numbers, every member given twice (the last one counts),
- * members that nobody knows between them.
+ * Writes a v1 form as a careless or malicious client does. 64-bit integers are bare numbers, and every member occurs twice (the last one
+ * counts).
+ * Members that no table has lie between them.
  */
 export function hostileText(fields: Fields, form: Form): string {
   const members = Object.entries(form).flatMap(([name, value]) => {

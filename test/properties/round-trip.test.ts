@@ -7,9 +7,9 @@ import { v1Form, v2Form } from './forms.ts'
 import { messages, operations } from './messages.ts'
 import { settled, spelled } from './rows.ts'
 
-/** Inputs are frozen to their leaves throughout: whoever writes to one throws. */
+/** Inputs are deeply frozen, so that every write to one throws. */
 describe.each(messages.map((message) => [message.name, message] as const))('%s', (_, { fields, shown, read, show }) => {
-  it('v2 → v1 → v2 is where it began, in both dialects, and encodes alike each time', () => {
+  it('v2 → v1 → v2 returns the same form in both dialects, encoded alike each time', () => {
     holds(v2Form(fields), (v2) => {
       deepFreeze(v2)
       for (const dialect of DIALECTS) {
@@ -20,7 +20,7 @@ describe.each(messages.map((message) => [message.name, message] as const))('%s',
     })
   })
 
-  it('v1 → v2 → v1 is where it began but for what v1 cannot write; either spelling is read alike', () => {
+  it('v1 → v2 → v1 loses only what v1 cannot write; both spellings are read alike', () => {
     holds(fc.tuple(v1Form(fields), fc.infiniteStream(fc.constantFrom(...DIALECTS))), ([v1, mixed]) => {
       deepFreeze(v1)
       const v2 = deepFreeze(read(v1))
@@ -37,7 +37,7 @@ describe.each(messages.map((message) => [message.name, message] as const))('%s',
 const replacements = operations.filter(({ method, request, answer }) => method === 'PUT' && request && answer && request !== answer)
 
 describe.each(replacements.map((operation) => [operation.id, operation] as const))('%s', (_, { request, answer }) => {
-  it('what it answers can be put back', () => {
+  it('its answer can be sent back', () => {
     holds(v2Form(request?.fields ?? {}), (v2) => {
       for (const dialect of DIALECTS) same(request?.read(answer?.show[dialect](v2)), v2, dialect)
     })

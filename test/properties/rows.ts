@@ -4,7 +4,7 @@ import type { Field, Fields, FieldType } from '../../src/tables/language/field.t
 import type { Dialect } from '../../src/tables/language/names.ts'
 import type { Form } from './forms.ts'
 
-/** The same form in the names of a dialect, chosen for each member. */
+/** Writes the same form in the names of a dialect, which is chosen for each member. */
 export function spelled(fields: Fields, form: Form, dialect: () => Dialect): Form {
   return Object.fromEntries(
     Object.entries(form).map(([name, value]) => {
@@ -16,8 +16,8 @@ export function spelled(fields: Fields, form: Form, dialect: () => Dialect): For
 }
 
 /**
- * What becomes of a form that went through v2: what v1 can write stays, everything else is unset (readOnly, elsewhere, lossy rows
- * without a v2 source) or, where unset means absent, gone. Rows that the form lacks are added likewise.
+ * Returns a form after its way through v2. What v1 can write stays. Every other row is unset, or gone where unset means absent.
+ * Other rows are readOnly, elsewhere, or lossy without a v2 source. Rows that the form lacks are added in the same way.
  */
 export function settled(fields: Fields, form: Form, dialect: Dialect): Form {
   return Object.fromEntries(
@@ -32,7 +32,7 @@ export function settled(fields: Fields, form: Form, dialect: Dialect): Form {
   )
 }
 
-/** A value with every message in it changed; the keys of user maps are not members. */
+/** Returns a value with every message in it changed. The keys of users' maps are not members. */
 function inside(type: FieldType, value: unknown, change: (fields: Fields, form: Form) => Form): unknown {
   switch (type.kind) {
     case 'object':
@@ -46,7 +46,7 @@ function inside(type: FieldType, value: unknown, change: (fields: Fields, form: 
   }
 }
 
-/** The value with which v1 says that a member is not set (facts §16.3). */
+/** Returns the value with which v1 says that a member is not set (facts §16.3). */
 function unset({ type, source }: Field, dialect: Dialect): unknown {
   switch (type.kind) {
     case 'text':

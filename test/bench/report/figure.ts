@@ -1,18 +1,18 @@
-/** One line of the table: what was measured, what must hold. */
+/** One line of the table: the measured value and its bound. */
 export interface Figure {
-  /** Number of the point it belongs to. */
+  /** Number of the point to which it belongs. */
   readonly point: number
   readonly what: string
   readonly value: number
   readonly unit: string
-  /** In words; absent where the number is only shown. */
+  /** The bound in words; absent if the number is only shown. */
   readonly must?: string
   readonly holds?: boolean
 }
 
-/** What a scenario may know of the run. */
+/** What a scenario knows of the run. */
 export interface Run {
-  /** Fewer launches and shorter loads: to see that everything works, not to compare. */
+  /** Fewer launches and shorter loads: checks that everything works, and is no comparison. */
   readonly short: boolean
   readonly note: (text: string) => void
 }

@@ -4,7 +4,7 @@ const BAR = 26
 const LEFT = 330
 const WIDTH = 860
 
-/** Bars of every figure that has a bound, as a share of it: the line at 1 is the bound. An SVG document. */
+/** Draws every figure that has a bound as a share of it; the line at 1 is the bound. Returns an SVG document. */
 export function plot(figures: readonly Figure[]): string {
   const bars = figures.flatMap((figure) => {
     const bound = Number(/[\d.]+/.exec(figure.must ?? '')?.[0])

@@ -5,7 +5,7 @@ import { plot } from './plot.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 
-/** Where the figures come from, in one line. */
+/** Describes the machine of the figures in one line. */
 export function environment(pinned: boolean): string {
   const cores = `${cpus().length} × ${cpus()[0]?.model.trim()}`
   const pins = pinned ? 'proxy pinned to one core, upstream and load to another' : 'processes not pinned'
@@ -17,7 +17,7 @@ export function jsonText(where: string, figures: readonly Figure[]): string {
   return JSON.stringify({ where, figures })
 }
 
-/** A table for people; the same lines as in the document. */
+/** A table for people, with the same lines as in the document. */
 export function tableText(figures: readonly Figure[]): string {
   const lines = figures.map(({ point, what, value, unit, must = '', holds }) => {
     return [`${point}`, what, `${round(value)} ${unit}`, must, verdict(holds), `\`npm run bench -- ${COMMANDS[point]}\``]
@@ -49,7 +49,7 @@ const BEGIN = '<!-- figures: written by npm run bench -- --write -->'
 const END = '<!-- end of figures -->'
 const PLOT = '![Every figure that has a bound, as a share of it](performance.svg)'
 
-/** Puts the figures into docs/performance.md, between its two marks, and the plot beside it. */
+/** Writes the figures into docs/performance.md, between its two marks, and the plot beside it. */
 export function writeReport(where: string, figures: readonly Figure[]): void {
   const path = new URL('performance.md', DOCS)
   const text = readFileSync(path, 'utf8')

@@ -5,13 +5,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** The value below which `share` (0 … 1) of them lie. */
+/** Returns the value below which `share` (0 … 1) of the values lie. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** The line `y = slope × x + base` closest to the points, and how much of their variance it explains (r²). */
+/** Returns the line `y = slope × x + base` closest to the points, and how much of their variance it explains (r²). */
 export function line(points: readonly (readonly [x: number, y: number])[]): { slope: number; base: number; r2: number } {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))]

@@ -4,7 +4,7 @@ import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
 const LISTS = ['/registry/v1/repos', '/iam/v1/rolebindings', '/iam/v1/identityProviders', '/iam/v1/groups']
 const OWNER = { authorization: 'Bearer demo-owner' }
 
-/** Point 8: v2 calls of lists whose rows v1 showed with more than v2's list knows; asked twice, in front of the sandbox. */
+/** Point 8: v2 calls of lists whose v1 rows have more members than v2's list. Each is asked for twice, from the sandbox. */
 export const calls: Scenario = async () => {
   const sandbox = await startSandbox()
   const figures: Figure[] = []
@@ -34,7 +34,7 @@ const POLLERS = 20
 const POLLS = 20
 const LATENCY = 20
 
-/** What it costs that a read joins only those that began after it had come in: pollers of one caller, each of whom asks again at once. */
+/** Measures the cost of the rule that a read joins only calls that began after it arrived. The pollers of one caller repeat at once. */
 async function polling(): Promise<readonly Figure[]> {
   const sandbox = await startSandbox(LATENCY)
   const proxy = await startCrosswalk(sandbox.url)
@@ -56,7 +56,7 @@ async function callsTogether(url: string, count: () => Promise<number>): Promise
   return (await count()) - before
 }
 
-/** v2 calls so far, by the proxy's own count. */
+/** Returns the v2 calls so far, by the proxy's own count. */
 async function callsOf(adminUrl: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text()
   const counts = [...text.matchAll(/^crosswalk_v2_calls_total\{[^}]*\} (\d+)$/gm)]

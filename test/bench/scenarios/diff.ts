@@ -8,11 +8,11 @@ import { uidAt } from '../rows.ts'
 
 const CONNECTIONS = 4
 
-/** Milliseconds between two requests of one connection: 2,000 a second in all, as a proxy that has room to compare. */
+/** Milliseconds between two requests of one connection: 2,000 per second in all, a load that leaves room for comparing. */
 const EVERY = 2
 const PATH = `/registry/v1/tags?id=${uidAt(1)}`
 
-/** Point 6: what a client notices of the other side being asked, whether that side answers or hangs. */
+/** Point 6: how comparing affects clients, whether the other side answers or hangs. */
 export const diff: Scenario = async (run) => {
   const upstream = await startUpstream()
   const hung = await startHung()
@@ -42,7 +42,7 @@ export const diff: Scenario = async (run) => {
   return figures
 }
 
-/** A v1 service that takes every connection and answers nothing. */
+/** Starts a v1 service that accepts every connection and never answers. */
 async function startHung(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((socket) => void socket.on('error', () => socket.destroy()).resume())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -9,7 +9,7 @@ const LATENCY = 20
 const PARALLEL = 8
 const IDEAL = (1 + Math.ceil((ROWS / PAGE_ROWS - 1) / PARALLEL)) * LATENCY
 
-/** Windows are read in the default order; any other one is walked by its cursor. */
+/** Windows are read in the default order. A list in any other order is read by its cursor. */
 const BY_WINDOWS = '/registry/v1/tags'
 const BY_CURSOR = '/registry/v1/tags?order_by=name'
 

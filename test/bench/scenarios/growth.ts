@@ -12,7 +12,7 @@ const ROWS = 10_000
 const LATENCY = 20
 const SINGLE = `/registry/v1/tags?id=${uidAt(1)}`
 
-/** Point 5: what a row costs, and many lists at once. */
+/** Point 5: the cost of a row, and many lists at once. */
 export const growth: Scenario = async (run) => [...(await linear(run)), ...(await crowd(run))]
 
 const linear: Scenario = async (run) => {
@@ -21,7 +21,7 @@ const linear: Scenario = async (run) => {
   const time = async (rows: number) => (await readList({ url: proxy.url, path: `/registry/v1/tags?limit=${rows}` })).ms
   for (let warmUp = 0; warmUp < (run.short ? 3 : 20); warmUp += 1) await time(20_000)
   const times = SIZES.map((): number[] => [])
-  // The sizes take turns, so that what changes with time changes all of them.
+  // The sizes take turns, so that changes over time affect all of them.
   for (let again = 0; again < (run.short ? 3 : 15); again += 1) {
     for (const [at, rows] of SIZES.entries()) times[at]?.push(await time(rows))
   }

@@ -13,12 +13,12 @@ const PACE = 8 * 2 ** 20
 const LIST = '/registry/v1/tags'
 const SINGLE = `/registry/v1/tags?id=${uidAt(1)}`
 
-/** Point 4: memory, stalls and neighbours while a list of 100,000 rows streams. */
+/** Point 4: memory, stalls and other requests while a list of 100,000 rows streams. */
 export const largeList: Scenario = async (run) => {
   const upstream = await startUpstream(ROWS, LATENCY)
   const proxy = await startCrosswalk(upstream.url, { probe: true })
   const single = { url: proxy.url, path: SINGLE, caller: 'neighbour' }
-  // Until everything that a request may need has been loaded and compiled: lists of two pages, and single reads.
+  // Warms up with lists of two pages and with single reads, until all the code of a request is loaded and compiled.
   for (let warmUp = 0; warmUp < (run.short ? 50 : 300); warmUp += 1) {
     await readList({ url: proxy.url, path: `${LIST}?limit=1200` })
     await readList(single)
@@ -38,7 +38,7 @@ export const largeList: Scenario = async (run) => {
     shown(4, `${ROWS} rows, median of ${LISTS} lists`, median(fast.map(({ ms }) => ms)), 'ms'),
     atMost(4, 'memory above idle, at its peak', Math.max(...fast.map(({ growth }) => growth)), 'MiB', 24),
     atMost(4, 'the same with a client that reads 8 MB/s', slow.growth, 'MiB', 24),
-    // A machine that stands still for a moment spoils one list and not the others.
+    // A machine that pauses for a moment spoils one list and not the others.
     atMost(4, `longest stall of the event loop, median of ${LISTS} lists`, median(fast.map(({ stall }) => stall)), 'ms', 10),
     shown(4, 'a single read without a list beside it, p99', percentile(alone, 0.99), 'ms'),
     atMost(
@@ -57,10 +57,10 @@ export const largeList: Scenario = async (run) => {
 
 interface Streamed {
   readonly ms: number
-  /** MiB above what the process had when it was idle. */
+  /** MiB above the idle process. */
   readonly growth: number
   readonly stall: number
-  /** Milliseconds of the single reads beside the list. */
+  /** Milliseconds of the single reads during the list. */
   readonly neighbours: readonly number[]
 }
 

@@ -6,7 +6,7 @@ import { median } from '../report/statistics.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
-/** Point 7: how long it takes to be ready, and how much there is. */
+/** Point 7: the time to be ready, and the size. */
 export const startUp: Scenario = async (run) => {
   const upstream = await startUpstream()
   const times: number[] = []

@@ -13,7 +13,7 @@ interface Question {
   readonly rows: number
   readonly least: number
   readonly contestants: readonly Contestant[]
-  /** Milliseconds without a request before the first one; more while others are warmed up. 0: none, each by itself. */
+  /** Milliseconds without a request before the first one; more while others are warmed up. 0: no rest, and each proxy runs alone. */
   readonly rest: number
 }
 
@@ -22,13 +22,13 @@ interface Sample extends Load {
   readonly busy: number
 }
 
-/** One proxy's turn: CPU time and time in milliseconds. */
+/** One turn of a proxy: CPU time and elapsed time in milliseconds. */
 interface Turn extends Load {
   readonly cpuMs: number
   readonly ms: number
 }
 
-/** A proxy, what it is asked, and its turns. */
+/** A proxy, its request and its turns. */
 interface Measured {
   readonly name: string
   readonly child: Child
@@ -40,12 +40,12 @@ const CONNECTIONS = 50
 
 const LAUNCHES = 5
 
-/** Of one launch. */
+/** Turns of one launch. */
 const TURNS = 4
 
 /**
- * Least milliseconds between the start of a proxy and its first request, as behind a readiness probe. What Node costs depends on it: in the first quiet
- * seconds V8 forgets the shape of Node's ticks (`src/listen/ticks.ts`), and a proxy that does not see to that is slower from then on.
+ * Least milliseconds between the start of a proxy and its first request, as behind a readiness probe. Node's speed depends on it.
+ * In the first quiet seconds V8 forgets the shape of Node's ticks (`src/listen/ticks.ts`). A proxy that does not prevent this stays slower.
  */
 const REST = 3000
 
@@ -60,7 +60,7 @@ const ONE_RESOURCE: Question = {
   rest: REST,
 }
 
-/** Point 1: one resource by its id; and, to be seen beside it, proxies that never had a quiet second. */
+/** Point 1: one resource by its id. Proxies without a quiet second are shown beside it. */
 export const resource: Scenario = async (run) => {
   const figures = await compare(ONE_RESOURCE)(run)
   const unrested = { ...ONE_RESOURCE, name: `${ONE_RESOURCE.name}, asked from its first moment`, least: 0, rest: 0 }
@@ -81,8 +81,8 @@ export const page: Scenario = compare({
 })
 
 /**
- * Every proxy in a fresh process, launch after launch. Those that may rest are there together and are measured in turns, so that whatever
- * else the machine does meets all of them.
+ * Starts every proxy in a fresh process, launch after launch. Proxies that may rest run together and are measured in turns.
+ * Other activity of the machine thus affects all of them.
  */
 function compare(question: Question): Scenario {
   return async (run) => {

@@ -1,6 +1,6 @@
 import { lengthOf, type Shape } from './make.ts'
 
-/** What the journal does wrong, by name. Nobody may be given what stands behind its one answer. */
+/** Faults of the journal, by name. No client may receive the bytes after its one answer. */
 const BROKEN = ['twice', 'spill', 'spillchunks', 'nobody', 'unchanged', 'lengths', 'both', 'coded', 'folded', 'unasked']
 
 /** Well-formed requests whose answers are odd. */

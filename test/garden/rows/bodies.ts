@@ -1,6 +1,6 @@
 import { CHUNKED, chunk, LAST_CHUNK, lengthOf, type Make, type Shape } from './make.ts'
 
-/** Methods that hardly ever have a body, so that a careless server leaves it on the connection. */
+/** Methods that rarely have a body, so that a careless server leaves it on the connection. */
 const BODILESS = ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'] as const
 
 const withLength = (method: string, make: Make, behaviour: string, target?: string) =>
@@ -8,7 +8,7 @@ const withLength = (method: string, make: Make, behaviour: string, target?: stri
 const withChunks = (method: string, make: Make, behaviour: string) =>
   make.head(method, [CHUNKED], { behaviour }) + chunk(make.hidden) + LAST_CHUNK
 
-/** Bodies that nobody expects, and bodies that nobody reads because the answer came first. */
+/** Bodies that are unexpected, and bodies that are not read because the answer came first. */
 export const bodyShapes: readonly Shape[] = [
   ...BODILESS.flatMap((method): Shape[] => [
     { name: `${method} with a body`, bytes: (make) => withLength(method, make, 'ok') },

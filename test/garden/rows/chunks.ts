@@ -1,6 +1,6 @@
 import { CHUNKED, chunk, LAST_CHUNK, type Make, type Shape } from './make.ts'
 
-/** A first chunk that is written oddly, and what follows it. A body is `before`, then the hidden request in a chunk of its own. */
+/** Oddly written first chunks, and the bytes after them. A body is `before`, and then the hidden request in a chunk of its own. */
 const FIRST_CHUNKS: readonly (readonly [name: string, before: string])[] = [
   ['an extension', '2;a=b\r\nxx\r\n'],
   ['an extension with a quoted line end', '2;a="\r\n"\r\nxx\r\n'],
@@ -24,7 +24,7 @@ const FIRST_CHUNKS: readonly (readonly [name: string, before: string])[] = [
   ['data that is longer than its size', '2\r\nxxx\r\n'],
 ]
 
-/** Ends of a body, each written so that a careless reader finds the hidden request behind it. */
+/** Ends of a body. Each is written so that a careless reader finds the hidden request after it. */
 const LAST_CHUNKS: readonly (readonly [name: string, after: (make: Make) => string])[] = [
   ['a last chunk of many zeros', () => '000\r\n\r\n'],
   ['a last chunk with an extension', () => '0;a=b\r\n\r\n'],

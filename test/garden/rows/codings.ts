@@ -1,6 +1,6 @@
 import { CHUNKED, chunk, LAST_CHUNK, lengthOf, type Make, type Shape } from './make.ts'
 
-/** Ways to write `transfer-encoding: chunked` that some servers understand and others do not. */
+/** Spellings of `transfer-encoding: chunked` that some servers accept and others do not. */
 const CODINGS: readonly string[] = [
   CHUNKED,
   'Transfer-Encoding: cHuNkEd',
@@ -34,19 +34,19 @@ const CODINGS: readonly string[] = [
 const shown = (line: string) => JSON.stringify(line).slice(1, -1)
 const ordered = ({ pick }: Make, lines: readonly [string, string]) => pick([lines, [lines[1], lines[0]]])
 
-/** The length covers everything, the chunks end before the hidden request. */
+/** The length covers everything; the chunks end before the hidden request. */
 function lengthThenChunks(coding: string, make: Make): string {
   const body = `${LAST_CHUNK}${make.hidden}`
   return make.head('POST', ordered(make, [lengthOf(body), coding])) + body
 }
 
-/** The chunks cover everything, the length ends before the hidden request. */
+/** The chunks cover everything; the length ends before the hidden request. */
 function chunksThenLength(coding: string, make: Make): string {
   const [size] = chunk(make.hidden).split('\r\n')
   return make.head('POST', ordered(make, [`content-length: ${(size ?? '').length + 2}`, coding])) + chunk(make.hidden) + LAST_CHUNK
 }
 
-/** Both framings at once, and each spelling of the second on its own. */
+/** Both framings at once, and each spelling of the second alone. */
 export const codingShapes: readonly Shape[] = CODINGS.flatMap((coding): Shape[] => [
   { name: `a length and "${shown(coding)}", which ends first`, bytes: (make) => lengthThenChunks(coding, make) },
   { name: `"${shown(coding)}" and a length, which ends first`, bytes: (make) => chunksThenLength(coding, make) },

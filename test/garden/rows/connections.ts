@@ -1,6 +1,6 @@
 import { CHUNKED, chunk, LAST_CHUNK, lengthOf, type Make, type Shape } from './make.ts'
 
-/** Headers that frame, that name the caller, or that a proxy adds: none may be taken away by the sender of a request. */
+/** Headers for framing, for the caller, or added by a proxy. The sender of a request must not be able to remove them. */
 const NAMED = [
   'transfer-encoding',
   'content-length',
@@ -22,7 +22,7 @@ function body(make: Make, isChunked: boolean, line: string): string {
   return make.head('POST', lines) + (isChunked ? chunk(make.hidden) + LAST_CHUNK : make.hidden)
 }
 
-/** `Connection` that names what must stay. */
+/** `Connection` headers that name headers which must stay. */
 export const connectionShapes: readonly Shape[] = [
   ...NAMED.map(
     (name): Shape => ({

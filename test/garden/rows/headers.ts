@@ -20,7 +20,7 @@ const LINES: readonly (readonly [name: string, line: (make: Make) => string])[] 
   ['an only line feed as the line end', () => 'x-odd: a\nx-odd-2: b'],
 ]
 
-/** Header lines; each request has a body in which the hidden one stands. */
+/** Header lines. Each request has a body that contains the hidden one. */
 export const headerShapes: readonly Shape[] = [
   ...LINES.map(
     ([name, line]): Shape => ({

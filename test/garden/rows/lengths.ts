@@ -1,6 +1,6 @@
 import type { Shape } from './make.ts'
 
-/** Ways to say that a body has `n` bytes. */
+/** Ways to declare a body of `n` bytes. */
 const LENGTHS: readonly (readonly [name: string, lines: (n: number) => readonly string[]])[] = [
   ['with a plus', (n) => [`content-length: +${n}`]],
   ['with a minus', (n) => [`content-length: -${n}`]],
@@ -25,7 +25,7 @@ const LENGTHS: readonly (readonly [name: string, lines: (n: number) => readonly 
   ['plus 2^64', (n) => [`content-length: ${2n ** 64n + BigInt(n)}`]],
 ]
 
-/** A hidden request as the body, whose length is said in odd ways. */
+/** A hidden request as the body, with an oddly declared length. */
 export const lengthShapes: readonly Shape[] = LENGTHS.map(([name, lines]) => ({
   name: `a length ${name}`,
   bytes: ({ head, hidden, pick }) => head(pick(['POST', 'GET', 'DELETE']), lines(hidden.length)) + hidden,

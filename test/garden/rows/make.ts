@@ -3,22 +3,22 @@ import { credential } from '../tokens.ts'
 export const CARRIERS = ['native', 'translated', 'v1'] as const
 export type CarrierName = (typeof CARRIERS)[number]
 
-/** How a request is carried through the proxy, told by its path. `refused` is answered by the server behind the proxy itself. */
+/** The path that selects each carrier in the proxy. The server behind the proxy itself answers `refused`. */
 export const TARGETS: Readonly<Record<CarrierName, { readonly read: string; readonly write: string; readonly refused: string }>> = {
   native: { read: '/iam/v2/groups', write: '/iam/v2/groups', refused: '/iam/v2/refused' },
   translated: { read: '/iam/v1/groups', write: `/iam/v1/groups/${'a'.repeat(40)}`, refused: '/iam/v1/refused' },
   v1: { read: '/registry/v1/vuln_reports', write: '/registry/v1/vuln_reports', refused: '/registry/v1/refused' },
 }
 
-/** What an odd request is made of. */
+/** The parts of an odd request. */
 export interface Make {
   readonly carrier: CarrierName
   readonly targets: (typeof TARGETS)[CarrierName]
-  /** A request that only stands in a body, or where a careless reader sees one: whole, or left open for the head of somebody else. */
+  /** A request in a body, or where a careless reader sees one. It is whole, or left open for the head of another client. */
   readonly hidden: string
   /** The same, always whole. */
   readonly hiddenWhole: string
-  /** A head with the next credential of this row, and these lines. */
+  /** Returns a head with the next credential of this row, and these lines. */
   head(method: string, lines?: readonly string[], options?: HeadOptions): string
   pick<T>(items: readonly T[]): T
 }
@@ -26,11 +26,11 @@ export interface Make {
 export interface HeadOptions {
   readonly target?: string
   readonly version?: string
-  /** Of the journal. */
+  /** The behaviour of the journal. */
   readonly behaviour?: string
 }
 
-/** One odd request, or a few, as bytes. Where it is a list, each part is sent when there was an answer to the one before. */
+/** One or several odd requests as bytes. Each part of a list is sent after the answer to the one before. */
 export interface Shape {
   readonly name: string
   readonly bytes: (make: Make) => string | readonly string[]
@@ -38,7 +38,7 @@ export interface Shape {
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** The material of one row; its ids name the row. */
+/** Creates the parts of one row; their ids name the row. */
 export function createMake(row: number, carrier: CarrierName, random: () => number): Make {
   const targets = TARGETS[carrier]
   const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T
@@ -59,7 +59,7 @@ export function createMake(row: number, carrier: CarrierName, random: () => numb
   }
 }
 
-/** A body in one chunk. */
+/** Returns a body as one chunk. */
 export const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`
 export const LAST_CHUNK = '0\r\n\r\n'
 export const CHUNKED = 'transfer-encoding: chunked'

@@ -1,6 +1,6 @@
 import { CHUNKED, chunk, LAST_CHUNK, lengthOf, type Make, type Shape } from './make.ts'
 
-/** Requests that may stand in a pipeline, all of them well-formed. */
+/** Well-formed requests for a pipeline. */
 const LINKS: Readonly<Record<string, (make: Make) => string>> = {
   get: ({ head }) => head('GET'),
   head: ({ head }) => head('HEAD'),
@@ -31,7 +31,7 @@ const PIPELINES = [
   ],
 ]
 
-/** Pipelines of a seed beside those above. */
+/** Number of pipelines that a seed adds to those above. */
 const DRAWN = 6
 
 /** Two to five requests in one write. */

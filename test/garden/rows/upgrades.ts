@@ -13,7 +13,7 @@ function refused(make: Make): string {
   return make.head('GET', [...WEBSOCKET, 'content-length: 999'], { target: make.targets.refused })
 }
 
-/** Upgrades with bodies, refused and accepted, and with requests behind them. */
+/** Upgrades with bodies, refused and accepted, and with requests after them. */
 export const upgradeShapes: readonly Shape[] = [
   ...OFFERS.flatMap(([name, lines]): Shape[] => [
     {

@@ -25,6 +25,6 @@ shutdown_lifetime 0 seconds
 visible_hostname garden
 `,
   }),
-  // Its shared memory has the name of the service, of which there may be several.
+  // Its shared memory is named after the service, of which there may be several.
   argv: ({ directory, port }) => ['-N', '-d1', '-n', `garden${port}`, '-f', `${directory}/squid.conf`],
 }

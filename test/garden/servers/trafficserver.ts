@@ -13,7 +13,7 @@ const settings = (port: number) => [
   'proxy.config.log.logging_enabled INT 0',
 ]
 
-/** All of its directories are named in one file. */
+/** One file names all its directories. */
 const layout = (directory: string) => `
 prefix: ${directory}
 exec_prefix: ${directory}

@@ -9,7 +9,7 @@ import type { Pair } from './pairs.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Something that must be so for every value that is drawn. */
+/** A property that must hold for every drawn value. */
 export interface Agreement {
   readonly what: string
   readonly drawn: Arbitrary<Json>

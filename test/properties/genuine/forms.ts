@@ -3,15 +3,15 @@ import type { Member, Type, V1Message, V1Scalar, Vocabulary } from '../../../src
 
 type Json = Record<string, unknown>
 
-/** v1 values that v2 has no name for; nothing behind a proxy can hold them (facts §18). */
+/** v1 values that v2 has no name for. Nothing behind a proxy can hold them (facts §18). */
 const V1_ALONE = /^ECOSYSTEM_(JAVASCRIPT|DOTNET|GO|.*ATHENA)|^TYPE_UBUNTU$/
 
 const words = fc.string({ minLength: 1, maxLength: 6 })
 const int32 = fc.integer({ min: 1, max: 2 ** 31 - 1 })
-/** UTC with milliseconds, the one form that every side leaves as it is. */
+/** UTC with milliseconds, the only form that every side leaves unchanged. */
 const times = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01T00:00:00Z') }).map((date) => date.toISOString())
 
-/** Values that say something: a zero means unset to a store, and is drawn by leaving the member out. */
+/** Values other than zero. A zero means unset to a store, so the drawn form leaves the member out. */
 const SCALARS: Readonly<Record<V1Scalar, Arbitrary<unknown>>> = {
   string: words,
   bool: fc.constant(true),
@@ -22,7 +22,7 @@ const SCALARS: Readonly<Record<V1Scalar, Arbitrary<unknown>>> = {
   duration: fc.integer({ min: 1, max: 1e6 }).map((seconds) => `${seconds}s`),
 }
 
-/** A stored, v2-shaped row for a message of the genuine v1: members set and unset, names of enums that v1 does not know. */
+/** Draws a stored, v2-shaped row for a message of the genuine v1: members set and unset, enum names that v1 does not know. */
 export function rows(message: V1Message): Arbitrary<Json> {
   return drawn({
     members: message.members.filter(({ flow }) => flow !== 'in'),
@@ -32,7 +32,7 @@ export function rows(message: V1Message): Arbitrary<Json> {
   })
 }
 
-/** A v1 body with any of the message's members, in either spelling. */
+/** Draws a v1 body with any of the message's members, in either spelling. */
 export function bodies(message: V1Message): Arbitrary<Json> {
   const spelled = (name: Drawing['name']): Arbitrary<Json> => drawn({ members: message.members, name, names: written, message: bodies })
   return fc.oneof(
@@ -41,7 +41,7 @@ export function bodies(message: V1Message): Arbitrary<Json> {
   )
 }
 
-/** The names and numbers of an enum that a body may hold. */
+/** Returns the names and numbers of an enum that a body may hold. */
 function written({ toStored, byNumber }: Vocabulary): readonly (string | number)[] {
   const names = [...toStored].filter(([, stored]) => !V1_ALONE.test(stored)).map(([v1]) => v1)
   return [...names, ...[...byNumber].filter(([, v1]) => names.includes(v1)).map(([number]) => number)]

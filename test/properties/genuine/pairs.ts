@@ -15,7 +15,7 @@ import type { Message } from '../../../src/tables/language/resource.ts'
 import { operations } from '../messages.ts'
 import * as view from './views.ts'
 
-/** A table and the message of the genuine v1 that shows the same thing. */
+/** A table and the message of the genuine v1 that shows the same data. */
 export interface Pair extends view.View {
   readonly table: Message
   readonly genuine: genuine.V1Message
@@ -24,7 +24,7 @@ export interface Pair extends view.View {
 type Part = 'request' | 'answer' | 'envelope'
 type Row = readonly [operation: string, part: Part, message: genuine.V1Message, view?: view.View]
 
-/** A genuine list message without its rows, and the message of the rows. */
+/** Returns a genuine list message without its rows, and the message of the rows. */
 const envelopeOf = (list: genuine.V1Message): genuine.V1Message => ({
   ...list,
   members: list.members.filter(({ name }) => name !== 'items'),
@@ -35,7 +35,7 @@ const rowOf = ({ members }: genuine.V1Message): genuine.V1Message => {
   return rows.message
 }
 
-/** The message with members that only v1 knows: shown, but behind a proxy never set. */
+/** Adds members to a message that only v1 knows. They are shown, but never set behind a proxy. */
 const neverSet = (message: genuine.V1Message, ...names: readonly string[]): genuine.V1Message => ({
   ...message,
   members: message.members.map((member) => (names.includes(member.name) ? { ...member, flow: 'in' as const } : member)),
@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
   ['events.subscriptions.list', 'answer', subscription],
 ]
 
-/** Tables that no genuine message pairs with, and why. */
+/** Tables without a genuine message, and why. */
 export const UNPAIRED: readonly (readonly [operation: string, part: Part, because: string])[] = [
   ['iam.role_bindings.create_batch', 'request', 'the genuine body is a bare list'],
   ['iam.role_bindings.create_batch', 'answer', 'the genuine answer is built row by row'],
@@ -119,9 +119,7 @@ export const UNPAIRED: readonly (readonly [operation: string, part: Part, becaus
   ['ping.ping.ping', 'answer', 'one word'],
 ]
 
-/**
- * The genuine v1 was written from the facts and knows nothing of the tables: where both agree, neither has agreed with itself.
- */
+/** The genuine v1 was written from the facts and does not use the tables. Where both agree, neither has agreed with itself. */
 export const pairs: readonly Pair[] = ROWS.map(([id, part, message, more]) => ({ table: tableOf(id, part), genuine: message, ...more }))
 
 export function tableOf(id: string, part: Part): Message {

@@ -17,7 +17,7 @@ import { operations } from '../messages.ts'
 const classify = createClassify(mappings)
 const router = createRouter(operations)
 
-/** v1's gateway over all that v1 had; the service over all that v2 has. Both were written from the facts, not from the tables. */
+/** v1's gateway over all operations of v1, and the service over all of v2's. Both were written from the facts, not from the tables. */
 const v1 = genuine.createRouter(operations.map(({ method, template }) => routeOf(method, template)))
 const v2 = genuine.createRouter(serviceRoutes.filter(({ template }) => /^\/\w+\/v2\//.test(template)))
 
@@ -25,7 +25,7 @@ function routeOf(method: Route['method'], template: string): Route {
   return { method, template, auth: 'none', handle: () => ({}) }
 }
 
-/** Where the gateway leads a target, read as Go reads it: bytes that are no UTF-8 are bytes all the same. */
+/** Returns the gateway's route for a target. It reads the target as Go does: bytes that are not UTF-8 stay bytes. */
 function gateway(router: genuine.Router, method: string, url: string): genuine.Match | undefined {
   const path = url.replace(/\?.*$/s, '')
   if (/%(?![0-9a-f]{2})/i.test(path)) return undefined
@@ -50,7 +50,7 @@ const value = fc.oneof(
   fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join('')),
 )
 
-/** A route of a table, filled in, perhaps in other letters, with pieces where nobody expects them. */
+/** Draws a route of a table with values, in changed case and with unexpected parts. */
 function requests(routes: readonly Operation[]): Arbitrary<readonly [method: Route['method'], url: string]> {
   const extra = fc.array(fc.tuple(fc.nat(), piece), { maxLength: 2 })
   const drawn = fc.tuple(fc.constantFrom(...routes), fc.array(value, { minLength: 2, maxLength: 2 }), extra, fc.nat(20), fc.option(method))
@@ -64,7 +64,7 @@ function requests(routes: readonly Operation[]): Arbitrary<readonly [method: Rou
 }
 const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
 
-it('what a target means to the router and the mode rules is what its bytes mean to v1', () => {
+it('the router and the mode rules understand a target as v1 does', () => {
   let led = 0
   holds(requests(operations), ([method, url]) => {
     const to = classify(url)
@@ -85,10 +85,10 @@ function callsOf(operation: Operation, request: V1Request) {
   return trace({ operation, request, env, shapeOf: createShapes(mappings) }).calls
 }
 
-/** What the gateway makes of a variable, when it is UTF-8. */
+/** Returns the gateway's value of a variable, if it is UTF-8. */
 const asText = (bytes: string) => Buffer.from(bytes, 'latin1').toString()
 
-it('a v2 call leads to a method that the table of its operation names, with the variables that were meant', () => {
+it('a v2 call reaches a method that its table names, with the intended variables', () => {
   let made = 0
   const translated = operations.filter(({ begin }) => begin)
   holds(fc.tuple(requests(translated), value), ([[method, url], text]) => {
@@ -98,7 +98,7 @@ it('a v2 call leads to a method that the table of its operation names, with the 
     const { operation, params } = match
     const query = parseQuery(`id=${encodeURIComponent(text)}`)
     const meant = new Set(['', text, ...Object.values(params)])
-    // A tag is updated by being made anew in its repo.
+    // A tag is updated by creating it anew in its repo.
     if (operation.id === 'registry.tags.update') meant.add(parentUid(params.id ?? '') ?? '')
     for (const call of callsOf(operation, { params, query, body: { role: text, identity: text, group: text } })) {
       made += 1

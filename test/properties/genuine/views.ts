@@ -2,19 +2,19 @@ import { parentUid } from '../../../src/tables/language/uid.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Where v2 keeps what a stored row of the genuine v1 holds, resource by resource; only rows that differ have a view. */
+/** Where v2 keeps the data of a stored row of the genuine v1, by resource. Only rows that differ have a view. */
 export interface View {
-  /** A stored row as the service completes it before it shows it. */
+  /** Completes a stored row as the service does before it shows it. */
   readonly completed?: (row: Json) => Json
-  /** The v2 answer with the same content. */
+  /** Returns the v2 answer with the same content. */
   readonly inV2?: (row: Json) => Json
-  /** What is left for v2 of a body that the genuine v1 has read. */
+  /** Returns what v2 gets of a body that the genuine v1 has read. */
   readonly toV2?: (stored: Json) => Json
 }
 
 const withoutProviders = ({ providers: _, ...questions }: Json = {}): Json => questions
 
-/** v1 nests the questions, v2 is flat and has dropped one of them; names are not the caller's to write (facts §3.3). */
+/** v1 nests the questions; v2 is flat and has dropped one of them. The caller cannot write names (facts §3.3). */
 export const metadata: View = {
   completed: ({ onboardingQuestions, ...row }) => ({ ...row, onboardingQuestions: withoutProviders(onboardingQuestions as Json) }),
   inV2: ({ onboardingQuestions, ...row }) => ({ ...(onboardingQuestions as Json), ...row }),
@@ -24,7 +24,7 @@ export const metadata: View = {
   }),
 }
 
-/** v2 gathers under `identity` what v1 shows beside it (facts §3.5). */
+/** v2 groups under `identity` what v1 shows beside it (facts §3.5). */
 export const hydratedBinding: View = {
   inV2: ({ identityUid, email, emailUnverified, claimMatchIssuer, claimMatchSubject, ...row }) => ({
     ...row,
@@ -32,7 +32,7 @@ export const hydratedBinding: View = {
   }),
 }
 
-/** The group is the parent part of the uid, whether v2 says so or not. */
+/** The group is the parent part of the uid, whether v2 returns it or not. */
 export const writtenBinding: View = {
   completed: (row) => ({ group: parentUid(String(row['uid'] ?? '')), ...row }),
   inV2: ({ identityUid, roleUid, group, ...row }) => ({
@@ -48,7 +48,7 @@ const SERVER_SIDE = ['uniqueTags', 'expirationTime', 'apkoOverlay', 'gracePeriod
 const configWithout = (config: unknown, names: readonly string[]): Json | undefined =>
   config === undefined ? undefined : Object.fromEntries(Object.entries(config as Json).filter(([name]) => !names.includes(name)))
 
-/** The readme is a resource of its own in v2; one member of sync_config is gone, and four are not written at all (facts §4.1). */
+/** In v2 the readme is a resource of its own. One member of sync_config is gone, and four are not written at all (facts §4.1). */
 export const repo: View = {
   completed: (row) => ({ ...row, sync_config: configWithout(row['sync_config'], ['syncApks']) }),
   inV2: ({ readme, ...row }) => ({ ...row, content: readme }),
@@ -60,11 +60,11 @@ export const repo: View = {
 
 export const eolTag: View = { inV2: ({ id, tagStatus, ...row }) => ({ ...row, uid: id, status: tagStatus }) }
 
-/** An advisory's own uid tells the parent that v1 names in the envelope (facts §5.1, §5.2). */
+/** An advisory's own uid contains the parent that v1 names in the envelope (facts §5.1, §5.2). */
 export const advisories: View = { inV2: ({ id, ...row }) => (id === undefined ? row : { ...row, first: { uid: `${id}/advisory` } }) }
 export const advisoryEvents: View = { inV2: ({ parentId }) => (parentId === undefined ? {} : { uid: `${parentId}/advisory` }) }
 
-/** A number in v1, a string of 64 bits in v2 (facts §6.1). */
+/** A number in v1, a 64-bit integer as a string in v2 (facts §6.1). */
 export const total: View = {
   inV2: ({ totalArtifacts, ...row }) => (totalArtifacts === undefined ? row : { ...row, totalCount: String(totalArtifacts) }),
 }

@@ -26,7 +26,7 @@ export interface Writer {
 }
 
 /**
- * The conversation of one request with v2: it says who asks, watches the calls and takes the answer. A class, because every request has one.
+ * The conversation of one request with v2. It names the caller, watches the calls and takes the answer. A class, because every request has one.
  */
 export class Conversation implements CallContext, TakeAnswer {
   readonly headers: CallContext['headers']

@@ -44,9 +44,9 @@ export interface Proxy {
   listen(): Promise<unknown>
   /** Stops at once, without waiting for a request. */
   stop(): Promise<void>
-  /** Leaves the balancer and lets requests finish, each for as long as the settings say. */
+  /** Leaves the balancer and lets requests finish within the times of the settings. */
   retire(): Promise<void>
-  /** Closes what it holds open towards the services. */
+  /** Closes its connections to the services. */
   release(): void
   readonly url: string
 }

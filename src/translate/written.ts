@@ -2,7 +2,7 @@ import { ROWS } from '../tables/plan/plan.ts'
 import type { RowsTurn } from '../tables/plan/turn.ts'
 import { countOf, isRowText } from '../tables/text/row-text.ts'
 
-/** JSON text: pieces of its bytes, or, if it is short, a text with a letter for each byte (Latin-1). */
+/** JSON text: pieces of its bytes. A short one is a text with a letter for each byte (Latin-1). */
 export type Written = readonly Buffer[] | string
 
 /** The bytes of a written text. */

@@ -78,7 +78,7 @@ describe('a traced request', () => {
     expect(spans.map(({ status }) => status)).toEqual([2, 2])
   })
 
-  it('that is native or unknown keeps its name', async () => {
+  it('keeps its name if it is native or unknown', async () => {
     const { spans } = await traced('/iam/v2/groups', { traceparent: `00-${TRACE}-${PARENT}-01` })
     expect(spans).toEqual([])
     expect(v2.seen[0]?.headers.traceparent).toBe(`00-${TRACE}-${PARENT}-01`)

@@ -46,7 +46,7 @@ export interface Teller {
   failed(thrown: unknown): void
 }
 
-/** Makes the calls of a turn, and tells their outcomes, possibly at once. */
+/** Makes the calls of a turn and delivers their outcomes, possibly at once. */
 export type Make = (turn: AskTurn, teller: Teller) => void
 
 /** Takes the results of an operation. */
@@ -66,7 +66,7 @@ export function run(begin: () => Turn, make: Make, taker: Taker): void {
 
 const NONE: readonly Outcome[] = []
 
-/** A turn that goes on. */
+/** A turn with a continuation. */
 interface Going {
   readonly next: (outcomes: readonly Outcome[]) => Turn
 }
@@ -87,7 +87,7 @@ class Run implements Teller {
     this.#isMaking = false
   }
 
-  /** Goes on until it waits. Calls that are answered at once go on in this loop, so that a long list does not grow the stack. */
+  /** Continues until it waits. Calls that are answered at once continue in this loop, so that a long list does not grow the stack. */
   go(from: Going, outcomes: readonly Outcome[]): void {
     let going: Going | undefined = from
     let told: readonly Outcome[] | undefined = outcomes
@@ -107,7 +107,7 @@ class Run implements Teller {
     this.#taker.failed(thrown)
   }
 
-  /** The next turn; undefined when it was the last one. */
+  /** Returns the next turn; undefined after the last one. */
   #next(going: Going, outcomes: readonly Outcome[]): AskTurn | RowsTurn | undefined {
     let turn: Turn
     try {
@@ -121,7 +121,7 @@ class Run implements Teller {
     return undefined
   }
 
-  /** The outcomes, where they are told at once. */
+  /** The outcomes, if they arrive at once. */
   #ask(turn: AskTurn): readonly Outcome[] | undefined {
     this.#asked = turn
     this.#told = undefined

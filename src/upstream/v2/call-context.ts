@@ -22,6 +22,6 @@ export interface CallContext {
   onCall(call: Call): CallWatch | undefined
   /** Called for every answer that was parsed because its call could not read it in the preferred form. */
   onParsed?(): void
-  /** Told whenever a call is wanted, also of one that is shared or was kept. */
+  /** Called for every wanted call, even if it is shared or cached. */
   onAsk?(): void
 }

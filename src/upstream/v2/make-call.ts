@@ -29,7 +29,7 @@ export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall 
   }
 }
 
-/** Tells the watch first. A class, because every call has one. */
+/** Calls the observer first. A class, because every call has one. */
 class Watched implements Landing<RawAnswer> {
   readonly #landing: Landing<RawAnswer>
   readonly #watch: CallWatch

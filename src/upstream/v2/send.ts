@@ -109,7 +109,7 @@ function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)
 }
 
-/** Hands on what an answer says. A class, because every read has one. */
+/** Delivers the content of an answer. A class, because every read has one. */
 class Parsed implements Landing<RawAnswer> {
   readonly #call: Call
   readonly #context: CallContext

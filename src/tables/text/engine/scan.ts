@@ -1,4 +1,4 @@
-/** Reading JSON in memory. A zero byte, which no JSON may hold, stands behind the text, so that nothing here looks for its end. */
+/** Reading JSON in memory. A zero byte, which JSON cannot hold, follows the text, so that no function checks for its end. */
 
 /** How a value is written; `LOOKS` in member.ts has the same order. */
 export const ABSENT: i32 = 0

@@ -146,7 +146,7 @@ it.each(['cutover', 'clients'])('%s requires a running proxy', async (command) =
 })
 
 describe('modes in the configuration', () => {
-  it('accepts one mode as a flag, and demo then adds a v1 service', async () => {
+  it('accept one mode as a flag; demo then adds a v1 service', async () => {
     const lines: string[] = []
     let stop = () => {}
     const started = new Promise<void>((resolve) => {
@@ -185,7 +185,7 @@ describe('modes in the configuration', () => {
       2,
       'modes.rules.0.canary.percent in the flag --mode must be a number from 0 to 100.',
     ],
-  ])('rejects %j', async (argv, code, err) => {
+  ])('reject %j', async (argv, code, err) => {
     expect(await runCommand(argv as string[])).toEqual({ code, out: '', err: expect.stringContaining(err as string) })
   })
 })

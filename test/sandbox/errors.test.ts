@@ -58,7 +58,7 @@ describe('typed details (specification §7)', () => {
     const target = `/${path.replace('{uid}', path.startsWith('libraries') ? 'none' : missing())}`
     const named = { code: 5, details: [{ '@type': `${GOOGLE}ErrorInfo` }, { '@type': `${GOOGLE}ResourceInfo` }] }
     const replies = [await get(target), ...(/readme|size|versions|advisories/.test(path) ? [] : [await remove(target)])]
-    // A repeated delete may succeed (ASSUMPTIONS.md, "Deletes").
+    // A repeated delete may succeed (facts §14).
     for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject({ status: 404, json: named })
     expect(replies[0]?.status).toBe(404)
   })

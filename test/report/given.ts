@@ -34,7 +34,7 @@ export async function proxy(settings: Partial<Config> = {}) {
   onTestFinished(() => stage.close())
   return {
     adminUrl: stage.server.adminUrl,
-    /** Sends a read, and waits until it was compared. */
+    /** Sends a read, and waits until it is compared. */
     async ask(path: string) {
       await stage.request('GET', path)
       await stage.server.idle()

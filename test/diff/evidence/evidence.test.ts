@@ -20,7 +20,7 @@ function evidence(windowMs = 1_000, entries = 100_000) {
   return { clock, ...createEvidence(() => clock.now, { windowMs, entries }) }
 }
 
-/** So many different observations. */
+/** Adds this many different observations. */
 function observe(to: ReturnType<typeof evidence>, count: number, outcome: ComparisonOutcome = 'match', operation = LIST): void {
   for (let nth = 0; nth < count; nth++) to.observe(one({ operation, outcome, shape: `${outcome}-${nth}` }))
 }

@@ -31,7 +31,7 @@ function held(): number {
 }
 
 /** The bytes of a body between two measurements of the memory. */
-const PACE = 4 * MEBIBYTE
+const PACE = 10 * MEBIBYTE
 
 export const largeFaults: readonly Fault[] = [
   {

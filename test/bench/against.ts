@@ -8,16 +8,16 @@ import { environment } from './report/report.ts'
 import { median } from './report/statistics.ts'
 import { PAGE_ROWS, uidAt } from './rows.ts'
 
-const USAGE = `node .bench/against.js [--launches N] [--path PATH]… CHECKOUT…
+const USAGE = `node .bench/against.js [--launches N] [--rest MS] [--path PATH]… CHECKOUT…
   The CPU time of a request: this checkout against others, each started as its own image starts it.
   CHECKOUT     the folder of another checkout, built
   --launches   how often all of them are started; otherwise 5
+  --rest       milliseconds from the start to the first request; otherwise 3000
   --path       what is asked; otherwise one resource by its id, and a page of ${PAGE_ROWS} rows`
 
 const PATHS = [`/registry/v1/tags?id=${uidAt(1)}`, `/registry/v1/tags?limit=${PAGE_ROWS}`]
 const ROWS = 10_000
 const ROUNDS = 14
-const REST_MS = 3000
 const WARM_MS = 2000
 const TURN_MS = 250
 const CONNECTIONS = 50
@@ -33,10 +33,10 @@ async function turn({ pid, url }: Child, path: string, ms: number): Promise<numb
  * Runs one launch of all checkouts. They rest, are warmed up and are measured in turns, so that a busy machine affects all of them.
  * Every round begins with another checkout. Returns the times of each round.
  */
-async function launch(upstream: Child, checkouts: readonly string[], path: string): Promise<readonly (readonly number[])[]> {
+async function launch(upstream: Child, checkouts: readonly string[], path: string, rest: number): Promise<readonly (readonly number[])[]> {
   const children: Child[] = []
   for (const checkout of checkouts) children.push(await startCrosswalk(upstream.url, { checkout }))
-  await new Promise((resolve) => setTimeout(resolve, REST_MS))
+  await new Promise((resolve) => setTimeout(resolve, rest))
   for (const child of children) await turn(child, path, WARM_MS)
   const rounds: number[][] = []
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -65,7 +65,11 @@ function lines(checkouts: readonly string[], launches: readonly (readonly (reado
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { launches: { type: 'string', default: '5' }, path: { type: 'string', multiple: true, default: PATHS } },
+  options: {
+    launches: { type: 'string', default: '5' },
+    rest: { type: 'string', default: '3000' },
+    path: { type: 'string', multiple: true, default: PATHS },
+  },
 })
 if (positionals.length === 0) {
   process.stderr.write(`${USAGE}\n`)
@@ -78,7 +82,7 @@ try {
   const upstream = await startUpstream(ROWS)
   for (const path of values.path) {
     const launches: (readonly (readonly number[])[])[] = []
-    for (let at = 0; at < Number(values.launches); at += 1) launches.push(await launch(upstream, checkouts, path))
+    for (let at = 0; at < Number(values.launches); at += 1) launches.push(await launch(upstream, checkouts, path, Number(values.rest)))
     process.stdout.write(`${path}\n${lines(checkouts, launches)}`)
   }
 } finally {

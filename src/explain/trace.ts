@@ -80,7 +80,7 @@ function outcomeOf({ operation, shapeOf }: ExplainedRequest, call: Call, number:
 }
 
 /** Returns the form with known values in place of their markers. */
-function withValues(form: JsonObject, values: Scenario['values']): JsonObject {
+export function withValues(form: JsonObject, values: Scenario['values']): JsonObject {
   if (!values || values.size === 0) return form
   return JSON.parse(JSON.stringify(form), (_, value) => (typeof value === 'string' ? (values.get(value) ?? value) : value)) as JsonObject
 }

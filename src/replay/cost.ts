@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.ts'
 import { ordinary } from '../explain/guards.ts'
-import { type ExplainedRequest, follow } from '../explain/trace.ts'
+import { type ExplainedRequest, follow, withValues } from '../explain/trace.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import { PAGE_SIZE } from '../tables/plan/page.ts'
@@ -43,7 +43,7 @@ export function costOf(subject: ExplainedRequest, rows: number): Cost {
 type AnswerCall = (call: Call, number: number) => Outcome
 
 function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values: ReadonlyMap<string, string>): AnswerCall {
-  const known = (form: JsonObject) => (values.size === 0 ? form : withValues(form, values))
+  const known = (form: JsonObject) => withValues(form, values)
   return (call, number) => {
     const { plural, body } = shapeOf(operation, call)
     if (plural === undefined) return { ok: true, body: known(body(number, 0)) }
@@ -62,9 +62,4 @@ function parameter({ query }: Call, name: string): string | undefined {
 function identified(row: JsonObject, nth: number): JsonObject {
   const uid = `${'0'.repeat(40)}/${nth.toString(16).padStart(16, '0')}`
   return { ...row, uid, id: uid }
-}
-
-/** Returns the form with known texts in place of their markers. */
-function withValues(form: JsonObject, values: ReadonlyMap<string, string>): JsonObject {
-  return JSON.parse(JSON.stringify(form), (_, value) => (typeof value === 'string' ? (values.get(value) ?? value) : value)) as JsonObject
 }

@@ -3,7 +3,7 @@ import { differences } from '../../mappings/differences.ts'
 import { answerForm, ERROR_FORM, type Form } from '../../src/diff/compare/form.ts'
 import { segmentsOf } from '../../src/diff/compare/json-path.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
-import { court, operations, seen } from './given.ts'
+import { asked, court, operations, seen } from './given.ts'
 
 /** True if the tables have the place that a pattern names. */
 function knows(form: Form, [first, ...rest]: readonly string[]): boolean {
@@ -29,9 +29,12 @@ describe('the signs of declared differences', () => {
     const { judge } = court(differences)
     const list = operations.find(({ id }) => id === 'registry.repos.list')!
     const error = (details: unknown[], message = 'no') => seen({ code: 3, message, details }, 400)
-    expect(judge(list, error([]), error([{ '@type': 'x' }]))).toMatchObject({ outcome: 'expected', findings: [{ code: 'error-details' }] })
-    expect(judge(list, error([{ '@type': 'y' }]), error([{ '@type': 'x' }])).outcome).toBe('mismatch')
-    expect(judge(list, error([]), error([], 'yes')).outcome).toBe('mismatch')
+    expect(judge(asked(list), error([]), error([{ '@type': 'x' }]))).toMatchObject({
+      outcome: 'expected',
+      findings: [{ code: 'error-details' }],
+    })
+    expect(judge(asked(list), error([{ '@type': 'y' }]), error([{ '@type': 'x' }])).outcome).toBe('mismatch')
+    expect(judge(asked(list), error([]), error([], 'yes')).outcome).toBe('mismatch')
   })
 
   it('leave most of an approximated answer to be compared', () => {
@@ -40,9 +43,9 @@ describe('the signs of declared differences', () => {
     const tag = { id: 'a', name: 'n', main_package_name: 'p', tag_status: 'TAG_IN_GRACE', grace_period_expiry_date: '2026-01-01T00:00:00Z' }
     const shown = { ...tag, main_package_name: '', tag_status: 'TAG_ACTIVE', grace_period_expiry_date: null }
     const answer = (...items: object[]) => seen({ items, next_page_token: '' })
-    expect(judge(list, answer(tag), answer(shown)).outcome).toBe('expected')
-    expect(judge(list, answer(tag), answer({ ...shown, name: 'other' })).outcome).toBe('mismatch')
-    expect(judge(list, answer(tag), answer({ ...shown, main_package_name: 'q' })).outcome).toBe('mismatch')
-    expect(judge(list, answer(tag, { ...tag, id: 'b' }), answer(shown)).outcome).toBe('mismatch')
+    expect(judge(asked(list), answer(tag), answer(shown)).outcome).toBe('expected')
+    expect(judge(asked(list), answer(tag), answer({ ...shown, name: 'other' })).outcome).toBe('mismatch')
+    expect(judge(asked(list), answer(tag), answer({ ...shown, main_package_name: 'q' })).outcome).toBe('mismatch')
+    expect(judge(asked(list), answer(tag, { ...tag, id: 'b' }), answer(shown)).outcome).toBe('mismatch')
   })
 })

@@ -1,10 +1,12 @@
 import { mappings } from '../../mappings/index.ts'
 import { type Compare, createCompare, type SeenAnswer } from '../../src/diff/compare/compare.ts'
 import type { Finding } from '../../src/diff/compare/finding.ts'
+import type { AskedRequest } from '../../src/diff/judge/asked-request.ts'
 import { createExpected, type Declaration } from '../../src/diff/judge/expected.ts'
 import { createJudge } from '../../src/diff/judge/judge.ts'
 import { createNoise } from '../../src/diff/judge/noise.ts'
 import { createSettle } from '../../src/diff/judge/race.ts'
+import { parseQuery } from '../../src/request/query-string.ts'
 import type { Operation } from '../../src/tables/operations/operation.ts'
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)
@@ -13,6 +15,12 @@ export function operationOf(id: string): Operation {
   const found = operations.find((operation) => operation.id === id)
   if (!found) throw new Error(`no operation ${id}`)
   return found
+}
+
+/** Returns a request of an operation, with the query string as a client writes it. */
+export function asked(operation: Operation | string, query = '', params: Readonly<Record<string, string>> = {}): AskedRequest {
+  const found = typeof operation === 'string' ? operationOf(operation) : operation
+  return { operation: found, request: { params, query: parseQuery(query), body: undefined } }
 }
 
 export const compare: Compare = createCompare('specification')

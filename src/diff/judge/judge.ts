@@ -1,6 +1,6 @@
-import type { Operation } from '../../tables/operations/operation.ts'
 import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
+import type { AskedRequest } from './asked-request.ts'
 import type { ExpectedDifferences } from './expected.ts'
 import type { Noise } from './noise.ts'
 
@@ -35,10 +35,10 @@ export interface Judgement {
 }
 
 /** Judges two answers to one request, both in v1 space. It is pure: `tally` counts the judgements that are recorded. */
-export type Judge = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Judgement
+export type Judge = (asked: AskedRequest, v1: SeenAnswer, v2: SeenAnswer) => Judgement
 
 export function createJudge(compare: Compare, expected: ExpectedDifferences, noise: Noise): Judge {
-  return (operation, v1, v2) => {
+  return ({ operation }, v1, v2) => {
     const failed = failureOf(v1, v2)
     if (failed) return failed
     const compared = compare(operation, v1, v2)

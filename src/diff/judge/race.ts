@@ -2,6 +2,7 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf } from '../compare/json-path.ts'
+import type { AskedRequest } from './asked-request.ts'
 import { type Judge, type Judgement, unexplained } from './judge.ts'
 import type { Noise } from './noise.ts'
 
@@ -20,7 +21,7 @@ export interface Again {
 }
 
 /** Settles a mismatch after the request was repeated. */
-export type Settle = (operation: Operation, first: First, again: Again) => Judgement
+export type Settle = (asked: AskedRequest, first: First, again: Again) => Judgement
 
 /**
  * Distinguishes a race from a mismatch (design §7). v2 was asked again between two reads of v1:
@@ -31,10 +32,11 @@ export type Settle = (operation: Operation, first: First, again: Again) => Judge
  * - v2 now agrees otherwise: v2 was wrong once, which is a mismatch too.
  */
 export function createSettle(judge: Judge, compare: Compare, noise: Noise): Settle {
-  return (operation, first, again) => {
+  return (asked, first, again) => {
+    const { operation } = asked
     const between = movement(compare, noise, operation, first.v1, again.v1)
     const around = movement(compare, noise, operation, again.v1, again.v1Again)
-    const second = judge(operation, again.v1, again.v2)
+    const second = judge(asked, again.v1, again.v2)
     if (second.outcome === 'inconclusive' || second.outcome === 'error') return second
     if (!between || !around) return inconclusive('v1 could not be asked again')
     const still = unexplained(second.findings)

@@ -15,7 +15,7 @@ export interface Judging {
   readonly noise: Noise
 }
 
-/** A read whose first answer is known. */
+/** A read whose first answer is known. Its `read` does not throw: a request that the tables cannot read is not compared. */
 export interface AnsweredRead extends Asking {
   /** The side that gave the first answer. */
   readonly by: Side
@@ -47,22 +47,22 @@ export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging
   }
   const other = read.other ?? (await asked(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
-  const { operation } = read
+  const question = { operation: read.operation, request: read.read() }
   if (read.learn) await learn(read, v1, asked, judging)
-  const judgement = judging.judge(operation, v1.seen, v2.seen)
+  const judgement = judging.judge(question, v1.seen, v2.seen)
   if (judgement.outcome !== 'mismatch') return { judgement, v1, v2 }
   const again = {
     v1: (await asked('v1')).seen,
     v2: (await asked('v2', (exchanged) => calls.push(exchanged))).seen,
     v1Again: (await asked('v1')).seen,
   }
-  const settled = judging.settle(operation, { v1: v1.seen, v2: v2.seen, judgement }, again)
+  const settled = judging.settle(question, { v1: v1.seen, v2: v2.seen, judgement }, again)
   // Another comparison may have learnt meanwhile that it is noise.
-  const now = judging.judge(operation, v1.seen, v2.seen)
+  const now = judging.judge(question, v1.seen, v2.seen)
   if (now.outcome !== 'mismatch') return { judgement: now, v1, v2 }
-  const gone = settled.outcome === 'mismatch' && judging.judge(operation, again.v1, again.v2).outcome !== 'mismatch'
+  const gone = settled.outcome === 'mismatch' && judging.judge(question, again.v1, again.v2).outcome !== 'mismatch'
   if (gone) return { judgement: excuse(read) ?? settled, v1, v2 }
-  return { judgement: settled, v1, v2, observed: { request: read.read(), v1: again.v1, calls } }
+  return { judgement: settled, v1, v2, observed: { request: question.request, v1: again.v1, calls } }
 }
 
 /**

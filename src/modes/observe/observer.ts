@@ -73,6 +73,8 @@ async function lookAtRead(watched: WatchedRequest, means: Means, signal: Signal)
   const { request, served, wrote } = watched
   const { settings, journal, cursors, skipped } = means
   const { operation, caller, raw, read } = request
+  const subject = subjectOf(watched)
+  if (!subject) return
   const token = pageTokenOf(operation, raw.url)
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
   if (token !== undefined && otherToken === undefined) {
@@ -87,8 +89,7 @@ async function lookAtRead(watched: WatchedRequest, means: Means, signal: Signal)
   const compared = await compareRead(question, settings.ask, journal.judging, signal)
   const [own, others] = tokensOf(compared, served.by)
   if (own && others) cursors.learn(caller, operation.id, own, others)
-  const subject = subjectOf(watched)
-  if (subject) journal.compared(subject, 'read', operation, compared)
+  journal.compared(subject, 'read', operation, compared)
 }
 
 async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal): Promise<void> {

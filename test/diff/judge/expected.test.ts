@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Declaration } from '../../../src/diff/judge/expected.ts'
 import { tally } from '../../../src/diff/judge/judge.ts'
 import { covers } from '../../../src/tables/operations/operation-pattern.ts'
-import { child, court, operationOf, seen } from '../given.ts'
+import { asked, child, court, operationOf, seen } from '../given.ts'
 
 const declarations: readonly Declaration[] = [
   { code: 'error-details', operations: ['*'], signs: [{ at: ['/details'], kinds: ['value'] }] },
@@ -18,7 +18,7 @@ describe('a declared difference', () => {
   const { judge } = court(declarations)
 
   it('explains the findings that it covers, and gives its code', () => {
-    const judged = judge(LIST, seen(row({ readme: 'long' })), seen(row({ readme: '' })))
+    const judged = judge(asked(LIST), seen(row({ readme: 'long' })), seen(row({ readme: '' })))
     expect(judged).toMatchObject({ outcome: 'expected', findings: [{ code: 'no-readme' }] })
   })
 
@@ -27,38 +27,38 @@ describe('a declared difference', () => {
     ['another kind', row({ readme: 'long' }), row({})],
     ['another place', row({ name: 'long' }), row({ name: '' })],
   ])('does not explain %s', (_, v1, v2) => {
-    expect(judge(LIST, seen(v1), seen(v2)).outcome).toBe('mismatch')
+    expect(judge(asked(LIST), seen(v1), seen(v2)).outcome).toBe('mismatch')
   })
 
   it('does not explain another operation', () => {
-    expect(judge(operationOf('registry.tags.list'), seen(row({ readme: 'a' })), seen(row({ readme: '' }))).outcome).toBe('mismatch')
+    expect(judge(asked('registry.tags.list'), seen(row({ readme: 'a' })), seen(row({ readme: '' }))).outcome).toBe('mismatch')
   })
 
   it('does not hide an undeclared difference beside it', () => {
-    const judged = judge(LIST, seen(row({ readme: 'long', name: 'a' })), seen(row({ readme: '', name: 'b' })))
+    const judged = judge(asked(LIST), seen(row({ readme: 'long', name: 'a' })), seen(row({ readme: '', name: 'b' })))
     expect(judged.outcome).toBe('mismatch')
     expect(judged.findings.map(({ code }) => code).sort()).toEqual(['no-readme', undefined])
   })
 
   it('can name two statuses, and then explains only these two', () => {
     const create = operationOf('iam.groups.create')
-    expect(judge(create, seen({}), seen({}, 400)).outcome).toBe('expected')
-    expect(judge(create, seen({}), seen({}, 403)).outcome).toBe('mismatch')
+    expect(judge(asked(create), seen({}), seen({}, 400)).outcome).toBe('expected')
+    expect(judge(asked(create), seen({}), seen({}, 403)).outcome).toBe('mismatch')
   })
 
   it('can cover everything below a place', () => {
     const overlay = (environment: object) => row({ custom_overlay: { environment } })
-    expect(judge(LIST, seen(overlay({ A: '1' })), seen(overlay({}))).findings).toMatchObject([{ code: 'no-environment' }])
-    expect(judge(LIST, seen(row({ environment: {} })), seen(row({}))).findings).toMatchObject([{ code: 'no-environment' }])
+    expect(judge(asked(LIST), seen(overlay({ A: '1' })), seen(overlay({}))).findings).toMatchObject([{ code: 'no-environment' }])
+    expect(judge(asked(LIST), seen(row({ environment: {} })), seen(row({}))).findings).toMatchObject([{ code: 'no-environment' }])
   })
 })
 
 describe('the report of declarations', () => {
   it('distinguishes matched, stale and invisible declarations', () => {
     const { judge, expected } = court(declarations)
-    tally(expected, LIST.id, judge(LIST, seen(row({ readme: 'a' })), seen(row({ readme: '' }))))
-    tally(expected, LIST.id, judge(LIST, seen(row({})), seen(row({}))))
-    tally(expected, LIST.id, judge(LIST, seen({}, 500), seen({})))
+    tally(expected, LIST.id, judge(asked(LIST), seen(row({ readme: 'a' })), seen(row({ readme: '' }))))
+    tally(expected, LIST.id, judge(asked(LIST), seen(row({})), seen(row({}))))
+    tally(expected, LIST.id, judge(asked(LIST), seen({}, 500), seen({})))
     const states = expected.report().map(({ code, state, findings, comparisons }) => [code, state, findings, comparisons])
     expect(states).toEqual([
       ['error-details', 'stale', 0, 2],

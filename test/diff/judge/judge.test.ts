@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
-import { court, operationOf, seen } from '../given.ts'
+import { asked, court, seen } from '../given.ts'
 
 const { judge } = court()
-const operation = operationOf('registry.repos.list')
+const question = asked('registry.repos.list')
 const body = { items: [] }
 const error = { code: 7, message: 'no', details: [] }
 
@@ -33,7 +33,7 @@ describe('the outcome of two answers', () => {
   ]
   it.each(statuses)('for HTTP %i and HTTP %i: %s', (v1, v2, outcome) => {
     const answer = (status: number) => seen(status < 400 ? body : error, status)
-    const judged = judge(operation, answer(v1), answer(v2))
+    const judged = judge(question, answer(v1), answer(v2))
     expect(judged.outcome).toBe(outcome)
     if (outcome === 'error' || outcome === 'inconclusive') expect(judged.reason).toMatch(/HTTP \d|client|caller/)
   })
@@ -47,6 +47,6 @@ describe('the outcome of two answers', () => {
   ]
   it.each(unasked)('for HTTP %i of v1 and HTTP %i of the tables without a call to v2: %s', (v1, v2, outcome) => {
     const given = seen(v2 < 400 ? body : error, v2)
-    expect(judge(operation, seen(v1 < 400 ? body : error, v1), { ...given, unasked: true }).outcome).toBe(outcome)
+    expect(judge(question, seen(v1 < 400 ? body : error, v1), { ...given, unasked: true }).outcome).toBe(outcome)
   })
 })

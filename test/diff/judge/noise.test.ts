@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createNoise } from '../../../src/diff/judge/noise.ts'
-import { child, court, findings, operationOf, seen } from '../given.ts'
+import { asked, child, court, findings, seen } from '../given.ts'
 
 const ID = 'iam.identities.list'
 const row = (members: object, nth = 1) => ({ id: child(nth), name: 'a', last_seen: '2026-01-01T00:00:00Z', updated_at: null, ...members })
@@ -22,12 +22,12 @@ describe('a member that v1 changes by itself', () => {
   it('is noise in value only: type and presence still count', () => {
     const { noise, judge } = court()
     for (let ask = 0; ask < 3; ask++) noise.learn(ID, busy())
-    const against = (members: object | undefined) => judge(operationOf(ID), seen(list(row({}))), seen(list(row(members ?? {})))).outcome
+    const against = (members: object | undefined) => judge(asked(ID), seen(list(row({}))), seen(list(row(members ?? {})))).outcome
     expect(against(later(9))).toBe('noise')
     expect(against({ last_seen: null })).toBe('mismatch')
     expect(against({ last_seen: undefined })).toBe('mismatch')
     expect(against({ ...later(9), name: 'b' })).toBe('mismatch')
-    expect(judge(operationOf('iam.groups.list'), seen(list(row({}))), seen(list(row(later(9))))).outcome).toBe('mismatch')
+    expect(judge(asked('iam.groups.list'), seen(list(row({}))), seen(list(row(later(9))))).outcome).toBe('mismatch')
   })
 
   it('is not noise if the row was written meanwhile', () => {
@@ -58,7 +58,7 @@ describe('a member that v1 changes by itself', () => {
     const { noise, judge } = court()
     const [there, back] = [list(row({}), row({}, 2)), list(row({}, 2), row({}))]
     for (let ask = 0; ask < 3; ask++) noise.learn(ID, findings(ID, there, back))
-    expect(judge(operationOf(ID), seen(there), seen(back)).outcome).toBe('noise')
+    expect(judge(asked(ID), seen(there), seen(back)).outcome).toBe('noise')
   })
 
   it('is unlearned in the long run if it stays stable', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
-import { child, court, findings, operationOf, seen } from '../given.ts'
+import { asked, child, court, findings, seen } from '../given.ts'
 
 const ID = 'registry.repos.list'
-const operation = operationOf(ID)
+const question = asked(ID)
 const row = (nth: number, members: object = {}) => ({
   id: child(nth),
   name: 'a',
@@ -19,9 +19,9 @@ type Answers = readonly [v1: object, v2: object, v1Again: object, v2Again: objec
 
 function settled([v1, v2, ...again]: Answers, parts = court()) {
   const [a, b, c] = again.map((body) => seen(body))
-  const judgement = parts.judge(operation, seen(v1), seen(v2))
+  const judgement = parts.judge(question, seen(v1), seen(v2))
   expect(judgement.outcome).toBe('mismatch')
-  return parts.settle(operation, { v1: seen(v1), v2: seen(v2), judgement }, { v1: a!, v2: b!, v1Again: c! })
+  return parts.settle(question, { v1: seen(v1), v2: seen(v2), judgement }, { v1: a!, v2: b!, v1Again: c! })
 }
 
 const right = list(row(1), row(2))
@@ -87,19 +87,19 @@ describe('a mismatch that is asked again', () => {
 
   it('is an error if v2 now fails, and inconclusive if v1 does', () => {
     const { judge, settle } = court()
-    const judgement = judge(operation, seen(right), seen(wrong))
+    const judgement = judge(question, seen(right), seen(wrong))
     const first = { v1: seen(right), v2: seen(wrong), judgement }
     const failed = seen({}, 503)
-    expect(settle(operation, first, { v1: seen(right), v2: failed, v1Again: seen(right) }).outcome).toBe('error')
-    expect(settle(operation, first, { v1: seen(right), v2: seen(wrong), v1Again: failed }).outcome).toBe('inconclusive')
-    expect(settle(operation, first, { v1: failed, v2: seen(wrong), v1Again: seen(right) }).outcome).toBe('inconclusive')
+    expect(settle(question, first, { v1: seen(right), v2: failed, v1Again: seen(right) }).outcome).toBe('error')
+    expect(settle(question, first, { v1: seen(right), v2: seen(wrong), v1Again: failed }).outcome).toBe('inconclusive')
+    expect(settle(question, first, { v1: failed, v2: seen(wrong), v1Again: seen(right) }).outcome).toBe('inconclusive')
   })
 
   it('is a race if v1 meanwhile says not found', () => {
     const { judge, settle } = court()
     const gone = seen({ code: 5, message: 'gone', details: [] }, 404)
-    const first = { v1: seen(right), v2: gone, judgement: judge(operation, seen(right), gone) }
+    const first = { v1: seen(right), v2: gone, judgement: judge(question, seen(right), gone) }
     expect(first.judgement.outcome).toBe('mismatch')
-    expect(settle(operation, first, { v1: gone, v2: gone, v1Again: gone }).outcome).toBe('race')
+    expect(settle(question, first, { v1: gone, v2: gone, v1Again: gone }).outcome).toBe('race')
   })
 })

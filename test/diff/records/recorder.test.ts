@@ -10,7 +10,7 @@ import { comparisonOf } from '../../../src/diff/records/record-of.ts'
 import { createRecorder } from '../../../src/diff/records/recorder.ts'
 import { createRedactor } from '../../../src/diff/redact/redact.ts'
 import { redactedFor } from '../../../src/diff/redact/redacted.ts'
-import { child, court, operationOf, seen } from '../given.ts'
+import { asked, child, court, operationOf, seen } from '../given.ts'
 
 let folder = ''
 beforeEach(async () => {
@@ -49,7 +49,7 @@ function comparison(nth: number, outcome: ComparisonOutcome = 'mismatch', operat
 describe('a comparison as a record', () => {
   it('has complete totals and one example of each kind and place', () => {
     const rows = (name: string, count: number) => ({ items: Array.from({ length: count }, (_, nth) => ({ id: child(nth), name })) })
-    const judgement = court().judge(LIST, seen(rows('a', 1_000)), seen(rows('b', 999)))
+    const judgement = court().judge(asked(LIST), seen(rows('a', 1_000)), seen(rows('b', 999)))
     const record = comparisonOf(judgement, comparison(1), redacted)
     expect(record).toMatchObject({ kind: 'comparison', outcome: 'mismatch', id: '1', v1: { status: 200, ms: 3 } })
     expect(record.totals).toEqual([

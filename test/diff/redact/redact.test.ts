@@ -5,7 +5,7 @@ import { redactedFor } from '../../../src/diff/redact/redacted.ts'
 import { isSecretName, withoutSecrets } from '../../../src/diff/redact/secrets.ts'
 import { vocabularyOf } from '../../../src/diff/redact/vocabulary.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import { child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'
+import { asked, child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'
 
 const redactor = (values: Values = 'masked') => createRedactor({ values, key: 'k' })
 const words = vocabularyOf(operationOf('registry.repos.list'))
@@ -177,7 +177,7 @@ describe('a secret planted in every member of every answer', () => {
       [seen({ code: 3, message: PLANTED, details: [PLANTED] }, 400), seen({ code: 3, message: 'x', details: [] }, 400)],
       [seen({}), seen({ code: 3, message: PLANTED, details: [PLANTED] }, 400)],
     ] as const) {
-      const judgement = judge(operation, v1, v2)
+      const judgement = judge(asked(operation), v1, v2)
       expect(judgement.outcome).toBe('mismatch')
       const sides = { v1: { status: v1.status }, v2: { status: v2.status } }
       const who = { id: '1', at: '', operation: id, mode: 'diff-v1', caller: 'c', shape: id, check: 'read', ...sides } as const

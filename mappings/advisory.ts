@@ -128,7 +128,9 @@ export const advisory: Mapping = {
     withoutToken(
       list('advisory.vulnerability_metadata.list', 'GET /advisory/v1/metadata', metadata, {
         pages: true,
-        query: { id: 'id', ids: textsParam('ids') },
+        skips: true,
+        // v1 read the order as v2 does: by `id` (facts §7, §21).
+        query: { id: 'id', ids: textsParam('ids'), order_by: 'order_by' },
         envelope: message('vulnerability metadata', {
           next_page_token: text('nextPageToken'),
           total_count: optional(long('totalCount')),

@@ -88,6 +88,7 @@ export const artifactOperations: readonly Operation[] = [
     query: { ...ecosystems, query: 'query', cuda_version: 'cuda_version', remediated: flagParam('remediated'), ...includeUpstream },
     more: { params: [], query: everyEcosystem },
     pages: true,
+    skips: true,
     envelope: message('artifacts', { next_page_token: text('nextPageToken'), total_artifacts: int('totalCount'), skipped: int('skipped') }),
   }),
   list('libraries.artifacts.list_versions', 'GET /libraries/v1/artifacts/{id}/versions', version, { query: includeUpstream }),

@@ -207,4 +207,12 @@ export const advisory: readonly Transcript[] = [
     reply: { items: metadata.items.slice(2), next_page_token: '', skipped: 0 },
     published: { items: metadata.items.slice(2), nextPageToken: '', skipped: 0 },
   },
+  {
+    title: 'an order that v2 refuses, as v1 did',
+    operation: 'advisory.vulnerability_metadata.list',
+    request: 'GET /advisory/v1/metadata?order_by=name sideways',
+    calls: [{ call: 'GET /advisory/v2/metadata?order_by=name sideways&page_size=50', answer: 'INVALID_ARGUMENT' }],
+    status: 400,
+    reply: failure('INVALID_ARGUMENT'),
+  },
 ]

@@ -109,6 +109,14 @@ export const libraries: readonly Transcript[] = [
     published: published(nothing),
   },
   {
+    title: 'a window is followed; an order, which v1 did not have here, is ignored as v1 ignored it',
+    operation: 'libraries.artifacts.list',
+    request: 'GET /libraries/v1/artifacts?limit=2&offset=1&order_by=colour',
+    calls: [{ call: `GET /libraries/v2/artifacts?${EVERY}&page_size=2&skip=1`, answer: { artifacts: [] } }],
+    reply: nothing,
+    published: published(nothing),
+  },
+  {
     title: 'an unknown ecosystem is none',
     operation: 'libraries.artifacts.list',
     request: 'GET /libraries/v1/artifacts?ecosystems=UNKNOWN&ecosystems=0',

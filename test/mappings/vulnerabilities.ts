@@ -242,6 +242,14 @@ export const vulnerabilities: readonly Transcript[] = [
     published: published({ id: 'org', items: [bare], next_page_token: 'next' }),
   },
   {
+    title: 'a window is followed; a skip, which v1 did not have here, is ignored as v1 ignored it',
+    operation: 'vulnerabilities.advisories.list',
+    request: 'GET /vulnerabilities/v1/advisories?limit=2&offset=1&skip=x',
+    calls: [{ call: `${LIST}?page_size=2&skip=1`, answer: { advisories: [] } }],
+    reply: none,
+    published: published(none),
+  },
+  {
     title: 'a page is no larger than v2 makes one',
     operation: 'vulnerabilities.advisories.list',
     request: 'GET /vulnerabilities/v1/advisories?page_size=1000',

@@ -5,14 +5,13 @@ import { ORDER_PARAMETER } from '../../src/tables/language/order.ts'
 import { asParam } from '../../src/tables/language/param.ts'
 import { variablesOf } from '../../src/tables/language/path.ts'
 import type { Mapping, Operation } from '../../src/tables/operations/operation.ts'
-import { TOKEN_PARAMETERS } from '../../src/tables/plan/list-query.ts'
 import { WINDOW_PARAMETERS } from '../../src/tables/plan/window.ts'
 import { type FactOperation, type Facts, innerFields, shapeOf } from './facts.ts'
 import { type Findings, noFindings } from './findings.ts'
 import { compareAnswer } from './members.ts'
 
 /** Query parameters of the specification's v1 that no proto has (specification §9.5). */
-const SPECIFICATION_ONLY = new Set([ORDER_PARAMETER, ...WINDOW_PARAMETERS, TOKEN_PARAMETERS.skip])
+const SPECIFICATION_ONLY = new Set([ORDER_PARAMETER, ...WINDOW_PARAMETERS])
 
 /** Compares every operation of the mapped domains with the facts: routes, kinds, parameters, members, types, enums, masks. */
 export function compare(facts: Facts, mappings: readonly Mapping[]): Findings {

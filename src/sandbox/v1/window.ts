@@ -27,7 +27,7 @@ function page(number: number, size: number): Window {
 
 function refuseNegative(values: readonly (readonly [name: string, value: number])[]): void {
   const negative = values.filter(([, value]) => value < 0)
-  if (negative.length > 0) invalidArgument(negative.map(([field]) => ({ field, description: 'must not be negative' })))
+  if (negative.length > 0) invalidArgument(negative.map(([field]) => ({ field, description: 'must be non-negative' })))
 }
 
 /** The requested window of a list, otherwise the full set. Throws code 3 for negative numbers and mixed spellings. */

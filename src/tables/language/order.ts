@@ -5,21 +5,16 @@ import { readChoice } from './query-value.ts'
 
 export const ORDER_PARAMETER = 'order_by'
 
-/** v1 spellings of a sort field → v2's database-style name (facts §21). Names of both versions are accepted. */
+/** v1 names of a sort field → v2's. All are names of columns, and none is a JSON name (facts §21). */
 const SORT_FIELDS: Readonly<Record<string, string>> = {
   id: 'uid',
   uid: 'uid',
   name: 'name',
   created_at: 'created_at',
   create_time: 'created_at',
-  createTime: 'created_at',
-  createdAt: 'created_at',
   updated_at: 'updated_at',
   update_time: 'updated_at',
-  updateTime: 'updated_at',
-  updatedAt: 'updated_at',
   last_updated: 'updated_at',
-  lastUpdated: 'updated_at',
 }
 
 /** Returns the v2 `order_by` of a v1 query; undefined for the default order. `orders` is v1's enum of orders, if it has one. */
@@ -32,9 +27,7 @@ export function readOrder(query: Query, orders?: EnumMap): string | undefined {
   const field = Object.hasOwn(SORT_FIELDS, name) ? SORT_FIELDS[name] : undefined
   const way = direction.toLowerCase()
   if (field === undefined || rest.length > 0 || (way !== 'asc' && way !== 'desc')) {
-    const description = `must be one of ${Object.keys(SORT_FIELDS)
-      .filter((known) => known === known.toLowerCase())
-      .join(', ')}, optionally followed by asc or desc`
+    const description = `must be one of ${Object.keys(SORT_FIELDS).join(', ')}, optionally followed by asc or desc`
     throw invalidArgument({ field: ORDER_PARAMETER, description })
   }
   return way === 'desc' ? `${field} desc` : field

@@ -92,7 +92,7 @@ export function count(query: Query, name: string, bits: 32 | 64 = 32): number | 
   const value = single(query, name)
   if (value === undefined) return undefined
   const number = Number(readWhole(name, value, bits))
-  if (number < 0) throw invalidArgument({ field: name, description: 'must not be negative' })
+  if (number < 0) throw invalidArgument({ field: name, description: 'must be non-negative' })
   return number === 0 ? undefined : number
 }
 

@@ -6,7 +6,7 @@ import { type Fillable, onlyVariable } from '../language/path.ts'
 import type { Message, Resource } from '../language/resource.ts'
 import { uidInPath } from '../language/uid.ts'
 import { beginList } from '../plan/list.ts'
-import { type ListOptions, TOKEN_PARAMETERS } from '../plan/list-query.ts'
+import { type ListOptions, SKIP_PARAMETER, TOKEN_PARAMETER, takesOrder } from '../plan/list-query.ts'
 import { type Call, ROWS } from '../plan/plan.ts'
 import { WINDOW_PARAMETERS } from '../plan/window.ts'
 import { action, answeredBy } from './action.ts'
@@ -25,13 +25,14 @@ export function list<Route extends string, V2 extends string>(
   options: ListOptions<Fillable<V2, Route>> = {},
 ): Operation {
   const { query = {}, byId, enrich, calls = [], v2 = resource.v2, envelope, emulated } = options
-  const paging = envelope ? Object.values(TOKEN_PARAMETERS) : []
+  const order = takesOrder(options) ? [ORDER_PARAMETER] : []
+  const paging = [...(envelope ? [TOKEN_PARAMETER] : []), ...(options.skips ? [SKIP_PARAMETER] : [])]
   return operation(id, route, {
     kind: emulated ? 'emulated' : enrich ? 'composed' : 'direct',
     ...(emulated !== undefined && { because: emulated }),
     calls: [`GET ${v2}`, ...(byId ? [`GET ${resource.v2}/{${byId}}`] : []), ...calls],
     params: query,
-    ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ORDER_PARAMETER, ...WINDOW_PARAMETERS, ...paging],
+    ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ...order, ...WINDOW_PARAMETERS, ...paging],
     answer: resource,
     rows: true,
     ...(envelope && { envelope }),

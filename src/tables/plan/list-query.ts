@@ -34,12 +34,20 @@ export interface ListOptions<V2 extends string = string> {
   readonly longPages?: true
   /** Set if the list only approximates v1's: what it cannot know. */
   readonly emulated?: string
+  /** True if v1 took a `skip` beside its page token (facts §6, §7). */
+  readonly skips?: true
   /** v1's enum of sort orders, where it has one. */
   readonly orders?: EnumMap
 }
 
-/** Query parameters of the lists that v1 itself paged by token; `skip` is the published spelling of `offset` (facts §6, §7). */
-export const TOKEN_PARAMETERS = { token: 'page_token', skip: 'skip' }
+/** The query parameters by which v1 itself paged some lists. Only those with `skips` had the second. */
+export const TOKEN_PARAMETER = 'page_token'
+export const SKIP_PARAMETER = 'skip'
+
+/** True if v1 took an order here. A list that it paged by token has its own: an enum, a parameter in its `query`, or none (facts §10.2). */
+export function takesOrder({ envelope, orders }: ListOptions): boolean {
+  return envelope === undefined || orders !== undefined
+}
 
 export type Filters = Call['query']
 
@@ -56,33 +64,34 @@ export interface Asked {
 export function readList(resource: Resource, options: ListOptions, request: V1Request): Asked {
   const { query } = request
   const given = v2Query(options.query ?? NO_PARAMS, query)
+  const filters = merge(options.query ?? NO_PARAMS, options.more ? [...given, ...options.more.query(request)] : given)
+  const order = () => sortable(resource, readOrder(query, options.orders))
+  // A request that is wrong in both is refused as in v1: its own enum of orders came first, every other order after the window.
+  const ownOrder = options.orders && order()
+  const window = options.envelope ? tokenWindow(query, options) : readWindow(query)
   return {
-    filters: merge(options.query ?? NO_PARAMS, options.more ? [...given, ...options.more.query(request)] : given),
-    order: sortable(resource, readOrder(query, options.orders)),
-    window: options.envelope ? tokenWindow(query, options) : readWindow(query),
+    filters,
+    order: ownOrder ?? (takesOrder(options) ? order() : undefined),
+    window,
     uid: options.byId ? single(query, options.byId) : undefined,
   }
 }
 
 const NO_PARAMS: Params = {}
 
-/**
- * Rows without a name all have the same one: v1 kept them in uid order, and v2 refuses to sort by it.
- * Rows of the advisory feed have an id instead of a uid, and so has v2's column (facts §7, §21).
- */
-function sortable({ fields, order: byDefault }: Resource, order: string | undefined): string | undefined {
-  if (order?.startsWith('name') && !Object.hasOwn(fields, 'name')) return 'uid'
-  return byDefault === 'id' ? order?.replace(/^uid/, 'id') : order
+/** Rows without a name all have the same one: v1 kept them in uid order, and v2 refuses to sort by it. */
+function sortable({ fields }: Resource, order: string | undefined): string | undefined {
+  return order?.startsWith('name') && !Object.hasOwn(fields, 'name') ? 'uid' : order
 }
 
 /**
  * Returns the window of a list that v1 paged by token:
  * `page_size` rows from the token, or a page of the default size, or all that follows.
  */
-function tokenWindow(query: Query, { pages, longPages }: ListOptions): Window {
+function tokenWindow(query: Query, { pages, longPages, skips }: ListOptions): Window {
   const sizeBits = longPages ? 64 : 32
-  const token = single(query, TOKEN_PARAMETERS.token) || undefined
-  const skip = count(query, TOKEN_PARAMETERS.skip)
+  const token = single(query, TOKEN_PARAMETER) || undefined
+  const skip = skips && count(query, SKIP_PARAMETER)
   const { take, ...window } = token ? { skip: 0, take: count(query, 'page_size', sizeBits) } : readWindow(query, sizeBits)
   return { ...window, ...(skip !== undefined && { skip }), take: pages ? Math.min(take ?? DEFAULT_PAGE, PAGE_SIZE) : take, token }
 }

@@ -111,6 +111,9 @@ export const feed: readonly Case[] = [
       same(column(behind, 'id'), ids.slice(3, 5), 'behind three')
       same(behind.body.skipped, 3, 'skipped')
       same(await idsOf(api, METADATA, { order_by: 'id desc', page_size: 2 }), [...ids].reverse().slice(0, 2), 'the other way round')
+      for (const order of ['name', 'colour', 'id sideways'])
+        refused(await api.get(METADATA, { order_by: order }), 3, /^Invalid argument: order_by: /)
+      same(await idsOf(api, METADATA, { order_by: '' }), ids.slice(0, 50), 'in no order')
       same(await idsOf(api, METADATA, { id: String(ids[1]) }), [ids[1]], 'by id')
       same(await idsOf(api, METADATA, { ids: [String(ids[0]), String(ids[2]), 'CVE-1999-0000'] }), [ids[0], ids[2]], 'by ids')
       const nothing = { items: [], next_page_token: '', total_count: '0', skipped: 0 }

@@ -107,8 +107,9 @@ async function orders(kind: ListKind, api: Api) {
     same(items(await api.unrecorded.get(kind.path, { ...rows.scope, order_by: order })).length, 3, order)
   }
   if (!kind.named) await expectIds(kind, api.unrecorded, { ...rows.scope, order_by: 'name desc' }, up, 'rows of the same name, or of none')
-  refused(await api.get(kind.path, { ...rows.scope, order_by: 'colour' }), 3, /^Invalid argument: order_by: /)
-  refused(await api.get(kind.path, { ...rows.scope, order_by: 'name sideways' }), 3, /^Invalid argument: order_by: /)
+  for (const order of ['colour', 'name sideways', 'createTime', 'lastUpdated'])
+    refused(await api.get(kind.path, { ...rows.scope, order_by: order }), 3, /^Invalid argument: order_by: /)
+  refused(await api.get(kind.path, { order_by: 'colour', limit: 'x' }), 3, /^parsing field "limit": /)
 }
 
 function madeOrders(made: ListKind['made'], oldestFirst: readonly string[]): [string, readonly string[]][] {

@@ -99,7 +99,7 @@ describe('v1 requests', () => {
     ['exclude_dates=maybe', 'parsing field "exclude_dates": strconv.ParseBool: parsing "maybe": invalid syntax'],
     ['updated_since=yesterday', /^parsing field "updated_since": /],
     ['name=a&name=b', 'too many values for field "name": a, b'],
-    ['limit=-1', 'Invalid argument: limit: must not be negative'],
+    ['limit=-1', 'Invalid argument: limit: must be non-negative'],
     ['order_by=colour', /^Invalid argument: order_by: /],
   ])('are refused with ?%s', async (query, message) => {
     const answer = await send(`GET /registry/v1/tags?${query}`)

@@ -22,8 +22,8 @@ describe('readWindow (specification §9.5)', () => {
   ])('cuts ?%s', (text, expected) => expect(windowFor(text)).toEqual(expected))
 
   test.each([
-    ['offset=-1', 'Invalid argument: offset: must not be negative'],
-    ['page=1&page_size=-1', 'Invalid argument: page_size: must not be negative'],
+    ['offset=-1', 'Invalid argument: offset: must be non-negative'],
+    ['page=1&page_size=-1', 'Invalid argument: page_size: must be non-negative'],
     ['offset=1&page=1', 'Invalid argument: page: cannot be combined with offset and limit'],
     ['page=1&per_page=5', 'Invalid argument: per_page: cannot be combined with page and page_size'],
     ['limit=x', 'parsing field "limit": strconv.ParseInt: parsing "x": invalid syntax'],

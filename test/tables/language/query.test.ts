@@ -124,7 +124,7 @@ describe('the readers of single values and counts', () => {
   })
 
   it('refuse a negative number', () => {
-    expect(() => count(queryOf('limit=-1'), 'limit')).toThrow('Invalid argument: limit: must not be negative')
+    expect(() => count(queryOf('limit=-1'), 'limit')).toThrow('Invalid argument: limit: must be non-negative')
   })
 })
 

@@ -24,8 +24,8 @@ describe('a window (specification §9.5)', () => {
   })
 
   it.each([
-    ['offset=-1', 'offset: must not be negative'],
-    ['page=-1', 'page: must not be negative'],
+    ['offset=-1', 'offset: must be non-negative'],
+    ['page=-1', 'page: must be non-negative'],
     ['limit=1&page=1', 'page: cannot be combined with'],
     ['page_size=1&per_page=1', 'per_page: cannot be combined with'],
     ['limit=x', 'parsing field "limit"'],

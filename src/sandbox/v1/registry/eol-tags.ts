@@ -18,7 +18,7 @@ import { tagFilters } from './tag-filters.ts'
 /** v1's own paging of this list. Without a size it returns everything; no size is too large (semantics §8). */
 function pagingOf(query: Query, world: World, key: string): Paging {
   const own = longPages(ownPaging(query, 'page_size', 'page_token'))
-  if (own.integer('page_size') < 0) invalidField('page_size', 'must not be negative')
+  if (own.integer('page_size') < 0) invalidField('page_size', 'must be non-negative')
   const paging = readPaging(own, world, { sortable: SORTABLE, order: { name: 'uid', descending: false }, filterKey: key })
   return { ...paging, size: own.integer('page_size') || Number.POSITIVE_INFINITY }
 }

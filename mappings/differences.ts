@@ -81,6 +81,15 @@ export const differences: readonly DeclaredDifference[] = [
     test: 'words of a refusal that the service never sees',
   },
   {
+    code: 'refused-first',
+    operations: ['*'],
+    seen: 'A request that the proxy itself refuses is 400 even if its credential is unknown or lacks the right. A genuine v1 looks at the credential first, and says 401 or 403. The proxy itself refuses wrong windows, orders, numbers, times and enum values in a query, and ids that are no uid.',
+    // semantics §4.1
+    because:
+      'v2 alone knows the callers. If it were asked before each refusal, requests of strangers that cost nothing today would make it work, and each refusal would depend on its health. A stock gateway refuses a query that it cannot read before it knows the caller, too.',
+    test: 'a refusal of the proxy itself comes before the credential is known',
+  },
+  {
     code: 'readme-needs-staff',
     operations: ['registry.repos.create', 'registry.repos.update'],
     seen: 'Writing a readme needs repo.internal.admin. Without it, a PUT that changes the readme is refused with 403 and writes nothing. A PUT that omits it keeps the stored text and shows it. A caller without repo.list may not read the stored text either. Any PUT with a readme is then refused with 403, and the answer to a PUT without one leaves the member out. A create with a readme is refused with 403. v2 has made the repo by then, and the proxy deletes it again. If the caller lacks repo.delete, the repo stays without its readme, and the error says so.',

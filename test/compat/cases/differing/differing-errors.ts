@@ -1,9 +1,11 @@
+import type { Query } from '../../api.ts'
 import type { Case } from '../../case.ts'
-import { refused, same } from '../../expect.ts'
+import { items, refused, same } from '../../expect.ts'
 import * as make from '../../fixtures.ts'
 
 const REPOS = '/registry/v1/repos'
 const TAGS = '/registry/v1/tags'
+const ADVISORIES = '/vulnerabilities/v1/advisories'
 const MISSING = '0'.repeat(16)
 
 /** Errors that a genuine v1 and a proxied one show differently, each with its code (mappings/differences.ts). */
@@ -39,6 +41,43 @@ export const differingErrors: readonly Case[] = [
       same(types(await api.delete(`/iam/v1/groups/${parent}`)), expected('ErrorInfo', 'PreconditionFailure'), 'blocked')
       same(types(await api.as('viewer').post(`/iam/v1/groups/${parent}`, { name: 'a' })), expected('ErrorInfo'), 'forbidden')
       same(types(await api.as('nobody').get(TAGS)), expected('ErrorInfo'), 'no token')
+    },
+  },
+  {
+    name: 'a refusal of the proxy itself comes before the credential is known',
+    difference: 'refused-first',
+    operations: [
+      'iam.groups.list',
+      'registry.repos.list',
+      'advisory.resolved_vulns.list',
+      'vulnerabilities.advisories.list',
+      'libraries.artifacts.count',
+      'iam.terms.list',
+      'vulnerabilities.advisory_events.list',
+      'registry.repos.delete',
+    ],
+    roles: ['outsider', 'stranger', 'nobody'],
+    run: async (api) => {
+      const terms = `/iam/v1/terms/${api.organization}`
+      const [{ id: advisory }] = items(await api.unrecorded.get(ADVISORIES, { page_size: 1 }))
+      const requests: [path: string, query: Query, ofOutsider: number][] = [
+        ['/iam/v1/groups', { limit: 'abc' }, 3],
+        [REPOS, { order_by: 'bogus' }, 3],
+        ['/advisory/v1/images/resolved_vulns', { from: 'yesterday' }, 3],
+        [ADVISORIES, { event_types: 'BOGUS' }, 3],
+        ['/libraries/v1/artifacts/count', { ecosystems: 'COBOL' }, 3],
+        [terms, { offset: -1 }, 7],
+        [terms, { offset: 2147483648 }, 7],
+        [`${ADVISORIES}/${advisory}/events`, { limit: 1, page: 1 }, 7],
+      ]
+      for (const [path, query, ofOutsider] of requests) {
+        for (const role of ['stranger', 'nobody'] as const)
+          refused(await api.as(role).get(path, query), api.here({ genuine: 16, proxied: 3 }))
+        refused(await api.as('outsider').inAnyWords.get(path, query), api.here({ genuine: ofOutsider, proxied: 3 }))
+      }
+      refused(await api.as('stranger').delete(`${REPOS}/%00`), api.here({ genuine: 16, proxied: 3 }))
+      refused(await api.as('stranger').get('/iam/v1/groups', { limit: 1 }), 16)
+      refused(await api.as('outsider').get(terms), 7)
     },
   },
   {

@@ -1,3 +1,4 @@
+import { isDifference } from '../diff/evidence/observation.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
 import { type ReadCount, readEntries } from '../diff/records/read-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
@@ -106,7 +107,7 @@ function followed(recorder: Recorder, tell: Listener, flush: () => void): Record
   return {
     ...recorder,
     record(entry) {
-      if (entry.kind === 'comparison' && entry.outcome === 'mismatch') flush()
+      if (entry.kind === 'comparison' && isDifference(entry.outcome)) flush()
       recorder.record(entry)
       tell(entry)
     },

@@ -4,6 +4,7 @@ import type { Compare } from '../diff/compare/compare.ts'
 import { createCompare } from '../diff/compare/compare.ts'
 import { type Circuit, createCircuit } from '../diff/evidence/circuit.ts'
 import { createEvidence } from '../diff/evidence/evidence.ts'
+import { isDifference } from '../diff/evidence/observation.ts'
 import { shapeOf } from '../diff/evidence/request-shape.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { createJudge, type Judgement, tally } from '../diff/judge/judge.ts'
@@ -96,7 +97,7 @@ export function createJournal(settings: JournalSettings): Journal {
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
       tally(expected, read.id, judgement)
       observeCircuit(entry.operation, entry.outcome)
-      if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
+      if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
       if (!evidence.observe(entry)) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
       recorder.record({ ...entry, ...(exhibit && { exhibit }) })

@@ -11,7 +11,7 @@ const LEFT: Readonly<Record<keyof Against['left'], string>> = {
   beyond: 'further reads; raise --max to send them',
 }
 
-const ORDER: readonly ComparisonOutcome[] = ['mismatch', 'error', 'inconclusive', 'race', 'noise', 'expected', 'match']
+const ORDER: readonly ComparisonOutcome[] = ['mismatch', 'transient', 'error', 'inconclusive', 'race', 'noise', 'expected', 'match']
 
 /** Writes the answers of both sides as lines for a terminal: the sums, and everything that was not equal. */
 export function againstLines({ rows, left }: Against): readonly string[] {
@@ -38,4 +38,4 @@ export function isClean({ rows }: Against): boolean {
   )
 }
 
-const WRONG: ReadonlySet<ComparisonOutcome> = new Set<ComparisonOutcome>(['mismatch', 'error'])
+const WRONG: ReadonlySet<ComparisonOutcome> = new Set<ComparisonOutcome>(['mismatch', 'transient', 'error'])

@@ -85,7 +85,7 @@ function nameOf(operation: string, key: string): string {
   return `${operation}\n${key}`
 }
 
-const RANKS: readonly Difference['state'][] = ['unexplained', 'failed', 'open', 'race', 'noise', 'declared']
+const RANKS: readonly Difference['state'][] = ['unexplained', 'failed', 'transient', 'open', 'race', 'noise', 'declared']
 
 function worstFirst(a: Difference, b: Difference): number {
   return RANKS.indexOf(a.state) - RANKS.indexOf(b.state) || b.comparisons - a.comparisons

@@ -33,7 +33,8 @@ function sightingOf(comparison: Comparison, total: Total): Sighting {
 function stateOf({ outcome }: Comparison, { code, noise }: Total): DifferenceState {
   if (outcome === 'race') return 'race'
   if (code !== undefined) return 'declared'
-  return noise ? 'noise' : 'unexplained'
+  if (noise) return 'noise'
+  return outcome === 'transient' ? 'transient' : 'unexplained'
 }
 
 function exampleOf(comparison: Comparison, example?: Comparison['examples'][number]): ExampleReport {

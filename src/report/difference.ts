@@ -1,7 +1,12 @@
 import type { Example, RecordedSide } from '../diff/records/record.ts'
 
-/** `failed` has no place: v2 gave an error and v1 did not. `open`: there was no result. */
-export type DifferenceState = 'unexplained' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
+/**
+ * `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no result.
+ */
+export type DifferenceState = 'unexplained' | 'transient' | 'failed' | 'declared' | 'noise' | 'race' | 'open'
+
+/** States that somebody has to mend, because they count against v2. */
+export const TO_MEND: ReadonlySet<DifferenceState> = new Set<DifferenceState>(['unexplained', 'transient', 'failed'])
 
 /** Findings of one kind at one place of one operation's answers. */
 export interface Difference {

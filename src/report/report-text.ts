@@ -1,4 +1,6 @@
+import { wrongOf } from '../diff/evidence/wrong.ts'
 import { percent } from '../diff/percent.ts'
+import { TO_MEND } from './difference.ts'
 import type { OperationReport, Report } from './report.ts'
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
@@ -20,15 +22,16 @@ function skipped(lines: number): string {
   return lines === 0 ? '' : `, ${lines} lines skipped`
 }
 
-function rowOf({ operation, standing, n, mismatches, errors, bound, needed, before }: OperationReport, width: number): string {
+function rowOf(one: OperationReport, width: number): string {
+  const { operation, standing, n, bound, needed, before } = one
   const was = before ? ` (was ${percent(before.bound)})` : ''
   const more = needed === undefined || needed === 0 ? '' : `  ${needed} to go`
-  const evidence = n === 0 ? '' : `  n ${n}  wrong ${mismatches + errors}  bound ${percent(bound)}${was}`
+  const evidence = n === 0 ? '' : `  n ${n}  wrong ${wrongOf(one)}  bound ${percent(bound)}${was}`
   return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}`.trimEnd()
 }
 
 function toMend({ differences }: OperationReport): readonly string[] {
   return differences
-    .filter(({ state }) => state === 'unexplained' || state === 'failed')
+    .filter(({ state }) => TO_MEND.has(state))
     .map(({ kind, where, comparisons, isNew }) => `              ${kind} ${where}  ${comparisons}×${isNew ? '  new' : ''}`)
 }

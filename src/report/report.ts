@@ -101,7 +101,7 @@ export interface Timeline {
   readonly notes: readonly (Omit<Note, 'at' | 'kind'> & { readonly at: number })[]
 }
 
-export type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'errors'>
+export type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'transients' | 'errors'>
 
 export interface SinceOlder {
   readonly generatedAt: number

@@ -118,7 +118,7 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
 
 /** Returns the evidence of an operation that had traffic and no comparison. */
 function nothingOf(operation: string): OperationEvidence {
-  const counts = { matches: 0, expected: 0, noise: 0, races: 0, mismatches: 0, errors: 0, inconclusive: 0 }
+  const counts = { matches: 0, expected: 0, noise: 0, races: 0, mismatches: 0, transients: 0, errors: 0, inconclusive: 0 }
   return { operation, requests: 0, n: 0, ...counts, callers: 0, shapes: 0, bound: 1, firstAt: 0, lastAt: 0 }
 }
 

@@ -15,11 +15,12 @@ const older = z.object({
       n: z.number(),
       bound: z.number(),
       mismatches: z.number(),
+      transients: z.number().default(0),
       errors: z.number(),
       differences: z.array(
         z.object({
           key: z.string(),
-          state: z.enum(['unexplained', 'failed', 'declared', 'noise', 'race', 'open']),
+          state: z.enum(['unexplained', 'transient', 'failed', 'declared', 'noise', 'race', 'open']),
           kind: z.enum(['status', 'missing', 'extra', 'type', 'value', 'order', 'error', 'race', 'inconclusive']),
           where: z.string(),
           code: z.string().optional(),
@@ -67,6 +68,6 @@ function withBefore(operation: OperationReport, old: OlderReport['operations'][n
   return { ...operation, differences, ...(old && { before: beforeOf(old) }) }
 }
 
-function beforeOf({ standing, n, bound, mismatches, errors }: Before): Before {
-  return { standing, n, bound, mismatches, errors }
+function beforeOf({ standing, n, bound, mismatches, transients, errors }: Before): Before {
+  return { standing, n, bound, mismatches, transients, errors }
 }

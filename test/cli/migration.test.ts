@@ -37,7 +37,7 @@ describe('commands that ask the admin port', () => {
     const { code, out } = await ask('cutover')
     expect(code).toBe(1)
     expect(out).toMatch(/^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation .* more clean requests until ≤ 0\.1 %\.$/m)
-    expect(out).toMatch(/^ {2}no {3}registry\.repos\.list: 1 mismatch and 0 errors in 1 observation; mend them/m)
+    expect(out).toMatch(/^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors in 1 observation; mend them/m)
     expect(out).toMatch(/^ {2}no {3}registry\.vuln_reports\.list needs a v1 service: /m)
   })
 

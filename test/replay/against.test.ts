@@ -61,7 +61,7 @@ describe('crosswalk replay --against', () => {
     const records = join(dirname(path), 'records.ndjson')
     const { code, out } = await sent(['replay', path, '--against', url, '--upstream-v2', url, '--rate', '1000', '--records', records])
     expect(code).toBe(1)
-    expect(out).toContain('3 reads sent to both sides: 1 mismatch, 0 error')
+    expect(out).toContain('3 reads sent to both sides: 1 mismatch, 0 transient, 0 error')
     expect(out).toContain('not sent: 2 writes, which are never sent')
     expect(out).toContain('mismatch  iam.groups.list?uidp.descendants_of=root  HTTP 200 and 200  value /items/*/name')
     const written = await readFile(records, 'utf8')

@@ -40,7 +40,7 @@ export interface Inventory {
   use(client: Caller, use: CountedUse): void
   /** Counts a request whose credential no service has accepted. Such a stranger is no client, and its request is no traffic. */
   stranger(operation: string): void
-  /** Counts a recorded mismatch against the client that received it. */
+  /** Counts a recorded mismatch, transient or not, against the client that received it. */
   mismatch(caller: string, operation: string): void
   /** Sorted by calls, most first. */
   clients(): readonly Client[]

@@ -1,6 +1,6 @@
 import type { ComparisonOutcome } from '../judge/judge.ts'
 import { percent } from '../percent.ts'
-import { WEIGHTS } from './observation.ts'
+import { isDifference, WEIGHTS } from './observation.ts'
 
 export interface CircuitSettings {
   /** Length of the sliding window in milliseconds; it moves in `slots` steps. */
@@ -8,7 +8,7 @@ export interface CircuitSettings {
   readonly slots: number
   /** Answers that the window must hold before anything is said in favour of v2. */
   readonly minimum: number
-  /** Maximum shares of errors and of mismatches, 0–1. */
+  /** Maximum shares of errors and of mismatches, 0–1. A transient difference counts as a mismatch. */
   readonly errors: number
   readonly mismatches: number
 }
@@ -58,7 +58,7 @@ export function createCircuit(now: () => number, settings: CircuitSettings = CIR
       const last = slots.at(-1)
       const slot = last?.at === at ? last : { at, clean: 0, error: 0, mismatch: 0 }
       if (slot !== last) slots.push(slot)
-      slot[outcome === 'error' || outcome === 'mismatch' ? outcome : 'clean'] += 1
+      slot[isDifference(outcome) ? 'mismatch' : outcome === 'error' ? 'error' : 'clean'] += 1
       const reason = excess(sum(slots), settings)
       if (reason === undefined) return undefined
       const state: CircuitState = { state: 'open', reason, openedAt: now() }

@@ -70,7 +70,7 @@ function verdictOf(
   return { operation: id, standing, reason: SENTENCES[standing](evidence, target), needed: moreNeeded(evidence, target) }
 }
 
-const NOTHING = { n: 0, mismatches: 0, errors: 0 } as OperationEvidence
+const NOTHING = { n: 0, mismatches: 0, transients: 0, errors: 0 } as OperationEvidence
 
 function standingOf(evidence: OperationEvidence, target: number): Exclude<Standing, 'v1-only'> {
   if (evidence.bound <= target) return 'inside'
@@ -82,7 +82,8 @@ const SENTENCES: Readonly<Record<Exclude<Standing, 'v1-only'>, (evidence: Operat
   inside: ({ operation, n, bound }, target) =>
     `${operation}: bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}.`,
   outside: (evidence, target) =>
-    `${evidence.operation}: ${many(evidence.mismatches, 'mismatch', 'mismatches')} and ${many(evidence.errors, 'error')} in ` +
+    `${evidence.operation}: ${many(evidence.mismatches, 'mismatch', 'mismatches')}, ${many(evidence.transients, 'transient difference')} and ` +
+    `${many(evidence.errors, 'error')} in ` +
     `${many(evidence.n, 'observation')}; mend them, then ${further(evidence, target)}.`,
   inconclusive: (evidence, target) =>
     `${evidence.operation}: INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}.`,

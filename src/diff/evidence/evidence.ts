@@ -2,6 +2,7 @@ import type { ComparisonOutcome } from '../judge/judge.ts'
 import { cleanNeeded, type Sample, upperBound } from './bound.ts'
 import { COLLAPSE, type CollapseSettings, createCollapse } from './collapse.ts'
 import { type Observation, WEIGHTS } from './observation.ts'
+import { wrongOf } from './wrong.ts'
 
 /** The evidence about one operation. All members but `requests` count observations: identical requests within a window are one. */
 export interface OperationEvidence {
@@ -15,6 +16,8 @@ export interface OperationEvidence {
   readonly noise: number
   readonly races: number
   readonly mismatches: number
+  /** Differences that were gone at the second asking, and that nothing explains. */
+  readonly transients: number
   readonly errors: number
   readonly inconclusive: number
   /** Number of distinct callers and of parameter shapes; counting stops at `DISTINCT`. */
@@ -92,12 +95,12 @@ export function moreNeeded(evidence: OperationEvidence, target: number): number 
   return cleanNeeded(sampleOf(evidence), target)
 }
 
-export function sampleOf({ n, mismatches, errors }: Pick<OperationEvidence, 'n' | 'mismatches' | 'errors'>): Sample {
-  return { n, bad: mismatches + errors }
+export function sampleOf({ n, ...counts }: Pick<OperationEvidence, 'n' | 'mismatches' | 'transients' | 'errors'>): Sample {
+  return { n, bad: wrongOf(counts) }
 }
 
 function newCounts(at: number): Counts {
-  const outcomes = { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, error: 0, inconclusive: 0 }
+  const outcomes = { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, transient: 0, error: 0, inconclusive: 0 }
   return { requests: 0, outcomes, callers: new Set(), shapes: new Set(), firstAt: at, lastAt: at }
 }
 
@@ -108,8 +111,17 @@ function addUpTo(set: Set<string>, name: string): void {
 function summary(operation: string, { requests, outcomes, callers, shapes, firstAt, lastAt }: Counts): OperationEvidence {
   const weighed = Object.entries(outcomes) as [ComparisonOutcome, number][]
   const n = weighed.reduce((sum, [outcome, count]) => (WEIGHTS[outcome] === 'nothing' ? sum : sum + count), 0)
-  const { match: matches, expected, noise, race: races, mismatch: mismatches, error: errors, inconclusive } = outcomes
-  const counted = { operation, requests, n, matches, expected, noise, races, mismatches, errors, inconclusive }
+  const {
+    match: matches,
+    expected,
+    noise,
+    race: races,
+    mismatch: mismatches,
+    transient: transients,
+    error: errors,
+    inconclusive,
+  } = outcomes
+  const counted = { operation, requests, n, matches, expected, noise, races, mismatches, transients, errors, inconclusive }
   return { ...counted, callers: callers.size, shapes: shapes.size, bound: upperBound(sampleOf(counted)), firstAt, lastAt }
 }
 

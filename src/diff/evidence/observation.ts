@@ -17,7 +17,13 @@ export const WEIGHTS: Readonly<Record<ComparisonOutcome, Weight>> = {
   expected: 'clean',
   noise: 'clean',
   mismatch: 'bad',
+  transient: 'bad',
   error: 'bad',
   race: 'nothing',
   inconclusive: 'nothing',
+}
+
+/** True if v2 answered otherwise than v1 and nothing explains it, whether or not it did so again. */
+export function isDifference(outcome: ComparisonOutcome): boolean {
+  return outcome === 'mismatch' || outcome === 'transient'
 }

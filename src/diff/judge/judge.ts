@@ -16,6 +16,8 @@ export type ComparisonOutcome =
   | 'race'
   /** At least one difference has no explanation. */
   | 'mismatch'
+  /** The answers differed, the difference was gone at the second asking, and nothing explains it. */
+  | 'transient'
   /** v2 failed and v1 did not. */
   | 'error'
   /** The answers could not be compared: never a pass. */
@@ -30,7 +32,7 @@ export interface Explained extends Finding {
 export interface Judgement {
   readonly outcome: ComparisonOutcome
   readonly findings: readonly Explained[]
-  /** A sentence for the outcomes that need one: race, error, inconclusive, and a mismatch that did not repeat. */
+  /** A sentence for the outcomes that need one: race, transient, error and inconclusive. */
   readonly reason?: string
 }
 

@@ -1,7 +1,8 @@
+import { isObject } from '../../tables/json.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
-import { rowOf } from '../compare/json-path.ts'
+import { pointerOf, rowOf } from '../compare/json-path.ts'
 import type { AskedRequest } from './asked-request.ts'
 import { type Judge, type Judgement, unexplained } from './judge.ts'
 import type { Noise } from './noise.ts'
@@ -28,8 +29,8 @@ export type Settle = (asked: AskedRequest, first: First, again: Again) => Judgem
  * - v2 still differs, in a row that v1 did not change meanwhile: a mismatch.
  * - v2 still differs, but only where v1 itself changed: a race.
  * - v2 now agrees, and v1 has changed since the first time: a race.
- * - v2 now agrees, and only whole rows differed: a race, because a row may have been created and deleted in between.
- * - v2 now agrees otherwise: v2 was wrong once, which is a mismatch too.
+ * - v2 now agrees, and only had further rows with ids: a race, because a row may have been created and deleted in between.
+ * - v2 now agrees otherwise: v2 was wrong once, which is a transient difference.
  */
 export function createSettle(judge: Judge, compare: Compare, noise: Noise): Settle {
   return (asked, first, again) => {
@@ -44,8 +45,8 @@ export function createSettle(judge: Judge, compare: Compare, noise: Noise): Sett
     if (still.some((finding) => !isExplained(finding))) return second
     if (still.length > 0) return race('v1 changed while v2 was asked', second)
     if (between.length > 0 || around.length > 0) return race('v1 changed between the two answers', first.judgement)
-    if (unexplained(first.judgement.findings).every(isRow)) return race('rows came and went', first.judgement)
-    return { ...first.judgement, reason: 'v2 answered differently when it was asked again, and v1 had not changed' }
+    if (unexplained(first.judgement.findings).every(isNewRow)) return race('rows came and went', first.judgement)
+    return { ...first.judgement, outcome: 'transient', reason: 'v2 answered rightly when it was asked again, and v1 had not changed' }
   }
 }
 
@@ -90,9 +91,9 @@ function upwards(path: string): readonly string[] {
   return paths
 }
 
-/** True if a whole row is missing, extra or moved. */
-function isRow({ kind, path }: Finding): boolean {
-  return kind === 'order' || ((kind === 'missing' || kind === 'extra') && path.endsWith(']'))
+/** True if v2 has a row more than v1, and the row has an id. Its id is not used again, so no other row can have hidden it. */
+function isNewRow({ kind, path, v2 }: Finding): boolean {
+  return kind === 'extra' && isObject(v2) && Object.values(v2).some((value) => path.endsWith(pointerOf([`[${String(value)}]`])))
 }
 
 function race(reason: string, { findings }: Judgement): Judgement {

@@ -1,5 +1,6 @@
 import type { Inventory } from '../clients/inventory.ts'
 import type { Evidence } from '../evidence/evidence.ts'
+import { isDifference } from '../evidence/observation.ts'
 import type { ExpectedDifferences } from '../judge/expected.ts'
 import { isJudged } from '../judge/judge.ts'
 import type { Comparison, Entry } from './record.ts'
@@ -22,7 +23,7 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
   if (entry.kind !== 'comparison') return true
   const counted = evidence.observe(entry, at)
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
-  if (entry.outcome === 'mismatch') inventory.mismatch(entry.caller, entry.operation)
+  if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
   return counted
 }
 

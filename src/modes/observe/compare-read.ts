@@ -60,8 +60,7 @@ export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging
   // Another comparison may have learnt meanwhile that it is noise.
   const now = judging.judge(question, v1.seen, v2.seen)
   if (now.outcome !== 'mismatch') return { judgement: now, v1, v2 }
-  const gone = settled.outcome === 'mismatch' && judging.judge(question, again.v1, again.v2).outcome !== 'mismatch'
-  if (gone) return { judgement: excuse(read) ?? settled, v1, v2 }
+  if (settled.outcome === 'transient') return { judgement: excuse(read) ?? settled, v1, v2 }
   return { judgement: settled, v1, v2, observed: { request: question.request, v1: again.v1, calls } }
 }
 

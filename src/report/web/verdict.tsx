@@ -9,6 +9,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   'v1-only': 'M5.5 5.5 8.5 3.5V12.5M5.5 12.5H11.5',
   unexplained: 'M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5',
   failed: 'M8 3.5V9M8 12.3v.01',
+  transient: 'M4.5 4.5 7 7M9 9 11.5 11.5M11.5 4.5 9 7M7 9 4.5 11.5',
   open: 'M4 8h.01M8 8h.01M12 8h.01',
   race: 'M3.5 6H12.5M9.5 3.5 12.5 6M12.5 10.5H3.5M6.5 13 3.5 10.5',
   noise: 'M2.5 8 5 4.5 8 11.5 11 4.5 13.5 8',

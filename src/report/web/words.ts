@@ -11,6 +11,7 @@ export const STANDINGS: Readonly<Record<Standing, { readonly word: string; reado
 
 export const STATES: Readonly<Record<DifferenceState, { readonly word: string; readonly meaning: string }>> = {
   unexplained: { word: 'Unexplained', meaning: 'Nothing declares it: it counts as a mismatch.' },
+  transient: { word: 'Transient', meaning: 'It was gone when v2 was asked again, and nothing explains it: it counts as wrong.' },
   failed: { word: 'Failed', meaning: 'v2 gave an error where v1 did not: it counts as wrong.' },
   open: { word: 'Open', meaning: 'The answers could not be compared: it counts as nothing.' },
   race: { word: 'Race', meaning: 'v1 itself changed while the two were asked: it counts as nothing.' },

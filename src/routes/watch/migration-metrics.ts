@@ -49,8 +49,9 @@ const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationProg
   ['noise', 'noise'],
   ['race', 'races'],
   ['mismatch', 'mismatches'],
+  ['transient', 'transients'],
   ['error', 'errors'],
   ['inconclusive', 'inconclusive'],
 ]
 
-type Member = 'matches' | 'expected' | 'noise' | 'races' | 'mismatches' | 'errors' | 'inconclusive'
+type Member = 'matches' | 'expected' | 'noise' | 'races' | 'mismatches' | 'transients' | 'errors' | 'inconclusive'

@@ -27,6 +27,7 @@ describe('the circuit of an operation', () => {
   it.each([
     ['error', 10, 'errors: 11 of 101 answers in 60 s, more than the 10 % that are allowed'],
     ['mismatch', 4, 'mismatches: 5 of 95 answers in 60 s, more than the 5 % that are allowed'],
+    ['transient', 4, 'mismatches: 5 of 95 answers in 60 s, more than the 5 % that are allowed'],
   ] as const)('opens when the rate of each %s exceeds its limit, and reports it once', (outcome, allowed, reason) => {
     const { state, many, observe, isOpen, open, clock } = circuit()
     many(90, 'match')

@@ -46,15 +46,16 @@ describe('evidence', () => {
 
   it('does not count races and open questions', () => {
     const all = evidence()
-    for (const outcome of ['match', 'expected', 'noise', 'race', 'mismatch', 'error', 'inconclusive'] as const)
+    for (const outcome of ['match', 'expected', 'noise', 'race', 'mismatch', 'transient', 'error', 'inconclusive'] as const)
       all.observe(one({ outcome }))
     expect(all.of(LIST)).toMatchObject({
-      n: 5,
+      n: 6,
       matches: 1,
       expected: 1,
       noise: 1,
       races: 1,
       mismatches: 1,
+      transients: 1,
       errors: 1,
       inconclusive: 1,
     })
@@ -125,10 +126,13 @@ describe('the cutover', () => {
     const all = evidence()
     observe(all, 20)
     observe(all, 2, 'mismatch')
+    observe(all, 1, 'transient')
     observe(all, 1, 'error')
     expect(judge(all).operations[0]).toMatchObject({
       standing: 'outside',
-      reason: expect.stringMatching(/^registry.repos.list: 2 mismatches and 1 error in 23 observations; mend them, then \d+ more clean/),
+      reason: expect.stringMatching(
+        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error in 24 observations; mend them, then/,
+      ),
     })
   })
 

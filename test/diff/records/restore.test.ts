@@ -27,12 +27,14 @@ describe('restored records', () => {
       comparison(2, 'expected', [{ kind: 'value', where: '/a', code: 'x', count: 2 }]),
       comparison(3, 'mismatch', [{ kind: 'missing', where: '/b', count: 1 }]),
       comparison(4, 'inconclusive'),
+      comparison(6, 'transient', [{ kind: 'missing', where: '/b', count: 1 }]),
       { kind: 'note', at, what: 'modes', text: 'x' },
       { ...comparison(5, 'match'), at: 'never' },
     ]
     for (const entry of entries) restore(entry, { evidence, inventory, expected })
-    expect(evidence.of(LIST)).toMatchObject({ n: 3, matches: 1, expected: 1, mismatches: 1, inconclusive: 1, lastAt: Date.parse(at) })
-    expect(inventory.clients()).toMatchObject([{ caller: 'c', subject: 'alice', calls: 500, mismatches: 1, lastSeen: Date.parse(at) }])
-    expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 3 }])
+    const counts = { n: 4, matches: 1, expected: 1, mismatches: 1, transients: 1, inconclusive: 1 }
+    expect(evidence.of(LIST)).toMatchObject({ ...counts, lastAt: Date.parse(at) })
+    expect(inventory.clients()).toMatchObject([{ caller: 'c', subject: 'alice', calls: 500, mismatches: 2, lastSeen: Date.parse(at) }])
+    expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 4 }])
   })
 })

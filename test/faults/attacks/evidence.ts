@@ -140,8 +140,8 @@ async function writesInHisName(scene: Scene): Promise<string> {
   const writes = Array.from({ length: 40 }, () => ({ path: '/iam/v1/groups/x', method: 'DELETE', token: fake }))
   await scene.ask([{ path: '/iam/v1/groups', token }, ...writes])
   const { operations } = await evidenceOf(scene)
-  const { mismatches = 0, races = 0 } = operations.find(({ operation }) => operation === 'iam.groups.list') ?? {}
-  return `${mismatches} mismatch, ${races} races`
+  const { transients = 0, races = 0 } = operations.find(({ operation }) => operation === 'iam.groups.list') ?? {}
+  return `${transients} transient, ${races} races`
 }
 
 interface Attack {
@@ -175,7 +175,7 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'forged writes in the name of a caller whose answer is wrong',
-    expected: '1 mismatch, 0 races',
+    expected: '1 transient, 0 races',
     values: DIFF_V1,
     see: writesInHisName,
   },

@@ -1,3 +1,4 @@
+import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { OperationReport, Report, TrendPoint } from '../../report.ts'
 import { count, time } from '../format.ts'
@@ -50,7 +51,7 @@ export function BoundChart({ operation, report, notes }: Props) {
           <Shares width={width} target={report.target} />
           <TimeAxis span={span} width={width} x={x(width)} y={HEIGHT - 8} />
           <Markers notes={notes} x={x(width)} top={EDGE.top} bottom={BASE} />
-          {operation.mismatches + operation.errors > 0 && (
+          {wrongOf(operation) > 0 && (
             <polyline
               class="line-rate"
               points={line(

@@ -6,7 +6,7 @@ import type { Lane } from './lanes.tsx'
 const LANES: readonly { readonly name: string; readonly tone: string; readonly of: readonly ComparisonOutcome[] }[] = [
   { name: 'Equal', tone: 'match', of: ['match'] },
   { name: 'Declared or noise', tone: 'declared', of: ['expected', 'noise'] },
-  { name: 'Wrong: mismatches and errors', tone: 'unexplained', of: ['mismatch', 'error'] },
+  { name: 'Wrong: mismatches, transient differences and errors', tone: 'unexplained', of: ['mismatch', 'transient', 'error'] },
   { name: 'Not counted: races and open questions', tone: 'race', of: ['race', 'inconclusive'] },
 ]
 

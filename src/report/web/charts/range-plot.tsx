@@ -1,3 +1,4 @@
+import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { Before, OperationReport } from '../../report.ts'
 import { SHARE_TICKS, shareAt } from './scale.ts'
@@ -12,9 +13,9 @@ const x = (share: number) => Math.round((6 + shareAt(share) * (WIDTH - 12)) * 10
  * The dashed line is the target. A hollow dot is the bound in the older report.
  */
 export function RangePlot({ operation, target }: { readonly operation: OperationReport; readonly target: number }) {
-  const { n, mismatches, errors, bound, standing, before } = operation
+  const { n, bound, standing, before } = operation
   if (standing === 'v1-only' || n === 0) return <span class="quiet">{standing === 'v1-only' ? 'not comparable' : 'not compared yet'}</span>
-  const rate = (mismatches + errors) / n
+  const rate = wrongOf(operation) / n
   return (
     <svg class={`range is-${standing}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence(rate, bound, target, before)}>
       <rect class="inside-zone" x="0" y="0" width={x(target)} height={HEIGHT} />

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Standing } from '../../../diff/evidence/cutover.ts'
+import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'
 import { Sparkline } from '../charts/sparkline.tsx'
@@ -55,7 +56,7 @@ export function OperationTable({ report }: { readonly report: Report }) {
 }
 
 function Row({ one, target }: { readonly one: OperationReport; readonly target: number }) {
-  const wrong = one.mismatches + one.errors
+  const wrong = wrongOf(one)
   return (
     <tr>
       <td>

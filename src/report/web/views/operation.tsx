@@ -1,3 +1,4 @@
+import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { OperationReport, Quantiles } from '../../report.ts'
 import { BoundChart } from '../charts/bound-chart.tsx'
@@ -27,13 +28,14 @@ export function OperationView({ operation, report }: OperationProps) {
 }
 
 function Counts({ operation }: { readonly operation: OperationReport }) {
-  const { n, matches, expected, noise, races, inconclusive, mismatches, errors, callers, shapes, before, bound } = operation
+  const { n, matches, expected, noise, races, inconclusive, mismatches, transients, errors, callers, shapes, before, bound } = operation
   const rows: readonly (readonly [string, number])[] = [
     ['observations', n],
     ['equal', matches],
     ['declared', expected],
     ['noise', noise],
     ['mismatches', mismatches],
+    ['transient', transients],
     ['errors', errors],
     ['races', races],
     ['open', inconclusive],
@@ -53,7 +55,7 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
       {before && (
         <p class="quiet">
           In the older report: {before.standing}, bound {percent(before.bound)} (now {percent(bound)}), {many(before.n, 'observation')},{' '}
-          {many(before.mismatches + before.errors, 'wrong answer')}.
+          {many(wrongOf(before), 'wrong answer')}.
         </p>
       )}
     </>

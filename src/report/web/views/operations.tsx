@@ -1,5 +1,7 @@
 import type { Standing } from '../../../diff/evidence/cutover.ts'
+import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
+import { TO_MEND } from '../../difference.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { Lanes } from '../charts/lanes.tsx'
 import { notesOf } from '../charts/markers.tsx'
@@ -33,7 +35,7 @@ export function Verdict({ report }: { readonly report: Report }) {
   const { operations, ready, target, reasons, span, against } = report
   const of = (standing: Standing) => operations.filter((one) => one.standing === standing).length
   const sum = (pick: (one: OperationReport) => number) => operations.reduce((total, one) => total + pick(one), 0)
-  const unexplained = sum(({ differences }) => differences.filter(({ state }) => state === 'unexplained' || state === 'failed').length)
+  const unexplained = sum(({ differences }) => differences.filter(({ state }) => TO_MEND.has(state)).length)
   return (
     <section class={`verdict is-${ready ? 'inside' : 'outside'}`} aria-labelledby="verdict">
       <h2 id="verdict">
@@ -54,7 +56,7 @@ export function Verdict({ report }: { readonly report: Report }) {
       <dl class="figures">
         <Figure name="requests" value={count(sum(({ calls, requests }) => Math.max(calls, requests)))} />
         <Figure name="observations" value={count(sum(({ n }) => n))} />
-        <Figure name="wrong" value={count(sum(({ mismatches, errors }) => mismatches + errors))} />
+        <Figure name="wrong" value={count(sum(wrongOf))} />
         <Figure name={unexplained === 1 ? 'difference to mend' : 'differences to mend'} value={count(unexplained)} />
         <Figure name="clients" value={count(report.clients.length)} />
         {span && <Figure name={`since ${time(span.from).slice(0, 16)}`} value={duration(span.to - span.from)} />}

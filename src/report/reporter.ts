@@ -119,11 +119,11 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
 /** Returns the evidence of an operation that had traffic and no comparison. */
 function nothingOf(operation: string): OperationEvidence {
   const counts = { matches: 0, expected: 0, noise: 0, races: 0, mismatches: 0, transients: 0, errors: 0, inconclusive: 0 }
-  return { operation, requests: 0, n: 0, ...counts, callers: 0, shapes: 0, bound: 1, firstAt: 0, lastAt: 0 }
+  return { operation, comparisons: 0, n: 0, ...counts, callers: 0, shapes: 0, bound: 1, firstAt: 0, lastAt: 0 }
 }
 
 const RANKS: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']
 
 function worstFirst(a: OperationReport, b: OperationReport): number {
-  return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.requests - (a.calls + a.requests)
+  return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)
 }

@@ -32,7 +32,7 @@ describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode
     const ids = await pages()
     expect(new Set(ids).size).toBe(20)
     const { operations, skipped } = await stage.evidence()
-    expect(operations).toMatchObject([{ operation: 'registry.eol_tags.list', requests: 4, mismatches: 0, errors: 0, inconclusive: 0 }])
+    expect(operations).toMatchObject([{ operation: 'registry.eol_tags.list', comparisons: 4, mismatches: 0, errors: 0, inconclusive: 0 }])
     expect(skipped.pageToken).toBe(0)
     const [v1, v2] = [new Set(await tokens('v1')), new Set(await tokens('v2'))]
     expect(v1.size).toBe(3)

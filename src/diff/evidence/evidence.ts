@@ -4,11 +4,11 @@ import { COLLAPSE, type CollapseSettings, createCollapse } from './collapse.ts'
 import { type Observation, WEIGHTS } from './observation.ts'
 import { wrongOf } from './wrong.ts'
 
-/** The evidence about one operation. All members but `requests` count observations: identical requests within a window are one. */
+/** The evidence about one operation. All members but `comparisons` count observations: identical comparisons within a window are one. */
 export interface OperationEvidence {
   readonly operation: string
-  /** Number of comparisons. */
-  readonly requests: number
+  /** Answers that were compared, new observations or not. */
+  readonly comparisons: number
   /** Observations that count for or against v2: clean and bad ones. */
   readonly n: number
   readonly matches: number
@@ -46,7 +46,7 @@ export interface Evidence {
 export const DISTINCT = 10_000
 
 interface Counts {
-  requests: number
+  comparisons: number
   readonly outcomes: { [O in ComparisonOutcome]: number }
   readonly callers: Set<string>
   readonly shapes: Set<string>
@@ -66,7 +66,7 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
   return {
     observe(observation, at = now()) {
       const counts = countsOf(observation.operation, at)
-      counts.requests += 1
+      counts.comparisons += 1
       counts.lastAt = at
       addUpTo(counts.callers, observation.caller)
       addUpTo(counts.shapes, observation.shape)
@@ -101,14 +101,14 @@ export function sampleOf({ n, ...counts }: Pick<OperationEvidence, 'n' | 'mismat
 
 function newCounts(at: number): Counts {
   const outcomes = { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, transient: 0, error: 0, inconclusive: 0 }
-  return { requests: 0, outcomes, callers: new Set(), shapes: new Set(), firstAt: at, lastAt: at }
+  return { comparisons: 0, outcomes, callers: new Set(), shapes: new Set(), firstAt: at, lastAt: at }
 }
 
 function addUpTo(set: Set<string>, name: string): void {
   if (set.size < DISTINCT) set.add(name)
 }
 
-function summary(operation: string, { requests, outcomes, callers, shapes, firstAt, lastAt }: Counts): OperationEvidence {
+function summary(operation: string, { comparisons, outcomes, callers, shapes, firstAt, lastAt }: Counts): OperationEvidence {
   const weighed = Object.entries(outcomes) as [ComparisonOutcome, number][]
   const n = weighed.reduce((sum, [outcome, count]) => (WEIGHTS[outcome] === 'nothing' ? sum : sum + count), 0)
   const {
@@ -121,7 +121,7 @@ function summary(operation: string, { requests, outcomes, callers, shapes, first
     error: errors,
     inconclusive,
   } = outcomes
-  const counted = { operation, requests, n, matches, expected, noise, races, mismatches, transients, errors, inconclusive }
+  const counted = { operation, comparisons, n, matches, expected, noise, races, mismatches, transients, errors, inconclusive }
   return { ...counted, callers: callers.size, shapes: shapes.size, bound: upperBound(sampleOf(counted)), firstAt, lastAt }
 }
 

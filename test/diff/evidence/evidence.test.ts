@@ -30,7 +30,7 @@ describe('evidence', () => {
     const all = evidence()
     const isNew = Array.from({ length: 10_000 }, () => all.observe(one()))
     expect(isNew.filter(Boolean)).toHaveLength(1)
-    expect(all.of(LIST)).toMatchObject({ requests: 10_000, n: 1, matches: 1, callers: 1, shapes: 1 })
+    expect(all.of(LIST)).toMatchObject({ comparisons: 10_000, n: 1, matches: 1, callers: 1, shapes: 1 })
   })
 
   it('counts another caller, shape, outcome or window', () => {
@@ -41,7 +41,16 @@ describe('evidence', () => {
     expect(all.observe(one())).toBe(false)
     all.clock.now = 1_000
     expect(all.observe(one())).toBe(true)
-    expect(all.of(LIST)).toMatchObject({ requests: 6, n: 5, matches: 4, mismatches: 1, callers: 2, shapes: 2, firstAt: 0, lastAt: 1_000 })
+    expect(all.of(LIST)).toMatchObject({
+      comparisons: 6,
+      n: 5,
+      matches: 4,
+      mismatches: 1,
+      callers: 2,
+      shapes: 2,
+      firstAt: 0,
+      lastAt: 1_000,
+    })
   })
 
   it('does not count races and open questions', () => {

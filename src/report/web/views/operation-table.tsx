@@ -65,7 +65,7 @@ function Row({ one, target }: { readonly one: OperationReport; readonly target: 
       <th scope="row">
         <a href={hashOf({ view: 'operation', operation: one.operation })}>{one.operation}</a>
         <span class="quiet below">
-          {many(Math.max(one.calls, one.requests), 'request')}
+          {many(Math.max(one.calls, one.comparisons), 'request')}
           {one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
         </span>
       </th>

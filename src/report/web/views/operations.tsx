@@ -54,7 +54,7 @@ export function Verdict({ report }: { readonly report: Report }) {
       </p>
       <Shares operations={operations} />
       <dl class="figures">
-        <Figure name="requests" value={count(sum(({ calls, requests }) => Math.max(calls, requests)))} />
+        <Figure name="requests" value={count(sum(({ calls, comparisons }) => Math.max(calls, comparisons)))} />
         <Figure name="observations" value={count(sum(({ n }) => n))} />
         <Figure name="wrong" value={count(sum(wrongOf))} />
         <Figure name={unexplained === 1 ? 'difference to mend' : 'differences to mend'} value={count(unexplained)} />

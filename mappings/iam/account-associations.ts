@@ -53,12 +53,15 @@ export const accountAssociationOperations: readonly Operation[] = [
     query: { name: 'name' },
     byId: 'group',
   }),
-  create('iam.account_associations.create', 'POST /iam/v1/account_associations/{group=**}', accountAssociation),
+  create('iam.account_associations.create', 'POST /iam/v1/account_associations/{group=**}', accountAssociation, {
+    named: { param: 'group' },
+  }),
   replace('iam.account_associations.update', 'PUT /iam/v1/account_associations/{group=**}', accountAssociation),
   remove('iam.account_associations.delete', 'DELETE /iam/v1/account_associations/{group=**}', accountAssociation),
   action('iam.account_associations.check', 'POST /iam/v1/account_associations/{group=**}:check', {
     v2: 'POST /iam/v2/accountAssociations/{group}:checkAccountAssociation',
     request: checkRequest,
     answer: checkAnswer,
+    readBack: { unverifiable: 'a check changes nothing that a read shows' },
   }),
 ]

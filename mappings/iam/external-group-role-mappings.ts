@@ -44,5 +44,6 @@ export const externalGroupRoleMappingOperations: readonly Operation[] = [
     v2: 'POST /iam/v2/externalGroupRoleMappings:batchDelete',
     request: unwanted,
     answer: deleted,
+    readBack: { resource: mapping, named: { body: 'names' }, gone: true },
   }),
 ]

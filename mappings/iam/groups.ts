@@ -62,9 +62,10 @@ export const groupOperations: readonly Operation[] = [
     request: group,
     answer: group,
     mask,
+    readBack: { resource: group, named: { param: 'id' } },
     plan: update,
   }),
-  remove('iam.groups.delete', 'DELETE /iam/v1/groups/{id=**}', group),
+  remove('iam.groups.delete', 'DELETE /iam/v1/groups/{id=**}', group, 'below'),
 
   // These three depend on the caller's token. If no group is found, they answer with that error, not with an empty answer.
   action('iam.groups.lookup', 'GET /iam/v1/groups:lookupGroup', { v2: 'GET /iam/v2/groups:lookupGroup', answer: lookup }),
@@ -75,6 +76,8 @@ export const groupOperations: readonly Operation[] = [
   action('iam.groups.request_access', 'POST /iam/v1/groups/{group_id=**}:requestGroupAccess', {
     v2: 'POST /iam/v2/groups/{group_id}:requestGroupAccess',
     request: nothing,
+    // semantics §3.1
+    readBack: { unverifiable: 'no operation shows who has requested access' },
   }),
 ]
 

@@ -48,6 +48,8 @@ export const identityMetadataOperations: readonly Operation[] = [
     calls: [`PATCH ${UPDATE}`],
     request: identityMetadata,
     answer: identityMetadata,
+    // facts §3.3
+    readBack: { unverifiable: 'no operation shows what callers have told about themselves' },
     plan: update,
   }),
 ]

@@ -92,5 +92,5 @@ export const identityProviderOperations: readonly Operation[] = [
   }),
   create('iam.identity_providers.create', 'POST /iam/v1/identityProviders/{parent_id=**}', identityProvider),
   replace('iam.identity_providers.update', 'PUT /iam/v1/identityProviders/{id=**}', identityProvider),
-  remove('iam.identity_providers.delete', 'DELETE /iam/v1/identityProviders/{id=**}', identityProvider),
+  remove('iam.identity_providers.delete', 'DELETE /iam/v1/identityProviders/{id=**}', identityProvider, 'below'),
 ]

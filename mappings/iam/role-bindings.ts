@@ -76,6 +76,8 @@ const written = message('role binding request', { identity: text('identityUid'),
 const batch = message('role binding batch request', {
   role_bindings: objects('requests', { identity: text('roleBinding.identityUid'), role: text('roleBinding.roleUid') }),
 })
+/** The row of the list shows group and role in full. A binding is deleted with its identity (semantics §3.2). */
+const read = { shownAs: { group: 'group.id', role: 'role.id' }, goesWith: 'identity' }
 const created = message('role binding batch', { role_bindings: objects('roleBindings', plain.shown) })
 const BATCH_CREATE = `${binding.v2}:batchCreate`
 
@@ -118,12 +120,13 @@ export const roleBindingOperations: readonly Operation[] = [
     calls: [`POST ${BATCH_CREATE}`],
     request: batch,
     answer: created,
+    readBack: { resource: binding, named: { rows: 'role_bindings' }, ...read },
     // v2 may name a member of a request without its index in the batch.
     fieldName: (path) => written.v1Names.get(path) ?? v1FieldName({}, batch, created)(path),
     plan: createBatch,
   }),
-  create('iam.role_bindings.create', 'POST /iam/v1/rolebindings/{parent=**}', binding, { request: written, answer: plain }),
-  replace('iam.role_bindings.update', 'PUT /iam/v1/rolebindings/{id=**}', binding, { request: written, answer: plain }),
+  create('iam.role_bindings.create', 'POST /iam/v1/rolebindings/{parent=**}', binding, { request: written, answer: plain, ...read }),
+  replace('iam.role_bindings.update', 'PUT /iam/v1/rolebindings/{id=**}', binding, { request: written, answer: plain, ...read }),
   remove('iam.role_bindings.delete', 'DELETE /iam/v1/rolebindings/{id=**}', binding),
 ]
 

@@ -1,4 +1,15 @@
 import { action, duration, type Fields, flag, message, nothing, type Operation, text, time } from '../../src/tables/language.ts'
+import { identityProvider } from './identity-providers.ts'
+
+/** Where an identity provider shows what a SCIM action answers; it never shows the token (facts §3.6). */
+const shownAs = {
+  identity_provider_id: 'id',
+  etag: 'scim.etag',
+  enabled: 'scim.enabled',
+  endpoint_url: 'scim.endpoint_url',
+  expire_time: 'scim.token_expire_time',
+  previous_token_expire_time: 'scim.previous_token_expire_time',
+}
 
 /**
  * One of the four SCIM actions of an identity provider.
@@ -10,6 +21,7 @@ function scimAction(verb: string, suffix: string, request: Fields, answer: Field
     v2: `POST /iam/v2/${path.replace('=**', '')}`,
     request: Object.keys(request).length > 0 ? message(`${suffix} request`, request) : nothing,
     answer: message(`${suffix} answer`, answer),
+    readBack: { resource: identityProvider, named: { param: 'identity_provider_id' }, shownAs },
   })
 }
 

@@ -20,5 +20,6 @@ export const termsOperations: readonly Operation[] = [
     v2: 'POST /iam/v2/terms/{group}',
     request: accepting,
     answer: accepted,
+    readBack: { resource: acceptance, named: { param: 'group' }, listed: { answer: 'document_ids', row: 'doc_id' } },
   }),
 ]

@@ -48,6 +48,7 @@ export const repoOperations: readonly Operation[] = [
     params: preventExisting,
     request: repo,
     answer: repo,
+    readBack: { resource: repo, named: { answer: 'id' } },
     plan: createRepo,
   }),
   operation('registry.repos.update', 'PUT /registry/v1/repos/{id=**}', {
@@ -56,11 +57,12 @@ export const repoOperations: readonly Operation[] = [
     request: repo,
     answer: repo,
     mask: repo.mask,
+    readBack: { resource: repo, named: { param: 'id' } },
     *plan({ params, body }, env) {
       return ok(yield* replaceRepo(params.id ?? '', body, env))
     },
   }),
-  remove('registry.repos.delete', 'DELETE /registry/v1/repos/{id=**}', repo),
+  remove('registry.repos.delete', 'DELETE /registry/v1/repos/{id=**}', repo, 'below'),
 ]
 
 /**

@@ -56,6 +56,7 @@ export const tagOperations: readonly Operation[] = [
     calls: ['POST /registry/v2/tags/{repo_id}', 'GET /registry/v2/tags'],
     request: tag,
     answer: tag,
+    readBack: { resource: tag, named: { answer: 'id' } },
     *plan({ params, body }, env) {
       const fields = tag.read(body)
       const repo = params.repo_id ?? ''
@@ -70,6 +71,7 @@ export const tagOperations: readonly Operation[] = [
     calls: ['GET /registry/v2/tags/{id}', 'POST /registry/v2/tags/{repo_id}'],
     request: tag,
     answer: tag,
+    readBack: { resource: tag, named: { param: 'id' } },
     *plan({ params, body }, env) {
       const uid = params.id ?? ''
       const fields = tag.read(body)

@@ -15,7 +15,7 @@ import { createModes, type Emulated, type Modes } from './modes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
-import { createReadingOf } from './observe/reader.ts'
+import { createReadingsOf } from './observe/reader.ts'
 import { createBudget } from './serve/budget.ts'
 
 export interface MigrationSettings
@@ -73,7 +73,8 @@ export function createMigration(settings: MigrationSettings): Migration {
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
-    return createObserver({ ask, unsharedReads, env: translate, readingOf: createReadingOf(operations), limit, ...rest }, queue, journal)
+    const readingsOf = createReadingsOf(operations, translate.dialect)
+    return createObserver({ ask, unsharedReads, env: translate, readingsOf, limit, ...rest }, queue, journal)
   }
 
   return {

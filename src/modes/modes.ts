@@ -13,10 +13,10 @@ import type { Observer } from './observe/observer.ts'
 import { type Accepted, createAccepted } from './serve/accepted.ts'
 import { type Backend, hasFailed, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
-import { createDeletions } from './serve/deletions.ts'
 import { diff } from './serve/diff.ts'
 import { fallback } from './serve/fallback.ts'
 import { createOwnWrites } from './serve/own-writes.ts'
+import { createRecentWrites } from './serve/recent-writes.ts'
 import { createTraffic } from './traffic.ts'
 
 /** What is decided about a request before it is served. */
@@ -61,7 +61,7 @@ export type Emulated = 'v1-first' | 'v2'
 
 export function createModes(initial: ModeRules, { journal, v1, subjects, emulated, now }: ModesSettings): Modes {
   const accepted = createAccepted()
-  const witnesses = { accepted, ownWrites: createOwnWrites(), deletions: createDeletions() }
+  const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
   const unknownUse = createUnknownUses()
   const pagingSides = createPagingSides()
@@ -69,8 +69,8 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
   let select = createSelect(rules)
 
   const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
-    witnesses.deletions.note(operation, params)
-    return witnesses.ownWrites.begin(caller)
+    const ends = [witnesses.recentWrites.begin(operation, params), witnesses.ownWrites.begin(caller)]
+    return () => void ends.map((end) => end())
   }
 
   return {

@@ -91,6 +91,30 @@ describe('the v2 call of a write', () => {
   })
 })
 
+/** Returns the first comparison of an operation, and whether it is the only one and counts against v2. */
+const checkedOf = async (operation: string) => {
+  await stage.settled()
+  const found = (await (await fetch(`${stage.server.adminUrl}/comparisons?operation=${operation}`)).json()) as Comparison[]
+  expect(found.map(({ outcome }) => outcome)).toHaveLength(1)
+  return { outcome: found[0]?.outcome, reason: found[0]?.reason, places: found[0]?.totals.map(({ where }) => where) }
+}
+
+const NOT_THERE = { outcome: 'mismatch', reason: 'the write was answered, but the resource is not there', places: [] }
+const STILL_THERE = { outcome: 'mismatch', reason: 'the delete was answered, but the resource is still there', places: [] }
+const otherValues = (...places: string[]) => {
+  return { outcome: 'mismatch', reason: 'the write was answered, but the resource has other values', places }
+}
+
+/** Creates something at the sandbox itself, beside the proxy. */
+const made = async (path: string, body: object) => {
+  const headers = { authorization: `Bearer ${stage.sandbox.tokens.owner}` }
+  const answer = await fetch(`${stage.sandbox.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  expect(answer.status).toBe(200)
+  return answer.json() as Promise<{ id: string; created_at: string }>
+}
+
+const lose = (match: string, body: object) => stage.fault({ match, times: 1, status: 200, body: JSON.stringify(body) })
+
 describe('a write that v2 answers but loses', () => {
   const found = async (verb: string) => {
     await stage.settled()
@@ -99,13 +123,16 @@ describe('a write that v2 answers but loses', () => {
     const [first] = (await (await fetch(`${stage.server.adminUrl}/comparisons?operation=iam.groups.${verb}`)).json()) as Comparison[]
     return first?.reason
   }
-  const lose = (method: string, body: object) =>
-    stage.fault({ match: `${method} /iam/v2/groups`, times: 1, status: 200, body: JSON.stringify(body) })
 
   it('is detected if it was a create', async () => {
     await start('diff-v2')
     const uid = `${stage.sandbox.organization}/00000000000000aa`
-    await lose('POST', { uid, name: 'ghost', createTime: '2026-01-01T00:00:00.000Z', updateTime: '2026-01-01T00:00:00.000Z' })
+    await lose('POST /iam/v2/groups', {
+      uid,
+      name: 'ghost',
+      createTime: '2026-01-01T00:00:00.000Z',
+      updateTime: '2026-01-01T00:00:00.000Z',
+    })
     const { status, body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'ghost' } })
     expect([status, body.id]).toEqual([200, uid])
     expect(await found('create')).toBe('the write was answered, but the resource is not there')
@@ -116,7 +143,12 @@ describe('a write that v2 answers but loses', () => {
     const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, {
       body: { name: 'made', description: 'one' },
     })
-    await lose('PATCH', { uid: body.id, name: 'made', description: 'two', updateTime: new Date(Date.now() + 1000).toISOString() })
+    await lose('PATCH /iam/v2/groups', {
+      uid: body.id,
+      name: 'made',
+      description: 'two',
+      updateTime: new Date(Date.now() + 1000).toISOString(),
+    })
     await stage.request('PUT', `/iam/v1/groups/${body.id}`, { body: { name: 'made', description: 'two' } })
     expect(await found('update')).toBe('the write was answered, but the resource is as old as before')
   })
@@ -124,9 +156,48 @@ describe('a write that v2 answers but loses', () => {
   it('is detected if it was a delete', async () => {
     await start('diff-v2')
     const { body } = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
-    await lose('DELETE', {})
+    await lose('DELETE /iam/v2/groups', {})
     await stage.request('DELETE', `/iam/v1/groups/${body.id}`)
     expect(await found('delete')).toBe('the delete was answered, but the resource is still there')
+  })
+
+  it.each(['create', 'update', 'delete'])('is detected if it was the %s of an account association', async (verb) => {
+    await start('diff-v2')
+    const group = (await made(`/iam/v1/groups/${stage.sandbox.organization}`, { name: 'clouds' })).id
+    const path = `/iam/v1/account_associations/${group}`
+    const body = { name: 'cloud', amazon: { account: '123456789012' } }
+    if (verb !== 'create') await made(path, { ...body, amazon: { account: '000000000000' } })
+    const [method, sent] = ({ create: ['POST', 'POST'], update: ['PUT', 'PATCH'], delete: ['DELETE', 'DELETE'] } as const)[verb as 'create']
+    const time = new Date(Date.now() + 1000).toISOString()
+    await lose(`${sent} /iam/v2/accountAssociations`, verb === 'delete' ? {} : { uid: group, ...body, createTime: time, updateTime: time })
+    expect((await stage.request(method, path, verb === 'delete' ? {} : { body })).status).toBe(200)
+    const expected = {
+      create: NOT_THERE,
+      update: { ...NOT_THERE, reason: 'the write was answered, but the resource is as old as before' },
+      delete: STILL_THERE,
+    }
+    expect(await checkedOf(`iam.account_associations.${verb}`)).toEqual(expected[verb as 'create'])
+  })
+
+  it('is detected if it was the second of a batch', async () => {
+    await start('diff-v2')
+    const { organization } = stage.sandbox
+    const identity = (
+      await made(`/iam/v1/identities/${organization}`, { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } })
+    ).id
+    const role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
+    const first = await made(`/iam/v1/rolebindings/${organization}`, { identity, role })
+    const parts = { createTime: first.created_at, group: { uid: organization }, role: { uid: role }, identity: { uid: identity } }
+    await lose('POST /iam/v2/roleBindings:batchCreate', {
+      roleBindings: [first.id, `${organization}/00000000000000aa`].map((uid) => ({ uid, ...parts })),
+    })
+    await stage.request('POST', `/iam/v1/rolebindings/batch/${organization}`, {
+      body: [
+        { identity, role },
+        { identity, role },
+      ],
+    })
+    expect(await checkedOf('iam.role_bindings.create_batch')).toEqual(NOT_THERE)
   })
 
   it('is no alarm if the resource was deleted right after', async () => {
@@ -137,6 +208,82 @@ describe('a write that v2 answers but loses', () => {
     }
     await stage.settled()
     expect((await stage.evidence()).operations.map(({ mismatches }) => mismatches)).toEqual([0, 0])
+  })
+})
+
+describe('what else is read after a write', () => {
+  const provider = async () => {
+    const { organization } = stage.sandbox
+    const default_role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
+    const oidc = { issuer: 'https://login.example', client_id: 'client', client_secret: 'a secret' }
+    const { id } = await made(`/iam/v1/identityProviders/${organization}`, { name: 'login', default_role, oidc })
+    const mapping = (name: string) => ({ external_group_id: name, role_uidp: default_role, scope: organization })
+    return { id, mapping }
+  }
+
+  it('finds a group role mapping that v2 answers but loses', async () => {
+    await start('diff-v2')
+    const { id, mapping } = await provider()
+    await lose('POST /iam/v2/externalGroupRoleMappings', { uid: `${id}/00000000000000aa`, identityProviderUid: id })
+    await stage.request('POST', `/iam/v1/externalGroupRoleMappings/${id}`, { body: mapping('staff') })
+    expect(await checkedOf('iam.external_group_role_mappings.create')).toEqual(NOT_THERE)
+  })
+
+  it('finds the second mapping of a batch that is still there', async () => {
+    await start('diff-v2')
+    const { id, mapping } = await provider()
+    const ids = [`${id}/00000000000000aa`, (await made(`/iam/v1/externalGroupRoleMappings/${id}`, mapping('staff'))).id]
+    await lose('POST /iam/v2/externalGroupRoleMappings:batchDelete', { externalGroupRoleMappings: [] })
+    const { status } = await stage.request('POST', '/iam/v1/externalGroupRoleMappings:batchDelete', { body: { parent_id: id, ids } })
+    expect([status, await checkedOf('iam.external_group_role_mappings.batch_delete')]).toEqual([200, STILL_THERE])
+  })
+
+  it('finds a SCIM token that was answered but not made', async () => {
+    await start('diff-v2')
+    const { id } = await provider()
+    await lose('POST /iam/v2/identityProviders', { token: 'cgscim_x', identityProviderUid: id, etag: 'new', endpointUrl: 'x' })
+    const { status } = await stage.request('POST', `/iam/v1/identityProviders/${id}:generateScimToken`, { body: {} })
+    expect([status, await checkedOf('iam.identity_providers.generate_scim_token')]).toEqual([200, otherValues('/endpoint_url', '/etag')])
+  })
+
+  it('finds a document that was not accepted', async () => {
+    await start('diff-v2')
+    const { organization } = stage.sandbox
+    await lose('POST /iam/v2/terms', { group: organization, documentIds: ['skills-tos.v1'] })
+    const { status } = await stage.request('POST', `/iam/v1/terms/${organization}`, { body: { document_ids: ['skills-tos.v1'] } })
+    expect([status, await checkedOf('iam.terms.accept')]).toEqual([200, otherValues('/document_ids/*')])
+  })
+
+  it.each(['specification', 'published'] as const)('finds a nested member that is stored otherwise, in the %s dialect', async (dialect) => {
+    stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v2' }, 'v1.dialect': dialect })
+    await stage.fault({ match: 'POST /iam/v2/identities', times: 1, change: { at: '/claimMatch/subject', to: 'other' } })
+    const body = { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } }
+    await stage.request('POST', `/iam/v1/identities/${stage.sandbox.organization}`, { body })
+    expect(await checkedOf('iam.identities.create')).toEqual(otherValues('/claim_match/subject'))
+  })
+
+  it('finds the role that the answer to a binding names wrongly', async () => {
+    await start('diff-v2')
+    const { organization } = stage.sandbox
+    const identity = (
+      await made(`/iam/v1/identities/${organization}`, { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } })
+    ).id
+    const role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
+    await stage.fault({ match: 'POST /iam/v2/roleBindings', times: 1, change: { at: '/role/uid', to: '00000000000000aa' } })
+    await stage.request('POST', `/iam/v1/rolebindings/${organization}`, { body: { identity, role } })
+    expect(await checkedOf('iam.role_bindings.create')).toEqual(otherValues('/role'))
+  })
+
+  it('finds a lost create beside the delete of another resource', async () => {
+    await start('diff-v2')
+    const { organization } = stage.sandbox
+    const role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
+    await stage.fault({ match: `DELETE /iam/v2/roles/${role}`, times: 1, delayMs: 100 })
+    const deleted = stage.request('DELETE', `/iam/v1/roles/${role}`)
+    await lose('POST /iam/v2/groups', { uid: `${organization}/00000000000000aa`, name: 'ghost' })
+    await stage.request('POST', `/iam/v1/groups/${organization}`, { body: { name: 'ghost' } })
+    await deleted
+    expect(await checkedOf('iam.groups.create')).toEqual(NOT_THERE)
   })
 })
 

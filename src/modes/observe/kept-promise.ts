@@ -1,78 +1,138 @@
-import type { Finding } from '../../diff/compare/finding.ts'
+import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import { instant } from '../../diff/compare/instant.ts'
-import type { Judgement } from '../../diff/judge/judge.ts'
-import { isObject, type JsonObject } from '../../tables/json.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import { pointerOf, segmentsOf } from '../../diff/compare/json-path.ts'
+import { type Explained, type Judgement, unexplained } from '../../diff/judge/judge.ts'
+import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
+import type { ComparedRequest } from '../journal.ts'
+import type { OtherWrites } from '../serve/recent-writes.ts'
+import type { Judging } from './compare-read.ts'
+import type { Reading } from './reader.ts'
 
-/** The answer to a write, and a later read of the same resource. */
+/** A write that v2 answered, and one of the reads that show its effect. */
 export interface Promised {
-  readonly write: Operation
-  readonly answer: unknown
-  readonly reading: Operation
-  readonly read: unknown
-  /** Whether the resource with this uid may have been deleted since. */
-  readonly mayBeGone: (operation: Operation, uid: string) => boolean
+  readonly write: ComparedRequest
+  readonly reading: Reading
+  readonly others: OtherWrites
+  /** Milliseconds since the write's request arrived. */
+  readonly elapsedMs: () => number
 }
 
 /**
- * Checks that a write took effect by comparing its answer with a later read.
+ * Checks that a write took effect by comparing its answer with a later read of v1.
  * Comparing both sides is not enough: they may agree about a resource that a lost write never changed.
- * Returns undefined if the write took effect, or if another write intervened so that nothing is known.
+ * Returns undefined if the write took effect.
  */
-export function brokenPromise(promised: Promised): Judgement | undefined {
-  const row = rowOf(promised.read)
-  if (promised.write.method === 'DELETE') return row && lost('the delete was answered, but the resource is still there', [])
-  const { answer } = promised
-  if (!isObject(answer) || typeof answer.id !== 'string') return undefined
-  if (!row) {
-    const gone = promised.mayBeGone(promised.write, answer.id)
-    return gone ? undefined : lost('the write was answered, but the resource is not there', [])
+export function brokenPromise(promised: Promised, read: unknown, judging: Pick<Judging, 'judge' | 'noise'>): Judgement | undefined {
+  const { reading, others } = promised
+  const { item, table } = reading
+  if (table.listed) return unlike(promised, expectedTexts(reading, read), judging)
+  const row = rowOf(reading, read)
+  if (table.readBack.gone) {
+    if (!row) return undefined
+    return others.mayBeChanged(writtenBy(promised))
+      ? between('was written again')
+      : lost('the delete was answered, but the resource is still there')
   }
-  const order = compareTimes(stampOf(answer), stampOf(row))
-  if (order === 'later' || order === 'unknown') return undefined
-  if (order === 'earlier') return lost('the write was answered, but the resource is as old as before', [])
-  const findings = differing(promised, answer, row)
-  return findings.length === 0 ? undefined : lost('the write was answered, but the resource has other values', findings)
+  if (!row) return deletedSince(promised) ?? lost('the write was answered, but the resource is not there')
+  const order = compareTimes(promised, row)
+  if (order === 'earlier') return lost('the write was answered, but the resource is as old as before')
+  if (order === 'later' || (order === 'unknown' && others.mayBeChanged(writtenBy(promised)))) return between('was written again')
+  return item && unlike(promised, expectedItem(reading, row), judging)
 }
 
-/** Returns the one row of a list, or the resource itself; undefined if there is none. */
-function rowOf(read: unknown): JsonObject | undefined {
-  if (!isObject(read)) return undefined
-  const rows = read[ROWS]
-  const row: unknown = Array.isArray(rows) ? rows[0] : read
-  return isObject(row) && typeof row.id === 'string' && row.id !== '' ? row : undefined
+/** Returns the judgement of a resource that is not there because another request may have deleted it. */
+export function deletedSince(promised: Promised): Judgement | undefined {
+  return promised.others.mayBeGone(writtenBy(promised)) ? between('was deleted') : undefined
 }
 
-function lost(reason: string, findings: readonly Finding[]): Judgement {
-  return { outcome: 'mismatch', findings, reason }
+/** True if the read shows the resource, or the resources, that the write names. */
+export function isThere(reading: Reading, read: unknown): boolean {
+  return reading.table.listed !== undefined || rowOf(reading, read) !== undefined
 }
 
-const STAMPS = ['updated_at', 'update_time', 'updateTime', 'last_updated', 'lastUpdated']
-
-function stampOf(row: JsonObject): string | undefined {
-  const name = STAMPS.find((member) => typeof row[member] === 'string')
-  return name === undefined ? undefined : instant(String(row[name]))
+function writtenBy({ write, reading: { uid, item, table } }: Promised) {
+  const { resource, goesWith = '' } = table.readBack
+  const other = item?.[goesWith]
+  return { resource, uid, goesWith: typeof other === 'string' ? other : undefined, own: write.request.params }
 }
+
+/** Returns the row of a list that has the uid, or the resource itself. */
+function rowOf({ uid, table: { key } }: Reading, read: unknown): JsonObject | undefined {
+  if (!isObject(read) || key === undefined) return undefined
+  const rows = Array.isArray(read[ROWS]) ? read[ROWS] : [read]
+  return rows.find((row): row is JsonObject => isObject(row) && row[key] === uid)
+}
+
+function lost(reason: string): Judgement {
+  return { outcome: 'mismatch', findings: [], reason }
+}
+
+function between(what: string): Judgement {
+  return { outcome: 'race', findings: [], reason: `the resource ${what} before it was read` }
+}
+
+/** Milliseconds by which the clocks of two services may differ. */
+const CLOCKS = 1000
 
 /** Compares the times at which the write's answer and the read say that the resource was written. */
-function compareTimes(answered: string | undefined, read: string | undefined): 'same' | 'earlier' | 'later' | 'unknown' {
+function compareTimes({ reading: { item, table }, elapsedMs }: Promised, row: JsonObject): 'same' | 'earlier' | 'later' | 'unknown' {
+  const { stamp } = table
+  const member = table.members.find(({ path }) => stamp !== undefined && path.length === 1 && path[0] === stamp)
+  const [answered, read] = [timeOf(member && item?.[member.name]), timeOf(stamp === undefined ? undefined : row[stamp])]
   if (answered === undefined || read === undefined) return 'unknown'
   if (answered === read) return 'same'
-  return Number(read) < Number(answered) ? 'earlier' : 'later'
+  if (Number(read) < Number(answered)) return 'earlier'
+  // Another write changed it since, unless that would have been before this write began: then the answer's time is wrong.
+  return (Number(read) - Number(answered)) * 1000 <= elapsedMs() + CLOCKS ? 'later' : 'same'
 }
 
-/** Compares the members with plain values that both the answer and the read have, by table name or published spelling. */
-function differing({ write, reading }: Promised, answer: JsonObject, row: JsonObject): readonly Finding[] {
-  if (write.answer !== reading.answer) return []
-  return Object.keys(answer).flatMap((name): Finding[] => {
-    const [left, right] = [answer[name], row[name]]
-    if (!isPlain(left) || !isPlain(right) || left === right) return []
-    const where = `/${name}`
-    return [{ kind: 'value', at: where, where, path: where, v1: left, v2: right }]
-  })
+function timeOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? instant(value) : undefined
 }
 
-function isPlain(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
+/** Returns what the answer would be if it showed the same as the read. */
+function expectedItem({ table }: Reading, row: JsonObject): JsonObject {
+  return Object.fromEntries(
+    table.members.flatMap(({ name, path }) => {
+      const value = at(row, path)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** Returns what the answer would be if it listed only texts that the read shows in a row. */
+function expectedTexts({ uid, item, table: { listed, readBack } }: Reading, read: unknown): JsonObject {
+  const rows = isObject(read) && Array.isArray(read[ROWS]) ? read[ROWS].filter(isObject) : []
+  const shown = new Set(rows.map((row) => row[listed?.row ?? '']))
+  const texts = item?.[listed?.answer ?? '']
+  const named = 'param' in readBack.named ? { [readBack.named.param]: uid } : {}
+  return { ...named, [listed?.answer ?? '']: Array.isArray(texts) ? texts.filter((text) => shown.has(text)) : texts }
+}
+
+/** Compares the write's answer, as far as the read shows it, with what it should be. */
+function unlike({ write, reading }: Promised, expected: JsonObject, { judge, noise }: Pick<Judging, 'judge' | 'noise'>) {
+  const { item = {}, table } = reading
+  const names = table.listed ? Object.keys(expected) : table.members.map(({ name }) => name)
+  const given = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]]] : [])))
+  const wrapped = (shown: JsonObject) => seen(table.list === undefined ? shown : { [table.list]: [shown] })
+  const judged = judge(write, wrapped(expected), wrapped(given))
+  const isNoise = (finding: Explained) => noise.isNoise(table.reader.id, { ...finding, where: inRead(reading, finding.where) })
+  const findings = judged.findings.map((finding) =>
+    finding.code === undefined && isNoise(finding) ? { ...finding, noise: true as const } : finding,
+  )
+  if (unexplained(findings).length === 0) return undefined
+  return { outcome: 'mismatch', findings, reason: 'the write was answered, but the resource has other values' } as const
+}
+
+/** Returns the place in the read, in table names, of a place in the answer. */
+function inRead({ table }: Reading, where: string): string {
+  const [name = '', ...below] = segmentsOf(where).slice(table.list === undefined ? 0 : 2)
+  const member = table.members.find((one) => one.where === name)
+  const inRow = [...(member?.pathWhere ?? [name]), ...below]
+  return pointerOf(table.reader.rows ? [ROWS, '*', ...inRow] : inRow)
+}
+
+function seen(value: unknown): SeenAnswer {
+  return { status: 200, headers: {}, body: { kind: 'json', value } }
 }

@@ -10,7 +10,7 @@ import { checkWrite } from './check-write.ts'
 import { compareRead } from './compare-read.ts'
 import { type Cursors, createCursors } from './cursors.ts'
 import type { Queue } from './queue.ts'
-import type { ReadingOf } from './reader.ts'
+import type { ReadingsOf } from './reader.ts'
 import type { WatchedRequest } from './watched.ts'
 import { wouldSend } from './would-send.ts'
 
@@ -22,7 +22,7 @@ export interface Skipped {
   stranger: number
   /** It continues from a page token, and the other side's token for that page is unknown. */
   pageToken: number
-  /** A write that leaves no resource to read. */
+  /** A write whose effect no read shows. */
   unreadable: number
 }
 
@@ -30,7 +30,7 @@ export interface ObserverSettings {
   readonly ask: Ask
   readonly unsharedReads: UnsharedReads
   readonly env: Env
-  readonly readingOf: ReadingOf
+  readonly readingsOf: ReadingsOf
   /** Every n-th compared read asks v1 twice, to learn which members change by themselves; 0 = none. */
   readonly learnEvery: number
   /** Read a resource through both sides after it was written. */
@@ -106,12 +106,11 @@ async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal
   if (!settings.verifyWrites || !succeeded) return
   const { body } = await seenOf(watched.kept, settings.limit)
   const answer = body.kind === 'json' ? body.value : undefined
-  const reading = settings.readingOf(subject.operation, subject.request, answer)
-  if (!reading) skipped.unreadable += 1
-  else {
-    const compared = await checkWrite({ ...watched, subject, reading, answer }, settings.ask, journal.judging, signal)
-    journal.compared(subject, 'after-write', reading.operation, compared)
-  }
+  const readings = settings.readingsOf(subject.operation, subject.request, answer)
+  const known = typeof readings !== 'string'
+  const checked = known && (await checkWrite({ ...watched, subject, readings }, settings.ask, journal.judging, signal))
+  if (checked) journal.compared(subject, 'after-write', checked.about, checked.compared)
+  else skipped.unreadable += 1
 }
 
 /** Bytes that it holds in memory. */

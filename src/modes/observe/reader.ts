@@ -1,62 +1,112 @@
+import { nameIn } from '../../tables/compile/show.ts'
+import { itemFields, readerOf, type ShownMember, shownMembers } from '../../tables/compile/shown-members.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
+import type { Fields } from '../../tables/language/field.ts'
+import type { Dialect } from '../../tables/language/names.ts'
 import { variablesOf } from '../../tables/language/path.ts'
 import type { Operation, V1Request } from '../../tables/operations/operation.ts'
+import { isReadBack, type ReadBack } from '../../tables/operations/read-back.ts'
 
-/** How to read a resource that was just written. */
+/** A read that shows the effect of a write on one resource. */
 export interface Reading {
   readonly operation: Operation
   readonly request: V1Request
   /** The same as a v1 path and query. */
   readonly url: string
+  readonly uid: string
+  /** The resource as the write's answer shows it; undefined if it shows none. */
+  readonly item: JsonObject | undefined
+  readonly table: WriteTable
 }
 
-/** Returns the read that shows the effect of a write; undefined for actions that leave no resource. `body` is the write's answer. */
-export type ReadingOf = (write: Operation, request: V1Request, body: unknown) => Reading | undefined
+/** How the effect of a write is read, with names as sent. */
+export interface WriteTable {
+  readonly readBack: ReadBack
+  readonly reader: Operation
+  /** The member that identifies the resource in the read. */
+  readonly key: string | undefined
+  /** The member that holds the time of its last change. */
+  readonly stamp: string | undefined
+  readonly members: readonly ShownMember[]
+  /** The list in the answer that holds the written items. */
+  readonly list: string | undefined
+  /** The list of texts in the answer, and the member of a row that holds one of them. */
+  readonly listed: { readonly answer: string; readonly row: string } | undefined
+}
 
-/** The parameters by which v1's lists select one resource (facts §11). */
-const KEYS = ['id', 'group']
+/** The reads after a write, or a sentence that says why there is none. */
+export type Readings = readonly Reading[] | string
 
-export function createReadingOf(operations: readonly Operation[]): ReadingOf {
-  const known = new Map(operations.map((operation) => [operation.id, operation]))
-  return (write, { params }, body) => {
-    const resource = write.id.slice(0, write.id.lastIndexOf('.'))
-    const list = known.get(`${resource}.list`)
-    const key = KEYS.find((name) => list?.ownParams.includes(name))
-    if (list?.begin && key) return byKey(list, key, keyOf(write, key, params, body))
-    const get = known.get(`${resource}.get`) ?? list
-    const [variable] = get?.begin ? variablesOf(get.template) : []
-    if (!get || variable === undefined) return undefined
-    return byPath(get, variable, keyOf(write, variable, params, body))
+/** Returns the reads that show the effect of a write; `answer` is the JSON of its answer. */
+export type ReadingsOf = (write: Operation, request: V1Request, answer: unknown) => Readings
+
+/** Maximum resources of one write that are read. v2 takes 25 in a batch (facts §3.5). */
+const MOST = 25
+
+export function createReadingsOf(operations: readonly Operation[], dialect: Dialect): ReadingsOf {
+  const tables = new Map(operations.map((operation) => [operation, tableOf(operation, operations, dialect)]))
+  return (write, request, answer) => {
+    const table = tables.get(write)
+    if (!table) return write.readBack && !isReadBack(write.readBack) ? write.readBack.unverifiable : 'its table does not say how it is read'
+    const items = namedIn(write, table, request, answer)
+    if (items.length === 0) return 'its answer does not name what was written'
+    return items.slice(0, MOST).map(([uid, item]) => ({ ...asked(table.reader, uid), uid, item, table }))
   }
 }
 
-/** Returns the uid of the written resource: from the path, or from the answer to a create. */
-function keyOf({ method, template }: Operation, key: string, params: V1Request['params'], body: unknown): string | undefined {
-  const given = params[key] ?? params.id
-  if (given !== undefined) return given
-  const [variable = ''] = variablesOf(template)
-  if (method !== 'POST' || template.includes(':')) return params[variable]
-  return idIn(body) ?? idIn(firstRow(body))
+function tableOf({ readBack, answer }: Operation, operations: readonly Operation[], dialect: Dialect): WriteTable | undefined {
+  const reader = readBack && isReadBack(readBack) ? readerOf(readBack, operations) : undefined
+  if (!readBack || !isReadBack(readBack) || !reader) return undefined
+  const { shown } = readBack.resource
+  const named = (source: string) => {
+    const row = Object.entries(shown).find(([, { source: from, only = dialect }]) => from === source && only === dialect)
+    return row && nameIn(dialect, ...row)
+  }
+  const spelled = (fields: Fields = {}, name = '') => {
+    const field = fields[name]
+    return field && nameIn(dialect, name, field)
+  }
+  const { listed } = readBack
+  const [texts, text] = [spelled(answer?.shown, listed?.answer), spelled(shown, listed?.row)]
+  return {
+    readBack,
+    reader,
+    key: named('uid'),
+    stamp: named('updateTime'),
+    members: shownMembers(readBack, itemFields(readBack, answer), dialect),
+    list: 'rows' in readBack.named ? spelled(answer?.shown, readBack.named.rows) : undefined,
+    listed: texts !== undefined && text !== undefined ? { answer: texts, row: text } : undefined,
+  }
 }
 
-function idIn(body: unknown): string | undefined {
-  return isObject(body) && typeof body.id === 'string' ? body.id : undefined
+type Item = readonly [uid: string, item: JsonObject | undefined]
+
+/** Returns the uids of what was written, each with what the answer shows of it. */
+function namedIn(write: Operation, { readBack, list }: WriteTable, { params, body }: V1Request, answer: unknown): readonly Item[] {
+  const { named, gone } = readBack
+  const shown = isObject(answer) && !gone ? answer : undefined
+  if ('param' in named) return withUid([[params[named.param], shown]])
+  if ('answer' in named) return withUid([[shown?.[named.answer], shown]])
+  if ('body' in named) return withUid(listIn(write.request?.read(body), named.body).map((uid) => [uid, undefined]))
+  return withUid(listIn(shown, list).map((row) => (isObject(row) ? [row.id, row] : [undefined, undefined])))
 }
 
-/** Returns the first row that a batch made. */
-function firstRow(body: unknown): unknown {
-  const rows = isObject(body) ? Object.values(body as JsonObject).find(Array.isArray) : undefined
-  return rows?.[0]
+function listIn(object: JsonObject | undefined, name: string | undefined): readonly unknown[] {
+  const list = name === undefined ? undefined : object?.[name]
+  return Array.isArray(list) ? list : []
 }
 
-function byKey(operation: Operation, key: string, value: string | undefined): Reading | undefined {
-  if (!value) return undefined
-  const request = { params: {}, query: new Map([[key, [value]]]), body: undefined }
-  return { operation, request, url: `${operation.template}?${key}=${encodeURIComponent(value)}` }
+function withUid(items: readonly (readonly [uid: unknown, item: JsonObject | undefined])[]): readonly Item[] {
+  return items.flatMap(([uid, item]) => (typeof uid === 'string' && uid !== '' ? [[uid, item] as const] : []))
 }
 
-function byPath(operation: Operation, variable: string, value: string | undefined): Reading | undefined {
-  if (!value) return undefined
-  const url = operation.template.replace(/\{[^{}]+\}/, value.split('/').map(encodeURIComponent).join('/'))
-  return { operation, request: { params: { [variable]: value }, query: new Map(), body: undefined }, url }
+/** Returns the read of one resource, by the parameter or the path variable that selects it. */
+function asked(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
+  const { template, selects = '' } = operation
+  if (variablesOf(template).includes(selects)) {
+    const url = template.replace(/\{[^{}]+\}/, uid.split('/').map(encodeURIComponent).join('/'))
+    return { operation, request: { params: { [selects]: uid }, query: new Map(), body: undefined }, url }
+  }
+  const request = { params: {}, query: new Map([[selects, [uid]]]), body: undefined }
+  return { operation, request, url: `${template}?${selects}=${encodeURIComponent(uid)}` }
 }

@@ -1,7 +1,7 @@
 import type { ClientRequest } from '../../request/request.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
 import type { Mode } from '../choose/mode.ts'
 import type { Served } from '../serve/backend.ts'
+import type { OtherWrites } from '../serve/recent-writes.ts'
 import type { Kept } from './captured.ts'
 
 /** A request that was served in a diff mode, with its kept answer. */
@@ -10,10 +10,12 @@ export interface WatchedRequest {
   readonly mode: Mode
   readonly served: Pick<Served, 'by' | 'unasked' | 'failed'>
   readonly kept: Kept
+  /** When it arrived, by `performance.now()`. */
+  readonly began: number
   /** Milliseconds until the client had the answer. */
   readonly ms: number
   /** Whether the caller wrote meanwhile. */
   readonly wrote: () => boolean
-  /** Whether the resource with this uid may have been deleted meanwhile. */
-  readonly mayBeGone: (operation: Operation, uid: string) => boolean
+  /** What other writes may have done meanwhile. */
+  readonly others: OtherWrites
 }

@@ -2,15 +2,15 @@ import type { Mode } from '../choose/mode.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Accepted } from './accepted.ts'
 import type { Backend } from './backend.ts'
-import type { Deletions } from './deletions.ts'
 import type { OwnWrites } from './own-writes.ts'
+import type { RecentWrites } from './recent-writes.ts'
 import { tee } from './tee.ts'
 
 /** What is known of the caller, and what tells a race from a difference. */
 export interface Witnesses {
   readonly accepted: Accepted
   readonly ownWrites: OwnWrites
-  readonly deletions: Deletions
+  readonly recentWrites: RecentWrites
 }
 
 /**
@@ -18,16 +18,16 @@ export interface Witnesses {
  * It never waits for the other side, and failures there never reach the client (design §7).
  * Requests of strangers are not compared, because they prove nothing.
  */
-export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted, ownWrites, deletions }: Witnesses): Backend {
+export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses): Backend {
   return async (request) => {
     const wrote = ownWrites.watch(request.caller)
-    const mayBeGone = deletions.watch()
+    const others = recentWrites.watch()
     const began = performance.now()
     const served = await serve(request)
     const answer = tee(served.answer, observer.limit, (kept) => {
       if (!kept) observer.skipped.gone += 1
       else if (!accepted.has(request.credential)) observer.skipped.stranger += 1
-      else observer.look({ request, mode, served, kept, ms: Math.round(performance.now() - began), wrote, mayBeGone })
+      else observer.look({ request, mode, served, kept, began, ms: Math.round(performance.now() - began), wrote, others })
     })
     return { ...served, answer }
   }

@@ -2,6 +2,7 @@ import type { Fields } from '../language/field.ts'
 import { camelCase } from '../language/names.ts'
 import type { Message } from '../language/resource.ts'
 import type { Mapping, Operation } from '../operations/operation.ts'
+import { checkReadBacks } from './check-read-back.ts'
 
 /** Checks the tables at start; throws a sentence that says what to mend. The router checks routes and `enumMap` checks enums. */
 export function checkMappings(mappings: readonly Mapping[]): void {
@@ -16,6 +17,7 @@ export function checkMappings(mappings: readonly Mapping[]): void {
       checkOperation(operation)
     }
   }
+  checkReadBacks(mappings.flatMap(({ operations }) => operations))
 }
 
 function checkOperation(operation: Operation): void {

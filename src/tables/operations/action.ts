@@ -7,6 +7,7 @@ import { bodyOf, type Call } from '../plan/plan.ts'
 import { asked, replied, type Turn } from '../plan/turn.ts'
 import type { Env, Operation, V1Request } from './operation.ts'
 import { nothing, ok, operation } from './operation-builder.ts'
+import type { Takes } from './read-back.ts'
 
 interface Action<V2 extends string> {
   /** `METHOD /path`; its variables have the names of the v1 route. */
@@ -17,6 +18,11 @@ interface Action<V2 extends string> {
   readonly request?: Message
   readonly answer?: Message
   readonly missing?: Missing
+  /** How the effect of a write is read, or why it cannot be. */
+  readonly readBack?: Operation['readBack']
+  readonly takes?: Takes | undefined
+  /** The parameter or variable with which a read selects one resource. */
+  readonly selects?: string
 }
 
 /**
@@ -28,13 +34,16 @@ interface Action<V2 extends string> {
  *     })
  */
 export function action<Route extends string, V2 extends string>(id: string, route: Route, options: Action<Fillable<V2, Route>>): Operation {
-  const { v2, params = {}, more, request, answer = nothing, missing = 'error' } = options
+  const { v2, params = {}, more, request, answer = nothing, missing = 'error', readBack, takes, selects } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
     // `=**` only says that the variable may be empty, which people need not see.
     calls: [v2.replace('=**', '')],
     params,
     ...(request && { request }),
+    ...(readBack && { readBack }),
+    ...(takes && { takes }),
+    ...(selects !== undefined && { selects }),
     answer,
     missing,
     begin(v1, env) {

@@ -6,6 +6,7 @@ import type { Query } from '../language/query.ts'
 import type { MaskRule, Message } from '../language/resource.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Turn } from '../plan/turn.ts'
+import type { ReadBack, Takes, Unverifiable } from './read-back.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -59,6 +60,8 @@ export interface Operation {
   /** One row of a list (`rows`), or the whole answer. */
   readonly answer?: Message
   readonly rows?: true
+  /** The query parameter or path variable with which a read selects one resource, or the rows of one. */
+  readonly selects?: string
   /** The members that a list answers beside its rows, if any. */
   readonly envelope?: Message
   /** The field mask with which a PUT replaces (facts §13). */
@@ -70,6 +73,10 @@ export interface Operation {
   readonly fieldName: (v2Path: string) => string
   /** Why a v1-only operation has no v2 counterpart, or what an emulation cannot know. */
   readonly because?: string
+  /** Of a write: how its effect is read, or why it cannot be. */
+  readonly readBack?: ReadBack | Unverifiable
+  /** Of a delete: what else goes with the resource. */
+  readonly takes?: Takes
   /** Neither service asks for a token here: an answer says nothing about the caller. */
   readonly takesNoToken?: true
   /** Absent for v1-only operations. */

@@ -2,7 +2,7 @@ import type { Missing } from '../../errors/to-v1.ts'
 import { fieldMask } from '../compile/mask.ts'
 import type { JsonObject } from '../json.ts'
 import { ORDER_PARAMETER } from '../language/order.ts'
-import { type Fillable, onlyVariable } from '../language/path.ts'
+import { type Fillable, onlyVariable, variablesOf } from '../language/path.ts'
 import type { Message, Resource } from '../language/resource.ts'
 import { uidInPath } from '../language/uid.ts'
 import { beginList } from '../plan/list.ts'
@@ -12,6 +12,7 @@ import { WINDOW_PARAMETERS } from '../plan/window.ts'
 import { action, answeredBy } from './action.ts'
 import type { Env, Operation } from './operation.ts'
 import { operation } from './operation-builder.ts'
+import type { ReadBack, Takes } from './read-back.ts'
 
 /**
  * `GET …` list: the full set by default, a window on request, zero or one row by id (design §3).
@@ -27,6 +28,7 @@ export function list<Route extends string, V2 extends string>(
   const { query = {}, byId, enrich, calls = [], v2 = resource.v2, envelope, emulated } = options
   const order = takesOrder(options) ? [ORDER_PARAMETER] : []
   const paging = [...(envelope ? [TOKEN_PARAMETER] : []), ...(options.skips ? [SKIP_PARAMETER] : [])]
+  const selects = byId ?? variablesOf(route)[0]
   return operation(id, route, {
     kind: emulated ? 'emulated' : enrich ? 'composed' : 'direct',
     ...(emulated !== undefined && { because: emulated }),
@@ -35,6 +37,7 @@ export function list<Route extends string, V2 extends string>(
     ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ...order, ...WINDOW_PARAMETERS, ...paging],
     answer: resource,
     rows: true,
+    ...(selects !== undefined && { selects }),
     ...(envelope && { envelope }),
     ...(options.orders && { orders: options.orders }),
     missing: 'empty',
@@ -51,7 +54,7 @@ export function list<Route extends string, V2 extends string>(
 export function get(id: string, route: string, resource: Resource, missing: Missing): Operation {
   const variable = onlyVariable(route)
   const v2 = `GET ${resource.v2}/{${variable}}`
-  return action(id, route, { v2, answer: resource, missing })
+  return action(id, route, { v2, answer: resource, missing, selects: variable })
 }
 
 interface Messages {
@@ -59,9 +62,13 @@ interface Messages {
   readonly answer?: Message
 }
 
-interface CreateOptions extends Messages {
+interface WriteOptions extends Messages, Pick<ReadBack, 'shownAs' | 'goesWith'> {}
+
+interface CreateOptions extends WriteOptions {
   /** Without a parent it creates a root resource (facts §12.4). */
   readonly root?: boolean
+  /** Where the write names the resource: in the id of its answer, unless it is said here. */
+  readonly named?: ReadBack['named']
 }
 
 /**
@@ -70,9 +77,10 @@ interface CreateOptions extends Messages {
  *     create('iam.roles.create', 'POST /iam/v1/roles/{parent_id=**}', role)
  */
 export function create(id: string, route: string, resource: Resource, options: CreateOptions = {}): Operation {
-  const { request = resource, answer = resource, root = false } = options
+  const { request = resource, answer = resource, root = false, named = { answer: 'id' }, shownAs, goesWith } = options
+  const readBack: ReadBack = { resource, named, ...(shownAs && { shownAs }), ...(goesWith !== undefined && { goesWith }) }
   const parent = `{${onlyVariable(route)}${root ? '=**' : ''}}`
-  return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer })
+  return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer, readBack })
 }
 
 /**
@@ -80,8 +88,8 @@ export function create(id: string, route: string, resource: Resource, options: C
  *
  *     replace('iam.roles.update', 'PUT /iam/v1/roles/{id=**}', role)
  */
-export function replace(id: string, route: string, resource: Resource, options: Messages = {}): Operation {
-  const { request = resource, answer = resource } = options
+export function replace(id: string, route: string, resource: Resource, options: WriteOptions = {}): Operation {
+  const { request = resource, answer = resource, shownAs, goesWith } = options
   const variable = onlyVariable(route)
   const v2 = `PATCH ${resource.v2}/{${variable}}`
   return operation(id, route, {
@@ -89,6 +97,7 @@ export function replace(id: string, route: string, resource: Resource, options: 
     request,
     answer,
     mask: resource.mask,
+    readBack: { resource, named: { param: variable }, ...(shownAs && { shownAs }), ...(goesWith !== undefined && { goesWith }) },
     begin({ params, body }, env) {
       const table = { v2: resource.v2, mask: resource.mask, fields: request.fields }
       return answeredBy(patch(table, params[variable] ?? '', variable, request.read(body), env), answer, env)
@@ -113,12 +122,12 @@ export function patch(
 }
 
 /**
- * `DELETE …/{id}`: a missing resource is a success (facts §14).
+ * `DELETE …/{id}`: a missing resource is a success (facts §14). `takes` says what else goes with it.
  *
  *     remove('iam.roles.delete', 'DELETE /iam/v1/roles/{id=**}', role)
  */
-export function remove(id: string, route: string, resource: Resource): Operation {
+export function remove(id: string, route: string, resource: Resource, takes?: Takes): Operation {
   const variable = onlyVariable(route)
   const v2 = `DELETE ${resource.v2}/{${variable}}`
-  return action(id, route, { v2, missing: 'done' })
+  return action(id, route, { v2, missing: 'done', takes, readBack: { resource, named: { param: variable }, gone: true } })
 }

@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { checkMappings } from '../../../src/tables/compile/check.ts'
-import { type Fields, firstOf, nested, object, readOnly, text } from '../../../src/tables/language/field.ts'
+import { type Fields, firstOf, flag, nested, object, readOnly, text } from '../../../src/tables/language/field.ts'
 import type { Params } from '../../../src/tables/language/param.ts'
-import { message } from '../../../src/tables/language/resource.ts'
+import { message, resource } from '../../../src/tables/language/resource.ts'
 import { action } from '../../../src/tables/operations/action.ts'
 import type { Operation } from '../../../src/tables/operations/operation.ts'
 import { v1Only } from '../../../src/tables/operations/operation-builder.ts'
+import { create, list } from '../../../src/tables/operations/operations.ts'
 
+const thing = resource('thing', { v2: '/iam/v2/things', plural: 'things', fields: { id: readOnly('uid'), name: text('name') } })
+const reading = list('iam.things.list', 'GET /iam/v1/things', thing, { byId: 'id' })
+const parentRoute = 'POST /iam/v1/things/{parent_id=**}'
 const check = (...operations: Operation[]) => checkMappings([{ domain: 'iam', operations }])
 const route = 'POST /iam/v1/things'
-const withBody = (fields: Fields) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', request: message('thing', fields) })
-const withQuery = (params: Params) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', params })
+const readBack = { unverifiable: 'nothing shows it' }
+const withBody = (fields: Fields) =>
+  action('iam.things.create', route, { v2: 'POST /iam/v2/things', request: message('thing', fields), readBack })
+const withQuery = (params: Params) => action('iam.things.create', route, { v2: 'POST /iam/v2/things', params, readBack })
 
 describe('the check of tables', () => {
   it.each<[string, Operation[], string]>([
@@ -39,6 +45,26 @@ describe('the check of tables', () => {
     ['an id of another domain', [v1Only('registry.x.y', 'GET /iam/v1/x', 'why')], 'its id must begin with "iam."'],
     ['no reason', [v1Only('iam.x.y', 'GET /iam/v1/x', '')], 'operation iam.x.y is v1-only but has no reason'],
     ['no plan', [{ ...v1Only('iam.x.y', 'GET /iam/v1/x', 'why'), kind: 'direct' }], 'operation iam.x.y is direct but has no plan'],
+    [
+      'a write that cannot be read back',
+      [{ ...withBody({ a: text('x') }), readBack: undefined as never }],
+      'iam.things.create writes, but says neither how its effect is read nor why it cannot be',
+    ],
+    [
+      'a resource that no operation reads',
+      [create('iam.things.create', parentRoute, thing)],
+      'writes a thing, and no operation reads a single one',
+    ],
+    [
+      'a member that is shown nowhere',
+      [reading, create('iam.things.create', parentRoute, thing, { shownAs: { name: 'label' } })],
+      'name is shown as label, which a thing does not have',
+    ],
+    [
+      'a member that is shown in another form',
+      [reading, create('iam.things.create', parentRoute, thing, { answer: message('made', { name: flag('name') }) })],
+      'a thing shows name in another form',
+    ],
   ])('refuses %s', (_, operations, sentence) => {
     expect(() => check(...operations)).toThrow(sentence)
   })

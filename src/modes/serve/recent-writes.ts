@@ -1,0 +1,85 @@
+import type { Resource } from '../../tables/language/resource.ts'
+import type { Operation, V1Request } from '../../tables/operations/operation.ts'
+import { isReadBack } from '../../tables/operations/read-back.ts'
+
+/** A resource that a request wrote. */
+export interface WrittenResource {
+  readonly resource: Resource
+  readonly uid: string
+  /** The uid of the other resource with which it is deleted. */
+  readonly goesWith: string | undefined
+  /** The path variables of the request itself. They are its own object, by which its own write is recognised. */
+  readonly own: V1Request['params']
+}
+
+/** Tells what other writes, since a moment or under way at that moment, may have done to a resource. */
+export interface OtherWrites {
+  mayBeGone(written: WrittenResource): boolean
+  mayBeChanged(written: WrittenResource): boolean
+}
+
+/** Remembers recent writes. What a read does not show may have been deleted or changed since, rather than lost. */
+export interface RecentWrites {
+  /** Notes that a write begins. Call the returned function when it has ended. */
+  begin(operation: Operation, params: V1Request['params']): () => void
+  watch(): OtherWrites
+}
+
+interface RecentWrite {
+  readonly number: number
+  /** undefined for an operation that only v1 has. */
+  readonly resource: Resource | undefined
+  /** undefined if the path does not name it. */
+  readonly uid: string | undefined
+  readonly deletes: boolean
+  readonly takesBelow: boolean
+  readonly params: V1Request['params']
+  active: boolean
+}
+
+/** Maximum writes that are remembered. If more came since, anything may have happened. */
+const REMEMBERED = 1000
+
+export function createRecentWrites(): RecentWrites {
+  const recent: RecentWrite[] = []
+  let count = 0
+  return {
+    begin(operation, params) {
+      const write = { number: count, ...traitsOf(operation, params), params, active: true }
+      count += 1
+      recent.push(write)
+      if (recent.length > REMEMBERED) recent.shift()
+      return () => {
+        write.active = false
+      }
+    },
+    watch() {
+      const from = recent.find(({ active }) => active)?.number ?? count
+      const some = (own: V1Request['params'], fits: (write: RecentWrite) => boolean) =>
+        from < (recent[0]?.number ?? count) || recent.some((write) => write.number >= from && write.params !== own && fits(write))
+      return {
+        mayBeGone: (written) => some(written.own, (write) => mayTake(write, written)),
+        mayBeChanged: (written) => some(written.own, (write) => mayChange(write, written)),
+      }
+    },
+  }
+}
+
+function traitsOf({ readBack, takes }: Operation, params: V1Request['params']) {
+  if (!readBack || !isReadBack(readBack)) return { resource: undefined, uid: Object.values(params)[0], deletes: false, takesBelow: false }
+  const { resource, named, gone = false } = readBack
+  return { resource, uid: 'param' in named ? params[named.param] : undefined, deletes: gone, takesBelow: takes === 'below' }
+}
+
+/** A delete takes the resource itself, what lies below it if its table says so, and what goes with it (semantics §3). */
+function mayTake(write: RecentWrite, { resource, uid, goesWith }: WrittenResource): boolean {
+  if (!write.deletes) return false
+  if (write.uid === undefined) return write.resource === resource
+  if (write.resource === resource && write.uid === uid) return true
+  return write.uid === goesWith || (write.takesBelow && uid.startsWith(`${write.uid}/`))
+}
+
+/** A write changes the resource that its path names. What an operation of v1 alone changes is unknown. */
+function mayChange(write: RecentWrite, { resource, uid }: WrittenResource): boolean {
+  return write.uid === uid && (write.resource === undefined || write.resource === resource)
+}

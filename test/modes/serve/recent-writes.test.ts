@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import { mappings } from '../../../mappings/index.ts'
+import { createRecentWrites, type WrittenResource } from '../../../src/modes/serve/recent-writes.ts'
+import { isReadBack } from '../../../src/tables/operations/read-back.ts'
+
+const operationOf = (id: string) => {
+  const found = mappings.flatMap(({ operations }) => operations).find((operation) => operation.id === id)
+  if (!found) throw new Error(`no operation ${id}`)
+  return found
+}
+
+const written = (id: string, uid: string, goesWith?: string): WrittenResource => {
+  const { readBack } = operationOf(id)
+  if (!readBack || !isReadBack(readBack)) throw new Error(`${id} cannot be read back`)
+  return { resource: readBack.resource, uid, goesWith, own: {} }
+}
+
+const after = (id: string, params: Record<string, string>) => {
+  const writes = createRecentWrites()
+  const others = writes.watch()
+  writes.begin(operationOf(id), params)()
+  return others
+}
+
+it.each<[string, string, Record<string, string>, WrittenResource, boolean]>([
+  ['itself', 'iam.roles.delete', { id: 'a/1' }, written('iam.roles.create', 'a/1'), true],
+  ['another of its kind', 'iam.roles.delete', { id: 'a/1' }, written('iam.roles.create', 'a/2'), false],
+  ['another kind of resource', 'iam.roles.delete', { id: 'a/1' }, written('iam.groups.create', 'a/2'), false],
+  ['what lies below a group', 'iam.groups.delete', { id: 'a' }, written('iam.roles.create', 'a/2'), true],
+  ['what lies below a repo', 'registry.repos.delete', { id: 'a/1' }, written('registry.tags.create', 'a/1/2'), true],
+  [
+    'nothing below the group of an account association',
+    'iam.account_associations.delete',
+    { group: 'a' },
+    written('iam.roles.create', 'a/2'),
+    false,
+  ],
+  ['the bindings of an identity', 'iam.identities.delete', { id: 'a/1' }, written('iam.role_bindings.create', 'a/2', 'a/1'), true],
+  ['no binding of another identity', 'iam.identities.delete', { id: 'a/3' }, written('iam.role_bindings.create', 'a/2', 'a/1'), false],
+  [
+    'some mappings in a batch',
+    'iam.external_group_role_mappings.batch_delete',
+    {},
+    written('iam.external_group_role_mappings.create', 'a/2'),
+    true,
+  ],
+  ['nothing else in a batch of mappings', 'iam.external_group_role_mappings.batch_delete', {}, written('iam.roles.create', 'a/2'), false],
+])('knows that a delete takes %s', (_, id, params, resource, gone) => {
+  expect(after(id, params).mayBeGone(resource)).toBe(gone)
+})
+
+it('counts writes that were under way, but not the own write', () => {
+  const writes = createRecentWrites()
+  const own = { id: 'a/1' }
+  const end = writes.begin(operationOf('iam.roles.update'), own)
+  const others = writes.watch()
+  const role = written('iam.roles.update', 'a/1')
+  expect([others.mayBeChanged({ ...role, own }), others.mayBeChanged(role)]).toEqual([false, true])
+  end()
+  expect(writes.watch().mayBeChanged(role)).toBe(false)
+})
+
+it('assumes anything after more writes than it remembers', () => {
+  const writes = createRecentWrites()
+  const others = writes.watch()
+  for (let nth = 0; nth <= 1000; nth += 1) writes.begin(operationOf('iam.roles.delete'), { id: `a/${nth + 10}` })()
+  expect([others.mayBeGone(written('iam.groups.create', 'b')), writes.watch().mayBeGone(written('iam.groups.create', 'b'))]).toEqual([
+    true,
+    false,
+  ])
+})

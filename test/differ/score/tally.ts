@@ -1,0 +1,53 @@
+import type { Verdict } from '../judge/verdict.ts'
+
+/** What was tried in one way: a mode, a dialect, always or once. */
+export interface Tally {
+  readonly name: string
+  /** The share of visible ones that must be found, 0–1. */
+  readonly bound: number
+  found: number
+  silent: number
+  /** Other spellings of the same value, which are not scored. */
+  respelled: number
+  /** Sentences: what was missed, found elsewhere, or flagged though nobody could see it. */
+  readonly missed: string[]
+  readonly misplaced: string[]
+  readonly flagged: string[]
+}
+
+export function createTally(name: string, bound: number): Tally {
+  return { name, bound, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [] }
+}
+
+/** Counts a verdict; `what` describes the case. */
+export function count(tally: Tally, verdict: Verdict, what: string): void {
+  if (verdict.is === 'found' || verdict.is === 'silent') tally[verdict.is] += 1
+  else tally[verdict.is].push(`${what}: ${verdict.reason}`)
+}
+
+/** Tells whether enough was found, all of it in its place, and nothing else was flagged. */
+export function holds(tally: Tally): boolean {
+  return tally.found >= tally.bound * visibleIn(tally) && tally.misplaced.length === 0 && tally.flagged.length === 0
+}
+
+/** Returns one line with the figures, and one for each case that went wrong. */
+export function linesOf(tally: Tally): readonly string[] {
+  const { name, bound, found, silent, respelled, missed, misplaced, flagged } = tally
+  const visible = visibleIn(tally)
+  const share = visible === 0 ? '' : ` = ${percent(found / visible)} (at least ${percent(bound)})`
+  const rest = `${misplaced.length} found elsewhere, ${flagged.length} of ${silent + flagged.length} invisible ones flagged`
+  return [
+    `${holds(tally) ? 'ok  ' : 'FAIL'} ${name}: found ${found} of ${visible}${share}, ${rest}, ${respelled} respelled`,
+    ...missed.map((what) => `     missed     ${what}`),
+    ...misplaced.map((what) => `     elsewhere  ${what}`),
+    ...flagged.map((what) => `     flagged    ${what}`),
+  ]
+}
+
+function visibleIn({ found, missed, misplaced }: Tally): number {
+  return found + missed.length + misplaced.length
+}
+
+function percent(share: number): string {
+  return `${(Math.floor(share * 100_000) / 1000).toString()} %`
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Agent, request as send } from 'undici'
+import type { Config } from '../../../src/config/settings.ts'
+import type { Comparison, Entry } from '../../../src/diff/records/record.ts'
+import type { Mode } from '../../../src/modes/choose/mode.ts'
+import { ALL_V2, type ModeRules } from '../../../src/modes/choose/rules.ts'
+import { identify } from '../../../src/request/caller.ts'
+import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { until } from '../../stage/until.ts'
+import { type Sender, type Spoil, startRelay } from './relay.ts'
+
+/** A demo user of the sandbox. */
+export type Role = keyof Sandbox['tokens']
+
+/** What a client gets. */
+export interface Received {
+  readonly status: number
+  readonly type: string | undefined
+  readonly text: string
+}
+
+/** One caller with a token of its own, so that its records are found by its hash. */
+export interface OneCaller {
+  /** The hash under which Crosswalk records this caller. */
+  readonly hash: string
+  send(method: string, path: string, body?: unknown): Promise<Received>
+  /** Sends a request that v1 alone answers and accepts, so that further ones of this caller count. */
+  introduce(): Promise<void>
+}
+
+/** How a caller is made. Without a spoil, a side answers as it is. */
+export interface CallerOptions {
+  /** The default is the owner. */
+  readonly role?: Role
+  readonly v1?: Spoil
+  readonly v2?: Spoil
+}
+
+/** The sandbox, a relay before its v1, another before its v2, and Crosswalk in front of both. */
+export interface Differ {
+  readonly proxy: TestProxy
+  /** Makes a caller. Both sides know its token as that of its role. */
+  caller(options?: CallerOptions): OneCaller
+  /** Resolves when no comparison waits or runs. */
+  settled(): Promise<void>
+  /** Returns the comparisons recorded since the last time, by the hash of their callers. It closes every circuit, and waits until settled. */
+  records(): Promise<ReadonlyMap<string, readonly Comparison[]>>
+  close(): Promise<void>
+}
+
+export interface DifferSettings {
+  readonly sandbox: Sandbox
+  /** In mode v2 there is no v1 behind Crosswalk. */
+  readonly mode: Mode
+  /** Rules beside the mode. */
+  readonly rules?: ModeRules['rules']
+  /** Nobody writes, so that relays may answer from memory. */
+  readonly atRest?: boolean
+  readonly config?: Partial<Config>
+}
+
+/** Nothing is dropped, and every operation is answered by the side of its mode. */
+const EVERYTHING: Partial<Config> = {
+  emulated: 'v2',
+  'diff.waiting': 1_000_000,
+  'diff.perSecond': 0,
+  'diff.parallel': 16,
+  'fallback.perMinute': 1_000_000,
+  'records.values': 'shown',
+  'records.bytes': 2 ** 30,
+  'log.level': 'error',
+}
+
+/** Only v1 has this read, and every demo user may make it. */
+const INTRODUCTION = '/registry/v1/vuln_reports/counts?repo=none'
+
+let callers = 0
+
+/** Starts the relays and Crosswalk on free ports. The sandbox stays the caller's own. */
+export async function startDiffer({ sandbox, mode, rules = [], atRest = false, config = {} }: DifferSettings): Promise<Differ> {
+  const folder = mkdtempSync(join(tmpdir(), 'differ-'))
+  const file = join(folder, 'records.ndjson')
+  const senders = { v1: new Map<string, Sender>(), v2: new Map<string, Sender>() }
+  const before = (side: 'v1' | 'v2') => {
+    const senderOf = (authorization = '') => senders[side].get(authorization)
+    return startRelay({ to: sandbox.url, senderOf, remembers: atRest })
+  }
+  const [v1, v2] = await Promise.all([before('v1'), before('v2')])
+  const modes: ModeRules = { ...ALL_V2, default: mode, rules }
+  const proxy = await startProxy({
+    'upstream.v2': v2.url,
+    ...(mode !== 'v2' && { 'upstream.v1': v1.url, modes }),
+    'records.file': file,
+    ...EVERYTHING,
+    ...config,
+  })
+  const agent = new Agent({ connections: 64 })
+  let marks = 0
+  return {
+    proxy,
+    caller({ role = 'owner', v1: spoilV1, v2: spoilV2 } = {}) {
+      callers += 1
+      const authorization = `Bearer differ-${callers}`
+      const token = sandbox.tokens[role]
+      senders.v1.set(authorization, { token, spoil: spoilV1, sent: new Map() })
+      senders.v2.set(authorization, { token, spoil: spoilV2, sent: new Map() })
+      const ask = sending(proxy.url, authorization, agent)
+      return {
+        hash: identify(authorization).caller,
+        send: ask,
+        introduce: async () => void (await ask('GET', INTRODUCTION)),
+      }
+    },
+    settled: proxy.idle,
+    async records() {
+      await proxy.idle()
+      marks += 1
+      // A line of the file whose predecessors are all there.
+      const mark = `mark ${marks}`
+      proxy.changeModes(modes, mark)
+      const lines = await until(async () => {
+        const text = readFileSync(file, 'utf8')
+        return text.includes(`"text":"${mark}: `) && text.endsWith('\n') && text.trimEnd().split('\n')
+      })
+      rmSync(file)
+      return byCaller(lines.map((line) => JSON.parse(line) as Entry))
+    },
+    async close() {
+      await proxy.close()
+      await Promise.all([v1.close(), v2.close(), agent.destroy()])
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+function sending(url: string, authorization: string, agent: Agent): OneCaller['send'] {
+  return async (method, path, body) => {
+    const answer = await send(url + path, {
+      method: method as 'GET',
+      headers: { authorization },
+      body: body === undefined ? null : JSON.stringify(body),
+      dispatcher: agent,
+    })
+    const type = answer.headers['content-type']
+    return { status: answer.statusCode, type: type === undefined ? undefined : String(type), text: await answer.body.text() }
+  }
+}
+
+function byCaller(entries: readonly Entry[]): ReadonlyMap<string, readonly Comparison[]> {
+  const found = new Map<string, Comparison[]>()
+  for (const entry of entries) {
+    if (entry.kind !== 'comparison') continue
+    found.set(entry.caller, [...(found.get(entry.caller) ?? []), entry])
+  }
+  return found
+}

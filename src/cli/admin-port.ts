@@ -10,16 +10,36 @@ export const adminFlags: Readonly<Record<string, Flag>> = {
   ...configFlags(['admin.token', 'admin.readToken']),
 }
 
+type Problem = { readonly problem: string }
+
 /** Sends a GET to the admin port of the running proxy. Returns the response, or a sentence that says why there is none. */
-export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | { readonly problem: string }> {
+export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | Problem> {
+  const port = adminPort(flags, io)
+  return 'problem' in port ? port : port.ask(path, textOf(flags, 'admin') ?? port.own)
+}
+
+/** An admin port to ask. */
+export interface AdminPort {
+  /** Address of the admin port on this machine. */
+  readonly own: string
+  ask<T>(path: string, base: string): Promise<T | Problem>
+}
+
+/** Returns how to ask an admin port with the token of the settings, or a sentence about settings that are wrong. */
+export function adminPort(flags: Flags, io: Io): AdminPort | Problem {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return loaded
   const { config } = loaded
-  const base = textOf(flags, 'admin') ?? `${HOST}:${config['admin.port']}`
   const token = config['admin.readToken'] ?? config['admin.token']
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const answer = await fetch(`${base}${path}`, { headers }).catch(() => undefined)
-  return answer?.ok ? ((await answer.json()) as T) : { problem: problemOf(base, path, answer?.status, token) }
+  return {
+    own: `${HOST}:${config['admin.port']}`,
+    async ask<T>(path: string, base: string) {
+      const answer = await fetch(`${base}${path}`, { headers }).catch(() => undefined)
+      const read = answer?.ok ? ((await answer.json().catch(() => undefined)) as T | undefined) : undefined
+      return read ?? { problem: problemOf(base, path, answer?.status, token) }
+    },
+  }
 }
 
 function problemOf(base: string, path: string, status: number | undefined, token: string | undefined): string {

@@ -22,10 +22,12 @@ export interface Io extends Process {
 export interface Flag {
   readonly help: string
   readonly switch?: true
+  /** It may be given several times. */
+  readonly more?: true
 }
 
-/** The given flags: a text, or true for a switch. */
-export type Flags = Readonly<Record<string, string | true | undefined>>
+/** The given flags: a text, or true for a switch, or the texts of a flag that may be given several times. */
+export type Flags = Readonly<Record<string, string | true | readonly string[] | undefined>>
 
 /** One command. */
 export interface Command {
@@ -37,16 +39,23 @@ export interface Command {
   /** The last argument may be repeated. */
   readonly more?: true
   readonly flags: Readonly<Record<string, Flag>>
-  /** Returns the exit code: 0 done, 1 failed, 2 misused. */
+  /** Returns the exit code: 0 done, 1 failed, 2 misused, 3 not everything could be read. */
   readonly run: (flags: Flags, args: readonly string[], io: Io) => Promise<number>
 }
 
-/** Exit codes: the request failed, or the request made no sense. */
+/** Exit codes: the request failed or its answer is no, the request made no sense, or not everything that it needs could be read. */
 export const FAILED = 1
 export const MISUSED = 2
+export const UNREAD = 3
 
 /** The text of a flag that takes a value. */
 export function textOf(flags: Flags, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** The texts of a flag that may be given several times. */
+export function textsOf(flags: Flags, name: string): readonly string[] {
+  const value = flags[name]
+  return Array.isArray(value) ? value : []
 }

@@ -66,7 +66,9 @@ function wordsOf({ usage }: Command): readonly string[] {
 }
 
 function parse(command: Command, args: readonly string[]): { flags: Flags; args: readonly string[] } | { problem: string } {
-  const types = Object.entries(command.flags).map(([name, flag]) => [name, { type: flag.switch ? 'boolean' : 'string' }] as const)
+  const types = Object.entries(command.flags).map(([name, flag]) => {
+    return [name, { type: flag.switch ? 'boolean' : 'string', multiple: flag.more === true }] as const
+  })
   try {
     const options = { ...Object.fromEntries(types), help: { type: 'boolean' as const } }
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })

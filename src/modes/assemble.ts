@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { isDifference } from '../diff/evidence/observation.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
-import { type ReadCount, readEntries } from '../diff/records/read-entries.ts'
+import { mergedEntries, nothingRead } from '../diff/records/merged-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
 import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings } from '../diff/records/record-file.ts'
 import { createRecorder, type Recorder } from '../diff/records/recorder.ts'
@@ -84,10 +85,8 @@ export function createMigration(settings: MigrationSettings): Migration {
     follow: (listener) => void listeners.push(listener),
     async restore() {
       if (records.file) await checkRecordFile(records.file.path)
-      const count: ReadCount = { entries: 0, skipped: 0 }
-      for (const path of filesOf(records.file)) {
-        for await (const entry of readExisting(path, count)) if (restore(entry, journal)) tell(entry)
-      }
+      const count = nothingRead()
+      for await (const entry of mergedEntries(filesOf(records.file), count)) if (restore(entry, journal)) tell(entry)
       if (count.entries > 0) journal.note('restart', `${count.entries} records were read back`)
     },
     idle: queue.idle,
@@ -115,17 +114,8 @@ function followed(recorder: Recorder, tell: Listener, flush: () => void): Record
   }
 }
 
-/** The record file and the files set aside, oldest first. */
+/** The record file and the files set aside, as far as they exist. */
 function filesOf(file: MigrationSettings['records']['file']): readonly string[] {
   if (!file) return []
-  return [...Array.from({ length: file.files }, (_, nth) => `${file.path}.${file.files - nth}`), file.path]
-}
-
-/** Yields the entries of a record file; none if it does not exist yet. */
-async function* readExisting(path: string, count: ReadCount) {
-  try {
-    yield* readEntries(path, count)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+  return [file.path, ...Array.from({ length: file.files }, (_, nth) => `${file.path}.${nth + 1}`)].filter((path) => existsSync(path))
 }

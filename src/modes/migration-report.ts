@@ -1,6 +1,6 @@
-import type { Client } from '../diff/clients/inventory.ts'
+import type { Client } from '../diff/clients/client.ts'
+import { TARGET } from '../diff/cutover/cutover.ts'
 import type { CircuitState } from '../diff/evidence/circuit.ts'
-import { TARGET } from '../diff/evidence/cutover.ts'
 import { moreNeeded, type OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { DeclarationReport } from '../diff/judge/expected.ts'
 import type { NoisyMember } from '../diff/judge/noise.ts'
@@ -26,6 +26,8 @@ export interface EvidenceReport {
   readonly traffic: Readonly<Record<string, number>>
   /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
   readonly strangers: Readonly<Record<string, number>>
+  /** Calls of clients beyond those that are told apart. `traffic` includes them. */
+  readonly uncounted: number
   readonly declarations: readonly DeclarationReport[]
   readonly noise: readonly NoisyMember[]
   readonly queue: QueueCounts
@@ -58,6 +60,7 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
         operations: rows,
         traffic: Object.fromEntries(inventory.traffic()),
         strangers: Object.fromEntries(inventory.strangers()),
+        uncounted: inventory.uncounted(),
         declarations: expected.report(),
         noise: judging.noise.members(),
         queue: queue.counts(),

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { createUnknownUses } from '../diff/clients/uses.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
@@ -18,6 +17,7 @@ import { fallback } from './serve/fallback.ts'
 import { createOwnWrites } from './serve/own-writes.ts'
 import { createRecentWrites } from './serve/recent-writes.ts'
 import { createTraffic } from './traffic.ts'
+import { countUnknown } from './unknown-traffic.ts'
 
 /** What is decided about a request before it is served. */
 export interface Choice extends Identified {
@@ -37,7 +37,7 @@ export interface Modes {
   readonly heard: Accepted['heard']
   /** Counts a finished request. One that was refused without asking a service is no traffic. */
   used(choice: Choice, operation: Operation, refused: boolean): void
-  /** Counts a request that v1 answered at a path that no table has. It accepts no caller, because such a path may need no credential. */
+  /** Counts a request that v1 answered well at a path that no table has. */
   usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
   /** Notes that a request may write. Call the returned function when the request has ended. */
   writing(operation: Operation, params: Readonly<Record<string, string>>, who: Identified): () => void
@@ -63,7 +63,6 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
-  const unknownUse = createUnknownUses()
   const pagingSides = createPagingSides()
   let rules = initial
   let select = createSelect(rules)
@@ -105,10 +104,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
       pagingSides.note(mode, operation, caller)
       traffic.use(callerOf(choice, subjects), operation.id, mode)
     },
-    usedUnknown(method, path, { authorization }) {
-      const who = identify(authorization)
-      if (accepted.has(who.credential)) traffic.use(callerOf(who, subjects), unknownUse(method, path), 'v1')
-    },
+    usedUnknown: countUnknown(accepted, traffic, journal.inventory, subjects),
     writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten
       if (accepted.has(credential)) return write(operation, params, caller)

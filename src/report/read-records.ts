@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInventory } from '../diff/clients/inventory.ts'
 import { createEvidence } from '../diff/evidence/evidence.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
-import { type ReadCount, readEntries } from '../diff/records/read-entries.ts'
+import { mergedEntries, nothingRead } from '../diff/records/merged-entries.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import type { Report } from './report.ts'
@@ -14,14 +14,19 @@ export interface ReadSources {
   readonly declarations: readonly Declaration[]
   readonly describe: Describe
   readonly target: number
+  /** True asks whether v1 can be switched off. Default: v1 stays. */
+  readonly withoutV1?: boolean
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** Builds the report of record files. A folder stands for the record files in it. Rejects if one cannot be read. */
+/**
+ * Builds the report of record files. A folder stands for the record files in it. How entries are spread over the files, and how the files
+ * overlap, makes no difference. Rejects if a file cannot be read.
+ */
 export async function readReport(
   paths: readonly string[],
-  { operations, declarations, describe, target, now }: ReadSources,
+  { operations, declarations, describe, now, ...question }: ReadSources,
 ): Promise<Report> {
   const ledger: Ledger = {
     evidence: createEvidence(() => now),
@@ -29,30 +34,21 @@ export async function readReport(
     expected: createExpected(declarations),
   }
   const reporter = createReporter({ ledger, operations, describe })
-  const count: ReadCount = { entries: 0, skipped: 0 }
-  for (const path of await oldestFirst(paths)) {
-    for await (const entry of readEntries(path, count)) if (restore(entry, ledger)) reporter.add(entry)
-  }
-  return reporter.report({ target, now, skipped: count.skipped })
+  const count = nothingRead()
+  for await (const entry of mergedEntries(await filesIn(paths), count)) if (restore(entry, ledger)) reporter.add(entry)
+  return reporter.report({ ...question, now, read: count })
 }
 
 /** Matches record files, also those that were renamed when they were full. */
 const RECORDS = /\.ndjson(?:\.\d+)?$/
 
+async function filesIn(paths: readonly string[]): Promise<readonly string[]> {
+  return [...new Set((await Promise.all(paths.map(filesAt))).flat())]
+}
+
 async function filesAt(path: string): Promise<readonly string[]> {
   if (!(await stat(path)).isDirectory()) return [path]
-  const names = await readdir(path)
-  return names.filter((name) => RECORDS.test(name)).map((name) => join(path, name))
-}
-
-/** Sorts the files so that entries come in the order of their times. The files of one proxy follow each other. */
-async function oldestFirst(paths: readonly string[]): Promise<readonly string[]> {
-  const files = [...new Set((await Promise.all(paths.map(filesAt))).flat())]
-  const dated = await Promise.all(files.map(async (file) => ({ file, at: await firstTime(file) })))
-  return dated.sort((a, b) => a.at - b.at).map(({ file }) => file)
-}
-
-async function firstTime(file: string): Promise<number> {
-  for await (const { at } of readEntries(file, { entries: 0, skipped: 0 })) return Date.parse(at) || 0
-  return 0
+  const names = (await readdir(path)).filter((name) => RECORDS.test(name))
+  if (names.length === 0) throw new Error(`The folder ${path} holds no record file (*.ndjson).`)
+  return names.map((name) => join(path, name))
 }

@@ -1,7 +1,8 @@
 import { wrongOf } from '../diff/evidence/wrong.ts'
+import { many } from '../diff/many.ts'
 import { percent } from '../diff/percent.ts'
 import { TO_MEND } from './difference.ts'
-import type { OperationReport, Report } from './report.ts'
+import type { OperationReport, ReadSummary, Report } from './report.ts'
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
 export function reportLines({ operations, target, ready, read, against }: Report): readonly string[] {
@@ -10,7 +11,7 @@ export function reportLines({ operations, target, ready, read, against }: Report
   const was = against ? `; the older report was ${against.ready ? 'ready' : 'not ready'}` : ''
   const gone = against?.gone ?? []
   return [
-    `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${operations.length} operations inside ${percent(target)}${was} (${read.entries} records${skipped(read.skipped)})`,
+    `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${operations.length} operations inside ${percent(target)}${was} (${read.entries} records${notRead(read)})`,
     ...operations.flatMap((one) => [rowOf(one, width), ...toMend(one)]),
     ...gone.map(
       ({ operation, kind, where, code }) => `gone          ${operation}  ${kind} ${where}${code === undefined ? '' : ` (${code})`}`,
@@ -18,8 +19,8 @@ export function reportLines({ operations, target, ready, read, against }: Report
   ]
 }
 
-function skipped(lines: number): string {
-  return lines === 0 ? '' : `, ${lines} lines skipped`
+function notRead({ skipped, repeated }: ReadSummary): string {
+  return `${skipped === 0 ? '' : `, ${many(skipped, 'line')} skipped`}${repeated === 0 ? '' : `, ${many(repeated, 'line')} repeated`}`
 }
 
 function rowOf(one: OperationReport, width: number): string {

@@ -1,5 +1,5 @@
-import type { Client } from '../diff/clients/inventory.ts'
-import type { Standing } from '../diff/evidence/cutover.ts'
+import type { Client } from '../diff/clients/client.ts'
+import type { Standing } from '../diff/cutover/operation-verdict.ts'
 import type { OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { DeclarationState } from '../diff/judge/expected.ts'
 import type { ComparisonOutcome } from '../diff/judge/judge.ts'
@@ -15,6 +15,8 @@ export interface Report {
   readonly generatedAt: number
   /** Acceptable share of wrong answers. */
   readonly target: number
+  /** True if the question was whether v1 can be switched off. False: whether v2 can serve what it has, while v1 stays. */
+  readonly withoutV1: boolean
   readonly ready: boolean
   readonly reasons: readonly string[]
   /** Times of the first and the last entry; absent if there was none. */
@@ -37,6 +39,10 @@ export interface ReadSummary {
   readonly entries: number
   /** Lines that were no entries. */
   readonly skipped: number
+  /** Lines whose entry another line had already, because files overlap. */
+  readonly repeated: number
+  /** Files that are no record files. A report with one is never ready. */
+  readonly unreadable: readonly string[]
 }
 
 export interface OperationReport extends OperationEvidence {
@@ -44,6 +50,8 @@ export interface OperationReport extends OperationEvidence {
   /** Requests of clients, compared or not. */
   readonly calls: number
   readonly standing: Standing
+  /** True if it keeps the report from being ready. */
+  readonly blocks: boolean
   readonly reason: string
   /** Clean observations until the bound reaches the target; absent for operations that v2 cannot answer. */
   readonly needed?: number

@@ -1,7 +1,9 @@
-import type { Client } from '../diff/clients/inventory.ts'
+import type { Client } from '../diff/clients/client.ts'
 import { createUseOf } from '../diff/clients/uses.ts'
-import { judgeCutover, type OperationVerdict, type Standing } from '../diff/evidence/cutover.ts'
+import { type CutoverVerdict, judgeCutover } from '../diff/cutover/cutover.ts'
+import type { OperationVerdict, Standing } from '../diff/cutover/operation-verdict.ts'
 import type { OperationEvidence } from '../diff/evidence/evidence.ts'
+import type { ReadCount } from '../diff/records/merged-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import type { Operation } from '../tables/operations/operation.ts'
@@ -23,8 +25,10 @@ export interface ReportQuestion {
   readonly target: number
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Lines that were no entries. */
-  readonly skipped?: number
+  /** True asks whether v1 can be switched off. Default: v1 stays. */
+  readonly withoutV1?: boolean
+  /** What was read of files; absent for the entries of a running proxy. */
+  readonly read?: Omit<ReadCount, 'entries'>
 }
 
 /** Gathers what a report needs beyond the ledger: times, examples, notes. Its memory is bounded. */
@@ -49,24 +53,25 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       if (entry.kind === 'would-send') seen.unsent(entry)
       if (entry.kind === 'note') seen.note(entry, at)
     },
-    report({ target, now, skipped = 0 }) {
+    report({ target, now, withoutV1 = false, read = NO_FILES }) {
       const { evidence, inventory, expected } = ledger
       const traffic = inventory.traffic()
-      const verdict = judgeCutover({ target, evidence: evidence.all(), traffic, operations })
       const clients = inventory.clients()
+      const verdict = judgeCutover({ target, withoutV1, evidence: evidence.all(), traffic, clients, operations })
+      const unread = read.unreadable.map((path) => `${path} is no record file: most of its lines are no records.`)
       const modes = modesByOperation(clients)
       const rows = verdict.operations.map((one): OperationReport => {
-        const known = { kind: useOf(one.operation)?.kind ?? 'unknown', calls: traffic.get(one.operation) ?? 0 } as const
+        const known = { kind: useOf(one.operation)?.kind ?? 'unknown', calls: one.calls } as const
         return operationReport(one, evidence.of(one.operation), { ...known, modes: modes.get(one.operation) ?? [] }, seen)
       })
       return {
         format: FORMAT,
         generatedAt: now,
         target,
-        ready: verdict.ready,
-        reasons: verdict.reasons,
+        withoutV1,
+        ...answerOf(verdict, unread),
         ...times.span(),
-        read: { entries, skipped },
+        read: { ...read, entries },
         operations: rows.sort(worstFirst),
         declarations: expected.report().map((row) => ({ ...row, ...describe(row.code) })),
         clients,
@@ -76,6 +81,13 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
     },
   }
 }
+
+/** What could not be read may have been a mismatch, so the answer is then no. */
+function answerOf({ ready, reasons }: CutoverVerdict, unread: readonly string[]): Pick<Report, 'ready' | 'reasons'> {
+  return unread.length === 0 ? { ready, reasons } : { ready: false, reasons: ready ? unread : [...unread, ...reasons] }
+}
+
+const NO_FILES = { skipped: 0, repeated: 0, unreadable: [] }
 
 /** Keeps the times of the first and the last entry. */
 function createSpan() {
@@ -97,11 +109,12 @@ function operationReport(
   known: Known,
   seen: OperationHistory,
 ): OperationReport {
-  const { operation, standing, reason, needed } = verdict
+  const { operation, standing, blocks, reason, needed } = verdict
   return {
     ...(evidence ?? nothingOf(operation)),
     ...known,
     standing,
+    blocks,
     reason,
     ...(needed !== undefined && { needed }),
     ...seen.of(operation),

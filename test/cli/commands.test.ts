@@ -71,7 +71,6 @@ describe('operations', () => {
 it.each([
   [['explain', 'PUT /registry/v1/repos/aa/bb', '--data', '/none'], '/none cannot be opened: there is no such file or folder.'],
   [['replay', '/none'], '/none cannot be opened: there is no such file or folder.'],
-  [['report', '/none'], '/none cannot be opened: there is no such file or folder.'],
   [['case', 'x', '--records', '/none'], '/none cannot be opened: there is no such file or folder.'],
 ])('rejects %j and names the missing file', async (argv, err) => {
   expect(await runCommand(argv)).toEqual({ code: 1, out: '', err })

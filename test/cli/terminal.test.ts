@@ -19,9 +19,9 @@ function expectHarmless({ out, err }: Ran): void {
   expect(`${out}\n${err}`).not.toMatch(/^FORGED/m)
 }
 
-/** An admin port that answers every request with `body`. */
-async function admin(body: unknown): Promise<readonly string[]> {
-  const { url, close } = await startUpstream(answering(body))
+/** An admin port that answers every request with `body`, and one for clients with `clients`. */
+async function admin(body: unknown, clients = body): Promise<readonly string[]> {
+  const { url, close } = await startUpstream((request, ...rest) => answering(request.url === '/clients' ? clients : body)(request, ...rest))
   onTestFinished(close)
   return ['--admin', url]
 }
@@ -65,8 +65,10 @@ describe('no untrusted text acts on the terminal:', () => {
   })
 
   it('cutover', async () => {
-    const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 } }
-    expectHarmless(await runCommand(['cutover', ...(await admin(evidence))]))
+    const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 }, uncounted: 0 }
+    expectHarmless(await runCommand(['cutover', ...(await admin(evidence, clients))]))
+    expectHarmless(await runCommand(['cutover', '--operations', HOSTILE]))
+    expectHarmless(await runCommand(['cutover', '--clients', HOSTILE.slice(1), ...(await admin(evidence, clients))]))
   })
 
   it.each([

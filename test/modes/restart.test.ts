@@ -51,6 +51,12 @@ it('a change of modes is recorded without the names of clients', async () => {
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(notes).toEqual([
-    { kind: 'note', at: expect.any(String), what: 'modes', text: 'test: registry.* for some clients diff-v1, 10 % v2; everything else v2' },
+    {
+      id: expect.any(String),
+      kind: 'note',
+      at: expect.any(String),
+      what: 'modes',
+      text: 'test: registry.* for some clients diff-v1, 10 % v2; everything else v2',
+    },
   ])
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/diff/clients/inventory.ts'
+import type { Client } from '../../src/diff/clients/client.ts'
 import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
 import { runCommand } from '../cli/support.ts'
 import { type Stage, startStage } from '../stage/stage.ts'

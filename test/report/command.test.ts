@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCommand } from '../cli/support.ts'
@@ -19,7 +19,7 @@ describe('crosswalk report', () => {
   it('prints one line for each operation and difference', async () => {
     const [file = ''] = await records('a.ndjson')
     expect(await runCommand(['report', file])).toEqual({
-      code: 0,
+      code: 1,
       err: '',
       out: [
         'NOT READY: 0 of 2 operations inside 0.1 % (3 records)',
@@ -34,7 +34,7 @@ describe('crosswalk report', () => {
     const files = await records('a.ndjson', 'b.ndjson')
     const html = join(await folder(), 'out.html')
     const { code, out } = await runCommand(['report', ...files, '--html', html])
-    expect([code, out.split('\n').at(-1)]).toEqual([0, `written to ${html}`])
+    expect([code, out.split('\n').at(-1)]).toEqual([1, `written to ${html}`])
     const page = await readFile(html, 'utf8')
     expect(page).toContain('catalog_tier')
     expect(page).not.toMatch(/(?:src|href)="(?!data:|#)/)
@@ -50,12 +50,45 @@ describe('crosswalk report', () => {
     expect(out).toContain('the older report was not ready')
     expect(out).toContain('bound 100 % (was 100 %)')
     const { code, err } = await runCommand(['report', file, '--against', file])
-    expect([code, err]).toEqual([1, expect.stringContaining('cannot be held against: it is not')])
+    expect([code, err]).toEqual([3, expect.stringContaining('cannot be held against: it is not')])
+  })
+
+  it('exits with 0 only if it is ready', async () => {
+    const path = join(await folder(), 'clean.ndjson')
+    const clean = Array.from({ length: 50 }, (_, nth) => comparison(nth))
+    await writeFile(path, lines([...clean, traffic('a', 'registry.vuln_reports.list', 3)]))
+    const report = (...argv: string[]) => runCommand(['report', ...argv, '--target', '0.1'])
+    expect(await report(path)).toMatchObject({ code: 0, out: expect.stringMatching(/^READY: 1 of 2 /) })
+    expect(await report(path, '--without-v1')).toMatchObject({ code: 1, out: expect.stringMatching(/^NOT READY: 1 of 2 /) })
+    expect(await report(path, path)).toMatchObject({ code: 0, out: expect.stringContaining('(51 records)') })
+    await copyFile(path, `${path}.copy`)
+    const { code, out } = await report(path, `${path}.copy`)
+    expect([code, out.split('\n')[0]]).toEqual([0, 'READY: 1 of 2 operations inside 10 % (51 records, 51 lines repeated)'])
+  })
+
+  it('never calls a file ready that it cannot read', async () => {
+    const path = await folder()
+    const [clean, log, empty] = [join(path, 'clean.ndjson'), join(path, 'big.log'), join(path, 'empty.ndjson')]
+    await writeFile(clean, lines(Array.from({ length: 50 }, (_, nth) => comparison(nth))))
+    await writeFile(log, '192.0.2.7 - - "GET /iam/v1/groups HTTP/1.1" 200\n'.repeat(10))
+    await writeFile(empty, '')
+    const report = (...argv: string[]) => runCommand(['report', ...argv, '--target', '0.1'])
+    const err = `${log} is no record file: most of its lines are no records.`
+    expect(await report(log)).toMatchObject({ code: 3, err, out: expect.stringMatching(/^NOT READY/) })
+    expect(await report(clean, log)).toMatchObject({ code: 3, err, out: expect.stringMatching(/^NOT READY: 1 of 1/) })
+    expect(JSON.parse((await report(clean, log, '--json')).out)).toMatchObject({
+      ready: false,
+      reasons: [err],
+      read: { skipped: 10, unreadable: [log] },
+    })
+    expect((await report(empty)).code).toBe(1)
+    expect((await report(clean, empty)).code).toBe(0)
+    expect(await report('src')).toMatchObject({ code: 3, err: 'The folder src holds no record file (*.ndjson).' })
   })
 
   it('refuses files that it cannot read', async () => {
     expect(await runCommand(['report'])).toMatchObject({ code: 2, err: 'Usage: crosswalk report FILE...' })
-    expect(await runCommand(['report', '/nowhere.ndjson'])).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere.ndjson') })
+    expect(await runCommand(['report', '/nowhere.ndjson'])).toMatchObject({ code: 3, err: expect.stringContaining('/nowhere.ndjson') })
     expect(await runCommand(['report', 'x', '--target', '2'])).toMatchObject({ code: 2, err: expect.stringContaining('between 0 and 1') })
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/diff/clients/inventory.ts'
+import type { Client } from '../../src/diff/clients/client.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
@@ -153,9 +153,13 @@ describe('a read that only v1 answered', () => {
       })
     }))
 
-  it('identifies no client at an unknown path', () =>
+  it('identifies no client at an unknown path, but is counted', () =>
     withProxy({}, async (proxy) => {
       for (const token of ['a', 'b']) await (await fetch(`${proxy.url}/registry/v1/nothing`, { headers: bearer(token) })).text()
       expect(await known<readonly Client[]>(proxy, '/clients')).toEqual([])
+      expect(await known<EvidenceReport>(proxy, '/evidence')).toMatchObject({
+        traffic: {},
+        strangers: { 'unknown GET /registry/v1/nothing': 2 },
+      })
     }))
 })

@@ -30,7 +30,7 @@ async function find(id: string, flags: Flags, io: Io): Promise<Found> {
     const known = await askAdmin<readonly Comparison[]>('/comparisons?limit=10000', flags, io)
     return 'problem' in known ? known : known.find((one) => one.id === id)
   }
-  for await (const entry of readEntries(file, { entries: 0, skipped: 0 })) if (entry.kind === 'comparison' && entry.id === id) return entry
+  for await (const entry of readEntries(file)) if (entry.kind === 'comparison' && entry.id === id) return entry
   return undefined
 }
 

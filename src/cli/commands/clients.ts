@@ -1,5 +1,5 @@
+import type { Client } from '../../diff/clients/client.ts'
 import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
-import type { Client } from '../../diff/clients/inventory.ts'
 import { many } from '../../diff/many.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, MISUSED } from '../command.ts'

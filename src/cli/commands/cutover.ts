@@ -1,35 +1,58 @@
 import { mappings } from '../../../mappings/index.ts'
-import { type CutoverVerdict, judgeCutover, TARGET } from '../../diff/evidence/cutover.ts'
-import type { EvidenceReport } from '../../modes/migration-report.ts'
-import { adminFlags, askAdmin } from '../admin-port.ts'
-import { type Command, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
+import { judgeCutover, TARGET } from '../../diff/cutover/cutover.ts'
+import { type CutoverScope, inScope } from '../../diff/cutover/cutover-scope.ts'
+import { joinReplicas } from '../../diff/cutover/replicas.ts'
+import { withV1Values } from '../../tables/operations/v1-values.ts'
+import { adminFlags } from '../admin-port.ts'
+import { type AskedReplica, askReplicas } from '../ask-replicas.ts'
+import { type Command, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
+import { scopeFlags, scopeOf, unfitClients, unfitOperations } from '../cutover-scope-flags.ts'
+import { assumptionsOf, type CutoverAnswer, cutoverLines } from '../cutover-text.ts'
 
-/** Tells whether all traffic may move to v2: the question that ends a migration. */
+/** Tells whether traffic may move to v2: the question of each step of a migration, and with `--without-v1` the one that ends it. */
 export const cutover: Command = {
   usage: 'cutover',
-  summary: 'Exits with 0 if every operation with traffic is proven at the target, else with 1 and the reasons.',
+  summary:
+    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked.',
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
+    'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
+    ...scopeFlags,
     json: { help: 'Print one JSON object', switch: true },
     ...adminFlags,
+    admin: { help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
   },
   async run(flags, _, io) {
     const target = targetOf(flags)
-    if (target === undefined) {
-      io.err(`target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
+    const scope = scopeOf(flags)
+    const unfit = unfitOperations(
+      scope,
+      withV1Values(OPERATIONS).map(({ id }) => id),
+    )
+    if (target === undefined || unfit !== undefined) {
+      io.err(unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
       return MISUSED
     }
-    const report = await askAdmin<EvidenceReport>('/evidence', flags, io)
-    if ('problem' in report) {
-      io.err(report.problem)
-      return FAILED
+    const asked = await askReplicas(flags, io)
+    if ('problem' in asked) {
+      io.err(asked.problem)
+      return MISUSED
     }
-    const verdict = judgeCutover({ ...questionOf(report), target })
-    if (flags.json) io.text(JSON.stringify(verdict, null, 2))
-    else for (const line of [...linesOf(verdict), ...notCounted(report)]) io.out(line)
-    return verdict.ready ? 0 : FAILED
+    for (const { problem } of asked) if (problem !== undefined) io.err(problem)
+    const answer = answerOf(asked, scope, target, flags['without-v1'] === true)
+    if ('problem' in answer) {
+      io.err(answer.problem)
+      return MISUSED
+    }
+    const isKnown = asked.some(({ replica }) => replica !== undefined)
+    if (flags.json) io.text(JSON.stringify(answer, null, 2))
+    else if (isKnown) for (const line of cutoverLines(answer)) io.out(line)
+    if (asked.some(({ problem }) => problem !== undefined)) return UNREAD
+    return answer.ready ? 0 : FAILED
   },
 }
+
+const OPERATIONS = mappings.flatMap(({ operations }) => operations)
 
 function targetOf(flags: Flags): number | undefined {
   const text = textOf(flags, 'target')
@@ -37,19 +60,25 @@ function targetOf(flags: Flags): number | undefined {
   return target > 0 && target < 1 ? target : undefined
 }
 
-function questionOf({ operations: evidence, traffic }: EvidenceReport) {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  return { evidence, traffic: new Map(Object.entries(traffic)), operations }
-}
-
-/** Requests that no service accepted prove nothing. The person who decides should still know their number. */
-function notCounted({ strangers }: EvidenceReport): readonly string[] {
-  const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
-  return requests === 0 ? [] : [`Not counted: ${requests} requests of strangers to ${Object.keys(strangers).length} operations.`]
-}
-
-function linesOf({ ready, reasons, operations }: CutoverVerdict): readonly string[] {
-  const inside = operations.filter(({ standing }) => standing === 'inside').map(({ reason }) => `  ok   ${reason}`)
-  if (ready) return [...inside, ...reasons]
-  return [...inside, ...reasons.map((reason) => `  no   ${reason}`), `Not ready: ${reasons.length} in the way.`]
+function answerOf(
+  asked: readonly AskedReplica[],
+  scope: CutoverScope,
+  target: number,
+  withoutV1: boolean,
+): CutoverAnswer | { readonly problem: string } {
+  const known = joinReplicas(asked.flatMap(({ replica }) => replica ?? []))
+  const unfit = asked.every(({ replica }) => replica) ? unfitClients(scope, known.clients) : undefined
+  if (unfit !== undefined) return { problem: unfit }
+  const { strangers, ...seen } = inScope(known, scope)
+  const verdict = judgeCutover({ ...seen, target, withoutV1, operations: OPERATIONS })
+  const unasked = asked.flatMap(({ problem }) => problem ?? [])
+  const inTheWay = verdict.operations.flatMap(({ blocks, reason }) => (blocks ? [reason] : []))
+  return {
+    ...verdict,
+    ...(unasked.length > 0 && { ready: false, reasons: [...unasked, ...inTheWay] }),
+    scope,
+    asked: asked.map(({ admin, problem }) => ({ admin, ...(problem !== undefined && { problem }) })),
+    strangers: Object.fromEntries(strangers),
+    assumptions: assumptionsOf(scope, asked, known),
+  }
 }

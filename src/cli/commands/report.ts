@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { differences } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
-import { TARGET } from '../../diff/evidence/cutover.ts'
+import { TARGET } from '../../diff/cutover/cutover.ts'
 import { readAssets } from '../../report/assets.ts'
 import { describeWith } from '../../report/describe-difference.ts'
 import { pageOf } from '../../report/html-page.ts'
@@ -9,12 +9,14 @@ import { readReport } from '../../report/read-records.ts'
 import type { Report } from '../../report/report.ts'
 import { reportLines } from '../../report/report-text.ts'
 import { heldAgainst, readOlderReport } from '../../report/since-older.ts'
-import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { type Command, FAILED, type Flags, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
+import { failureLines } from '../failure.ts'
 
 /** Reports the state of a migration from the records of one or several proxies. */
 export const report: Command = {
   usage: 'report FILE...',
-  summary: 'Prints the state of every operation, from record files or folders of them. --html writes it as a page.',
+  summary:
+    'Prints the state of every operation, from record files or folders of them. Exits with 0 if ready, 1 if not, 3 if a file cannot be read.',
   args: ['FILE'],
   more: true,
   flags: {
@@ -22,6 +24,7 @@ export const report: Command = {
     json: { help: 'Print one JSON object', switch: true },
     against: { help: 'Older report that --json wrote. Prints what changed since then' },
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
+    'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)
@@ -29,28 +32,40 @@ export const report: Command = {
       io.err(`--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
       return MISUSED
     }
-    const operations = mappings.flatMap((mapping) => mapping.operations)
-    const made = await readReport(paths, {
-      operations,
-      declarations: differences,
-      describe: describeWith(differences),
-      target,
-      now: Date.now(),
-    })
-    const held = await against(made, textOf(flags, 'against'))
-    if ('problem' in held) {
-      io.err(held.problem)
-      return FAILED
-    }
+    const made = await read(paths, target, flags['without-v1'] === true, io)
+    const held = made && (await against(made, textOf(flags, 'against'), io))
+    if (!held) return UNREAD
     await write(held, flags, io)
-    return 0
+    for (const path of held.read.unreadable) io.err(`${path} is no record file: most of its lines are no records.`)
+    if (held.read.unreadable.length > 0) return UNREAD
+    return held.ready ? 0 : FAILED
   },
 }
 
-async function against(made: Report, path: string | undefined): Promise<Report | { readonly problem: string }> {
+async function read(paths: readonly string[], target: number, withoutV1: boolean, io: Io): Promise<Report | undefined> {
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const sources = { operations, declarations: differences, describe: describeWith(differences), now: Date.now() }
+  return orSaid(() => readReport(paths, { ...sources, target, withoutV1 }), io)
+}
+
+/** Says why something could not be read. */
+async function orSaid<T>(reading: () => Promise<T>, io: Io): Promise<T | undefined> {
+  try {
+    return await reading()
+  } catch (error) {
+    for (const line of failureLines(error)) io.err(line)
+    return undefined
+  }
+}
+
+async function against(made: Report, path: string | undefined, io: Io): Promise<Report | undefined> {
   if (path === undefined) return made
-  const older = readOlderReport(await readFile(path, 'utf8'))
-  return 'problem' in older ? { problem: `${path} cannot be held against: ${older.problem}.` } : heldAgainst(made, older)
+  const text = await orSaid(() => readFile(path, 'utf8'), io)
+  const older = text === undefined ? undefined : readOlderReport(text)
+  if (!older) return undefined
+  if (!('problem' in older)) return heldAgainst(made, older)
+  io.err(`${path} cannot be held against: ${older.problem}.`)
+  return undefined
 }
 
 async function write(made: Report, flags: Flags, io: Io): Promise<void> {

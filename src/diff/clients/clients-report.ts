@@ -1,5 +1,5 @@
+import type { Client } from './client.ts'
 import { toCsv } from './csv.ts'
-import type { Client } from './inventory.ts'
 
 const COLUMNS = ['caller', 'subject', 'operation', 'calls', 'last_seen', 'modes', 'mismatches', 'could_move', 'blockers', 'cautions']
 

@@ -29,7 +29,8 @@ export function createCollapse({ windowMs, entries }: CollapseSettings = COLLAPS
     if (windowMs <= 0) return true
     const key = `${operation}\n${caller}\n${shape}\n${outcome}`
     const at = counted.get(key)
-    if (at !== undefined && now - at < windowMs) return false
+    // A clock may step back. What is older than the window is no repetition either.
+    if (at !== undefined && Math.abs(now - at) < windowMs) return false
     counted.delete(key)
     if (counted.size >= entries) forget(now)
     if (counted.size >= entries) return WEIGHTS[outcome] !== 'clean'

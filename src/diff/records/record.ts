@@ -54,8 +54,13 @@ export interface Comparison extends Caller {
   readonly exhibit?: Exhibit
 }
 
+/** Tells an entry from every other, in whichever file it is. Records of older versions lack it in all but comparisons. */
+interface Identified {
+  readonly id?: string
+}
+
 /** The v2 call that a write would have made; it was not made (design §7). */
-export interface WouldSend extends Caller {
+export interface WouldSend extends Caller, Identified {
   readonly kind: 'would-send'
   readonly at: string
   readonly operation: string
@@ -70,7 +75,7 @@ export interface WouldSend extends Caller {
 }
 
 /** Calls since the last such record, for the inventory. */
-export interface TrafficEntry extends Caller {
+export interface TrafficEntry extends Caller, Identified {
   readonly kind: 'traffic'
   readonly at: string
   readonly operation: string
@@ -79,7 +84,7 @@ export interface TrafficEntry extends Caller {
 }
 
 /** An event that readers of the timeline need: a change of modes, an opened circuit. */
-export interface Note {
+export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
   readonly what: 'modes' | 'circuit' | 'restart'

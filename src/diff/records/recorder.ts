@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Comparison, Entry } from './record.ts'
 import type { RecordFile } from './record-file.ts'
 import { createRing } from './ring.ts'
@@ -49,9 +50,10 @@ export function createRecorder({ memory, file }: RecorderSettings): Recorder {
   }
 }
 
+/** Gives every entry an id, so that overlapping files count it once. */
 function lineOf(entry: Entry): string | undefined {
   try {
-    const line = JSON.stringify(entry)
+    const line = JSON.stringify(entry.id === undefined ? { ...entry, id: randomUUID() } : entry)
     return line.length > LONGEST_LINE ? undefined : line
   } catch {
     return undefined

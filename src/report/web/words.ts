@@ -1,4 +1,4 @@
-import type { Standing } from '../../diff/evidence/cutover.ts'
+import type { Standing } from '../../diff/cutover/operation-verdict.ts'
 import type { Difference, DifferenceState } from '../difference.ts'
 
 /** Describes each standing in one word, with its meaning. */
@@ -6,7 +6,7 @@ export const STANDINGS: Readonly<Record<Standing, { readonly word: string; reado
   inside: { word: 'Inside', meaning: 'At 95 %, fewer answers than the target are wrong.' },
   outside: { word: 'Outside', meaning: 'More answers than the target were wrong.' },
   inconclusive: { word: 'Inconclusive', meaning: 'Too little is known: never a pass.' },
-  'v1-only': { word: 'v1 only', meaning: 'v2 has no counterpart.' },
+  'v1-only': { word: 'v1 only', meaning: 'v2 has no counterpart: it stays with v1.' },
 }
 
 export const STATES: Readonly<Record<DifferenceState, { readonly word: string; readonly meaning: string }>> = {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../../../src/config/settings.ts'
-import type { Client } from '../../../src/diff/clients/inventory.ts'
+import type { Client } from '../../../src/diff/clients/client.ts'
 import { ALL_V2, type ModeRules } from '../../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../../src/modes/migration-report.ts'
 import { runCommand } from '../../cli/support.ts'

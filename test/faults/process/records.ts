@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type ReadCount, readEntries } from '../../../src/diff/records/read-entries.ts'
+import { readEntries } from '../../../src/diff/records/read-entries.ts'
+import { openBlocks } from '../../../src/diff/records/record-blocks.ts'
 import { until } from '../../stage/until.ts'
 import type { Fault } from '../fault.ts'
 import { say } from '../say.ts'
@@ -31,18 +32,19 @@ interface Written {
 async function killed(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'crosswalk-records-'))
   const path = join(directory, 'records.ndjson')
-  const count: ReadCount = { entries: 0, skipped: 0 }
   let bad = 0
   let last = -1
   for (let kill = 0; kill < KILLS; kill++) await writeAndDie(path, (kill + 1) * 1_000_000 - 1)
-  for await (const entry of readEntries(path, count)) {
+  for await (const entry of readEntries(path)) {
     const { number, padding, sum } = entry as unknown as Written
     if (number <= last || sum !== createHash('sha256').update(`${number} ${padding}`).digest('hex')) bad += 1
     last = number
   }
+  const { entries, skipped, close } = await openBlocks(path)
+  await close()
   rmSync(directory, { recursive: true })
-  const torn = count.skipped <= KILLS ? 'one torn line a kill at most' : `${count.skipped} torn lines`
-  return `${count.entries > 0 ? 'records' : 'nothing'} read back, ${bad} of them damaged or doubled, ${torn}`
+  const torn = skipped <= KILLS ? 'one torn line a kill at most' : `${skipped} torn lines`
+  return `${entries > 0 ? 'records' : 'nothing'} read back, ${bad} of them damaged or doubled, ${torn}`
 }
 
 /** Both services in one, so that v1 and v2 agree. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Client } from '../../../diff/clients/inventory.ts'
+import type { Client } from '../../../diff/clients/client.ts'
 import type { Report } from '../../report.ts'
 import { count, many, time } from '../format.ts'
 import { hashOf } from '../route.ts'

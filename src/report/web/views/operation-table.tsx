@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Standing } from '../../../diff/evidence/cutover.ts'
+import type { Standing } from '../../../diff/cutover/operation-verdict.ts'
 import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'

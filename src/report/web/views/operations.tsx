@@ -1,4 +1,4 @@
-import type { Standing } from '../../../diff/evidence/cutover.ts'
+import type { Standing } from '../../../diff/cutover/operation-verdict.ts'
 import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
 import { TO_MEND } from '../../difference.ts'
@@ -40,7 +40,7 @@ export function Verdict({ report }: { readonly report: Report }) {
     <section class={`verdict is-${ready ? 'inside' : 'outside'}`} aria-labelledby="verdict">
       <h2 id="verdict">
         <Icon name={ready ? 'inside' : 'outside'} />
-        {ready ? 'Ready to cut over' : 'Not ready to cut over'}
+        {ready ? 'Ready' : 'Not ready'} {report.withoutV1 ? 'to switch v1 off' : 'to cut over'}
       </h2>
       <p>
         {many(of('inside'), 'operation')} of {count(operations.length)} {of('inside') === 1 ? 'is' : 'are'} inside the target of{' '}

@@ -1,0 +1,33 @@
+import type { Client } from '../diff/clients/client.ts'
+import type { Replica } from '../diff/cutover/replicas.ts'
+import type { EvidenceReport } from '../modes/migration-report.ts'
+import { isObject } from '../tables/json.ts'
+import { type AdminPort, adminPort } from './admin-port.ts'
+import { type Flags, type Io, textsOf } from './command.ts'
+
+/** An admin port that was asked: what its proxy knows, or one sentence that says why it is not known. */
+export interface AskedReplica {
+  readonly admin: string
+  readonly replica?: Replica
+  readonly problem?: string
+}
+
+/** Asks every admin port of `--admin`, or the own one. Returns a sentence if the settings are wrong. */
+export async function askReplicas(flags: Flags, io: Io): Promise<readonly AskedReplica[] | { readonly problem: string }> {
+  const port = adminPort(flags, io)
+  if ('problem' in port) return port
+  const given = textsOf(flags, 'admin')
+  return Promise.all([...new Set(given.length === 0 ? [port.own] : given)].map((admin) => askOne(port, admin)))
+}
+
+async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> {
+  const evidence = await ask<EvidenceReport>('/evidence', admin)
+  const clients = 'problem' in evidence ? evidence : await ask<readonly Client[]>('/clients', admin)
+  if ('problem' in evidence) return { admin, problem: evidence.problem }
+  if ('problem' in clients) return { admin, problem: clients.problem }
+  const { operations, traffic, strangers, uncounted } = evidence
+  const isWhole =
+    Array.isArray(operations) && isObject(traffic) && isObject(strangers) && Number.isInteger(uncounted) && Array.isArray(clients)
+  if (!isWhole) return { admin, problem: `${admin} answers, but not as the admin port of this version of Crosswalk.` }
+  return { admin, replica: { evidence: operations, traffic, strangers, clients, uncounted } }
+}

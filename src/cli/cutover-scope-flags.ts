@@ -1,0 +1,40 @@
+import { nearest } from '../config/nearest.ts'
+import type { ClientUses, CutoverQuestion } from '../diff/cutover/cutover.ts'
+import { type CutoverScope, coversClient, coversUse } from '../diff/cutover/cutover-scope.ts'
+import { type Flag, type Flags, textsOf } from './command.ts'
+
+/** The flags that limit a question to some operations or clients. */
+export const scopeFlags: Readonly<Record<string, Flag>> = {
+  operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', more: true },
+  clients: { help: 'Only operations that this client calls: its hash or its subject, with * as any text; may be repeated', more: true },
+}
+
+export function scopeOf(flags: Flags): CutoverScope {
+  return { operations: textsOf(flags, 'operations'), clients: textsOf(flags, 'clients') }
+}
+
+/** Returns a sentence about a pattern that covers no operation. `known` are operation ids. */
+export function unfitOperations({ operations }: CutoverScope, known: readonly string[]): string | undefined {
+  const unfit = operations.find((pattern) => !known.some((use) => coversUse(pattern, use)))
+  if (unfit === undefined) return undefined
+  const near = nearest(unfit, [...known, ...new Set(known.flatMap(patternsFor))])
+  return `--operations ${JSON.stringify(unfit)} fits no operation; ${near ? `did you mean ${near}?` : 'crosswalk operations lists them.'}`
+}
+
+/** `iam.*`, `iam.groups.*` and `*.list` for `iam.groups.list`. */
+function patternsFor(operation: string): readonly string[] {
+  const words = operation.split('.')
+  return [...words.slice(1).map((_, at) => `${words.slice(0, at + 1).join('.')}.*`), `*.${words.at(-1)}`]
+}
+
+/** Returns a sentence about a pattern that covers no client. */
+export function unfitClients({ clients: patterns }: CutoverScope, known: CutoverQuestion['clients']): string | undefined {
+  const unfit = patterns.find((pattern) => !known.some((client) => coversClient(pattern, client)))
+  if (unfit === undefined) return undefined
+  const near = nearest(unfit, known.flatMap(namesOf))
+  return `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${near ? `did you mean ${near}?` : 'crosswalk clients lists them.'}`
+}
+
+function namesOf({ caller, subject }: ClientUses): readonly string[] {
+  return subject === undefined ? [caller] : [caller, subject]
+}

@@ -1,0 +1,64 @@
+import type { CutoverVerdict } from '../diff/cutover/cutover.ts'
+import type { CutoverScope } from '../diff/cutover/cutover-scope.ts'
+import type { OperationVerdict } from '../diff/cutover/operation-verdict.ts'
+import type { Replicas } from '../diff/cutover/replicas.ts'
+import { many } from '../diff/many.ts'
+import type { AskedReplica } from './ask-replicas.ts'
+
+/** The answer of `crosswalk cutover`, as `--json` prints it. */
+export interface CutoverAnswer extends CutoverVerdict {
+  readonly scope: CutoverScope
+  /** The proxies that were asked. The answer is never ready if one of them has a problem. */
+  readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem'>[]
+  /** Requests by operation id whose credential no service accepted. They count nowhere. */
+  readonly strangers: Readonly<Record<string, number>>
+  /** What the answer takes for granted, in sentences. */
+  readonly assumptions: readonly string[]
+}
+
+/** Says what limits the answer. */
+export function assumptionsOf(
+  scope: CutoverScope,
+  asked: readonly AskedReplica[],
+  { shared }: Pick<Replicas, 'shared'>,
+): readonly string[] {
+  const ofClients =
+    'Only operations that these clients call are judged. Their evidence is that of all clients, because it is known by operation.'
+  const ofReplicas = `At ${many(shared.length, 'operation')}, clients reached more than one proxy, so one request may be counted twice. Only the clean observations of the proxy with the most count there; crosswalk report reads the record files of all and counts each once.`
+  const several = asked.length > 1 && shared.length > 0
+  return [...(scope.clients.length > 0 ? [ofClients] : []), ...(several ? [ofReplicas] : [])]
+}
+
+/** Writes the answer as lines for a terminal: every operation, what limits the answer, and the answer itself. */
+export function cutoverLines({ ready, operations, reasons, asked, strangers, assumptions }: CutoverAnswer): readonly string[] {
+  const inTheWay = operations.filter(({ blocks }) => blocks)
+  const unasked = asked.filter(({ problem }) => problem !== undefined)
+  const unknown = ready || inTheWay.length + unasked.length > 0 ? [] : reasons.map((reason) => `  no   ${reason}`)
+  return [
+    ...operations.filter(({ blocks }) => !blocks).map(lineOf),
+    ...inTheWay.map(lineOf),
+    ...unknown,
+    ...notCounted(strangers),
+    ...assumptions,
+    ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length)),
+  ]
+}
+
+function lineOf({ standing, blocks, reason }: OperationVerdict): string {
+  const mark = blocks ? 'no' : standing === 'v1-only' ? 'v1' : 'ok'
+  return `  ${mark}   ${reason}`
+}
+
+/** Requests that no service accepted prove nothing. The person who decides should still know their number. */
+function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
+  const requests = Object.values(strangers).reduce((sum, count) => sum + count, 0)
+  const operations = Object.keys(strangers).length
+  return requests === 0 ? [] : [`Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}.`]
+}
+
+function conclusion(inTheWay: number, unasked: number, asked: number): readonly string[] {
+  return [
+    ...(inTheWay > 0 ? [`Not ready: ${inTheWay} in the way.`] : []),
+    ...(unasked > 0 ? [`Not known: ${unasked} of ${many(asked, 'proxy', 'proxies')} could not be asked.`] : []),
+  ]
+}

@@ -1,0 +1,78 @@
+import type { OperationKind } from '../../tables/operations/operation.ts'
+import { many } from '../many.ts'
+import type { Caller } from '../records/record.ts'
+import type { createUseOf } from './uses.ts'
+
+export interface OperationUse {
+  readonly operation: string
+  readonly calls: number
+  readonly lastSeen: number
+  /** Every mode in which it was served. */
+  readonly modes: readonly string[]
+  readonly mismatches: number
+}
+
+/** A client, and what keeps it from moving to v2. */
+export interface Client extends Caller {
+  readonly calls: number
+  readonly lastSeen: number
+  readonly mismatches: number
+  readonly operations: readonly OperationUse[]
+  /** True if `blockers` is empty: the client could call v2 itself today. */
+  readonly couldMove: boolean
+  /** Uses for which v2 has no endpoint, with the reason. */
+  readonly blockers: readonly string[]
+  /** What the client would have to do itself, or should check first. */
+  readonly cautions: readonly string[]
+}
+
+/** What one client did at one operation. */
+export interface Tally {
+  calls: number
+  lastSeen: number
+  mismatches: number
+  readonly modes: Set<string>
+}
+
+/** A client while it is counted. */
+export interface KnownClient {
+  subject: string | undefined
+  readonly operations: Map<string, Tally>
+}
+
+type UseOf = ReturnType<typeof createUseOf>
+
+/** How the kind of an operation affects a client that wants to call v2 itself. */
+const OBSTACLES: Readonly<Record<OperationKind, 'blocker' | 'caution' | undefined>> = {
+  direct: undefined,
+  composed: undefined,
+  emulated: 'caution',
+  'v1-only': 'blocker',
+}
+
+/** Says what keeps a client from moving. Undefined for one without a call. */
+export function clientOf(caller: string, { subject, operations }: KnownClient, useOf: UseOf): Client | undefined {
+  const called = [...operations].filter(([, { calls }]) => calls > 0)
+  if (called.length === 0) return undefined
+  const uses = called.map(([operation, { modes, ...tally }]): OperationUse => ({ operation, ...tally, modes: [...modes].sort() }))
+  const because = (what: 'blocker' | 'caution') =>
+    uses.flatMap(({ operation }) => {
+      const row = useOf(operation)
+      return row && OBSTACLES[row.kind] === what ? [`${operation}: ${row.because}`] : []
+    })
+  const blockers = because('blocker')
+  const differing = uses
+    .filter(({ mismatches }) => mismatches > 0)
+    .map(({ operation, mismatches }) => `${operation}: ${many(mismatches, 'mismatch', 'mismatches')}`)
+  return {
+    caller,
+    ...(subject !== undefined && { subject }),
+    calls: uses.reduce((sum, { calls }) => sum + calls, 0),
+    lastSeen: Math.max(...uses.map(({ lastSeen }) => lastSeen)),
+    mismatches: uses.reduce((sum, { mismatches }) => sum + mismatches, 0),
+    operations: uses.sort((a, b) => b.calls - a.calls),
+    couldMove: blockers.length === 0,
+    blockers,
+    cautions: [...because('caution'), ...differing],
+  }
+}

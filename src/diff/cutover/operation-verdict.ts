@@ -1,0 +1,98 @@
+import type { Use } from '../clients/uses.ts'
+import { moreNeeded, type OperationEvidence, sampleOf } from '../evidence/evidence.ts'
+import { many } from '../many.ts'
+import { percent } from '../percent.ts'
+import type { Caller } from '../records/record.ts'
+
+/**
+ * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
+ * pass. `v1-only`: v2 cannot answer it.
+ */
+export type Standing = 'inside' | 'outside' | 'inconclusive' | 'v1-only'
+
+/** Calls of one operation by one client. */
+export interface ClientCalls extends Caller {
+  readonly calls: number
+}
+
+export interface OperationVerdict {
+  /** Operation id, or the name of a use that only v1 answers (`createUseOf`). */
+  readonly operation: string
+  readonly standing: Standing
+  /** True if it keeps the verdict from being ready. */
+  readonly blocks: boolean
+  /** One sentence that gives the reason. */
+  readonly reason: string
+  /** Clean observations that are still needed; undefined for an operation that v2 cannot answer. */
+  readonly needed: number | undefined
+  /** Requests of clients, compared or not. */
+  readonly calls: number
+  /** Most calls first. */
+  readonly clients: readonly ClientCalls[]
+}
+
+/** What is known of one operation. */
+export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients'> {
+  readonly id: string
+  readonly use: Use | undefined
+  readonly evidence: OperationEvidence | undefined
+}
+
+interface Aim {
+  readonly target: number
+  readonly withoutV1: boolean
+}
+
+export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
+  const { id, use, evidence, calls, clients } = one
+  const seen = { operation: id, calls, clients }
+  if (use?.kind === 'v1-only') {
+    return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
+  }
+  const needed = moreNeeded(evidence ?? NOTHING, aim.target)
+  if (!evidence) {
+    const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
+    return { ...seen, standing: 'inconclusive', blocks: true, reason, needed }
+  }
+  const standing = standingOf(evidence, aim.target)
+  return { ...seen, standing, blocks: standing !== 'inside', reason: SENTENCES[standing](evidence, aim.target), needed }
+}
+
+const NOTHING = { n: 0, mismatches: 0, transients: 0, errors: 0 } as OperationEvidence
+
+function v1OnlyReason({ id, calls, clients }: OperationCase, { because }: Use, { withoutV1 }: Aim): string {
+  const uses = `${many(calls, 'call')} by ${many(clients.length, 'client')}`
+  if (!withoutV1) return `${id} stays with v1 (${uses}): ${because}.`
+  return `${id} needs a v1 service (${uses}${named(clients)}): ${because}.`
+}
+
+/** Maximum clients that a sentence names. */
+const NAMED = 5
+
+function named(clients: readonly ClientCalls[]): string {
+  if (clients.length === 0) return ''
+  const names = clients.slice(0, NAMED).map(({ caller, subject, calls }) => `${subject ?? caller} ${calls}`)
+  return `: ${[...names, ...(clients.length > NAMED ? [`${clients.length - NAMED} more`] : [])].join(', ')}`
+}
+
+type Compared = Exclude<Standing, 'v1-only'>
+
+function standingOf(evidence: OperationEvidence, target: number): Compared {
+  if (evidence.bound <= target) return 'inside'
+  const { n, bad } = sampleOf(evidence)
+  return bad > target * n ? 'outside' : 'inconclusive'
+}
+
+const SENTENCES: Readonly<Record<Compared, (evidence: OperationEvidence, target: number) => string>> = {
+  inside: ({ operation, n, bound }, target) =>
+    `${operation}: bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}.`,
+  outside: (evidence, target) =>
+    `${evidence.operation}: ${many(evidence.mismatches, 'mismatch', 'mismatches')}, ${many(evidence.transients, 'transient difference')} and ` +
+    `${many(evidence.errors, 'error')} in ${many(evidence.n, 'observation')}; mend them, then ${further(evidence, target)}.`,
+  inconclusive: (evidence, target) =>
+    `${evidence.operation}: INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}.`,
+}
+
+function further(evidence: OperationEvidence, target: number): string {
+  return `${many(moreNeeded(evidence, target), 'more clean observation')} until ≤ ${percent(target)}`
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { CutoverVerdict } from '../../src/diff/cutover/cutover.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+import { answering, startUpstream } from '../stage/upstream.ts'
+import { runCommand } from './support.ts'
+
+const DIFF_V1 = { modes: { default: 'diff-v1' as const, rules: [], testers: [] } }
+
+const GROUPS = ['', '?limit=1', '?offset=1&limit=2', '?id=x', '?order_by=name'].map((query) => `/iam/v1/groups${query}`)
+
+/** Sends reads that both sides answer alike, as every client. */
+async function cleanReads(stage: Stage): Promise<void> {
+  for (const token of Object.values(stage.sandbox.tokens)) for (const path of GROUPS) await stage.request('GET', path, { token })
+  await stage.settled()
+}
+
+describe('cutover', () => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage(DIFF_V1)
+  })
+  afterEach(() => stage.close())
+  const cutover = (...argv: string[]) => runCommand(['cutover', ...argv, '--admin', stage.server.adminUrl])
+
+  it('reports no evidence at first', async () => {
+    expect(await cutover()).toEqual({
+      code: 1,
+      out: '  no   No v1 request was seen yet: nothing is known.\nNot ready: 1 in the way.',
+      err: '',
+    })
+  })
+
+  it('names missing evidence and mismatches', async () => {
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/*/name', to: 'wrong' } })
+    await stage.request('GET', '/registry/v1/repos')
+    await stage.settled()
+    const { code, out } = await cutover()
+    expect(code).toBe(1)
+    expect(out).toMatch(/^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation .* more clean observations until ≤ 0\.1 %\.$/m)
+    expect(out).toMatch(/^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors in 1 observation; mend them/m)
+  })
+
+  it('is ready once the clean evidence meets the target', async () => {
+    await cleanReads(stage)
+    expect(await cutover('--target', '0.15')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('All 1 operations with traffic have a bound of 15 % or less.'),
+    })
+    expect((await cutover('--target', '0.001')).code).toBe(1)
+    const verdict = JSON.parse((await cutover('--json')).out)
+    expect(verdict).toMatchObject({
+      ready: false,
+      target: 0.001,
+      operations: [{ operation: 'iam.groups.list', standing: 'inconclusive', clients: expect.any(Array) }],
+      asked: [{ admin: stage.server.adminUrl }],
+    })
+  })
+
+  it('lets stay with v1 what only v1 answers, until --without-v1 asks for the end', async () => {
+    await cleanReads(stage)
+    await stage.request('GET', '/registry/v1/vuln_reports')
+    await stage.request('GET', '/libraries/v1/artifacts?ecosystems=GO')
+    await stage.settled()
+    const now = await cutover('--target', '0.15')
+    expect(now).toMatchObject({ code: 0, err: '' })
+    expect(now.out).toMatch(/^ {2}v1 {3}libraries\.artifacts\.list\?ecosystems stays with v1 \(1 call by 1 client\): /m)
+    expect(now.out).toMatch(/^ {2}v1 {3}registry\.vuln_reports\.list stays with v1 \(1 call by 1 client\): /m)
+    expect(now.out.split('\n').at(-1)).toMatch(/ 15 % or less; 2 more stay with v1\.$/)
+    const end = await cutover('--target', '0.15', '--without-v1')
+    expect(end.code).toBe(1)
+    expect(end.out).toMatch(/^ {2}no {3}registry\.vuln_reports\.list needs a v1 service \(1 call by 1 client: [0-9a-f]{16} 1\): /m)
+    expect(end.out.split('\n').at(-1)).toBe('Not ready: 2 in the way.')
+  })
+
+  it('judges only what --operations and --clients name, and says what that means', async () => {
+    await cleanReads(stage)
+    await stage.request('GET', '/registry/v1/repos')
+    await stage.settled()
+    const ready = ['--target', '0.15']
+    expect((await cutover(...ready)).code).toBe(1)
+    expect((await cutover(...ready, '--operations', 'iam.*')).code).toBe(0)
+    expect((await cutover(...ready, '--operations', 'iam.*', '--operations', '*.repos.list')).code).toBe(1)
+    const { operations } = JSON.parse((await cutover('--json')).out) as Pick<CutoverVerdict, 'operations'>
+    const [groups = [], repos = []] = operations.map(({ clients }) => clients.map(({ caller }) => caller))
+    const other = await cutover(...ready, '--clients', groups.find((caller) => !repos.includes(caller)) ?? '')
+    const owner = await cutover(...ready, '--clients', repos[0] ?? '')
+    expect([owner.code, other.code]).toEqual([1, 0])
+    expect(other.out).toContain('Their evidence is that of all clients')
+    const err = '--clients "nobody" fits no client that was seen; crosswalk clients lists them.'
+    expect(await cutover('--clients', 'nobody')).toEqual({ code: 2, out: '', err })
+  })
+
+  it('judges several replicas together', async () => {
+    const second = await startStage(DIFF_V1)
+    onTestFinished(() => second.close())
+    await cleanReads(stage)
+    await second.request('GET', '/iam/v1/roles')
+    await second.settled()
+    const both = ['--target', '0.15', '--admin', second.server.adminUrl]
+    expect(JSON.parse((await cutover('--json', ...both)).out)).toMatchObject({
+      ready: false,
+      operations: [
+        { operation: 'iam.groups.list', standing: 'inside' },
+        { operation: 'iam.roles.list', standing: 'inconclusive' },
+      ],
+      asked: [{ admin: second.server.adminUrl }, { admin: stage.server.adminUrl }],
+      assumptions: [],
+    })
+    await second.request('GET', GROUPS[0]!)
+    await second.settled()
+    expect((await cutover(...both)).out).toContain('At 1 operation, clients reached more than one proxy')
+  })
+
+  it('is never ready if one of the replicas cannot be asked', async () => {
+    await cleanReads(stage)
+    const gone = await startUpstream(answering({}))
+    await gone.close()
+    const { code, out, err } = await cutover('--target', '0.15', '--admin', gone.url)
+    expect([code, err]).toEqual([3, expect.stringContaining(`No proxy answers on ${gone.url}`)])
+    expect(out).toContain('  ok   iam.groups.list')
+    expect(out.split('\n').at(-1)).toBe('Not known: 1 of 2 proxies could not be asked.')
+    const json = JSON.parse((await cutover('--target', '0.15', '--admin', gone.url, '--json')).out)
+    expect(json).toMatchObject({ ready: false, reasons: [expect.stringContaining('No proxy answers')] })
+  })
+})
+
+it('cutover cannot ask a server that is no admin port', async () => {
+  const other = await startUpstream(answering({ operations: 'many' }))
+  onTestFinished(other.close)
+  const { code, err } = await runCommand(['cutover', '--admin', other.url])
+  expect([code, err]).toEqual([3, `${other.url} answers, but not as the admin port of this version of Crosswalk.`])
+})
+
+it.each([
+  [['--operations', 'iam.group.*'], '--operations "iam.group.*" fits no operation; did you mean iam.groups.*?'],
+  [['--operations', 'iam.groups.lst'], '--operations "iam.groups.lst" fits no operation; did you mean iam.groups.list?'],
+  [['--operations', 'zzzzzz'], '--operations "zzzzzz" fits no operation; crosswalk operations lists them.'],
+  [['--target=0'], 'target is "0" in the flag --target, but it must be a number between 0 and 1.'],
+  [['--target=1'], 'target is "1" in the flag --target, but it must be a number between 0 and 1.'],
+  [['--target=-1'], 'target is "-1" in the flag --target, but it must be a number between 0 and 1.'],
+  [['--target=x'], 'target is "x" in the flag --target, but it must be a number between 0 and 1.'],
+])('cutover refuses %j', async (argv, err) => {
+  expect(await runCommand(['cutover', ...argv])).toEqual({ code: 2, out: '', err })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { type CutoverQuestion, judgeCutover } from '../../../src/diff/cutover/cutover.ts'
+import { createEvidence, moreNeeded } from '../../../src/diff/evidence/evidence.ts'
+import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
+import { operations } from '../given.ts'
+
+const LIST = 'registry.repos.list'
+const RAW = 'registry.vuln_reports.list'
+
+type Counts = readonly (readonly [count: number, outcome?: ComparisonOutcome, operation?: string])[]
+
+/** The evidence of these numbers of different observations. */
+function evidence(counts: Counts) {
+  const all = createEvidence(() => 0)
+  for (const [count, outcome = 'match', operation = LIST] of counts) {
+    for (let nth = 0; nth < count; nth++) all.observe({ operation, caller: 'c', shape: `${outcome}-${nth}`, outcome })
+  }
+  return all.all()
+}
+
+function judge(counts: Counts, traffic: Record<string, number> = {}, members: Partial<CutoverQuestion> = {}) {
+  const seen = { evidence: evidence(counts), traffic: new Map(Object.entries(traffic)), clients: [] }
+  return judgeCutover({ target: 0.01, withoutV1: false, ...seen, operations, ...members })
+}
+
+describe('the cutover', () => {
+  it('is ready when every operation with traffic is inside', () => {
+    expect(judge([[1_000], [1_000, 'match', 'iam.groups.list']], { [LIST]: 5_000 })).toMatchObject({
+      ready: true,
+      reasons: ['All 2 operations with traffic have a bound of 1 % or less.'],
+      operations: [
+        { operation: 'iam.groups.list', standing: 'inside', blocks: false, needed: 0, calls: 0 },
+        { operation: LIST, standing: 'inside', calls: 5_000 },
+      ],
+    })
+  })
+
+  it('is not ready without traffic', () => {
+    expect(judge([])).toMatchObject({ ready: false, reasons: ['No v1 request was seen yet: nothing is known.'] })
+  })
+
+  it('says what is missing: too little is INCONCLUSIVE, never a pass', () => {
+    const [found] = evidence([[100]])
+    const needed = found && moreNeeded(found, 0.01)
+    expect(needed).toBeGreaterThan(150)
+    const { ready, operations: verdicts } = judge([[100]])
+    expect(ready).toBe(false)
+    expect(verdicts[0]).toMatchObject({ standing: 'inconclusive', blocks: true, needed })
+    expect(verdicts[0]?.reason).toMatch(
+      new RegExp(
+        `^registry.repos.list: INCONCLUSIVE after 100 observations \\(bound [\\d.]+ %\\); ${needed} more clean observations until ≤ 1 %\\.$`,
+      ),
+    )
+  })
+
+  it('says what is wrong', () => {
+    expect(judge([[20], [2, 'mismatch'], [1, 'transient'], [1, 'error']]).operations[0]).toMatchObject({
+      standing: 'outside',
+      blocks: true,
+      reason: expect.stringMatching(
+        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error in 24 observations; mend them, then \d+ more clean/,
+      ),
+    })
+  })
+
+  it('names operations that were never compared', () => {
+    const { reasons } = judge([], { 'iam.groups.list': 1 })
+    expect(reasons).toEqual(['iam.groups.list had 1 request and no comparison: put it into a diff mode.'])
+  })
+
+  it('is not reached by races alone', () => {
+    expect(judge([[10_000, 'race']]).operations[0]?.standing).toBe('inconclusive')
+  })
+})
+
+describe('what only v1 answers', () => {
+  const UNKNOWN = 'unknown GET /registry/v1/repos/…/diff'
+  const GO = 'libraries.artifacts.list?ecosystems'
+  const clients = [
+    { caller: 'a'.repeat(16), operations: [{ operation: RAW, calls: 2 }] },
+    {
+      caller: 'b'.repeat(16),
+      subject: 'ci',
+      operations: [
+        { operation: RAW, calls: 5 },
+        { operation: UNKNOWN, calls: 1 },
+      ],
+    },
+  ]
+  const traffic = { [LIST]: 1_000, [RAW]: 7, [UNKNOWN]: 1, [GO]: 3 }
+
+  it('stays with v1, and does not block while v1 stays', () => {
+    const verdict = judge([[1_000]], traffic, { clients })
+    expect(verdict).toMatchObject({
+      ready: true,
+      reasons: ['All 1 operations with traffic have a bound of 1 % or less; 3 more stay with v1.'],
+    })
+    const stays = verdict.operations.filter(({ standing }) => standing === 'v1-only')
+    expect(stays.map(({ operation, blocks }) => [operation, blocks])).toEqual([
+      [GO, false],
+      [RAW, false],
+      [UNKNOWN, false],
+    ])
+    expect(stays[1]?.reason).toMatch(/^registry\.vuln_reports\.list stays with v1 \(7 calls by 2 clients\): .+[^.]\.$/)
+  })
+
+  it('blocks the end of v1, with its clients', () => {
+    const verdict = judge([[1_000]], traffic, { clients, withoutV1: true })
+    expect(verdict.ready).toBe(false)
+    expect(verdict.reasons).toHaveLength(3)
+    const found = verdict.operations.find(({ operation }) => operation === RAW)
+    expect(found).toMatchObject({
+      blocks: true,
+      clients: [
+        { caller: 'b'.repeat(16), subject: 'ci', calls: 5 },
+        { caller: 'a'.repeat(16), calls: 2 },
+      ],
+    })
+    expect(found?.reason).toMatch(/^registry\.vuln_reports\.list needs a v1 service \(7 calls by 2 clients: ci 5, a{16} 2\): /)
+  })
+
+  it('is never a pass alone', () => {
+    expect(judge([], { [RAW]: 7 })).toMatchObject({
+      ready: false,
+      reasons: ['No request was seen that v2 could answer: nothing is known.'],
+    })
+  })
+})

@@ -90,6 +90,7 @@ export function migrationSettings(config: Config) {
     limit: config['diff.answerBytes'],
     answerMs: config['diff.deadlineMs'],
     fallbacksPerMinute: config['fallback.perMinute'],
+    probePercent: config['circuit.probePercent'],
     queue: {
       waiting: config['diff.waiting'],
       characters: config['diff.waitingBytes'],

@@ -138,6 +138,12 @@ export const SETTINGS = {
     600,
     'Maximum reads per minute that v1 answers because v2 failed. 0 = none',
   ),
+  'circuit.probePercent': setting(
+    integer(0, 100),
+    'CIRCUIT_PROBE_PERCENT',
+    0,
+    'Share of the reads of an open circuit that v1 answers and v2 is compared on. The circuit then closes itself. 0 = a person closes it',
+  ),
   'diff.waiting': setting(
     integer(0, 1_000_000),
     'DIFF_WAITING',

@@ -9,6 +9,7 @@ import { type Ledger, restore } from '../diff/records/restore.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { AskV1 } from '../upstream/ask-v1.ts'
 import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
+import { createPositions, type ProbeSettings } from './choose/circuit-position.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
 import { createReport, type MigrationReport } from './migration-report.ts'
@@ -21,7 +22,8 @@ import { createBudget } from './serve/budget.ts'
 
 export interface MigrationSettings
   extends Omit<JournalSettings, 'recorder'>,
-    Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit'> {
+    Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit'>,
+    Pick<ProbeSettings, 'random'> {
   readonly rules: ModeRules
   readonly emulated: Emulated
   /** The v1 side. Without it, v2 answers everything. */
@@ -69,7 +71,9 @@ export function createMigration(settings: MigrationSettings): Migration {
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
-  const modes = createModes(rules, { journal, v1: side, subjects: settings.subjects, emulated: settings.emulated, now: settings.now })
+  const { subjects, emulated, random, now } = settings
+  const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
+  const modes = createModes(rules, { journal, v1: side, positions, subjects, emulated, now })
   const timer = setInterval(modes.flush, FLUSH_EVERY).unref()
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {

@@ -23,8 +23,10 @@ import type { Dialect } from '../tables/language/names.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import type { Mode } from './choose/mode.ts'
+import { createCircuitTeller } from './circuit-teller.ts'
 import type { SideAnswer } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
+import { isRead } from './serve/backend.ts'
 
 /** A client request that was compared. */
 export interface ComparedRequest extends Identity {
@@ -40,8 +42,10 @@ export interface Journal extends Ledger {
   readonly recorder: Recorder
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
   compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
+  /** Counts a write that v2 failed, so that nothing can be compared. */
+  unwritten(subject: ComparedRequest, judgement: Judgement, v2: SideAnswer): void
   wouldSend(subject: ComparedRequest, call: Call): void
-  /** Counts an answer of v2 that was not compared. */
+  /** Tells the circuit about an answer that v2 gave a client. */
   answered(operation: string, failed: boolean): void
   note(what: Note['what'], text: string, operation?: string): void
 }
@@ -56,6 +60,8 @@ export interface JournalSettings {
   readonly recorder: Recorder
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Share of the requests of an open circuit that are compared, 0–100. If it is not 0, comparisons may close the circuit. */
+  readonly probePercent: number
   /** Reports what an operator must know at once. */
   readonly warn: (text: string) => void
 }
@@ -64,7 +70,9 @@ export function createJournal(settings: JournalSettings): Journal {
   const { operations, recorder, now } = settings
   const evidence = createEvidence(now)
   const inventory = createInventory(operations)
-  const circuit = createCircuit(now)
+  const reads = new Set(operations.filter(isRead).map(({ id }) => id))
+  // A probe of a write would have to reach v2, and v1 could not answer in its place.
+  const circuit = createCircuit(now, (operation) => settings.probePercent > 0 && reads.has(operation))
   const expected = createExpected(settings.declarations)
   const judging = createJudging(createCompare(settings.dialect), expected)
   const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
@@ -78,12 +86,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const note: Journal['note'] = (what, text, operation) => {
     recorder.record({ kind: 'note', at: at(), what, text, ...(operation !== undefined && { operation }) })
   }
-  const observeCircuit = (operation: string, outcome: Judgement['outcome']) => {
-    const opened = circuit.observe(operation, outcome)
-    if (!opened) return
-    note('circuit', opened.reason, operation)
-    settings.warn(`the circuit of ${operation} is open, its canary share is 0: ${opened.reason}`)
-  }
+  const teller = createCircuitTeller({ circuit, note, warn: settings.warn })
   return {
     evidence,
     inventory,
@@ -96,16 +99,24 @@ export function createJournal(settings: JournalSettings): Journal {
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
       tally(expected, read.id, judgement)
-      observeCircuit(entry.operation, entry.outcome)
+      teller.compared(subject.mode, entry)
       if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
       if (!evidence.observe(entry)) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
       recorder.record({ ...entry, ...(exhibit && { exhibit }) })
     },
+    unwritten(subject, judgement, v2) {
+      const entry = comparisonOf(
+        judgement,
+        { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) },
+        redacted(subject.operation),
+      )
+      if (evidence.observe(entry)) recorder.record(entry)
+    },
     wouldSend(subject, call) {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
     },
-    answered: (operation, failed) => observeCircuit(operation, failed ? 'error' : 'match'),
+    answered: teller.answered,
   }
 }
 

@@ -28,6 +28,8 @@ export interface EvidenceReport {
   readonly strangers: Readonly<Record<string, number>>
   /** Calls of clients beyond those that are told apart. `traffic` includes them. */
   readonly uncounted: number
+  /** By operation id, also of operations that were not compared. */
+  readonly circuits: Readonly<Record<string, CircuitState>>
   readonly declarations: readonly DeclarationReport[]
   readonly noise: readonly NoisyMember[]
   readonly queue: QueueCounts
@@ -38,6 +40,8 @@ export interface EvidenceReport {
 
 export interface MigrationReport {
   evidence(): EvidenceReport
+  /** Why each open circuit opened, by operation id. */
+  openCircuits(): Readonly<Record<string, string>>
   clients(): readonly Client[]
   comparisons(query: ComparisonQuery): readonly Comparison[]
 }
@@ -61,6 +65,7 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
         traffic: Object.fromEntries(inventory.traffic()),
         strangers: Object.fromEntries(inventory.strangers()),
         uncounted: inventory.uncounted(),
+        circuits: Object.fromEntries(circuit.all()),
         declarations: expected.report(),
         noise: judging.noise.members(),
         queue: queue.counts(),
@@ -68,6 +73,10 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
         fallbacks: budget.counts,
         records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
       }
+    },
+    openCircuits() {
+      const open = [...circuit.all()].filter(([, { state }]) => state === 'open')
+      return Object.fromEntries(open.map(([operation, { reason }]) => [operation, reason]))
     },
     clients: inventory.clients,
     comparisons: recorder.comparisons,

@@ -3,6 +3,7 @@ import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import type { AskV1 } from '../upstream/ask-v1.ts'
+import type { Positions } from './choose/circuit-position.ts'
 import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
 import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
@@ -10,12 +11,13 @@ import { createSelect, MODE_HEADER } from './choose/select.ts'
 import { callerOf, type Journal } from './journal.ts'
 import type { Observer } from './observe/observer.ts'
 import { type Accepted, createAccepted } from './serve/accepted.ts'
-import { type Backend, hasFailed, isRead, type Served } from './serve/backend.ts'
+import { type Backend, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
 import { diff } from './serve/diff.ts'
 import { fallback } from './serve/fallback.ts'
 import { createOwnWrites } from './serve/own-writes.ts'
 import { createRecentWrites } from './serve/recent-writes.ts'
+import { told } from './serve/told.ts'
 import { createTraffic } from './traffic.ts'
 import { countUnknown } from './unknown-traffic.ts'
 
@@ -52,6 +54,7 @@ export interface ModesSettings {
   /** The v1 side. Without it, v2 answers everything. */
   readonly v1?: { readonly ask: AskV1; readonly observer: Observer; readonly budget: Budget } | undefined
   readonly subjects: boolean
+  readonly positions: Positions
   /** The side that answers reads that v2 can only emulate, if no rule names them. */
   readonly emulated: Emulated
   readonly now: () => number
@@ -59,7 +62,7 @@ export interface ModesSettings {
 
 export type Emulated = 'v1-first' | 'v2'
 
-export function createModes(initial: ModeRules, { journal, v1, subjects, emulated, now }: ModesSettings): Modes {
+export function createModes(initial: ModeRules, { journal, v1, positions, subjects, emulated, now }: ModesSettings): Modes {
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
@@ -80,7 +83,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
       if (!v1 && needV1(read)) return NEEDS_V1
       rules = read
       select = createSelect(rules)
-      for (const operation of [...journal.circuit.open().keys()]) journal.circuit.reset(operation)
+      journal.circuit.closeAll()
       journal.note('modes', `${source}: ${describeRules(rules)}`)
       return undefined
     },
@@ -92,8 +95,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
       const wish = headers[MODE_HEADER]
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
-      const isOpen = journal.circuit.isOpen(operation.id)
-      const mode = select({ caller, subject, operation: operation.id, wish: asked, isV1First, isOpen })
+      const mode = select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
       return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller) }
     },
     heard: accepted.heard,
@@ -121,7 +123,7 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
         return { answer, by: 'v1' }
       }
       const v2 = fallback(translated, fromV1, v1.budget, accepted)
-      const answers = SERVED_BY[mode] === 'v1' ? fromV1 : COMPARING.has(mode) ? v2 : counted(v2, accepted, journal)
+      const answers = SERVED_BY[mode] === 'v1' ? fromV1 : told(v2, accepted, journal)
       return (COMPARING.has(mode) ? diff(answers, mode, v1.observer, witnesses) : answers)(request)
     },
     flush: traffic.flush,
@@ -131,13 +133,3 @@ export function createModes(initial: ModeRules, { journal, v1, subjects, emulate
 const nothingWritten = () => {}
 
 export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'
-
-/** Reports v2's results to the circuit where nothing is compared. */
-function counted(v2: Backend, accepted: Accepted, journal: Journal): Backend {
-  return async (request) => {
-    const served = await v2(request)
-    const counts = !served.unasked && accepted.has(request.credential)
-    if (counts) journal.answered(request.operation.id, hasFailed((served.failed ?? served.answer).status))
-    return served
-  }
-}

@@ -50,7 +50,7 @@ function exampleOf(comparison: Comparison, example?: Comparison['examples'][numb
     ...(example && { pointer: example.at }),
     ...(example && Object.hasOwn(example, 'v1') && { v1: example.v1 }),
     ...(example && Object.hasOwn(example, 'v2') && { v2: example.v2 }),
-    v1Side: v1,
+    ...(v1 && { v1Side: v1 }),
     v2Side: v2,
     ...(reason !== undefined && { reason }),
   }

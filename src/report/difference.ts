@@ -1,4 +1,4 @@
-import type { Example, RecordedSide } from '../diff/records/record.ts'
+import type { Comparison, Example, RecordedSide } from '../diff/records/record.ts'
 
 /**
  * `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no result.
@@ -38,13 +38,14 @@ export interface ExampleReport {
   readonly subject?: string
   readonly mode: string
   readonly shape: string
-  readonly check: 'read' | 'after-write'
+  readonly check: Comparison['check']
   /** Exact JSON Pointer, if there is one. */
   readonly pointer?: string
   /** Absent if that side had no value there. */
   readonly v1?: unknown
   readonly v2?: unknown
-  readonly v1Side: RecordedSide
+  /** Absent after a write that v2 failed. */
+  readonly v1Side?: RecordedSide
   readonly v2Side: RecordedSide
   readonly reason?: string
 }

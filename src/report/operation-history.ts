@@ -54,8 +54,8 @@ export function createOperationHistory(): OperationHistory {
       for (const series of [ALL, operation]) steps.count(series, at, outcome)
       differences.add(comparison, at)
       const times = timesOf(operation)
-      if (v1.ms !== undefined) times.v1.add(v1.ms)
-      if (v2.ms !== undefined) times.v2.add(v2.ms)
+      if (v1?.ms !== undefined) times.v1.add(v1.ms)
+      if (v1 && v2.ms !== undefined) times.v2.add(v2.ms)
     },
     unsent({ operation, at, mode, shape, call }) {
       const times = timesOf(operation)

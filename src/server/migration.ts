@@ -42,6 +42,7 @@ export function assembleMigration(
     unsharedReads: createUnsharedReads({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     now: Date.now,
+    random: Math.random,
     warn: (text) => log.warn(text),
   })
 }

@@ -71,6 +71,7 @@ async function compare(traffic: Traffic, target: Target, config: Config, flags: 
     subjects: false,
     recorder,
     now: Date.now,
+    probePercent: 0,
     warn: () => {},
   })
   const answerMs = config['limits.deadlineMs']

@@ -1,112 +1,106 @@
-import type { ComparisonOutcome } from '../judge/judge.ts'
-import { percent } from '../percent.ts'
-import { isDifference, WEIGHTS } from './observation.ts'
+import { describeCircuit, describeExcess } from './circuit-text.ts'
+import { createRateWatch, type RateState, type RateWatch } from './rate-watch.ts'
 
 export interface CircuitSettings {
-  /** Length of the sliding window in milliseconds; it moves in `slots` steps. */
-  readonly windowMs: number
-  readonly slots: number
-  /** Answers that the window must hold before anything is said in favour of v2. */
-  readonly minimum: number
-  /** Maximum shares of errors and of mismatches, 0–1. A transient difference counts as a mismatch. */
+  /** Maximum shares of failed answers and of comparisons that differ, 0–1. */
   readonly errors: number
   readonly mismatches: number
+  /** Odds that prove an excess: at the allowed rates, at most one observation in this many opens a circuit. */
+  readonly odds: number
 }
 
-export const CIRCUIT: CircuitSettings = { windowMs: 60_000, slots: 12, minimum: 20, errors: 0.05, mismatches: 0.01 }
+export const CIRCUIT: CircuitSettings = { errors: 0.05, mismatches: 0.01, odds: 10_000 }
 
-/** `open`: v2 must not serve this operation (share 0). `inconclusive`: too little traffic for a result; never a pass. */
+/**
+ * `open`: v2 must not serve this operation (share 0). `closed`: both rates are proven to be within their limits. `inconclusive`: too little
+ * is known; never a pass.
+ */
 export interface CircuitState {
   readonly state: 'closed' | 'open' | 'inconclusive'
+  /** What is known, in one line. */
   readonly reason: string
   /** When the circuit opened, in milliseconds since 1970. */
   readonly openedAt?: number
+  /** Answers of v2, and those that failed. */
+  readonly errors: RateState
+  /** Comparisons, and those that differed, for good or once. */
+  readonly mismatches: RateState
 }
 
 export interface Circuit {
-  /** Counts one answer of v2. Returns the state if this answer opened the circuit. */
-  observe(operation: string, outcome: ComparisonOutcome): CircuitState | undefined
+  /** Counts one answer of v2. Returns the state if this answer opened or closed the circuit. */
+  answered(operation: string, failed: boolean): CircuitState | undefined
+  /** Counts one comparison of an answer of v2, likewise. */
+  compared(operation: string, differed: boolean): CircuitState | undefined
   state(operation: string): CircuitState
   isOpen(operation: string): boolean
-  /** Operations whose circuit is open. */
-  open(): ReadonlyMap<string, CircuitState>
-  /** Closes the circuit and drops its counts. Only a person does this: with a share of 0 there is no traffic that could prove v2 right. */
-  reset(operation: string): void
+  /** The states of all operations that were counted. */
+  all(): ReadonlyMap<string, CircuitState>
+  /** Closes every open circuit and drops its counts. */
+  closeAll(): void
 }
 
-interface Slot {
-  at: number
-  clean: number
-  error: number
-  mismatch: number
+interface Watched {
+  readonly errors: RateWatch
+  readonly mismatches: RateWatch
+  /** The time and the reason of the opening. */
+  opened: { readonly at: number; readonly reason: string } | undefined
 }
-
-export function createCircuit(now: () => number, settings: CircuitSettings = CIRCUIT): Circuit {
-  const windows = new Map<string, Slot[]>()
-  const opened = new Map<string, CircuitState>()
-  const slotMs = settings.windowMs / settings.slots
-  const recent = (operation: string) => {
-    const slots = (windows.get(operation) ?? []).filter(({ at }) => now() - at < settings.windowMs)
-    windows.set(operation, slots)
-    return slots
-  }
-  return {
-    observe(operation, outcome) {
-      if (opened.has(operation) || WEIGHTS[outcome] === 'nothing') return undefined
-      const slots = recent(operation)
-      const at = Math.floor(now() / slotMs) * slotMs
-      const last = slots.at(-1)
-      const slot = last?.at === at ? last : { at, clean: 0, error: 0, mismatch: 0 }
-      if (slot !== last) slots.push(slot)
-      slot[isDifference(outcome) ? 'mismatch' : outcome === 'error' ? 'error' : 'clean'] += 1
-      const reason = excess(sum(slots), settings)
-      if (reason === undefined) return undefined
-      const state: CircuitState = { state: 'open', reason, openedAt: now() }
-      opened.set(operation, state)
-      return state
-    },
-    state: (operation) => opened.get(operation) ?? judge(sum(recent(operation)), settings),
-    isOpen: (operation) => opened.has(operation),
-    open: () => opened,
-    reset(operation) {
-      opened.delete(operation)
-      windows.delete(operation)
-    },
-  }
-}
-
-type Counts = Omit<Slot, 'at'>
-
-function sum(slots: readonly Slot[]): Counts {
-  const total = { clean: 0, error: 0, mismatch: 0 }
-  for (const { clean, error, mismatch } of slots) {
-    total.clean += clean
-    total.error += error
-    total.mismatch += mismatch
-  }
-  return total
-}
-
-const RATES = [
-  { count: 'error', bound: 'errors' },
-  { count: 'mismatch', bound: 'mismatches' },
-] as const
 
 /**
- * Says why the window exceeds its limits. With little traffic, a few bad answers suffice if clean ones up to the minimum could not offset
- * them.
+ * Opens when the errors or the mismatches of an operation are proven to exceed their limit. An open circuit ignores further answers, unless
+ * `isProbed` says that the operator lets answers close it: it then closes when both rates are proven to be within their limits again.
+ * `now` returns milliseconds since 1970.
  */
-function excess(counts: Counts, settings: CircuitSettings): string | undefined {
-  const n = counts.clean + counts.error + counts.mismatch
-  const rate = RATES.find(({ count, bound }) => counts[count] > settings[bound] * Math.max(n, settings.minimum))
-  if (!rate) return undefined
-  const share = `${counts[rate.count]} of ${n} answers in ${settings.windowMs / 1000} s`
-  return `${rate.bound}: ${share}, more than the ${percent(settings[rate.bound])} that are allowed`
+export function createCircuit(now: () => number, isProbed: (operation: string) => boolean, settings: CircuitSettings = CIRCUIT): Circuit {
+  const known = new Map<string, Watched>()
+  const newWatched = (): Watched => ({
+    errors: createRateWatch({ allowed: settings.errors, odds: settings.odds }),
+    mismatches: createRateWatch({ allowed: settings.mismatches, odds: settings.odds }),
+    opened: undefined,
+  })
+  const watchedOf = (operation: string) => {
+    const watched = known.get(operation) ?? newWatched()
+    known.set(operation, watched)
+    return watched
+  }
+  const stateOf = ({ errors, mismatches, opened }: Watched, probed: boolean): CircuitState => {
+    const state = opened ? 'open' : errors.isWithin() && mismatches.isWithin() ? 'closed' : 'inconclusive'
+    const rates = { errors: errors.state(), mismatches: mismatches.state() }
+    const reason = describeCircuit({ state, ...rates, opened: opened?.reason, probed })
+    return { state, reason, ...(opened && { openedAt: opened.at }), ...rates }
+  }
+  const observe = (operation: string, rate: 'errors' | 'mismatches', isBad: boolean) => {
+    const watched = watchedOf(operation)
+    const probed = isProbed(operation)
+    if (watched.opened && !probed) return undefined
+    watched[rate].observe(isBad)
+    if (!turn(watched, rate, now())) return undefined
+    return stateOf(watched, probed)
+  }
+  return {
+    answered: (operation, failed) => observe(operation, 'errors', failed),
+    compared: (operation, differed) => observe(operation, 'mismatches', differed),
+    state: (operation) => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
+    isOpen: (operation) => known.get(operation)?.opened !== undefined,
+    all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
+    closeAll() {
+      for (const [operation, { opened }] of known) if (opened) known.delete(operation)
+    },
+  }
 }
 
-function judge(counts: Counts, { minimum, windowMs }: CircuitSettings): CircuitState {
-  const n = counts.clean + counts.error + counts.mismatch
-  const seen = `${n} answers in ${windowMs / 1000} s`
-  if (n < minimum) return { state: 'inconclusive', reason: `INCONCLUSIVE: ${seen}, fewer than ${minimum}` }
-  return { state: 'closed', reason: `${seen}, within the bounds` }
+/** Opens or closes the circuit if the observations prove that. Returns true if it turned. */
+function turn(watched: Watched, rate: 'errors' | 'mismatches', now: number): boolean {
+  const { errors, mismatches, opened } = watched
+  if (!opened && watched[rate].isBeyond()) {
+    watched.opened = { at: now, reason: describeExcess(rate, watched[rate].state()) }
+    // Only what is seen from now on can prove that v2 was mended.
+    errors.restart()
+    mismatches.restart()
+    return true
+  }
+  if (!opened || !errors.isWithin() || !mismatches.isWithin()) return false
+  watched.opened = undefined
+  return true
 }

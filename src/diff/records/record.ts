@@ -41,14 +41,18 @@ export interface Comparison extends Caller {
   /** The mode that served the client. */
   readonly mode: string
   readonly shape: string
-  /** What was read: the client's own request, or the resource that it had just written. */
-  readonly check: 'read' | 'after-write'
+  /**
+   * What was read: the client's own request, or the resource that it had just written. After a `write` that v2 failed, nothing was: a write
+   * reaches one side, so that v1's answer to it is unknown.
+   */
+  readonly check: 'read' | 'after-write' | 'write'
   readonly outcome: ComparisonOutcome
   readonly reason?: string
   /** Differences by kind and place. Complete, even where `examples` is not. */
   readonly totals: readonly Total[]
   readonly examples: readonly Example[]
-  readonly v1: RecordedSide
+  /** Absent after a failed write. */
+  readonly v1?: RecordedSide
   readonly v2: RecordedSide
   /** For a mismatch that repeats: what is needed to reproduce it (`crosswalk case`). */
   readonly exhibit?: Exhibit
@@ -83,11 +87,11 @@ export interface TrafficEntry extends Caller, Identified {
   readonly calls: number
 }
 
-/** An event that readers of the timeline need: a change of modes, an opened circuit. */
+/** An event that readers of the timeline need: a change of modes, a circuit that opened (`circuit`) or closed itself. */
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
-  readonly what: 'modes' | 'circuit' | 'restart'
+  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart'
   readonly operation?: string
   readonly text: string
 }

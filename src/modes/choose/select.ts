@@ -5,6 +5,9 @@ import { BY_V1, isMode, MODES, type Mode } from './mode.ts'
 import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { isWithinShare } from './share.ts'
 
+/** What an open circuit means for one request: its canary gets no v2 (`open`), and it may be compared besides (`probed`). */
+export type CircuitPosition = 'closed' | 'open' | 'probed'
+
 /** The header with which a tester chooses the mode of one request. */
 export const MODE_HEADER = 'x-crosswalk-mode'
 
@@ -15,8 +18,7 @@ export interface Question extends Identity {
   readonly wish?: string | undefined
   /** v1 answers if no rule fits, because v2 can only emulate this operation. */
   readonly isV1First?: boolean
-  /** The circuit of the operation is open, so no canary gets v2. */
-  readonly isOpen: boolean
+  readonly circuit: CircuitPosition
 }
 
 /** Returns the mode of one request. Throws INVALID_ARGUMENT if a tester's header names no mode. */
@@ -38,10 +40,11 @@ export function createSelect({ default: byDefault, rules, testers }: ModeRules):
   }
 }
 
-function modeOf(rule: ModeRule, { caller, isOpen }: Question): Mode {
+function modeOf(rule: ModeRule, { caller, circuit }: Question): Mode {
   const { mode, canary } = rule
-  if (!canary || !isWithinShare(caller, isOpen && isV2Canary(rule) ? 0 : canary.percent)) return mode
-  return canary.mode
+  // v1 answers the clients of a probe, so that no client meets a v2 that is still wrong.
+  if (circuit !== 'closed' && isV2Canary(rule)) return circuit === 'probed' ? 'diff-v1' : mode
+  return canary && isWithinShare(caller, canary.percent) ? canary.mode : mode
 }
 
 function wished(wish: string): Mode {

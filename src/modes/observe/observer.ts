@@ -9,6 +9,7 @@ import { type Kept, seenOf } from './captured.ts'
 import { checkWrite } from './check-write.ts'
 import { compareRead } from './compare-read.ts'
 import { type Cursors, createCursors } from './cursors.ts'
+import { judgeWrite } from './failed-write.ts'
 import type { Queue } from './queue.ts'
 import type { ReadingsOf } from './reader.ts'
 import type { WatchedRequest } from './watched.ts'
@@ -94,9 +95,11 @@ async function lookAtRead(watched: WatchedRequest, means: Means, signal: Signal)
 
 async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal): Promise<void> {
   const { settings, journal, skipped } = means
-  const { request, served } = watched
+  const { request, served, kept } = watched
   const subject = subjectOf(watched)
   if (!subject) return
+  const failure = served.by === 'v2' && judgeWrite(kept.status)
+  if (failure) return journal.unwritten(subject, failure, { seen: await seenOf(kept, settings.limit), ms: watched.ms })
   if (served.by === 'v1') {
     const send = settings.unsharedReads({ headers: request.raw.headers, requestId: request.raw.id, signal, onCall: () => undefined })
     const call = await wouldSend(subject.operation, subject.request, settings.env, send)

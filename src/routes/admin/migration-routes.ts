@@ -4,6 +4,7 @@ import { ApiError } from '../../errors/api-error.ts'
 import { idleRules } from '../../modes/choose/idle-rules.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
 import type { Modes } from '../../modes/modes.ts'
+import { isObject } from '../../tables/json.ts'
 
 export interface MigrationSources {
   readonly modes: Pick<Modes, 'rules' | 'change'>
@@ -17,9 +18,12 @@ const comparisonsQuery = z.object({
 
 /** Adds the admin endpoints of a migration: its modes and its report. Rules may name the ids in `operations`. */
 export function addMigration(app: FastifyInstance, { modes, report }: MigrationSources, operations: readonly string[]): void {
-  app.get('/modes', async () => modes.rules())
+  app.get('/modes', async () => {
+    const circuits = report.openCircuits()
+    return { ...modes.rules(), ...(Object.keys(circuits).length > 0 && { circuits }) }
+  })
   app.put('/modes', async ({ body }) => {
-    const problem = modes.change(body, 'admin port')
+    const problem = modes.change(rulesIn(body), 'admin port')
     if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
     const warnings = idleRules(modes.rules(), operations)
     return { ...modes.rules(), ...(warnings.length > 0 && { warnings }) }
@@ -31,4 +35,11 @@ export function addMigration(app: FastifyInstance, { modes, report }: MigrationS
     if (read.success) return report.comparisons(read.data)
     throw new ApiError('INVALID_ARGUMENT', read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
   })
+}
+
+/** Leaves out what answers add to the rules, so that an answer can be changed and sent back. */
+function rulesIn(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { circuits: _, warnings: __, ...rules } = body
+  return rules
 }

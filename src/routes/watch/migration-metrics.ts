@@ -38,7 +38,7 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
     registers,
     collect() {
       this.reset()
-      for (const { operation, circuit } of report.evidence().operations) this.set({ operation }, circuit.state === 'open' ? 1 : 0)
+      for (const [operation, { state }] of Object.entries(report.evidence().circuits)) this.set({ operation }, state === 'open' ? 1 : 0)
     },
   })
 }

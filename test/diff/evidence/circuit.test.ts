@@ -1,80 +1,146 @@
 import { describe, expect, it } from 'vitest'
 import { createCircuit } from '../../../src/diff/evidence/circuit.ts'
-import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 
 const OPERATION = 'registry.repos.list'
-const settings = { windowMs: 60_000, slots: 12, minimum: 20, errors: 0.1, mismatches: 0.05 }
 
-function circuit() {
+function circuit({ isProbed = false } = {}) {
   const clock = { now: 1_000_000 }
-  const made = createCircuit(() => clock.now, settings)
-  const observe = (count: number, outcome: ComparisonOutcome, operation = OPERATION) => {
-    for (let nth = 0; nth < count; nth++) made.observe(operation, outcome)
+  const made = createCircuit(
+    () => clock.now,
+    () => isProbed,
+  )
+  const turns: string[] = []
+  const told = (state: { state: string } | undefined) => state && turns.push(state.state)
+  const answers = (count: number, failed: boolean) => {
+    for (let nth = 0; nth < count; nth++) told(made.answered(OPERATION, failed))
   }
-  return { ...made, many: observe, clock }
+  const comparisons = (count: number, differed: boolean) => {
+    for (let nth = 0; nth < count; nth++) told(made.compared(OPERATION, differed))
+  }
+  return { ...made, answers, comparisons, turns, clock }
 }
 
 describe('the circuit of an operation', () => {
-  it('is inconclusive with too little traffic, never a pass', () => {
-    const { state, many } = circuit()
-    expect(state(OPERATION)).toEqual({ state: 'inconclusive', reason: 'INCONCLUSIVE: 0 answers in 60 s, fewer than 20' })
-    many(19, 'match')
-    expect(state(OPERATION).state).toBe('inconclusive')
-    many(1, 'expected')
-    expect(state(OPERATION)).toEqual({ state: 'closed', reason: '20 answers in 60 s, within the bounds' })
-  })
-
-  it.each([
-    ['error', 10, 'errors: 11 of 101 answers in 60 s, more than the 10 % that are allowed'],
-    ['mismatch', 4, 'mismatches: 5 of 95 answers in 60 s, more than the 5 % that are allowed'],
-    ['transient', 4, 'mismatches: 5 of 95 answers in 60 s, more than the 5 % that are allowed'],
-  ] as const)('opens when the rate of each %s exceeds its limit, and reports it once', (outcome, allowed, reason) => {
-    const { state, many, observe, isOpen, open, clock } = circuit()
-    many(90, 'match')
-    many(allowed, outcome)
+  it('says what it knows and what it lacks while too little is known', () => {
+    const { state, answers, comparisons } = circuit()
+    expect(state(OPERATION)).toMatchObject({ state: 'inconclusive', errors: { n: 0, bad: 0, atMost: 1, allowed: 0.05 } })
+    answers(20, false)
+    comparisons(10, false)
+    const { reason, errors } = state(OPERATION)
+    expect(reason).toMatch(
+      /^INCONCLUSIVE: 0 of 20 answers failed, at most [\d.]+ % do \(allowed: 5 %, after \d+ more clean ones\); 0 of 10 comparisons differed, at most [\d.]+ % do \(allowed: 1 %, after \d+ more clean ones\)$/,
+    )
+    answers(errors.cleanNeeded, false)
+    comparisons(state(OPERATION).mismatches.cleanNeeded - 1, false)
+    expect(state(OPERATION)).toMatchObject({ state: 'inconclusive', errors: { cleanNeeded: 0 }, mismatches: { cleanNeeded: 1 } })
+    comparisons(1, false)
     expect(state(OPERATION).state).toBe('closed')
-    expect(observe(OPERATION, outcome)).toEqual({ state: 'open', reason, openedAt: clock.now })
-    expect(observe(OPERATION, outcome)).toBeUndefined()
-    expect(isOpen(OPERATION)).toBe(true)
-    expect([...open().keys()]).toEqual([OPERATION])
   })
 
-  it('opens early if no clean answers could make up for the bad ones', () => {
-    const { state, many } = circuit()
-    many(1, 'mismatch')
-    expect(state(OPERATION).state).toBe('inconclusive')
-    many(1, 'mismatch')
+  it('stays shut after one bad answer, whatever else is known', () => {
+    for (const before of [0, 1, 5, 50, 500]) {
+      const { state, answers, comparisons, turns } = circuit()
+      answers(before, false)
+      comparisons(before, false)
+      answers(1, true)
+      comparisons(1, true)
+      expect(turns).toEqual([])
+      expect(state(OPERATION).reason).toMatch(/; 1 of the last 1 comparisons differed, 2 more in a row open the circuit$/)
+    }
+  })
+
+  it.each([0, 10, 1_000, 1_000_000])('opens within a handful of answers once v2 always fails, after %i clean ones', (clean) => {
+    const { state, answers, turns, isOpen, clock } = circuit()
+    answers(clean, false)
+    answers(3, true)
+    expect(turns).toEqual([])
+    answers(1, true)
+    expect(turns).toEqual(['open'])
+    expect(isOpen(OPERATION)).toBe(true)
+    expect(state(OPERATION)).toMatchObject({
+      state: 'open',
+      openedAt: clock.now,
+      reason: expect.stringMatching(
+        /^errors: 4 of the last 4 answers failed, so at least [\d.]+ % do; 5 % is allowed\. Only a change of the modes/,
+      ),
+    })
+  })
+
+  it('opens within a handful of comparisons once v2 always differs', () => {
+    const { state, comparisons, turns } = circuit()
+    comparisons(100, false)
+    comparisons(2, true)
+    expect(turns).toEqual([])
+    comparisons(1, true)
+    expect(state(OPERATION).reason).toMatch(/^mismatches: 3 of the last 3 comparisons differed, so at least [\d.]+ % do; 1 % is allowed/)
+  })
+
+  it('says how many more bad ones in a row open it', () => {
+    const { state, comparisons, isOpen } = circuit()
+    comparisons(1, true)
+    comparisons(3, false)
+    comparisons(1, true)
+    const needed = state(OPERATION).mismatches.run?.badNeeded ?? 0
+    comparisons(needed - 1, true)
+    expect(isOpen(OPERATION)).toBe(false)
+    comparisons(1, true)
+    expect(isOpen(OPERATION)).toBe(true)
+  })
+
+  it('forgets a bad answer that enough clean ones follow', () => {
+    const { state, answers } = circuit()
+    answers(1, true)
+    expect(state(OPERATION).errors.run).toMatchObject({ n: 1, bad: 1 })
+    answers(200, false)
+    expect(state(OPERATION).errors.run).toBeUndefined()
+    expect(state(OPERATION).errors).toMatchObject({ n: 200, bad: 0 })
+  })
+
+  it('measures errors by answers and mismatches by comparisons', () => {
+    const { state, answers, comparisons } = circuit()
+    answers(10_000, false)
+    comparisons(3, true)
     expect(state(OPERATION).state).toBe('open')
   })
 
-  it('drops answers that left the window', () => {
-    const { state, many, clock } = circuit()
-    many(1, 'mismatch')
-    clock.now += 60_000
-    many(1, 'mismatch')
-    expect(state(OPERATION).state).toBe('inconclusive')
-    many(30, 'match')
-    clock.now += 59_999
-    expect(state(OPERATION).state).toBe('closed')
-    clock.now += 5_000
-    expect(state(OPERATION)).toMatchObject({ state: 'inconclusive', reason: 'INCONCLUSIVE: 0 answers in 60 s, fewer than 20' })
-  })
-
-  it('does not count races and open questions', () => {
-    const { state, many } = circuit()
-    many(50, 'race')
-    many(50, 'inconclusive')
-    expect(state(OPERATION).state).toBe('inconclusive')
-  })
-
-  it('stays open until a person closes it, and does not affect other operations', () => {
-    const { state, many, isOpen, reset, clock } = circuit()
-    many(5, 'error')
-    clock.now += 3_600_000
-    many(100, 'match')
+  it('stays open without probes until a person closes it, and does not affect other operations', () => {
+    const { state, answers, comparisons, isOpen, closeAll, all } = circuit()
+    answers(4, true)
+    answers(10_000, false)
+    comparisons(10_000, false)
     expect(state(OPERATION).state).toBe('open')
     expect(isOpen('iam.groups.list')).toBe(false)
-    reset(OPERATION)
+    expect([...all().keys()]).toEqual([OPERATION])
+    closeAll()
     expect(state(OPERATION).state).toBe('inconclusive')
+  })
+
+  it('closes by probes once both rates are proven to be within their limits again', () => {
+    const { state, answers, comparisons, turns } = circuit({ isProbed: true })
+    answers(1_000, false)
+    comparisons(1_000, false)
+    answers(4, true)
+    answers(100, true)
+    expect(state(OPERATION).reason).toMatch(
+      /5 % is allowed\. Since then: 0 of 0 answers failed, at most 100 % do \(allowed: 5 %, after \d+/,
+    )
+    answers(state(OPERATION).errors.cleanNeeded, false)
+    expect(turns).toEqual(['open'])
+    comparisons(state(OPERATION).mismatches.cleanNeeded - 1, false)
+    expect(turns).toEqual(['open'])
+    comparisons(1, false)
+    expect(turns).toEqual(['open', 'closed'])
+    expect(state(OPERATION)).toMatchObject({ state: 'closed' })
+  })
+
+  it('stays open while probes still show too many bad answers', () => {
+    const { answers, comparisons, turns } = circuit({ isProbed: true })
+    answers(4, true)
+    for (let round = 0; round < 200; round++) {
+      answers(9, false)
+      comparisons(50, false)
+      answers(1, true)
+    }
+    expect(turns).toEqual(['open'])
   })
 })

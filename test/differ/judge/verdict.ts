@@ -25,7 +25,7 @@ export function verdictOf(operation: string, places: readonly Place[], recorded:
 
 /** Tells whether every difference without an explanation is at a place that the oracle saw, or around or inside one. */
 function isAt(comparison: Comparison, places: readonly Place[]): boolean {
-  if (comparison.outcome === 'error') return comparison.v1.status !== comparison.v2.status && places.some(({ at }) => at === '')
+  if (comparison.outcome === 'error') return comparison.v1?.status !== comparison.v2.status && places.some(({ at }) => at === '')
   const unexplained = unexplainedOf(comparison)
   return unexplained.length > 0 && unexplained.every((example) => places.some(({ at }) => isNear(at, example.at)))
 }
@@ -44,7 +44,7 @@ function isNear(one: string, other: string): boolean {
 function describe({ outcome, reason, examples, v1, v2 }: Comparison): string {
   const codes = [...new Set(examples.flatMap(({ code, noise }) => code ?? (noise ? 'noise' : [])))]
   const at = examples.filter(({ code }) => code === undefined).map((example) => `${example.kind} ${example.at}`)
-  const parts = [...codes, ...(reason === undefined ? [] : [reason]), ...at, `${v1.status}×${v2.status}`]
+  const parts = [...codes, ...(reason === undefined ? [] : [reason]), ...at, `${v1?.status ?? 'not asked'}×${v2.status}`]
   return `${outcome} (${listed(parts)})`
 }
 

@@ -21,6 +21,7 @@ const ABOUT: Readonly<Record<Group, string>> = {
   emulated: 'Reads of the kind *emulated* ([what only v1 answers](migration.md#what-only-v1-answers)).',
   modes: 'Which side answers ([modes](migration.md#modes)).',
   fallback: 'v1 as the net below v2.',
+  circuit: 'How an open circuit closes ([circuits](migration.md#circuits)).',
   diff: 'Comparisons of v1 and v2 ([how they work](migration.md#how-comparison-works)).',
   records: 'Where comparisons are kept ([what is written down](security.md#what-is-written-down)).',
   limits: 'What one process accepts ([what each limit protects](security.md#what-a-stranger-can-cost-at-most)).',

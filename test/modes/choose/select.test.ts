@@ -13,7 +13,7 @@ const question = (values: Partial<Question>): Question => ({
   caller: '0000000000000000',
   subject: undefined,
   operation: 'registry.repos.list',
-  isOpen: false,
+  circuit: 'closed',
   ...values,
 })
 
@@ -21,9 +21,9 @@ const callers = Array.from({ length: 2000 }, (_, nth) => (nth * 2654435761).toSt
 const hashes = callers.map((text) => text.slice(-8) + text.slice(0, 8))
 
 const canary = (percent: number): ModeRules => rules({ default: 'v1', rules: [{ mode: 'v1', canary: { percent, mode: 'v2' } }] })
-const onV2 = (given: ModeRules, isOpen = false) => {
+const onV2 = (given: ModeRules, circuit: Question['circuit'] = 'closed') => {
   const select = createSelect(given)
-  return hashes.filter((caller) => select(question({ caller, isOpen })) === 'v2')
+  return hashes.filter((caller) => select(question({ caller, circuit })) === 'v2')
 }
 
 describe('a mode', () => {
@@ -90,13 +90,18 @@ describe('a canary share', () => {
   })
 
   it('includes no caller while the circuit is open', () => {
-    expect(onV2(canary(50), true)).toEqual([])
+    expect(onV2(canary(50), 'open')).toEqual([])
+  })
+
+  it('is compared behind the backs of its clients while the circuit is probed', () => {
+    const select = createSelect(canary(50))
+    expect(new Set(hashes.map((caller) => select(question({ caller, circuit: 'probed' }))))).toEqual(new Set(['diff-v1']))
   })
 
   it('that compares on v2 does not change while the circuit is open', () => {
     const nets = rules({ default: 'v2', rules: [{ mode: 'v2', canary: { percent: 50, mode: 'diff-v2' } }] })
     const select = createSelect(nets)
-    expect(hashes.some((caller) => select(question({ caller, isOpen: true })) === 'diff-v2')).toBe(true)
+    expect(hashes.some((caller) => select(question({ caller, circuit: 'open' })) === 'diff-v2')).toBe(true)
   })
 })
 

@@ -63,7 +63,9 @@ function Examples({ examples, isMismatch }: { readonly examples: readonly Exampl
               <span>
                 {time(at)} <code>{(subject ?? caller).slice(0, 20)}</code>
               </span>
-              <span class="quiet below">{pointer || `HTTP ${v1Side.status} and ${v2Side.status}`}</span>
+              <span class="quiet below">
+                {pointer || ['HTTP', v1Side && `${v1Side.status} and`, v2Side.status].filter(Boolean).join(' ')}
+              </span>
             </>
           )}
         />

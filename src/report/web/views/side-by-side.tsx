@@ -4,6 +4,12 @@ import type { ExampleReport } from '../../difference.ts'
 import { milliseconds, time } from '../format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
 
+const CHECKS: Readonly<Record<ExampleReport['check'], string>> = {
+  read: '',
+  'after-write': ' (read after a write)',
+  write: ' (a write, which only v2 was sent)',
+}
+
 /** Shows one example: the request, and each side's value at the place of the difference. Only mismatches can be made into tests. */
 export function SideBySide({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
   const { pointer, reason, v1Side, v2Side } = example
@@ -14,7 +20,7 @@ export function SideBySide({ example, isMismatch }: { readonly example: ExampleR
       <dl class="facts">
         <Fact name="Request" wide>
           <code>{example.shape}</code>
-          {example.check === 'after-write' && ' (read after a write)'}
+          {CHECKS[example.check]}
         </Fact>
         <Fact name="When">{time(example.at)} UTC</Fact>
         <Fact name="Client">
@@ -38,7 +44,7 @@ export function SideBySide({ example, isMismatch }: { readonly example: ExampleR
         )}
       </dl>
       <div class="sides">
-        <Answer name="v1" side={v1Side} lines={has('v1') ? left : undefined} sign="−" />
+        {v1Side && <Answer name="v1" side={v1Side} lines={has('v1') ? left : undefined} sign="−" />}
         <Answer name="v2" side={v2Side} lines={has('v2') ? right : undefined} sign="+" />
       </div>
     </div>

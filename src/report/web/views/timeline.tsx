@@ -5,7 +5,12 @@ import { outcomeLanes } from '../charts/outcome-lanes.ts'
 import { time } from '../format.ts'
 import { hashOf } from '../route.ts'
 
-const WHAT: Readonly<Record<string, string>> = { modes: 'Modes', circuit: 'Circuit', restart: 'Restart' }
+const WHAT: Readonly<Record<string, string>> = {
+  modes: 'Modes',
+  circuit: 'Circuit',
+  'circuit-closed': 'Circuit closed',
+  restart: 'Restart',
+}
 
 /** Shows what was compared over time, and the changes meanwhile. */
 export function TimelineView({ report }: { readonly report: Report }) {

@@ -29,6 +29,9 @@ const SPELLED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 /** The page size if the client gave none: v2's own default (specification §8). */
 export const DEFAULT_PAGE = 50
 
+/** v2's `skip` has 32 bits. No list is that long, so that a page behind it is empty as well. */
+const MOST_SKIPPED = 2 ** 31 - 1
+
 /**
  * Returns the window of a v1 query; without any parameter, the whole set. Two families at once are INVALID_ARGUMENT.
  * `sizeBits` is the size of page_size where v1 itself has it.
@@ -49,5 +52,5 @@ export function readWindow(query: Query, sizeBits: 32 | 64 = 32): Window {
   const { family, start, size } = first
   if (!family.paged) return { skip: start ?? 0, take: size }
   const take = size ?? DEFAULT_PAGE
-  return { skip: ((start ?? 1) - 1) * take, take }
+  return { skip: Math.min(((start ?? 1) - 1) * take, MOST_SKIPPED), take }
 }

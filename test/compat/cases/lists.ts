@@ -64,6 +64,7 @@ async function windows(kind: ListKind, api: Api) {
     [{ page_size: 1000 }, all],
     [{ page: 1 }, all],
     [{ page: 2 }, []],
+    [{ page: 2147483647 }, []],
     [{ page_number: 2, per_page: 1 }, all.slice(1, 2)],
     [{ per_page: 2 }, all.slice(0, 2)],
     [{ page_number: 9, per_page: 2 }, []],

@@ -14,6 +14,7 @@ describe('a window (specification §9.5)', () => {
     ['page=1&page_size=10', 0, 10],
     ['page=3&pageSize=10', 20, 10],
     ['page=3', 100, 50],
+    ['page=2147483647', 2147483647, 50],
     ['page_size=10', 0, 10],
     ['page=0&page_size=10', 0, 10],
     ['page_number=2&per_page=5', 5, 5],

@@ -2,6 +2,7 @@ import type { CutoverVerdict } from '../diff/cutover/cutover.ts'
 import type { CutoverScope } from '../diff/cutover/cutover-scope.ts'
 import type { OperationVerdict } from '../diff/cutover/operation-verdict.ts'
 import type { Replicas } from '../diff/cutover/replicas.ts'
+import { OBSERVATION } from '../diff/evidence/observation.ts'
 import { many } from '../diff/many.ts'
 import type { AskedReplica } from './ask-replicas.ts'
 
@@ -33,6 +34,7 @@ export function assumptionsOf(
 export function cutoverLines({ ready, operations, reasons, asked, strangers, assumptions }: CutoverAnswer): readonly string[] {
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
+  const unit = inTheWay.some(({ needed = 0 }) => needed > 0) ? ` ${OBSERVATION}` : ''
   const unknown = ready || inTheWay.length + unasked.length > 0 ? [] : reasons.map((reason) => `  no   ${reason}`)
   return [
     ...operations.filter(({ blocks }) => !blocks).map(lineOf),
@@ -40,7 +42,7 @@ export function cutoverLines({ ready, operations, reasons, asked, strangers, ass
     ...unknown,
     ...notCounted(strangers),
     ...assumptions,
-    ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length)),
+    ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length, unit)),
   ]
 }
 
@@ -56,9 +58,9 @@ function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {
   return requests === 0 ? [] : [`Not counted: ${many(requests, 'request')} of strangers to ${many(operations, 'operation')}.`]
 }
 
-function conclusion(inTheWay: number, unasked: number, asked: number): readonly string[] {
+function conclusion(inTheWay: number, unasked: number, asked: number, unit: string): readonly string[] {
   return [
-    ...(inTheWay > 0 ? [`Not ready: ${inTheWay} in the way.`] : []),
+    ...(inTheWay > 0 ? [`Not ready: ${inTheWay} in the way.${unit}`] : []),
     ...(unasked > 0 ? [`Not known: ${unasked} of ${many(asked, 'proxy', 'proxies')} could not be asked.`] : []),
   ]
 }

@@ -86,6 +86,7 @@ export function migrationSettings(config: Config) {
     values: config['records.values'],
     subjects: config['records.subjects'],
     learnEvery: config['diff.learnEvery'],
+    perSecond: config['diff.perSecond'],
     verifyWrites: config['diff.verifyWrites'],
     limit: config['diff.answerBytes'],
     answerMs: config['diff.deadlineMs'],
@@ -94,7 +95,6 @@ export function migrationSettings(config: Config) {
     queue: {
       waiting: config['diff.waiting'],
       characters: config['diff.waitingBytes'],
-      perSecond: config['diff.perSecond'],
       parallel: config['diff.parallel'],
       deadlineMs: ANSWERS * config['diff.deadlineMs'],
     },

@@ -22,7 +22,7 @@ import { createBudget } from './serve/budget.ts'
 
 export interface MigrationSettings
   extends Omit<JournalSettings, 'recorder'>,
-    Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit'>,
+    Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit' | 'perSecond'>,
     Pick<ProbeSettings, 'random'> {
   readonly rules: ModeRules
   readonly emulated: Emulated
@@ -74,12 +74,17 @@ export function createMigration(settings: MigrationSettings): Migration {
   const { subjects, emulated, random, now } = settings
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
   const modes = createModes(rules, { journal, v1: side, positions, subjects, emulated, now })
-  const timer = setInterval(modes.flush, FLUSH_EVERY).unref()
+  const flush = () => {
+    modes.flush()
+    journal.tallies.flush()
+  }
+  const timer = setInterval(flush, FLUSH_EVERY).unref()
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
     const readingsOf = createReadingsOf(operations, translate.dialect)
-    return createObserver({ ask, unsharedReads, env: translate, readingsOf, limit, ...rest }, queue, journal)
+    const chance = { ...rest, now: () => performance.now() }
+    return createObserver({ ask, unsharedReads, env: translate, readingsOf, limit, ...chance }, queue, journal)
   }
 
   return {
@@ -97,7 +102,7 @@ export function createMigration(settings: MigrationSettings): Migration {
     async close() {
       clearInterval(timer)
       await queue.close()
-      modes.flush()
+      flush()
       await recorder.close()
     },
   }

@@ -1,15 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createInventory } from '../diff/clients/inventory.ts'
-import type { Compare } from '../diff/compare/compare.ts'
-import { createCompare } from '../diff/compare/compare.ts'
 import { type Circuit, createCircuit } from '../diff/evidence/circuit.ts'
 import { createEvidence } from '../diff/evidence/evidence.ts'
 import { isDifference } from '../diff/evidence/observation.ts'
 import { shapeOf } from '../diff/evidence/request-shape.ts'
+import { createTallies, type Tallies } from '../diff/evidence/tallies.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
-import { createJudge, type Judgement, tally } from '../diff/judge/judge.ts'
-import { createNoise } from '../diff/judge/noise.ts'
-import { createSettle } from '../diff/judge/race.ts'
+import { type Judgement, tally } from '../diff/judge/judge.ts'
 import { exhibitOf } from '../diff/records/exhibit.ts'
 import type { Caller, Note, RecordedSide } from '../diff/records/record.ts'
 import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
@@ -26,10 +23,14 @@ import type { Mode } from './choose/mode.ts'
 import { createCircuitTeller } from './circuit-teller.ts'
 import type { SideAnswer } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
+import { createJudging } from './observe/judging.ts'
+import { whyUncompared } from './observe/skipped.ts'
 import { isRead } from './serve/backend.ts'
 
 /** A client request that was compared. */
 export interface ComparedRequest extends Identity {
+  /** Requests that it stands for, if chance chose it: the inverse of its probability. */
+  readonly weight?: number
   readonly operation: Operation
   readonly request: V1Request
   readonly mode: Mode
@@ -40,6 +41,7 @@ export interface Journal extends Ledger {
   readonly circuit: Circuit
   readonly judging: Judging
   readonly recorder: Recorder
+  readonly tallies: Tallies
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
   compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
   /** Counts a write that v2 failed, so that nothing can be compared. */
@@ -69,19 +71,21 @@ export interface JournalSettings {
 export function createJournal(settings: JournalSettings): Journal {
   const { operations, recorder, now } = settings
   const evidence = createEvidence(now)
+  const tallies = createTallies(evidence, recorder, now)
   const inventory = createInventory(operations)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
   const circuit = createCircuit(now, (operation) => settings.probePercent > 0 && reads.has(operation))
   const expected = createExpected(settings.declarations)
-  const judging = createJudging(createCompare(settings.dialect), expected)
+  const judging = createJudging(settings.dialect, expected)
   const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
   const redactor = createRedactor(redaction)
   const redacted = remembered((operation) => redactedFor(operation, redactor))
   const whole = remembered((operation) => redactedFor(operation, createRedactor({ ...redaction, limits: WHOLE })))
   const at = () => new Date(now()).toISOString()
-  const head = ({ operation, request, mode, ...who }: ComparedRequest) => {
-    return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects) }
+  const head = ({ operation, request, mode, weight, ...who }: ComparedRequest) => {
+    const chosen = weight !== undefined && weight > 1 && { weight }
+    return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects), ...chosen }
   }
   const note: Journal['note'] = (what, text, operation) => {
     recorder.record({ kind: 'note', at: at(), what, text, ...(operation !== undefined && { operation }) })
@@ -94,36 +98,32 @@ export function createJournal(settings: JournalSettings): Journal {
     expected,
     judging,
     recorder,
+    tallies,
     note,
-    compared(subject, check, read, { judgement, v1, v2, observed }) {
+    compared(subject, check, read, compared) {
+      const { judgement, v1, v2, observed } = compared
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
       tally(expected, read.id, judgement)
       teller.compared(subject.mode, entry)
       if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
-      if (!evidence.observe(entry)) return
+      const why = whyUncompared(compared)
+      if (why) tallies.uncompared(entry.operation, why)
+      const counted = tallies.count(entry)
+      if (!counted) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
-      recorder.record({ ...entry, ...(exhibit && { exhibit }) })
+      recorder.record({ ...counted, ...(exhibit && { exhibit }) })
     },
     unwritten(subject, judgement, v2) {
-      const entry = comparisonOf(
-        judgement,
-        { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) },
-        redacted(subject.operation),
-      )
-      if (evidence.observe(entry)) recorder.record(entry)
+      const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
+      const counted = tallies.count(comparisonOf(judgement, circumstances, redacted(subject.operation)))
+      if (counted) recorder.record(counted)
     },
     wouldSend(subject, call) {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
     },
     answered: teller.answered,
   }
-}
-
-function createJudging(compare: Compare, expected: Ledger['expected']): Judging {
-  const noise = createNoise()
-  const judge = createJudge(compare, expected, noise)
-  return { compare, judge, noise, settle: createSettle(judge, compare, noise) }
 }
 
 /** The bodies of an exhibit must run again, so they are redacted but not cut. */

@@ -7,8 +7,8 @@ import type { NoisyMember } from '../diff/judge/noise.ts'
 import type { Comparison } from '../diff/records/record.ts'
 import type { ComparisonQuery } from '../diff/records/recorder.ts'
 import type { Journal } from './journal.ts'
-import type { Skipped } from './observe/observer.ts'
 import type { Queue, QueueCounts } from './observe/queue.ts'
+import { nothingSkipped, type Skipped } from './observe/skipped.ts'
 import type { Budget } from './serve/budget.ts'
 
 /** What is known of one operation, and how far it is from the usual target. */
@@ -69,7 +69,7 @@ export function createReport({ journal, queue, skipped, budget }: Sources): Migr
         declarations: expected.report(),
         noise: judging.noise.members(),
         queue: queue.counts(),
-        skipped: skipped ?? { gone: 0, stranger: 0, pageToken: 0, unreadable: 0 },
+        skipped: skipped ?? nothingSkipped(),
         fallbacks: budget.counts,
         records: { dropped: recorder.dropped(), ...(problem !== undefined && { problem }) },
       }

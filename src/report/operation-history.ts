@@ -1,5 +1,5 @@
 import { upperBound } from '../diff/evidence/bound.ts'
-import { WEIGHTS } from '../diff/evidence/observation.ts'
+import { WEIGHTS, type Weight } from '../diff/evidence/observation.ts'
 import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Comparison, Note, WouldSend } from '../diff/records/record.ts'
 import { createDifferences } from './difference-counts.ts'
@@ -40,6 +40,7 @@ const noTimes = (): Times => ({ v1: createDurations(), v2: createDurations(), wo
 
 export function createOperationHistory(): OperationHistory {
   const steps = createSteps<ComparisonOutcome>()
+  const observed = createSteps<Weight>()
   const differences = createDifferences()
   const operations = new Map<string, Times>()
   const notes: Timeline['notes'][number][] = []
@@ -52,6 +53,7 @@ export function createOperationHistory(): OperationHistory {
     comparison(comparison, at) {
       const { operation, outcome, v1, v2 } = comparison
       for (const series of [ALL, operation]) steps.count(series, at, outcome)
+      if (!comparison.repeat) observed.count(operation, at, WEIGHTS[outcome])
       differences.add(comparison, at)
       const times = timesOf(operation)
       if (v1?.ms !== undefined) times.v1.add(v1.ms)
@@ -65,7 +67,8 @@ export function createOperationHistory(): OperationHistory {
     note: ({ what, text, operation }, at) => push(notes, { at, what, text, ...(operation !== undefined && { operation }) }, NOTES),
     of: (operation) => ({
       ...timed(operations.get(operation) ?? noTimes()),
-      ...stepped(steps.of(operation)),
+      trend: trendOf(observed.of(operation)),
+      steps: steps.of(operation).map(timeStep),
       ...found(differences.of(operation)),
     }),
     timeline: () => ({ stepMs: steps.stepMs(), steps: steps.of(ALL).map(timeStep), notes: notes.toSorted((a, b) => a.at - b.at) }),
@@ -75,10 +78,6 @@ export function createOperationHistory(): OperationHistory {
 function timed({ v1, v2, wouldSend, writes }: Times) {
   const [old, young] = [v1.quantiles(), v2.quantiles()]
   return { ...(old && young && { latency: { v1: old, v2: young } }), wouldSend: [...wouldSend].reverse(), writes }
-}
-
-function stepped(steps: readonly CountedStep<ComparisonOutcome>[]) {
-  return { trend: trendOf(steps), steps: steps.map(timeStep) }
 }
 
 function found({ differences, further }: ReturnType<ReturnType<typeof createDifferences>['of']>) {
@@ -94,14 +93,12 @@ function timeStep({ at, counts }: CountedStep<ComparisonOutcome>): TimeStep {
   return { at, outcomes: counts }
 }
 
-/** Returns the bound after each step, over all steps so far: what a reader would have seen at that time. */
-function trendOf(steps: readonly CountedStep<ComparisonOutcome>[]): readonly TrendPoint[] {
+/** Returns the bound after each step, over all observations so far: what a reader would have seen at that time. */
+function trendOf(steps: readonly CountedStep<Weight>[]): readonly TrendPoint[] {
   let [n, bad] = [0, 0]
   return steps.map(({ at, counts }) => {
-    for (const [outcome, count] of Object.entries(counts) as [ComparisonOutcome, number][]) {
-      if (WEIGHTS[outcome] !== 'nothing') n += count
-      if (WEIGHTS[outcome] === 'bad') bad += count
-    }
+    n += (counts.clean ?? 0) + (counts.bad ?? 0)
+    bad += counts.bad ?? 0
     return { at, n, bad, bound: upperBound({ n, bad }) }
   })
 }

@@ -1,3 +1,4 @@
+import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
 import { wrongOf } from '../diff/evidence/wrong.ts'
 import { many } from '../diff/many.ts'
 import { percent } from '../diff/percent.ts'
@@ -12,27 +13,35 @@ export function reportLines({ operations, target, ready, read, against }: Report
   const gone = against?.gone ?? []
   return [
     `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${operations.length} operations inside ${percent(target)}${was} (${read.entries} records${notRead(read)})`,
-    ...operations.flatMap((one) => [rowOf(one, width), ...toMend(one)]),
+    ...operations.flatMap((one) => [
+      rowOf(one, width),
+      ...toMend(one),
+      ...uncomparedSentences(one.uncompared).map((line) => `${INDENT}${line}`),
+    ]),
     ...gone.map(
       ({ operation, kind, where, code }) => `gone          ${operation}  ${kind} ${where}${code === undefined ? '' : ` (${code})`}`,
     ),
   ]
 }
 
+/** Under the name of an operation. */
+const INDENT = ' '.repeat(14)
+
 function notRead({ skipped, repeated }: ReadSummary): string {
   return `${skipped === 0 ? '' : `, ${many(skipped, 'line')} skipped`}${repeated === 0 ? '' : `, ${many(repeated, 'line')} repeated`}`
 }
 
 function rowOf(one: OperationReport, width: number): string {
-  const { operation, standing, n, bound, needed, before } = one
+  const { operation, standing, n, share, bound, needed, before } = one
   const was = before ? ` (was ${percent(before.bound)})` : ''
-  const more = needed === undefined || needed === 0 ? '' : `  ${needed} to go`
-  const evidence = n === 0 ? '' : `  n ${n}  wrong ${wrongOf(one)}  bound ${percent(bound)}${was}`
+  const more = needed === undefined || needed === 0 ? '' : `  ${many(needed, 'observation')} to go`
+  const requests = share > 0 ? ` (${percent(share)} of the requests)` : ''
+  const evidence = n === 0 ? '' : `  n ${n}  wrong ${wrongOf(one)}${requests}  bound ${percent(bound)}${was}`
   return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}`.trimEnd()
 }
 
 function toMend({ differences }: OperationReport): readonly string[] {
   return differences
     .filter(({ state }) => TO_MEND.has(state))
-    .map(({ kind, where, comparisons, isNew }) => `              ${kind} ${where}  ${comparisons}×${isNew ? '  new' : ''}`)
+    .map(({ kind, where, comparisons, isNew }) => `${INDENT}${kind} ${where}  ${comparisons}×${isNew ? '  new' : ''}`)
 }

@@ -2,7 +2,7 @@ import type { Client } from '../diff/clients/client.ts'
 import { createUseOf } from '../diff/clients/uses.ts'
 import { type CutoverVerdict, judgeCutover } from '../diff/cutover/cutover.ts'
 import type { OperationVerdict, Standing } from '../diff/cutover/operation-verdict.ts'
-import type { OperationEvidence } from '../diff/evidence/evidence.ts'
+import { noEvidence, type OperationEvidence } from '../diff/evidence/evidence.ts'
 import type { ReadCount } from '../diff/records/merged-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
@@ -111,7 +111,7 @@ function operationReport(
 ): OperationReport {
   const { operation, standing, blocks, reason, needed } = verdict
   return {
-    ...(evidence ?? nothingOf(operation)),
+    ...(evidence ?? noEvidence(operation)),
     ...known,
     standing,
     blocks,
@@ -127,12 +127,6 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
     found.set(operation, [...new Set([...(found.get(operation) ?? []), ...modes])].sort())
   }
   return found
-}
-
-/** Returns the evidence of an operation that had traffic and no comparison. */
-function nothingOf(operation: string): OperationEvidence {
-  const counts = { matches: 0, expected: 0, noise: 0, races: 0, mismatches: 0, transients: 0, errors: 0, inconclusive: 0 }
-  return { operation, comparisons: 0, n: 0, ...counts, callers: 0, shapes: 0, bound: 1, firstAt: 0, lastAt: 0 }
 }
 
 const RANKS: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']

@@ -47,7 +47,7 @@ describe.each(['diff-v1', 'diff-v2'] as const)('a list read page by page in mode
     await stage.request('GET', `${TAGS}&page_token=${encodeURIComponent(body.next_page_token)}`)
     await stage.settled()
     const { operations, skipped } = await stage.evidence()
-    expect([operations, skipped.pageToken]).toEqual([[], mode === 'diff-v2' ? 1 : 0])
+    expect([operations.map(({ n }) => n), skipped.pageToken]).toEqual(mode === 'diff-v2' ? [[0], 1] : [[], 0])
   })
 })
 

@@ -24,7 +24,8 @@ export async function startProxy(values: Partial<Config>, tracing?: Tracing): Pr
     for (const look of waiting) look()
   }
   const server = createServer(
-    configWith({ 'listen.port': 0, 'admin.port': 0, ...values }),
+    // Tests look at every comparison.
+    configWith({ 'listen.port': 0, 'admin.port': 0, 'diff.perSecond': 0, ...values }),
     mappings,
     pino({ base: null, level: values['log.level'] ?? 'info' }, { write }),
     tracing,

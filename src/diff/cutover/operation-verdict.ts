@@ -1,14 +1,14 @@
 import type { Use } from '../clients/uses.ts'
-import { moreNeeded, type OperationEvidence, sampleOf } from '../evidence/evidence.ts'
+import { moreNeeded, noEvidence, type OperationEvidence } from '../evidence/evidence.ts'
+import { type EvidenceStanding, reasonOf, standingOf } from '../evidence/standing.ts'
 import { many } from '../many.ts'
-import { percent } from '../percent.ts'
 import type { Caller } from '../records/record.ts'
 
 /**
  * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
  * pass. `v1-only`: v2 cannot answer it.
  */
-export type Standing = 'inside' | 'outside' | 'inconclusive' | 'v1-only'
+export type Standing = EvidenceStanding | 'v1-only'
 
 /** Calls of one operation by one client. */
 export interface ClientCalls extends Caller {
@@ -49,16 +49,14 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   if (use?.kind === 'v1-only') {
     return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
   }
-  const needed = moreNeeded(evidence ?? NOTHING, aim.target)
+  const needed = moreNeeded(evidence ?? noEvidence(id), aim.target)
   if (!evidence) {
     const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
     return { ...seen, standing: 'inconclusive', blocks: true, reason, needed }
   }
   const standing = standingOf(evidence, aim.target)
-  return { ...seen, standing, blocks: standing !== 'inside', reason: SENTENCES[standing](evidence, aim.target), needed }
+  return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
 }
-
-const NOTHING = { n: 0, mismatches: 0, transients: 0, errors: 0 } as OperationEvidence
 
 function v1OnlyReason({ id, calls, clients }: OperationCase, { because }: Use, { withoutV1 }: Aim): string {
   const uses = `${many(calls, 'call')} by ${many(clients.length, 'client')}`
@@ -73,26 +71,4 @@ function named(clients: readonly ClientCalls[]): string {
   if (clients.length === 0) return ''
   const names = clients.slice(0, NAMED).map(({ caller, subject, calls }) => `${subject ?? caller} ${calls}`)
   return `: ${[...names, ...(clients.length > NAMED ? [`${clients.length - NAMED} more`] : [])].join(', ')}`
-}
-
-type Compared = Exclude<Standing, 'v1-only'>
-
-function standingOf(evidence: OperationEvidence, target: number): Compared {
-  if (evidence.bound <= target) return 'inside'
-  const { n, bad } = sampleOf(evidence)
-  return bad > target * n ? 'outside' : 'inconclusive'
-}
-
-const SENTENCES: Readonly<Record<Compared, (evidence: OperationEvidence, target: number) => string>> = {
-  inside: ({ operation, n, bound }, target) =>
-    `${operation}: bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}.`,
-  outside: (evidence, target) =>
-    `${evidence.operation}: ${many(evidence.mismatches, 'mismatch', 'mismatches')}, ${many(evidence.transients, 'transient difference')} and ` +
-    `${many(evidence.errors, 'error')} in ${many(evidence.n, 'observation')}; mend them, then ${further(evidence, target)}.`,
-  inconclusive: (evidence, target) =>
-    `${evidence.operation}: INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}.`,
-}
-
-function further(evidence: OperationEvidence, target: number): string {
-  return `${many(moreNeeded(evidence, target), 'more clean observation')} until ≤ ${percent(target)}`
 }

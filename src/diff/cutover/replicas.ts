@@ -1,6 +1,5 @@
-import { upperBound } from '../evidence/bound.ts'
-import { type OperationEvidence, sampleOf } from '../evidence/evidence.ts'
-import { wrongOf } from '../evidence/wrong.ts'
+import { figuresOf, type OperationEvidence } from '../evidence/evidence.ts'
+import { addUncompared } from '../evidence/uncompared.ts'
 import type { ClientUses } from './cutover.ts'
 
 /** What one proxy knows of a migration. */
@@ -56,38 +55,40 @@ function isShared(operation: string, replicas: readonly Replica[]): boolean {
   return new Set(callers.map(({ caller }) => caller)).size < callers.length
 }
 
-type Counted = 'comparisons' | 'races' | 'inconclusive' | 'mismatches' | 'transients' | 'errors'
-type Clean = 'matches' | 'expected' | 'noise'
+type Counted = 'comparisons' | 'races' | 'inconclusive' | 'mismatches' | 'transients' | 'errors' | 'bad'
+type Clean = 'matches' | 'expected' | 'noise' | 'n'
 
 function joined([first, ...others]: readonly OperationEvidence[], isShared: boolean): OperationEvidence {
   // At least one replica has seen the operation.
   const all = [first as OperationEvidence, ...others]
   const most = all.reduce((best, one) => (clean(one) > clean(best) ? one : best))
-  const sum = (name: Counted | Clean, of: readonly OperationEvidence[] = all) => of.reduce((total, one) => total + one[name], 0)
   const counted = isShared ? [most] : all
-  const [matches, expected, noise] = [sum('matches', counted), sum('expected', counted), sum('noise', counted)]
-  const wrong = { mismatches: sum('mismatches'), transients: sum('transients'), errors: sum('errors') }
-  const sample = { n: matches + expected + noise + wrongOf(wrong), ...wrong }
+  const sum = (name: Counted | Clean, of: readonly OperationEvidence[] = all) => of.reduce((total, one) => total + one[name], 0)
+  const bad = sum('bad')
+  const repeats = (name: 'n' | 'bad' | 'requests' | 'wrong') => all.reduce((total, one) => total + one.repeats[name], 0)
+  const perDay = counted.reduce((total, one) => total + (one.perDay ?? 0), 0)
   return {
     operation: most.operation,
     comparisons: sum('comparisons'),
-    ...sample,
-    matches,
-    expected,
-    noise,
-    races: sum('races'),
-    inconclusive: sum('inconclusive'),
+    ...figuresOf({
+      n: counted.reduce((total, one) => total + clean(one), bad),
+      bad,
+      repeats: { n: repeats('n'), bad: repeats('bad'), requests: repeats('requests'), wrong: repeats('wrong') },
+    }),
+    ...{ matches: sum('matches', counted), expected: sum('expected', counted), noise: sum('noise', counted), races: sum('races') },
+    ...{ mismatches: sum('mismatches'), transients: sum('transients'), errors: sum('errors'), inconclusive: sum('inconclusive') },
     // Distinct ones in all: at least as many as one replica saw.
     callers: Math.max(...all.map(({ callers }) => callers)),
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
-    bound: upperBound(sampleOf(sample)),
+    ...(perDay > 0 && { perDay }),
+    uncompared: all.reduce((total, one) => addUncompared(total, one.uncompared), {}),
     firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
   }
 }
 
-function clean({ matches, expected, noise }: OperationEvidence): number {
-  return matches + expected + noise
+function clean({ n, bad }: OperationEvidence): number {
+  return n - bad
 }
 
 function joinedClients(replicas: readonly Replica[]): readonly ClientUses[] {

@@ -1,16 +1,25 @@
-import type { ComparisonOutcome } from '../judge/judge.ts'
 import { cleanNeeded, type Sample, upperBound } from './bound.ts'
-import { COLLAPSE, type CollapseSettings, createCollapse } from './collapse.ts'
-import { type Observation, WEIGHTS } from './observation.ts'
-import { wrongOf } from './wrong.ts'
+import { COLLAPSE, type CollapseSettings, createCollapse, type Place } from './collapse.ts'
+import type { Observation } from './observation.ts'
+import { countComparison, countTally, newCounts, type OperationCounts, type OperationTally, type RepeatCounts } from './operation-counts.ts'
+import type { UncomparedCounts } from './uncompared.ts'
 
-/** The evidence about one operation. All members but `comparisons` count observations: identical comparisons within a window are one. */
+/** The evidence about one operation. docs/reference/evidence.md says what each number claims. */
 export interface OperationEvidence {
   readonly operation: string
-  /** Answers that were compared, new observations or not. */
+  /** Answers that were compared, observations and repeats. */
   readonly comparisons: number
-  /** Observations that count for or against v2: clean and bad ones. */
+  /** Observations: what different callers asked, once in ten minutes. */
   readonly n: number
+  /** Wrong observations. */
+  readonly bad: number
+  /** Upper end of the anytime-valid 95 % confidence interval for the share of wrong observations, 0–1. */
+  readonly bound: number
+  /** Repeats of what was observed in the last ten minutes, as far as they were compared. */
+  readonly repeats: Repeats
+  /** Estimated share of requests with a wrong answer, 0–1: every request weighs the same. 0 without evidence. */
+  readonly share: number
+  /** Outcomes. Each outcome of one caller and shape counts once in ten minutes. */
   readonly matches: number
   readonly expected: number
   readonly noise: number
@@ -23,66 +32,63 @@ export interface OperationEvidence {
   /** Number of distinct callers and of parameter shapes; counting stops at `DISTINCT`. */
   readonly callers: number
   readonly shapes: number
-  /** Upper end of the anytime-valid 95 % confidence interval for the share of wrong answers, 0–1. */
-  readonly bound: number
+  /** New observations per day at the pace of the last 24 hours; absent while that is unknown. */
+  readonly perDay?: number
+  /** Requests that were not compared, or whose comparison has no result, by reason. */
+  readonly uncompared: UncomparedCounts
   /** Times of the first and the last comparison, in milliseconds since 1970. */
   readonly firstAt: number
   readonly lastAt: number
 }
 
+export interface Repeats extends RepeatCounts {
+  /** Like the bound of the observations. */
+  readonly bound: number
+}
+
 export interface Evidence {
   /**
    * Counts one comparison, made now or at the given time (milliseconds) for one that is read back from a record.
-   * Returns true for a new observation: only those are worth recording.
+   * Returns undefined if the window has seen its pair and outcome. It is not worth a record then, and the caller counts it with `add`.
    */
-  observe(observation: Observation, at?: number): boolean
+  observe(observation: Observation, at?: number): Place | undefined
+  /** Adds what was counted without records. */
+  add(operation: string, tally: OperationTally, at?: number): void
   of(operation: string): OperationEvidence | undefined
   all(): readonly OperationEvidence[]
   /** Drops the evidence about one operation, or all of it. Old answers prove nothing once v2 or its tables have changed. */
   reset(operation?: string): void
 }
 
-/** Maximum distinct callers, and shapes, that are counted for one operation. */
-export const DISTINCT = 10_000
-
-interface Counts {
-  comparisons: number
-  readonly outcomes: { [O in ComparisonOutcome]: number }
-  readonly callers: Set<string>
-  readonly shapes: Set<string>
-  readonly firstAt: number
-  lastAt: number
-}
-
 /** `now` returns milliseconds since 1970. */
 export function createEvidence(now: () => number, collapse: CollapseSettings = COLLAPSE): Evidence {
-  const operations = new Map<string, Counts>()
-  let isNew = createCollapse(collapse)
+  const operations = new Map<string, OperationCounts>()
+  let place = createCollapse(collapse)
+  /** The time of what came last: records may be older than the clock. */
+  let latest = 0
   const countsOf = (operation: string, at: number) => {
+    latest = Math.max(latest, at)
     const counts = operations.get(operation) ?? newCounts(at)
     operations.set(operation, counts)
     return counts
   }
   return {
     observe(observation, at = now()) {
-      const counts = countsOf(observation.operation, at)
-      counts.comparisons += 1
-      counts.lastAt = at
-      addUpTo(counts.callers, observation.caller)
-      addUpTo(counts.shapes, observation.shape)
-      const counted = isNew(observation, at)
-      if (counted) counts.outcomes[observation.outcome] += 1
-      return counted
+      const placed = place(observation, at)
+      if (!placed.isNew) return undefined
+      countComparison(countsOf(observation.operation, at), observation, placed, at)
+      return placed
     },
+    add: (operation, tally, at = now()) => countTally(countsOf(operation, at), tally, at),
     of(operation) {
       const counts = operations.get(operation)
-      return counts && summary(operation, counts)
+      return counts && summary(operation, counts, latest)
     },
-    all: () => [...operations].map(([operation, counts]) => summary(operation, counts)).sort(byOperation),
+    all: () => [...operations].map(([operation, counts]) => summary(operation, counts, latest)).sort(byOperation),
     reset(operation) {
       if (operation === undefined) {
         operations.clear()
-        isNew = createCollapse(collapse)
+        place = createCollapse(collapse)
       } else {
         operations.delete(operation)
       }
@@ -90,39 +96,35 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
   }
 }
 
+/** Returns the evidence of an operation about which nothing is known. */
+export function noEvidence(operation: string): OperationEvidence {
+  return summary(operation, newCounts(0), 0)
+}
+
 /** Returns how many more clean observations bring the bound down to `target`. */
-export function moreNeeded(evidence: OperationEvidence, target: number): number {
-  return cleanNeeded(sampleOf(evidence), target)
+export function moreNeeded(evidence: Sample, target: number): number {
+  return cleanNeeded(evidence, target)
 }
 
-export function sampleOf({ n, ...counts }: Pick<OperationEvidence, 'n' | 'mismatches' | 'transients' | 'errors'>): Sample {
-  return { n, bad: wrongOf(counts) }
+/** Returns the counts of both strata with what they say. */
+export function figuresOf({ n, bad, repeats }: Sample & { readonly repeats: RepeatCounts }): Figures {
+  const share = (bad + repeats.wrong) / Math.max(1, n + repeats.requests)
+  return { n, bad, bound: upperBound({ n, bad }), repeats: { ...repeats, bound: upperBound(repeats) }, share }
 }
 
-function newCounts(at: number): Counts {
-  const outcomes = { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, transient: 0, error: 0, inconclusive: 0 }
-  return { comparisons: 0, outcomes, callers: new Set(), shapes: new Set(), firstAt: at, lastAt: at }
-}
+type Figures = Pick<OperationEvidence, 'n' | 'bad' | 'bound' | 'repeats' | 'share'>
 
-function addUpTo(set: Set<string>, name: string): void {
-  if (set.size < DISTINCT) set.add(name)
-}
-
-function summary(operation: string, { comparisons, outcomes, callers, shapes, firstAt, lastAt }: Counts): OperationEvidence {
-  const weighed = Object.entries(outcomes) as [ComparisonOutcome, number][]
-  const n = weighed.reduce((sum, [outcome, count]) => (WEIGHTS[outcome] === 'nothing' ? sum : sum + count), 0)
-  const {
-    match: matches,
-    expected,
-    noise,
-    race: races,
-    mismatch: mismatches,
-    transient: transients,
-    error: errors,
-    inconclusive,
-  } = outcomes
-  const counted = { operation, comparisons, n, matches, expected, noise, races, mismatches, transients, errors, inconclusive }
-  return { ...counted, callers: callers.size, shapes: shapes.size, bound: upperBound(sampleOf(counted)), firstAt, lastAt }
+function summary(operation: string, counts: OperationCounts, now: number): OperationEvidence {
+  const { comparisons, outcomes, callers, shapes, pace, uncompared, firstAt, lastAt } = counts
+  const { match: matches, expected, noise, race: races, inconclusive } = outcomes
+  const { mismatch: mismatches, transient: transients, error: errors } = outcomes
+  const perDay = pace.perDay(now)
+  return {
+    ...{ operation, comparisons, ...figuresOf(counts) },
+    ...{ matches, expected, noise, races, mismatches, transients, errors, inconclusive },
+    ...{ callers: callers.size, shapes: shapes.size, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared } },
+    ...{ firstAt, lastAt },
+  }
 }
 
 function byOperation(a: OperationEvidence, b: OperationEvidence): number {

@@ -7,7 +7,12 @@ export interface Observation {
   readonly caller: string
   readonly shape: string
   readonly outcome: ComparisonOutcome
+  /** Requests that it stands for, if chance chose it: the inverse of its probability. Default: 1. */
+  readonly weight?: number
 }
+
+/** Explains the unit of all evidence, wherever a person reads a number of observations. */
+export const OBSERVATION = 'An observation is the first comparison of one caller and one kind of request in ten minutes; repeats add none.'
 
 /** How an outcome counts in a rate: clean for v2, bad against it, or not at all. */
 export type Weight = 'clean' | 'bad' | 'nothing'

@@ -1,4 +1,5 @@
 import type { Finding } from '../compare/finding.ts'
+import type { OperationTally } from '../evidence/operation-counts.ts'
 import type { ComparisonOutcome } from '../judge/judge.ts'
 import type { Exhibit } from './exhibit.ts'
 
@@ -31,7 +32,7 @@ export interface RecordedSide {
   readonly ms?: number
 }
 
-/** One counted observation of both sides: the unit of the reports (design §1). */
+/** One comparison of both sides that was worth a record (design §1). */
 export interface Comparison extends Caller {
   readonly kind: 'comparison'
   readonly id: string
@@ -47,6 +48,10 @@ export interface Comparison extends Caller {
    */
   readonly check: 'read' | 'after-write' | 'write'
   readonly outcome: ComparisonOutcome
+  /** It repeats what was observed in the last ten minutes, with another outcome (evidence §2). */
+  readonly repeat?: true
+  /** Requests that it stands for, if chance chose it (evidence §3). */
+  readonly weight?: number
   readonly reason?: string
   /** Differences by kind and place. Complete, even where `examples` is not. */
   readonly totals: readonly Total[]
@@ -87,6 +92,13 @@ export interface TrafficEntry extends Caller, Identified {
   readonly calls: number
 }
 
+/** What was counted of one operation since the last such record, without a record of its own. */
+export interface TallyEntry extends OperationTally, Identified {
+  readonly kind: 'tally'
+  readonly at: string
+  readonly operation: string
+}
+
 /** An event that readers of the timeline need: a change of modes, a circuit that opened (`circuit`) or closed itself. */
 export interface Note extends Identified {
   readonly kind: 'note'
@@ -97,4 +109,4 @@ export interface Note extends Identified {
 }
 
 /** One line of a record file. */
-export type Entry = Comparison | WouldSend | TrafficEntry | Note
+export type Entry = Comparison | WouldSend | TrafficEntry | TallyEntry | Note

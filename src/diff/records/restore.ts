@@ -20,8 +20,9 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
   const at = Date.parse(entry.at)
   if (Number.isNaN(at)) return false
   if (entry.kind === 'traffic') inventory.use(entry, { operation: entry.operation, mode: entry.mode, calls: entry.calls, at })
+  if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
   if (entry.kind !== 'comparison') return true
-  const counted = evidence.observe(entry, at)
+  const counted = evidence.observe(entry, at) !== undefined
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
   if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
   return counted

@@ -1,4 +1,5 @@
-import type { Env } from '../../tables/operations/operation.ts'
+import { shapeOf } from '../../diff/evidence/request-shape.ts'
+import type { Env, Operation } from '../../tables/operations/operation.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
@@ -12,22 +13,12 @@ import { type Cursors, createCursors } from './cursors.ts'
 import { judgeWrite } from './failed-write.ts'
 import type { Queue } from './queue.ts'
 import type { ReadingsOf } from './reader.ts'
+import { createSampler, type SamplerSettings } from './sampler.ts'
+import { nothingSkipped, type Skipped } from './skipped.ts'
 import type { WatchedRequest } from './watched.ts'
 import { wouldSend } from './would-send.ts'
 
-/** Why a request in a diff mode was not compared. */
-export interface Skipped {
-  /** The client disconnected before it had the answer. */
-  gone: number
-  /** Neither side had accepted its credential. */
-  stranger: number
-  /** It continues from a page token, and the other side's token for that page is unknown. */
-  pageToken: number
-  /** A write whose effect no read shows. */
-  unreadable: number
-}
-
-export interface ObserverSettings {
+export interface ObserverSettings extends SamplerSettings {
   readonly ask: Ask
   readonly unsharedReads: UnsharedReads
   readonly env: Env
@@ -44,20 +35,36 @@ export interface ObserverSettings {
 export interface Observer {
   readonly limit: number
   look(watched: WatchedRequest): void
+  /** Counts a request that cannot be compared. */
+  skip(operation: Operation, why: keyof Skipped): void
   readonly skipped: Skipped
 }
 
 export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
-  const skipped: Skipped = { gone: 0, stranger: 0, pageToken: 0, unreadable: 0 }
-  const cursors = createCursors()
-  const learning = everyNth(settings.learnEvery)
+  const skipped = nothingSkipped()
+  const sampler = createSampler(settings)
+  const skip: Observer['skip'] = ({ id }, why) => {
+    skipped[why] += 1
+    if (why !== 'stranger') journal.tallies.uncompared(id, why)
+  }
+  const means = { settings, journal, cursors: createCursors(), skip, learning: everyNth(settings.learnEvery) }
   return {
     limit: settings.limit,
+    skip,
     skipped,
     look(watched) {
-      const { operation } = watched.request
-      const look = isRead(operation) ? lookAtRead : lookAtWrite
-      queue.offer((signal) => look(watched, { settings, journal, cursors, skipped, learning }, signal), sizeOf(watched))
+      const { operation, caller } = watched.request
+      const size = sizeOf(watched)
+      if (queue.refuses(size)) return skip(operation, 'waiting')
+      if (!isRead(operation)) {
+        const chosen = sampler.choose({ operation: operation.id, caller })
+        return typeof chosen === 'string' ? skip(operation, chosen) : queue.offer((signal) => lookAtWrite(watched, means, signal), size)
+      }
+      const subject = subjectOf(watched)
+      if (!subject) return skip(operation, 'malformed')
+      const chosen = sampler.choose({ operation: operation.id, caller, shape: () => shapeOf(operation, subject.request) })
+      if (typeof chosen === 'string') return skip(operation, chosen)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, means, signal), size)
     },
   }
 }
@@ -66,22 +73,17 @@ interface Means {
   readonly settings: ObserverSettings
   readonly journal: Journal
   readonly cursors: Cursors
-  readonly skipped: Skipped
+  readonly skip: Observer['skip']
   readonly learning: (operation: string) => boolean
 }
 
-async function lookAtRead(watched: WatchedRequest, means: Means, signal: Signal): Promise<void> {
+async function lookAtRead(watched: WatchedRequest, subject: ComparedRequest, means: Means, signal: Signal): Promise<void> {
   const { request, served, wrote } = watched
-  const { settings, journal, cursors, skipped } = means
+  const { settings, journal, cursors, skip } = means
   const { operation, caller, raw, read } = request
-  const subject = subjectOf(watched)
-  if (!subject) return
   const token = pageTokenOf(operation, raw.url)
   const otherToken = token === undefined ? undefined : cursors.find(caller, operation.id, token)
-  if (token !== undefined && otherToken === undefined) {
-    skipped.pageToken += 1
-    return
-  }
+  if (token !== undefined && otherToken === undefined) return skip(operation, 'pageToken')
   const seen = await seenOf(watched.kept, settings.limit)
   const first: SideAnswer = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
@@ -94,10 +96,10 @@ async function lookAtRead(watched: WatchedRequest, means: Means, signal: Signal)
 }
 
 async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal): Promise<void> {
-  const { settings, journal, skipped } = means
+  const { settings, journal, skip } = means
   const { request, served, kept } = watched
   const subject = subjectOf(watched)
-  if (!subject) return
+  if (!subject) return skip(request.operation, 'malformed')
   const failure = served.by === 'v2' && judgeWrite(kept.status)
   if (failure) return journal.unwritten(subject, failure, { seen: await seenOf(kept, settings.limit), ms: watched.ms })
   if (served.by === 'v1') {
@@ -106,17 +108,17 @@ async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal
     if (call) journal.wouldSend(subject, call)
   }
   const succeeded = watched.kept.status >= 200 && watched.kept.status < 300
-  if (!settings.verifyWrites || !succeeded) return
+  if (!succeeded) return
+  if (!settings.verifyWrites) return skip(request.operation, 'unverified')
   const { body } = await seenOf(watched.kept, settings.limit)
   const answer = body.kind === 'json' ? body.value : undefined
   const readings = settings.readingsOf(subject.operation, subject.request, answer)
   const known = typeof readings !== 'string'
   const checked = known && (await checkWrite({ ...watched, subject, readings }, settings.ask, journal.judging, signal))
   if (checked) journal.compared(subject, 'after-write', checked.about, checked.compared)
-  else skipped.unreadable += 1
+  else skip(request.operation, 'unreadable')
 }
 
-/** Bytes that it holds in memory. */
 function sizeOf({ kept, request }: WatchedRequest): number {
   return kept.size + (request.raw.body?.length ?? 0)
 }

@@ -1,4 +1,3 @@
-import { createBucket } from '../../limits/bucket.ts'
 import { Firing, type Signal } from '../../upstream/signal.ts'
 
 export interface QueueSettings {
@@ -8,8 +7,6 @@ export interface QueueSettings {
   readonly characters: number
   /** Maximum jobs that run at the same time. */
   readonly parallel: number
-  /** Maximum jobs accepted per second, and at once after a pause, to bound their share of the process; 0 = unlimited. */
-  readonly perSecond: number
   /** Milliseconds after which a job is given up. */
   readonly deadlineMs: number
 }
@@ -29,8 +26,10 @@ export interface QueueCounts {
 
 /** Runs the jobs that clients do not wait for. */
 export interface Queue {
-  /** Takes a job that holds this many characters. Returns false, and counts it as dropped, if there is no room. Never waits. */
-  offer(job: Job, characters: number): boolean
+  /** True if a job that holds this many characters finds no room. It counts as dropped then. */
+  refuses(characters: number): boolean
+  /** Takes a job that holds this many characters. Drops and counts it if there is no room. Never waits. */
+  offer(job: Job, characters: number): void
   counts(): QueueCounts
   /** Resolves when no job waits or runs. */
   idle(): Promise<void>
@@ -45,13 +44,9 @@ interface Waiting {
 
 /**
  * Creates a bounded queue. A job that does not fit is dropped and counted: memory and the other side are worth more than one comparison.
- * A job above the rate is dropped too. Waiting jobs cost the garbage collector time, which clients notice.
  * `failed` receives the error of a job.
  */
-export function createQueue(
-  { waiting, characters, parallel, perSecond, deadlineMs }: QueueSettings,
-  failed: (error: unknown) => void,
-): Queue {
+export function createQueue({ waiting, characters, parallel, deadlineMs }: QueueSettings, failed: (error: unknown) => void): Queue {
   const jobs: Waiting[] = []
   const running = new Set<Firing>()
   const idles: (() => void)[] = []
@@ -59,7 +54,6 @@ export function createQueue(
   let held = 0
   let closed = false
 
-  const pace = perSecond > 0 ? createBucket({ most: perSecond, fillMs: 1000 }, () => performance.now()) : undefined
   const next = () => {
     while (running.size < parallel && jobs.length > 0) void work(jobs.shift()!)
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
@@ -82,17 +76,19 @@ export function createQueue(
   }
   const idle = () => (running.size + jobs.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => idles.push(resolve)))
 
+  const refuses = (size: number) => {
+    const isFull = closed || jobs.length >= waiting || held + size > characters
+    if (isFull) counts.dropped += 1
+    return isFull
+  }
   return {
+    refuses,
     offer(job, size) {
-      if (closed || jobs.length >= waiting || held + size > characters || pace?.take() === false) {
-        counts.dropped += 1
-        return false
-      }
+      if (refuses(size)) return
       held += size
       jobs.push({ job, size })
       // The answer that this job compares is sent first.
       setImmediate(next)
-      return true
     },
     counts: () => ({ waiting: jobs.length, running: running.size, ...counts }),
     idle,

@@ -25,8 +25,8 @@ export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted,
     const began = performance.now()
     const served = await serve(request)
     const answer = tee(served.answer, observer.limit, (kept) => {
-      if (!kept) observer.skipped.gone += 1
-      else if (!accepted.has(request.credential)) observer.skipped.stranger += 1
+      if (!accepted.has(request.credential)) observer.skip(request.operation, 'stranger')
+      else if (!kept) observer.skip(request.operation, 'gone')
       else observer.look({ request, mode, served, kept, began, ms: Math.round(performance.now() - began), wrote, others })
     })
     return { ...served, answer }

@@ -21,11 +21,16 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
       OUTCOMES.map(([outcome, member]) => [{ operation: one.operation, outcome }, one[member]] as const),
     ),
   )
-  counter('crosswalk_comparison_jobs_total', 'Comparisons that were made, failed, or dropped for want of room', ['end'], ({ queue }) => [
-    [{ end: 'done' }, queue.done],
-    [{ end: 'failed' }, queue.failed],
-    [{ end: 'dropped' }, queue.dropped],
-  ])
+  counter(
+    'crosswalk_comparison_jobs_total',
+    'Comparisons that were made, failed, or dropped for want of room',
+    ['end'],
+    ({ queue, skipped }) => [
+      [{ end: 'done' }, queue.done],
+      [{ end: 'failed' }, queue.failed],
+      [{ end: 'dropped' }, queue.dropped + skipped.perSecond],
+    ],
+  )
   counter('crosswalk_fallbacks_total', 'Reads that v2 failed, answered by v1 or not for want of budget', ['answered'], ({ fallbacks }) => [
     [{ answered: 'yes' }, fallbacks.taken],
     [{ answered: 'no' }, fallbacks.refused],

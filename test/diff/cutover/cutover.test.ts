@@ -48,7 +48,7 @@ describe('the cutover', () => {
     expect(verdicts[0]).toMatchObject({ standing: 'inconclusive', blocks: true, needed })
     expect(verdicts[0]?.reason).toMatch(
       new RegExp(
-        `^registry.repos.list: INCONCLUSIVE after 100 observations \\(bound [\\d.]+ %\\); ${needed} more clean observations until ≤ 1 %\\.$`,
+        `^registry.repos.list: INCONCLUSIVE after 100 observations \\(bound [\\d.]+ %\\); ${needed} more clean observations until ≤ 1 %, at a pace that is not known yet\\.$`,
       ),
     )
   })
@@ -58,7 +58,7 @@ describe('the cutover', () => {
       standing: 'outside',
       blocks: true,
       reason: expect.stringMatching(
-        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error in 24 observations; mend them, then \d+ more clean/,
+        /^registry.repos.list: 2 mismatches, 1 transient difference and 1 error in 24 observations, 16.7 % of the requests; mend them, then \d+ more clean/,
       ),
     })
   })

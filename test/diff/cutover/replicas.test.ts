@@ -17,7 +17,7 @@ interface Told extends Partial<Replica> {
 function replica({ caller, outcomes, operation = LIST, ...members }: Told): Replica {
   const all = createEvidence(() => 0)
   for (const [outcome, count] of Object.entries(outcomes) as [ComparisonOutcome, number][]) {
-    for (let nth = 0; nth < count; nth++) all.observe({ operation, caller, shape: `${nth}`, outcome })
+    for (let nth = 0; nth < count; nth++) all.observe({ operation, caller, shape: `${outcome}-${nth}`, outcome })
   }
   const clients = [{ caller, operations: [{ operation, calls: 10 }] }]
   return { evidence: all.all(), traffic: { [operation]: 10 }, strangers: { [operation]: 1 }, clients, uncounted: 0, ...members }

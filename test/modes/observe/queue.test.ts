@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createQueue, type Job } from '../../../src/modes/observe/queue.ts'
 import { createBudget } from '../../../src/modes/serve/budget.ts'
 
-const settings = { waiting: 2, characters: 100, parallel: 1, perSecond: 0, deadlineMs: 60_000 }
+const settings = { waiting: 2, characters: 100, parallel: 1, deadlineMs: 60_000 }
 
 /** A job that ends on command, or when it is given up. */
 function held() {
@@ -24,9 +24,9 @@ describe('the queue', () => {
   it('drops and counts jobs beyond its number', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
-    expect(queue.offer(first.job, 0)).toBe(true)
+    queue.offer(first.job, 0)
     await first.begun
-    expect([1, 2, 3].map(() => queue.offer(async () => {}, 0))).toEqual([true, true, false])
+    for (let nth = 0; nth < 3; nth++) queue.offer(async () => {}, 0)
     expect(queue.counts()).toEqual({ waiting: 2, running: 1, done: 0, dropped: 1, failed: 0 })
     first.end()
     await queue.idle()
@@ -38,10 +38,12 @@ describe('the queue', () => {
     const first = held()
     queue.offer(first.job, 99)
     await first.begun
-    expect([queue.offer(async () => {}, 2), queue.offer(async () => {}, 1)]).toEqual([false, true])
+    expect([queue.refuses(2), queue.refuses(1)]).toEqual([true, false])
+    queue.offer(async () => {}, 1)
+    expect([queue.refuses(1), queue.refuses(0)]).toEqual([true, false])
     first.end()
     await queue.idle()
-    expect(queue.offer(async () => {}, 100)).toBe(true)
+    expect(queue.refuses(100)).toBe(false)
   })
 
   it('gives a job up at its deadline and continues', async () => {
@@ -63,20 +65,6 @@ describe('the queue', () => {
     expect(told).toEqual([new Error('ours')])
   })
 
-  it('takes no more per second than it may, and drops the others at once', async () => {
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
-    const queue = createQueue({ ...settings, waiting: 100, perSecond: 10 }, () => {})
-    const offered = (jobs: number) => Array.from({ length: jobs }, () => queue.offer(async () => {}, 0)).filter(Boolean).length
-    expect(offered(15)).toBe(10)
-    await vi.advanceTimersByTimeAsync(300)
-    expect(offered(5)).toBe(3)
-    await vi.advanceTimersByTimeAsync(60_000)
-    expect(offered(15)).toBe(10)
-    await vi.advanceTimersByTimeAsync(1)
-    expect(queue.counts()).toMatchObject({ done: 23, dropped: 12 })
-  })
-
   it('starts nothing before the caller has continued', () => {
     const queue = createQueue(settings, () => {})
     let begun = false
@@ -93,7 +81,7 @@ describe('the queue', () => {
     await first.begun
     queue.offer(async () => {}, 0)
     await queue.close()
-    expect(queue.offer(async () => {}, 0)).toBe(false)
+    expect(queue.refuses(0)).toBe(true)
     expect(queue.counts()).toMatchObject({ waiting: 0, running: 0, dropped: 2 })
   })
 })

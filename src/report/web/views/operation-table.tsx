@@ -1,6 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Standing } from '../../../diff/cutover/operation-verdict.ts'
+import { OBSERVATION } from '../../../diff/evidence/observation.ts'
+import { timeNeeded } from '../../../diff/evidence/standing.ts'
 import { wrongOf } from '../../../diff/evidence/wrong.ts'
+import { percent } from '../../../diff/percent.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'
 import { Sparkline } from '../charts/sparkline.tsx'
@@ -30,14 +33,14 @@ export function OperationTable({ report }: { readonly report: Report }) {
                 <RangeAxis target={report.target} />
               </th>
               <th scope="col">Trend</th>
-              <th scope="col" class="number">
-                Observed
+              <th scope="col" class="number" title={OBSERVATION}>
+                Observations
               </th>
               <th scope="col" class="number">
                 Wrong
               </th>
               <th scope="col" class="number">
-                To go
+                Observations to go
               </th>
             </tr>
           </thead>
@@ -48,6 +51,7 @@ export function OperationTable({ report }: { readonly report: Report }) {
           </tbody>
         </table>
       </div>
+      <p class="quiet">{OBSERVATION}</p>
       <p role="status" class="quiet">
         {shown.length < report.operations.length && `${many(shown.length, 'operation')} of ${count(report.operations.length)} shown`}
       </p>
@@ -76,8 +80,14 @@ function Row({ one, target }: { readonly one: OperationReport; readonly target: 
         <Sparkline trend={one.trend} target={target} />
       </td>
       <td class="number">{count(one.n)}</td>
-      <td class={`number ${wrong > 0 ? 'wrong' : ''}`}>{count(wrong)}</td>
-      <td class="number">{one.needed === undefined ? '–' : one.needed === 0 ? 'done' : count(one.needed)}</td>
+      <td class={`number ${wrong > 0 ? 'wrong' : ''}`}>
+        {count(wrong)}
+        {one.share > 0 && <span class="quiet below">{percent(one.share)} of requests</span>}
+      </td>
+      <td class="number">
+        {one.needed === undefined ? '–' : one.needed === 0 ? 'done' : count(one.needed)}
+        {one.needed !== undefined && one.needed > 0 && <span class="quiet below">{timeNeeded(one, target)}</span>}
+      </td>
     </tr>
   )
 }

@@ -1,3 +1,4 @@
+import { OBSERVATION } from '../../../diff/evidence/observation.ts'
 import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { OperationReport, Quantiles } from '../../report.ts'
@@ -28,9 +29,26 @@ export function OperationView({ operation, report }: OperationProps) {
 }
 
 function Counts({ operation }: { readonly operation: OperationReport }) {
-  const { n, matches, expected, noise, races, inconclusive, mismatches, transients, errors, callers, shapes, before, bound } = operation
+  const {
+    n,
+    repeats,
+    matches,
+    expected,
+    noise,
+    races,
+    inconclusive,
+    mismatches,
+    transients,
+    errors,
+    callers,
+    shapes,
+    share,
+    before,
+    bound,
+  } = operation
   const rows: readonly (readonly [string, number])[] = [
     ['observations', n],
+    ['repeats compared', repeats.n],
     ['equal', matches],
     ['declared', expected],
     ['noise', noise],
@@ -52,6 +70,11 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
           </div>
         ))}
       </dl>
+      {n > 0 && (
+        <p class="quiet">
+          The bound speaks of observations. By the repeats, {percent(share)} of the requests got a wrong answer. {OBSERVATION}
+        </p>
+      )}
       {before && (
         <p class="quiet">
           In the older report: {before.standing}, bound {percent(before.bound)} (now {percent(bound)}), {many(before.n, 'observation')},{' '}

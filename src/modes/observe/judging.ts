@@ -1,0 +1,15 @@
+import { createCompare } from '../../diff/compare/compare.ts'
+import type { ExpectedDifferences } from '../../diff/judge/expected.ts'
+import { createJudge } from '../../diff/judge/judge.ts'
+import { createNoise } from '../../diff/judge/noise.ts'
+import { createSettle } from '../../diff/judge/race.ts'
+import type { Dialect } from '../../tables/language/names.ts'
+import type { Judging } from './compare-read.ts'
+
+/** Puts the parts together that judge answers. Nothing is learnt yet. */
+export function createJudging(dialect: Dialect, expected: ExpectedDifferences): Judging {
+  const compare = createCompare(dialect)
+  const noise = createNoise()
+  const judge = createJudge(compare, expected, noise)
+  return { compare, judge, noise, settle: createSettle(judge, compare, noise) }
+}

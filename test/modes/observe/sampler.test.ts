@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { createSampler, type Sampled } from '../../../src/modes/observe/sampler.ts'
+import { seeded } from '../../stage/seeded.ts'
+
+function sampler(perSecond: number, seed = 1) {
+  const clock = { now: 0 }
+  const { choose } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) })
+  const ask = (operation: string, caller: string, shape = operation) => choose({ operation, caller, shape: () => shape })
+  return { clock, choose, ask }
+}
+
+const isChosen = (choice: Sampled) => typeof choice !== 'string'
+
+describe('the sampler', () => {
+  it('chooses everything without a limit', () => {
+    const { ask } = sampler(0)
+    expect(Array.from({ length: 1_000 }, () => ask('a', 'one'))).toEqual(Array(1_000).fill({ weight: 1 }))
+  })
+
+  it('chooses no more than it may, at once and per second', () => {
+    const { ask, clock } = sampler(100)
+    let chosen = 0
+    for (let nth = 0; nth < 100_000; nth++) {
+      clock.now = nth / 10
+      if (isChosen(ask(`operation-${nth % 7}`, `caller-${nth}`))) chosen += 1
+    }
+    expect(chosen).toBeGreaterThan(1_000)
+    expect(chosen).toBeLessThanOrEqual(1_100)
+  })
+
+  it('chooses known pairs while half is unspent, then one in twenty', () => {
+    const { ask, clock } = sampler(1_000)
+    const choices = Array.from({ length: 20_000 }, () => {
+      clock.now += 0.1
+      return ask('a', 'one')
+    })
+    const weights = choices.flatMap((choice) => (isChosen(choice) ? [(choice as { weight: number }).weight] : []))
+    expect(weights.filter((weight) => weight === 1).length).toBeLessThan(2_000)
+    const stood = weights.reduce((sum, weight) => sum + weight, 0)
+    expect(stood / choices.length).toBeCloseTo(1, 1)
+    expect(new Set(choices.filter((choice) => typeof choice === 'string'))).toEqual(new Set(['repeat']))
+  })
+
+  it('takes a pair for new again after ten minutes and a little', () => {
+    const { ask, clock } = sampler(2)
+    expect(ask('a', 'one')).toEqual({ weight: 1 })
+    clock.now = 599_000
+    for (let nth = 0; nth < 100; nth++) ask('b', `other-${nth}`)
+    expect(ask('a', 'one')).toBe('perSecond')
+    clock.now = 700_000
+    expect(ask('a', 'one')).toEqual({ weight: 1 })
+  })
+
+  it('leaves a rare operation its share, whatever a busy one asks', () => {
+    const { ask, clock } = sampler(100)
+    const chosen = { busy: 0, rare: 0 }
+    for (let nth = 0; nth < 100_000; nth++) {
+      clock.now = nth / 10
+      if (isChosen(ask('busy', `caller-${nth}`))) chosen.busy += 1
+      if (nth % 1_000 === 999 && isChosen(ask('rare', `caller-${nth}`))) chosen.rare += 1
+    }
+    expect(chosen.rare).toBe(100)
+    expect(chosen.busy).toBeGreaterThan(900)
+  })
+
+  it('takes every write for new', () => {
+    const { choose } = sampler(100)
+    const choices = Array.from({ length: 50 }, () => choose({ operation: 'iam.groups.update', caller: 'one' }))
+    expect(choices).toEqual(Array(50).fill({ weight: 1 }))
+  })
+})
+
+describe('5,040 mixed requests of 14 operations in twelve seconds', () => {
+  /**
+   * Each second begins with the polls of five callers, one operation after the other. Then others ask: one kind of request each, once.
+   * 4,200 requests are polls of 70 pairs, and 840 are pairs that come once.
+   */
+  function* requests() {
+    for (let second = 0; second < 12; second++) {
+      let nth = 0
+      for (let poll = 0; poll < 5; poll++) {
+        for (let operation = 0; operation < 14; operation++) {
+          for (let caller = 0; caller < 5; caller++)
+            yield { at: second * 1_000 + nth++ / 10, operation: `o${operation}`, caller: `c${caller}` }
+        }
+      }
+      for (let rare = 0; rare < 70; rare++)
+        yield { at: second * 1_000 + nth++ / 10, operation: `o${rare % 14}`, caller: `r${second}-${rare}` }
+    }
+  }
+
+  function observed(choose: (request: { at: number; operation: string; caller: string }) => boolean) {
+    const pairs = new Set<string>()
+    const byOperation = new Map<string, number>()
+    let comparisons = 0
+    for (const request of requests()) {
+      if (!choose(request)) continue
+      comparisons += 1
+      byOperation.set(request.operation, (byOperation.get(request.operation) ?? 0) + 1)
+      pairs.add(`${request.operation} ${request.caller}`)
+    }
+    return {
+      comparisons,
+      observations: pairs.size,
+      least: Math.min(...byOperation.values(), byOperation.size < 14 ? 0 : Number.POSITIVE_INFINITY),
+    }
+  }
+
+  it('gives more than five times the observations that the order of arrival gave', () => {
+    let left = 100
+    let filled = 0
+    const before = observed(({ at }) => {
+      left = Math.min(100, left + (at - filled) / 10)
+      filled = at
+      if (left < 1) return false
+      left -= 1
+      return true
+    })
+    const { ask, clock } = sampler(100)
+    const after = observed(({ at, operation, caller }) => {
+      clock.now = at
+      return isChosen(ask(operation, caller))
+    })
+    expect([before, after]).toMatchInlineSnapshot(`
+      [
+        {
+          "comparisons": 1204,
+          "least": 60,
+          "observations": 82,
+        },
+        {
+          "comparisons": 1204,
+          "least": 45,
+          "observations": 499,
+        },
+      ]
+    `)
+    expect(after.observations).toBeGreaterThan(5 * before.observations)
+    expect(after.comparisons).toBeLessThanOrEqual(before.comparisons)
+  })
+})

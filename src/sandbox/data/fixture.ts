@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
-const digestOf = (algorithm: 'sha1' | 'sha256', text: string): string => createHash(algorithm).update(text).digest('hex')
+const digestOf = (algorithm: 'sha1' | 'sha256', text: string): string => hash(algorithm, text)
 
 /**
  * The uid of a fixture. It is derived from the label, so that a new fixture never changes another's uid. An empty parent makes a root uid.

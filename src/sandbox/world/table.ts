@@ -1,4 +1,5 @@
 import type { Row } from './model.ts'
+import { createNames } from './name-index.ts'
 import { parentOf } from './uid.ts'
 
 /** One collection: rows by uid, with the sort orders and indexes that the API needs. Rows are never changed in place: `put` a new one. */
@@ -50,25 +51,6 @@ const createOrder = (rows: ReadonlyMap<string, unknown>) => {
   }
 }
 
-/** The index behind `named`: uids by parent and name. A uid cannot contain a line break, so it can separate the two. */
-const createNames = <R extends Row>() => {
-  const uids = new Map<string, Set<string>>()
-  const keyOf = (row: R): string => `${parentOf(row.uid)}\n${'name' in row ? row.name : ''}`
-  const add = (row: R): void => {
-    const key = keyOf(row)
-    const found = uids.get(key)
-    if (found) found.add(row.uid)
-    else uids.set(key, new Set([row.uid]))
-  }
-  const remove = (row: R): void => {
-    const key = keyOf(row)
-    const found = uids.get(key)
-    found?.delete(row.uid)
-    if (found?.size === 0) uids.delete(key)
-  }
-  return { add, remove, find: (parent: string, name: string) => [...(uids.get(`${parent}\n${name}`) ?? [])].sort() }
-}
-
 const createMemo = () => {
   const kept = new Map<string, unknown>()
   let writes = 0
@@ -91,7 +73,7 @@ const createMemo = () => {
 /** The state that the parts of a table share. */
 const createParts = <R extends Row>() => {
   const rows = new Map<string, R>()
-  return { rows, order: createOrder(rows), names: createNames<R>(), memo: createMemo() }
+  return { rows, order: createOrder(rows), names: createNames(rows), memo: createMemo() }
 }
 
 type Parts<R extends Row> = ReturnType<typeof createParts<R>>

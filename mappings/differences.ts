@@ -1,4 +1,4 @@
-import { covers, type Sign } from '../src/tables/language.ts'
+import { anything, covers, type Sign } from '../src/tables/language.ts'
 
 /** One difference that a v1 client can see with v2 behind the proxy (design §3). */
 export interface DeclaredDifference {
@@ -14,6 +14,32 @@ export interface DeclaredDifference {
   /** How it looks when both sides are asked. Absent if it appears only in writes, or in operations that only v1 serves. */
   readonly signs?: readonly Sign[]
 }
+
+/** The types of detail that v2 sends (specification §7). */
+const DETAIL_TYPES = ['ErrorInfo', 'BadRequest', 'ResourceInfo', 'PreconditionFailure'].map(
+  (name) => `type.googleapis.com/google.rpc.${name}`,
+)
+
+/** An error of code 3. */
+const REFUSAL = { code: 3, message: anything, details: anything }
+
+/** All that is shown of an identity that the caller may not read. `group_id` is part of the id. */
+const ONLY_ID = { id: anything, group_id: anything }
+
+const EMPTY_SUMMARY = { id: anything, tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
+
+/** A window that is wrong in itself, and two windows at once (specification §9.5). */
+const WRONG_WINDOWS: readonly NonNullable<Sign['when']>[] = [
+  [{ param: ['offset', 'limit', 'page', 'page_number', 'per_page'], isNot: 'count' }],
+  [
+    { param: ['offset', 'limit'], is: 'positive' },
+    { param: ['page', 'page_size', 'page_number', 'per_page'], is: 'positive' },
+  ],
+  [
+    { param: ['page', 'page_size'], is: 'positive' },
+    { param: ['page_number', 'per_page'], is: 'positive' },
+  ],
+]
 
 /** Every known difference. The contract suite fails if one of these no longer occurs, or if another one does. */
 export const differences: readonly DeclaredDifference[] = [
@@ -70,7 +96,7 @@ export const differences: readonly DeclaredDifference[] = [
     // specification §7, facts §14, §15
     because: 'v2 errors are typed. The details help the person who reads them, and v1 clients may ignore them.',
     test: 'errors keep the details of v2',
-    signs: [{ at: ['/details'], kinds: ['value'], v1: [] }],
+    signs: [{ at: ['/details'], kinds: ['value'], v1: [], v2Items: { '@type': DETAIL_TYPES } }],
   },
   {
     code: 'refusal-words',
@@ -211,16 +237,12 @@ export const differences: readonly DeclaredDifference[] = [
     test: 'bindings of a caller who may read nothing else',
     signs: [
       {
-        at: [
-          '/items/*/group/resource_limits',
-          '/items/*/group/verified',
-          '/items/*/group/kind',
-          '/items/*/group/status',
-          '/items/*/role/capabilities',
-          '/items/*/email_unverified',
-        ],
+        at: ['/items/*/group/resource_limits', '/items/*/group/verified', '/items/*/group/kind', '/items/*/group/status'],
         kinds: ['missing'],
+        v2Shows: { id: anything, name: anything, description: anything },
       },
+      { at: ['/items/*/role/capabilities'], kinds: ['missing'], v2Shows: { id: anything, name: anything, description: anything } },
+      { at: ['/items/*/email_unverified'], kinds: ['missing'] },
     ],
   },
   {
@@ -231,9 +253,9 @@ export const differences: readonly DeclaredDifference[] = [
     because: 'v2 answers a uid for every pair, and its Get needs identity.list.',
     test: 'a lookup of an identity that the caller may not read',
     signs: [
-      { at: [''], kinds: ['status'], v1: 404, v2: 200 },
-      { at: ['/name', '/description', '/created_at', '/updated_at', '/last_seen'], kinds: ['missing'] },
-      { at: ['/claim_match', '/static', '/service_principal', '/aws_identity'], kinds: ['missing'] },
+      { at: [''], kinds: ['status'], v1: 404, v2: 200, when: [{ param: 'issuer' }, { param: 'subject' }], v2Shows: ONLY_ID },
+      { at: ['/name', '/description', '/created_at', '/updated_at', '/last_seen'], kinds: ['missing'], v2Shows: ONLY_ID },
+      { at: ['/claim_match', '/static', '/service_principal', '/aws_identity'], kinds: ['missing'], v2Shows: ONLY_ID },
     ],
   },
   {
@@ -255,8 +277,16 @@ export const differences: readonly DeclaredDifference[] = [
       { at: ['/items/*/main_package_name'], kinds: ['value'], v2: '' },
       { at: ['/items/*/main_package_version', '/items/*/grace_period_expiry_date'], kinds: ['type'], v2: null },
       { at: ['/items/*/grace_status'], kinds: ['value'], v2: 'GRACE_NOT_ELIGIBLE' },
-      { at: ['/items/*/tag_status'], kinds: ['value'] },
-      { at: ['/items/*/tag_status'], kinds: ['value'], v1: 'TAG_IN_GRACE' },
+      {
+        at: ['/items/*/tag_status'],
+        kinds: ['value'],
+        pairs: [
+          ['TAG_ACTIVE', 'TAG_INACTIVE'],
+          ['TAG_IN_GRACE', 'TAG_INACTIVE'],
+          ['TAG_INACTIVE', 'TAG_ACTIVE'],
+          ['TAG_IN_GRACE', 'TAG_ACTIVE'],
+        ],
+      },
     ],
   },
   {
@@ -273,18 +303,18 @@ export const differences: readonly DeclaredDifference[] = [
       'v1 is specified to list by offset or page number, without an exception for these lists. A client that asks for a window gets it, and one that pages by token never notices.',
     test: 'a list that v1 paged by token takes windows too',
     // Rows outside a window are not declared: that would hide every row that v2 loses.
-    signs: [{ at: [''], kinds: ['status'], v1: 200, v2: 400 }],
+    signs: WRONG_WINDOWS.map((when) => ({ at: [''], kinds: ['status'], v1: 200, v2: 400, when, v2Shows: REFUSAL })),
   },
   {
     code: 'repo-count-lower-bound',
     operations: ['registry.repo_count_by_source.get'],
-    seen: 'Only repos that the caller can see are counted, and no caller is refused.',
+    seen: 'Only repos that the caller can see are counted, and no caller is refused. A comparison expects that v2 counts fewer than v1, but not that it counts none.',
     // facts §4.4
     because: 'v2 has no such count, so the proxy lists the repos that the caller can see and counts them.',
     test: 'a count of synced repos sees what the caller sees',
     signs: [
-      { at: ['/count'], kinds: ['value'] },
-      { at: [''], kinds: ['status'], v1: 403, v2: 200 },
+      { at: ['/count'], kinds: ['value'], v2Counts: 'fewer' },
+      { at: [''], kinds: ['status'], v1: 403, v2: 200, v2Shows: { count: anything } },
     ],
   },
   {
@@ -295,8 +325,8 @@ export const differences: readonly DeclaredDifference[] = [
     because: 'The proxy computes the summary from the list of tags, which v2 narrows to what the caller can see.',
     test: 'a summary of a repo that the caller may not see',
     signs: [
-      { at: [''], kinds: ['status'], v1: 403, v2: 200 },
-      { at: [''], kinds: ['status'], v1: 400, v2: 200 },
+      { at: [''], kinds: ['status'], v1: 403, v2: 200, v2Shows: EMPTY_SUMMARY },
+      { at: [''], kinds: ['status'], v1: 400, v2: 200, when: [{ param: 'repo_id', isNot: 'uid' }], v2Shows: EMPTY_SUMMARY },
     ],
   },
   {

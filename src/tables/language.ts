@@ -85,5 +85,5 @@ export { EVERYTHING } from './plan/window.ts'
 
 // Differences that a client can see.
 
-export type { Sign } from './language/sign.ts'
+export { anything, type Sign } from './language/sign.ts'
 export { covers } from './operations/operation-pattern.ts'

@@ -32,7 +32,8 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
   const sendFor = createSend({ pool, base: V2, answerBytes: 2 ** 26, keep: { entries: 1, ttlMs: 1 }, bulkCalls: 1 })
   const send = sendFor({ headers: {}, requestId: 'case', signal: new AbortController().signal, onCall: () => undefined })
   try {
-    const answer = await translated(operation, { params, query: new Map(query), body: undefined }, send, settingsOf(dialect))
+    const request = { params, query: new Map(query), body: undefined }
+    const answer = await translated(operation, request, send, settingsOf(dialect))
     const seen = {
       status: answer.status,
       headers: {},
@@ -42,7 +43,7 @@ export async function playCase({ dialect, operation: id, params, query, v1, v2 }
     const compared = createCompare(dialect)(operation, expectation, seen)
     if ('inconclusive' in compared) throw new Error(compared.inconclusive)
     const expected = createExpected(differences)
-    return counted(compared.findings.filter((finding) => expected.codeOf(id, finding) === undefined))
+    return counted(compared.findings.filter((finding) => expected.codeOf({ operation, request }, finding) === undefined))
   } finally {
     nock.cleanAll()
     await pool.destroy()

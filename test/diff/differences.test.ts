@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
 import { answerForm, ERROR_FORM, type Form } from '../../src/diff/compare/form.ts'
 import { segmentsOf } from '../../src/diff/compare/json-path.ts'
+import { paramsOf } from '../../src/tables/language/condition.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import { asked, court, operations, seen } from './given.ts'
 
@@ -25,15 +26,24 @@ describe('the signs of declared differences', () => {
     return expect(forms.some((form) => knows(form, segmentsOf(place)))).toBe(true)
   })
 
+  const conditions = differences.flatMap(({ code, operations: patterns, signs = [] }) =>
+    signs.flatMap(({ when = [] }) => when.flatMap(({ param }) => [param].flat().map((name) => ({ code, patterns, name })))),
+  )
+  it.each(conditions)('$code names the parameter $name of each of its operations', ({ patterns, name }) => {
+    const covered = operations.filter(({ id }) => patterns.some((pattern) => covers(pattern, id)))
+    expect(covered.filter((operation) => !paramsOf(operation).includes(name)).map(({ id }) => id)).toEqual([])
+  })
+
   it('explain the details of an error, and nothing else about it', () => {
     const { judge } = court(differences)
     const list = operations.find(({ id }) => id === 'registry.repos.list')!
+    const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo' }
     const error = (details: unknown[], message = 'no') => seen({ code: 3, message, details }, 400)
-    expect(judge(asked(list), error([]), error([{ '@type': 'x' }]))).toMatchObject({
+    expect(judge(asked(list), error([]), error([info]))).toMatchObject({
       outcome: 'expected',
       findings: [{ code: 'error-details' }],
     })
-    expect(judge(asked(list), error([{ '@type': 'y' }]), error([{ '@type': 'x' }])).outcome).toBe('mismatch')
+    expect(judge(asked(list), error([{ '@type': 'y' }]), error([info])).outcome).toBe('mismatch')
     expect(judge(asked(list), error([]), error([], 'yes')).outcome).toBe('mismatch')
   })
 

@@ -1,10 +1,11 @@
+import { isObject } from '../../tables/json.ts'
 import type { Dialect } from '../../tables/language/names.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import type { Captured } from './captured-body.ts'
 import type { Finding } from './finding.ts'
 import { answerForm, ERROR_FORM, type Form } from './form.ts'
 import { ROOT } from './json-path.ts'
-import { compareValues, finding } from './values.ts'
+import { compareValues, finding, inTableNames } from './values.ts'
 
 /** One side's answer to a v1 request, in v1 space. */
 export interface SeenAnswer {
@@ -39,7 +40,7 @@ export function createCompare(dialect: Dialect): Compare {
  * Errors are compared by code and message, and their details as one value.
  */
 export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Compared {
-  if (v1.status !== v2.status) return { findings: [finding('status', ROOT, v1.status, v2.status)] }
+  if (v1.status !== v2.status) return { findings: [otherStatus(form, v1, v2)] }
   for (const [side, { body }] of [['v1', v1] as const, ['v2', v2] as const]) {
     if (body.kind !== 'json') return { inconclusive: `${side} ${REASONS[body.kind](body)}` }
   }
@@ -61,6 +62,12 @@ const REASONS: { readonly [K in Exclude<Captured['kind'], 'json'>]: (body: Captu
 
 function bodyOf({ body }: SeenAnswer): unknown {
   return body.kind === 'json' ? body.value : undefined
+}
+
+function otherStatus(form: Form, v1: SeenAnswer, v2: SeenAnswer): Finding {
+  const body = bodyOf(v2)
+  const found = finding('status', ROOT, v1.status, v2.status)
+  return isObject(body) ? { ...found, shown: inTableNames(v2.status >= 400 ? ERROR_FORM : form, body) } : found
 }
 
 /** Compares the media types where both sides have one. A v1 client reads no other header of an answer. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../tables/json.ts'
 import type { DifferenceKind } from '../../tables/language/sign.ts'
 
 /** A place where v2's answer, in v1 space, differs from v1's. Its values are unredacted: `redact` them before they leave the process. */
@@ -12,4 +13,6 @@ export interface Finding {
   /** undefined if that side has no value. For `status`, the HTTP statuses; for `order`, the ids of the first rows that changed places. */
   readonly v1: unknown
   readonly v2: unknown
+  /** What v2 shows, by table names: the object that lacks the member, or the whole answer of another status. */
+  readonly shown?: JsonObject
 }

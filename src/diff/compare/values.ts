@@ -29,14 +29,24 @@ export function compareValues(form: Form, v1: unknown, v2: unknown, place: JsonP
 }
 
 function compareMembers(form: Form, v1: JsonObject, v2: JsonObject, place: JsonPath, report: Report): void {
+  let shown: JsonObject | undefined
   for (const name of Object.keys(v1)) {
     const [inner, memberForm] = member(form, name, place)
     if (Object.hasOwn(v2, name)) compareValues(memberForm, v1[name], v2[name], inner, report)
-    else report(finding('missing', inner, v1[name], undefined))
+    else {
+      shown ??= inTableNames(form, v2)
+      report({ ...finding('missing', inner, v1[name], undefined), shown })
+    }
   }
   for (const name of Object.keys(v2)) {
     if (!Object.hasOwn(v1, name)) report(finding('extra', member(form, name, place)[0], undefined, v2[name]))
   }
+}
+
+/** Returns an object with the table names of its members. */
+export function inTableNames(form: Form, value: JsonObject): JsonObject {
+  if (form.kind !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [form.members.get(name)?.name ?? name, member]))
 }
 
 /**

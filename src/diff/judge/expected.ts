@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Sign } from '../../tables/language/sign.ts'
 import { covers } from '../../tables/operations/operation-pattern.ts'
 import type { Finding } from '../compare/finding.ts'
-import { segmentsOf } from '../compare/json-path.ts'
+import type { AskedRequest } from './asked-request.ts'
+import { compileSign } from './sign-test.ts'
 
 /** The part of a declared difference (mappings/differences.ts) that comparing needs. */
 export interface Declaration {
@@ -26,8 +26,8 @@ export interface DeclarationReport {
 }
 
 export interface ExpectedDifferences {
-  /** Returns the code of the declaration that explains a finding. */
-  codeOf(operation: string, finding: Finding): string | undefined
+  /** Returns the code of the declaration that explains a finding about the answers to this request. */
+  codeOf(asked: AskedRequest, finding: Finding): string | undefined
   /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
   count(operation: string, codes: readonly string[]): void
   report(): readonly DeclarationReport[]
@@ -36,7 +36,7 @@ export interface ExpectedDifferences {
 interface Compiled {
   readonly code: string
   readonly covers: (operation: string) => boolean
-  readonly fits: (finding: Finding) => boolean
+  readonly fits: (asked: AskedRequest, finding: Finding) => boolean
   readonly visible: boolean
   findings: number
   comparisons: number
@@ -46,7 +46,7 @@ interface Compiled {
 export function createExpected(declarations: readonly Declaration[]): ExpectedDifferences {
   const all = declarations.map(compile)
   return {
-    codeOf: (operation, finding) => all.find((one) => one.visible && one.covers(operation) && one.fits(finding))?.code,
+    codeOf: (asked, finding) => all.find((one) => one.visible && one.covers(asked.operation.id) && one.fits(asked, finding))?.code,
     count(operation, codes) {
       for (const one of all) {
         if (one.covers(operation)) one.comparisons += 1
@@ -76,31 +76,9 @@ function compile({ code, operations, signs = [] }: Declaration): Compiled {
   return {
     code,
     covers: isCovered,
-    fits: (finding) => tests.some((test) => test(finding)),
+    fits: (asked, finding) => tests.some((test) => test(asked, finding)),
     visible: signs.length > 0,
     findings: 0,
     comparisons: 0,
   }
-}
-
-function compileSign(sign: Sign): (finding: Finding) => boolean {
-  const places = sign.at.map(placePattern)
-  const sides = (['v1', 'v2'] as const).filter((side) => Object.hasOwn(sign, side))
-  return (finding) =>
-    sign.kinds.includes(finding.kind) &&
-    places.some((place) => place(finding.where)) &&
-    sides.every((side) => isDeepStrictEqual(finding[side], sign[side]))
-}
-
-/** Returns a test of whether a `where` matches a pattern of segments. */
-function placePattern(pattern: string): (where: string) => boolean {
-  if (!pattern.includes('*')) return (where) => where === pattern
-  const wanted = segmentsOf(pattern)
-  return (where) => fits(wanted, segmentsOf(where))
-}
-
-function fits([first, ...rest]: readonly string[], segments: readonly string[]): boolean {
-  if (first === undefined) return segments.length === 0
-  if (first === '**') return segments.some((_, at) => fits(rest, segments.slice(at))) || fits(rest, [])
-  return segments.length > 0 && (first === '*' || first === segments[0]) && fits(rest, segments.slice(1))
 }

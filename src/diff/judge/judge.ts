@@ -40,12 +40,12 @@ export interface Judgement {
 export type Judge = (asked: AskedRequest, v1: SeenAnswer, v2: SeenAnswer) => Judgement
 
 export function createJudge(compare: Compare, expected: ExpectedDifferences, noise: Noise): Judge {
-  return ({ operation }, v1, v2) => {
+  return (asked, v1, v2) => {
     const failed = failureOf(v1, v2)
     if (failed) return failed
-    const compared = compare(operation, v1, v2)
+    const compared = compare(asked.operation, v1, v2)
     if ('inconclusive' in compared) return { outcome: 'inconclusive', findings: [], reason: compared.inconclusive }
-    const findings = compared.findings.map((finding) => explain(operation.id, finding, expected, noise))
+    const findings = compared.findings.map((finding) => explain(asked, finding, expected, noise))
     return { outcome: outcomeOf(findings), findings }
   }
 }
@@ -67,10 +67,10 @@ export function tally(expected: ExpectedDifferences, operation: string, judgemen
   expected.count(operation, codes)
 }
 
-function explain(operation: string, finding: Finding, expected: ExpectedDifferences, noise: Noise): Explained {
-  const code = expected.codeOf(operation, finding)
+function explain(asked: AskedRequest, finding: Finding, expected: ExpectedDifferences, noise: Noise): Explained {
+  const code = expected.codeOf(asked, finding)
   if (code !== undefined) return { ...finding, code }
-  return noise.isNoise(operation, finding) ? { ...finding, noise: true } : finding
+  return noise.isNoise(asked.operation.id, finding) ? { ...finding, noise: true } : finding
 }
 
 function outcomeOf(findings: readonly Explained[]): ComparisonOutcome {

@@ -1,12 +1,36 @@
-/** The way in which two answers differ at one place. */
-export type DifferenceKind = 'status' | 'missing' | 'extra' | 'type' | 'value' | 'order'
+import type { Condition } from './condition.ts'
 
-/** How a declared difference looks in the answers of v1 and v2 to one read. Every given member must match. */
+/** The way in which two answers differ at one place. */
+const DIFFERENCE_KINDS = ['status', 'missing', 'extra', 'type', 'value', 'order'] as const
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
+
+/** In `v2Shows`: any value, or none. */
+export const anything: unique symbol = Symbol('anything')
+
+/**
+ * How a declared difference looks in the answers of v1 and v2 to one read. Every given member must match: the more is given, the less is
+ * hidden. A request for a wrong window is refused, and no other request is:
+ *
+ *     { at: [''], kinds: ['status'], v1: 200, v2: 400, when: [{ param: 'limit', isNot: 'count' }] }
+ */
 export interface Sign {
   /** JSON Pointers in table names. The segment `*` matches any one segment, `**` any number. `''` is the whole answer, for `status`. */
   readonly at: readonly string[]
   readonly kinds: readonly DifferenceKind[]
-  /** The exact value on that side; for `status` its HTTP status. Absent = any value. The more is given, the less is hidden. */
+  /** What the request must be. Absent = any request. */
+  readonly when?: Condition
+  /** The exact value on that side; for `status` its HTTP status. Absent = any value. */
   readonly v1?: unknown
   readonly v2?: unknown
+  /** The values that go together, v1's first: `[['TAG_IN_GRACE', 'TAG_ACTIVE']]`. */
+  readonly pairs?: readonly (readonly [v1: unknown, v2: unknown])[]
+  /** v2 counts some, but fewer than v1. A count of 0 is not covered: it would hide a v2 that has lost everything. */
+  readonly v2Counts?: 'fewer'
+  /** v2 shows a list that is not empty, and each item has one of these values in this member. */
+  readonly v2Items?: Readonly<Record<string, readonly unknown[]>>
+  /**
+   * All that v2 shows: in the object that lacks a member, or in its whole answer if the status differs. `{ id: anything }` says that all
+   * members except the id are missing together.
+   */
+  readonly v2Shows?: Readonly<Record<string, unknown>>
 }

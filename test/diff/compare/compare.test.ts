@@ -169,7 +169,8 @@ describe('errors', () => {
 
   it('with different statuses are one difference', () => {
     const compared = compare(operationOf(WRITE), seen({ id: 'a' }), seen(error('no'), 400))
-    expect(compared).toEqual({ findings: [{ kind: 'status', at: '', where: '', path: '', v1: 200, v2: 400 }] })
+    const shown = { code: 3, message: 'no', details: [] }
+    expect(compared).toEqual({ findings: [{ kind: 'status', at: '', where: '', path: '', v1: 200, v2: 400, shown }] })
   })
 })
 

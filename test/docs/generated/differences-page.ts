@@ -1,4 +1,5 @@
 import type { DeclaredDifference } from '../../../mappings/differences.ts'
+import { describeSign } from '../../../src/tables/language/sign-text.ts'
 import type { Mapping } from '../../../src/tables/operations/operation.ts'
 import { covers } from '../../../src/tables/operations/operation-pattern.ts'
 
@@ -21,10 +22,16 @@ export function differencesPage(differences: readonly DeclaredDifference[], mapp
     .replace(/\n{3,}/g, '\n\n')
 }
 
-function section({ code, seen, because, operations, test }: DeclaredDifference, ids: readonly string[]): string {
+function section({ code, seen, because, operations, test, signs = [] }: DeclaredDifference, ids: readonly string[]): string {
   const covered = coveredBy(operations, ids)
   const listed = covered.length === ids.length ? `every one of the ${ids.length}` : covered.map((id) => `\`${id}\``).join(', ')
-  return `## ${code}\n\n${seen}\n\n- Why: ${because}\n- Operations: ${listed}\n- Pinned by: ${test}`
+  return `## ${code}\n\n${seen}\n\n- Why: ${because}\n- Operations: ${listed}\n- Pinned by: ${test}${expected(signs)}`
+}
+
+/** What comparisons of v1 and v2 explain by a difference. A difference in writes or words alone has no such list. */
+function expected(signs: NonNullable<DeclaredDifference['signs']>): string {
+  if (signs.length === 0) return ''
+  return ['\n- What a comparison expects, and nothing else:', ...signs.map((sign) => `  - ${describeSign(sign)}`)].join('\n')
 }
 
 function coveredBy(patterns: readonly string[], ids: readonly string[]): readonly string[] {

@@ -1,0 +1,286 @@
+import type { SeenAnswer } from '../../../src/diff/compare/compare.ts'
+import type { AskedRequest } from '../../../src/diff/judge/asked-request.ts'
+import type { JsonObject } from '../../../src/tables/json.ts'
+import type { Operation } from '../../../src/tables/operations/operation.ts'
+import { asked, child, seen } from '../given.ts'
+
+/** Two answers to one request, and what is said of them. */
+export type SignRow = readonly [name: string, asked: AskedRequest, v1: SeenAnswer, v2: SeenAnswer]
+
+/** Answers that one declared difference explains, and answers that it must not explain although they are close. */
+export interface SignRows {
+  readonly inside: readonly SignRow[]
+  readonly outside: readonly SignRow[]
+}
+
+/** The rows of each declared difference with signs, for one of its operations. A test asks for every one of them. */
+export const SIGN_ROWS: Readonly<Record<string, (operation: Operation) => SignRows>> = {
+  'error-details': details,
+  'binding-parts-withheld': bindings,
+  'lookup-unreadable': lookup,
+  'eol-approximated': endOfLife,
+  'token-lists-take-windows': windows,
+  'repo-count-lower-bound': repoCount,
+  'summary-narrowed': summary,
+  'advisory-moves-lost': moves,
+  'version-origin-lost': origin,
+}
+
+const error = (status: number, members: JsonObject = {}) => seen({ code: 3, message: 'no', details: [], ...members }, status)
+
+function details(operation: Operation): SignRows {
+  const listed = (...names: string[]) => names.map((name) => ({ '@type': `type.googleapis.com/google.rpc.${name}`, reason: 'R' }))
+  const all = ['ErrorInfo', 'BadRequest', 'ResourceInfo', 'PreconditionFailure']
+  const row = (name: string, v1: unknown, v2: unknown, members: JsonObject = {}): SignRow => {
+    return [name, asked(operation), error(400, { details: v1 }), error(400, { details: v2, ...members })]
+  }
+  return {
+    inside: all.map((name) => row(name, [], listed('ErrorInfo', name))),
+    outside: [
+      row('other details of v1', listed('ErrorInfo'), listed('BadRequest')),
+      row('no list', [], 'ErrorInfo'),
+      row('an unknown type', [], listed('ErrorInfo', 'Other')),
+      row('an item of no type', [], [{}]),
+      row('another message', [], listed('ErrorInfo'), { message: 'yes' }),
+      row('another code', [], listed('ErrorInfo'), { code: 9 }),
+    ],
+  }
+}
+
+/** A row of a list: v1's, and v2's with other members or without some. */
+function changes(operation: Operation, whole: JsonObject) {
+  const list = (...items: unknown[]) => seen({ items, next_page_token: '' })
+  return {
+    changed: (name: string, members: JsonObject, of: JsonObject = whole): SignRow => {
+      return [name, asked(operation), list(of), list({ ...of, ...members })]
+    },
+    lacking: (name: string, ...members: string[]): SignRow => [name, asked(operation), list(whole), list(without(whole, members))],
+    list,
+  }
+}
+
+function without(object: JsonObject, members: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !members.includes(name)))
+}
+
+const NAMED = { id: child(1), name: 'n', description: 'd' }
+
+function bindings(operation: Operation): SignRows {
+  const group = { ...NAMED, resource_limits: { a: 1 }, verified: true, kind: 'ORG', status: 'ACTIVE' }
+  const role = { ...NAMED, capabilities: ['repo.list'] }
+  const whole = { id: child(2), group, role, identity: child(3), email: 'a@b.c', email_unverified: true }
+  const { changed, lacking, list } = changes(operation, whole)
+  const fewer = { ...group, ...{ kind: undefined } }
+  return {
+    inside: [
+      changed('a group that may not be read', { group: NAMED }),
+      changed('a role that may not be read', { role: NAMED }),
+      lacking('an identity that may not be read', 'email_unverified'),
+      ['all of it', asked(operation), list(whole), list(without({ ...whole, group: NAMED, role: NAMED }, ['email_unverified']))],
+    ],
+    outside: [
+      ...['resource_limits', 'verified', 'kind', 'status'].map((name) =>
+        changed(`${name} alone`, { group: without(fewer, [name, 'kind']) }),
+      ),
+      changed('another name', { group: { ...NAMED, name: 'other' } }),
+      changed('an unset member', { group: { ...group, verified: null } }),
+      changed('a role with more', { role: { ...NAMED, version: 1 } }, { ...whole, role: { ...role, version: 1 } }),
+      lacking('the group', 'group'),
+      lacking('the email', 'email'),
+      ['a row', asked(operation), list(whole, { ...whole, id: child(4) }), list(whole)],
+    ],
+  }
+}
+
+const PAIR = 'issuer=i&subject=s'
+
+function lookup(operation: Operation): SignRows {
+  const times = { created_at: 't', updated_at: 't', last_seen: 't' }
+  const relations = { claim_match: { issuer: 'i' }, static: {}, service_principal: 'COSIGNED', aws_identity: {} }
+  const whole = (relation: string): JsonObject => ({ ...NAMED, ...times, [relation]: relations[relation as keyof typeof relations] })
+  const row = (name: string, v1: JsonObject, v2: JsonObject): SignRow => [name, asked(operation, PAIR), seen(v1), seen(v2)]
+  const none = error(404, { code: 5 })
+  const id = { id: child(1) }
+  const first = whole('claim_match')
+  return {
+    inside: [
+      ...Object.keys(relations).map((relation) => row(`an identity with ${relation}`, whole(relation), id)),
+      row('an identity with its group', { ...first, group_id: child(0) }, { ...id, group_id: child(0) }),
+      ['nobody', asked(operation, PAIR), none, seen(id)],
+    ],
+    outside: [
+      ...Object.keys(first).map((name) => row(`${name} alone`, first, without(first, [name]))),
+      ...Object.keys(without(first, ['id'])).map((name) => row(`all but ${name}`, first, { ...id, [name]: first[name] })),
+      row('an unset name', first, { ...id, name: '' }),
+      row('another id', first, { id: child(2) }),
+      ['nobody, and v2 knows a name', asked(operation, PAIR), none, seen({ ...id, name: 'n' })],
+      ['nobody, without an issuer', asked(operation, 'subject=s'), none, seen(id)],
+      ['nobody, without a subject', asked(operation, 'issuer=i'), none, seen(id)],
+      ['a refusal', asked(operation, PAIR), error(403), seen(id)],
+      ['a status of its own', asked(operation, PAIR), none, seen(id, 202)],
+      ['a status of its own, the other way', asked(operation, PAIR), seen(first), none],
+    ],
+  }
+}
+
+function endOfLife(operation: Operation): SignRows {
+  const known = { main_package_name: 'nodejs', main_package_version: { version: '20' }, grace_status: 'GRACE_ACTIVE' }
+  const whole = { id: child(1), name: '20', tag_status: 'TAG_ACTIVE', ...known, grace_period_expiry_date: '2026-10-31T00:00:00Z' }
+  const { changed, lacking, list } = changes(operation, whole)
+  const status = (v1: string, v2: unknown) => changed(`${v1} → ${v2}`, { tag_status: v2 }, { ...whole, tag_status: v1 })
+  return {
+    inside: [
+      changed('no package', { main_package_name: '' }),
+      changed('no version', { main_package_version: null }),
+      changed('no grace', { grace_status: 'GRACE_NOT_ELIGIBLE' }),
+      changed('no expiry', { grace_period_expiry_date: null }),
+      status('TAG_ACTIVE', 'TAG_INACTIVE'),
+      status('TAG_IN_GRACE', 'TAG_INACTIVE'),
+      status('TAG_INACTIVE', 'TAG_ACTIVE'),
+      status('TAG_IN_GRACE', 'TAG_ACTIVE'),
+    ],
+    outside: [
+      changed('another package', { main_package_name: 'node' }),
+      changed('a version that is text', { main_package_version: '' }),
+      changed('an expiry that is a number', { grace_period_expiry_date: 0 }),
+      changed('another grace', { grace_status: 'GRACE_EXPIRED' }),
+      status('TAG_ACTIVE', 'TAG_IN_GRACE'),
+      status('TAG_INACTIVE', 'TAG_IN_GRACE'),
+      status('TAG_ACTIVE', ''),
+      status('TAG_ACTIVE', null),
+      changed('another name', { name: '21' }),
+      ...Object.keys(whole).map((name) => lacking(`no ${name}`, name)),
+      ['a row', asked(operation), list(whole, { ...whole, id: child(2) }), list(whole)],
+    ],
+  }
+}
+
+const COUNTS = ['offset', 'limit', 'page', 'page_number', 'per_page']
+const FAMILIES = [
+  ['offset', 'limit'],
+  ['page', 'page_size'],
+  ['page_number', 'per_page'],
+]
+
+/** Both orders of two windows of different kinds. */
+function pairsOfWindows(first: number, second: number): readonly string[] {
+  return FAMILIES.flatMap((family, at) =>
+    FAMILIES.slice(at + 1).flatMap((other) => family.flatMap((a) => other.map((b) => `${a}=${first}&${b}=${second}`))),
+  )
+}
+
+function windows(operation: Operation): SignRows {
+  const row = (query: string, v1 = seen({ items: [] }), v2 = error(400)): SignRow => [query, asked(operation, query), v1, v2]
+  const each = (value: string) => COUNTS.map((name) => `${name}=${value}`)
+  const inside = [...each('-1'), ...each('abc'), 'limit=1&limit=2', 'pageNumber=-1', ...pairsOfWindows(1, 2)]
+  const right = ['', ...each('5'), ...each('0'), ...pairsOfWindows(0, 2), ...pairsOfWindows(1, 0)]
+  const outside = [...right, 'colour=red', 'page_size=-1', 'page_token=abc', 'skip=-1', 'order_by=colour']
+  return {
+    inside: inside.map((query) => row(query)),
+    outside: [
+      ...outside.map((query) => row(query)),
+      ...inside.flatMap((query) => [
+        row(query, error(403)),
+        row(query, undefined, error(403)),
+        row(query, undefined, error(400, { code: 9 })),
+        row(query, error(400), seen({ items: [] })),
+        row(query, undefined, seen({ code: 3, message: '', details: [] }, 202)),
+      ]),
+    ],
+  }
+}
+
+function repoCount(operation: Operation): SignRows {
+  const request = asked(operation, '', { id: child(1) })
+  const counted = (v1: unknown, v2: unknown): SignRow => [`${v1} → ${v2}`, request, seen({ count: v1 }), seen({ count: v2 })]
+  return {
+    inside: [
+      counted('5', '3'),
+      counted('9007199254740993', '9007199254740992'),
+      ['a caller whom v1 refuses', request, error(403), seen({ count: '0' })],
+    ],
+    outside: [
+      counted('5', '0'),
+      counted('5', '7'),
+      counted('0', '1'),
+      counted('5', '-1'),
+      counted('5', ''),
+      counted('5', '3.5'),
+      counted('5', 3),
+      counted('5', null),
+      ['no count', request, seen({ count: '5' }), seen({})],
+      ['a refusal of v2', request, seen({ count: '5' }), error(403)],
+      ['a refusal of what v1 does not find', request, error(404), seen({ count: '0' })],
+      ['another answer', request, error(403), seen({ total: '0' })],
+      ['a status of its own', request, error(403), seen({ count: '0' }, 202)],
+    ],
+  }
+}
+
+function summary(operation: Operation): SignRows {
+  const empty = { id: child(1), tag_count: '0', last_updated: null, latest_tag: null, latest_version: '' }
+  const [known, unknown] = [asked(operation, '', { repo_id: child(1) }), asked(operation, '', { repo_id: 'nonsense' })]
+  const full = { id: child(1), tag_count: '1', last_updated: 't', latest_tag: { name: 'latest' }, latest_version: '1' }
+  const spoilt = Object.entries(full).filter(([name]) => name !== 'id')
+  return {
+    inside: [
+      ['a repo that may not be read', known, error(403), seen(empty)],
+      ['an id that is no uid', unknown, error(400), seen(empty)],
+    ],
+    outside: [
+      ...spoilt.flatMap(([name, value]): SignRow[] => [
+        [`${name} of a repo that may not be read`, known, error(403), seen({ ...empty, [name]: value })],
+        [`${name} of no uid`, unknown, error(400), seen({ ...empty, [name]: value })],
+        [`no ${name}`, known, error(403), seen(without(empty, [name]))],
+      ]),
+      ['an empty summary of a repo with tags', known, seen(full), seen(empty)],
+      ['a wrong parameter of a known repo', known, error(400), seen(empty)],
+      ['a repo that v1 does not find', known, error(404), seen(empty)],
+      ['no uid that v1 does not find', unknown, error(404), seen(empty)],
+      ['a status of its own', known, error(403), seen(empty, 202)],
+      ['a status of its own for no uid', unknown, error(400), seen(empty, 202)],
+    ],
+  }
+}
+
+function moves(operation: Operation): SignRows {
+  const event = { id: child(2), timestamp: 't', findings: '', author: 'a' }
+  const moved = { ...event, component_location_changed: { previous_location: 'a', new_location: 'b' } }
+  const found = { ...event, detection: { manual: {} } }
+  const isNested = operation.id.endsWith('advisories.list')
+  const answer = (...events: JsonObject[]) => seen({ items: isNested ? [{ id: child(1), events }] : events, next_page_token: '' })
+  const row = (name: string, v1: JsonObject, ...v2: JsonObject[]): SignRow => [name, asked(operation), answer(v1), answer(...v2)]
+  return {
+    inside: [row('an event that moved a component', moved, event)],
+    outside: [
+      row('another event', found, event),
+      row('another location', moved, { ...event, component_location_changed: { previous_location: 'a', new_location: 'c' } }),
+      row('an unset type', moved, { ...event, component_location_changed: null }),
+      row('another type', moved, found),
+      row('no event', moved),
+      row('an extra type', event, moved),
+    ],
+  }
+}
+
+function origin(operation: Operation): SignRows {
+  const known = { source_type: 'SOURCE_TYPE_INTERNAL', malware_scanned: true, malware_malicious: true }
+  const whole = { id: child(1), version: '1.0', ...known, upstream_published_date: '2026-01-01T00:00:00Z' }
+  const { changed, lacking } = changes(operation, whole)
+  return {
+    inside: [
+      changed('no source', { source_type: 'SOURCE_TYPE_UNSPECIFIED' }),
+      changed('not scanned', { malware_scanned: false }),
+      changed('not malicious', { malware_malicious: false }),
+      changed('no date', { upstream_published_date: null }),
+    ],
+    outside: [
+      changed('another source', { source_type: 'SOURCE_TYPE_UPSTREAM' }),
+      changed('a scan where v1 had none', { malware_scanned: true }, { ...whole, malware_scanned: false }),
+      changed('another date', { upstream_published_date: '' }),
+      changed('a date that is a number', { upstream_published_date: 0 }),
+      changed('another version', { version: '1.1' }),
+      ...Object.keys(whole).map((name) => lacking(`no ${name}`, name)),
+    ],
+  }
+}

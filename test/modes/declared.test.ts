@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { mappings } from '../../mappings/index.ts'
+import { judgeCutover } from '../../src/diff/cutover/cutover.ts'
+import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import { type Stage, startStage } from '../stage/stage.ts'
+
+let stage: Stage
+afterEach(() => stage.close())
+
+const start = async () => {
+  stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' }, 'diff.perSecond': 0, 'log.level': 'info' })
+}
+
+/** Returns what `cutover` says of each operation that was asked. */
+async function standings(): Promise<Readonly<Record<string, string>>> {
+  const { operations: evidence, traffic } = await stage.evidence()
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const seen = { evidence, traffic: new Map(Object.entries(traffic)), clients: [] }
+  const verdict = judgeCutover({ ...seen, operations, target: 0.001, withoutV1: false })
+  return Object.fromEntries(verdict.operations.map(({ operation, standing }) => [operation, standing]))
+}
+
+const refused = JSON.stringify({
+  code: 3,
+  message: 'Invalid argument',
+  details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'INVALID_ARGUMENT', domain: 'x' }],
+})
+
+/** One plain request to each operation that may be refused for the window that it asks for, or for what v2 lacks. */
+async function plainRequests(): Promise<readonly string[]> {
+  const idOf = async (path: string) => encodeURIComponent((await stage.request('GET', `${path}?page_size=1`)).body.items[0].id)
+  const [advisories, artifacts] = ['/vulnerabilities/v1/advisories', '/libraries/v1/artifacts'] as const
+  return [
+    advisories,
+    `${advisories}/${await idOf(advisories)}/events`,
+    artifacts,
+    `${artifacts}/count`,
+    `${artifacts}/${await idOf(artifacts)}/versions`,
+    `/registry/v1/eoltags?uidp.children_of=${await idOf('/registry/v1/repos')}`,
+    '/advisory/v1/metadata',
+  ]
+}
+
+describe('a v2 that answers 400 to everything', () => {
+  it.each([
+    ['without parameters', ''],
+    ['for a right window', 'limit=5&offset=0'],
+  ])('is a mismatch in every request %s, and no operation can be cut over', async (_, query) => {
+    await start()
+    const paths = await plainRequests()
+    await stage.settled()
+    for (const service of ['vulnerabilities', 'libraries', 'registry', 'advisory']) {
+      await stage.fault({ match: `GET /${service}/v2/`, status: 400, body: refused })
+    }
+    for (const path of paths) expect((await stage.request('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`)).status).toBe(200)
+    await stage.settled()
+    const { operations } = await stage.evidence()
+    const alarms = operations.filter(({ mismatches, expected }) => mismatches > 0 || expected > 0)
+    expect(alarms.map(({ operation, mismatches, expected }) => [operation, mismatches, expected])).toEqual(
+      [
+        'advisory.vulnerability_metadata.list',
+        'libraries.artifacts.count',
+        'libraries.artifacts.list',
+        'libraries.artifacts.list_versions',
+        'registry.eol_tags.list',
+        'vulnerabilities.advisories.list',
+        'vulnerabilities.advisory_events.list',
+      ].map((operation) => [operation, 1, 0]),
+    )
+    const standing = await standings()
+    expect(alarms.map(({ operation }) => standing[operation])).toEqual(alarms.map(() => 'outside'))
+  })
+})
+
+describe('a count of repos', () => {
+  it('is a mismatch if v2 has lost every repo', async () => {
+    await start()
+    const token = stage.sandbox.tokens.admin
+    const repos = (await stage.request('GET', '/registry/v1/repos', { token })).body.items as { sync_config?: { source: string } }[]
+    const [source] = new Set(repos.flatMap(({ sync_config }) => sync_config?.source ?? []))
+    const path = `/registry/v1/repocountbysource/${source}`
+    await stage.request('GET', path, { token })
+    await stage.settled()
+    expect(await counts()).toMatchObject({ mismatches: 0 })
+    await stage.fault({ match: 'GET /registry/v2/repos', body: JSON.stringify({ repos: [], nextPageToken: '', totalCount: '0' }) })
+    expect((await stage.request('GET', path, { token })).body.count).not.toBe('0')
+    await stage.settled()
+    expect(await counts()).toMatchObject({ mismatches: 1 })
+    expect(await standings()).toMatchObject({ 'registry.repo_count_by_source.get': 'outside' })
+  })
+
+  const counts = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'registry.repo_count_by_source.get')
+})

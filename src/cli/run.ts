@@ -2,44 +2,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { nearest } from '../config/nearest.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED, type Process } from './command.ts'
-import { mismatchCase } from './commands/case.ts'
-import { clients } from './commands/clients.ts'
-import { cutover } from './commands/cutover.ts'
-import { demo } from './commands/demo.ts'
-import { explain } from './commands/explain.ts'
-import { operations } from './commands/operations.ts'
-import { replay } from './commands/replay.ts'
-import { report } from './commands/report.ts'
-import { sandbox } from './commands/sandbox.ts'
-import { sandboxToken } from './commands/sandbox-token.ts'
-import { serve } from './commands/serve.ts'
 import { failureLines } from './failure.ts'
 import { helpFor, overview } from './help.ts'
+import { COMMANDS } from './known-commands.ts'
 import { printable } from './printable.ts'
-
-const COMMANDS: readonly Command[] = [
-  demo,
-  serve,
-  sandbox,
-  sandboxToken,
-  operations,
-  explain,
-  clients,
-  cutover,
-  mismatchCase,
-  report,
-  replay,
-]
 
 /** Runs the command that `argv` (without node and script) names and returns its exit code. */
 export async function run(argv: readonly string[], outside: Process): Promise<number> {
   const io = printable(outside)
   const [first = '--help'] = argv
   if (first === '--version') return say(io, version())
-  if (first === '--help' || first === 'help') return say(io, overview(COMMANDS))
-  const command = find(argv)
+  if (first === '--help' || first === 'help') return say(io, overview(await Promise.all(Object.values(COMMANDS).map((load) => load()))))
+  const words = find(argv)
+  const command = await COMMANDS[words]?.()
   if (!command) return misused(io, unknownCommand(first))
-  const parsed = parse(command, argv.slice(wordsOf(command).length))
+  const parsed = parse(words, command, argv.slice(words.split(' ').length))
   if ('problem' in parsed) return misused(io, parsed.problem)
   if (parsed.flags.help) return say(io, helpFor(command))
   if (!takes(command, parsed.args.length)) return misused(io, `Usage: crosswalk ${command.usage}`)
@@ -51,21 +28,21 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   }
 }
 
-/** Finds the command whose words begin `argv`; the longer match, `sandbox token`, wins over `sandbox`. */
-function find(argv: readonly string[]): Command | undefined {
-  const fits = (command: Command) => wordsOf(command).every((word, at) => argv[at] === word)
-  return COMMANDS.filter(fits).sort((a, b) => wordsOf(b).length - wordsOf(a).length)[0]
+/** Returns the words of the command that begin `argv`, or `''`; the longer ones, `sandbox token`, win over `sandbox`. */
+function find(argv: readonly string[]): string {
+  const fits = (words: string) => words.split(' ').every((word, at) => argv[at] === word)
+  return (
+    Object.keys(COMMANDS)
+      .filter(fits)
+      .sort((a, b) => b.length - a.length)[0] ?? ''
+  )
 }
 
 function takes({ args = [], more }: Command, given: number): boolean {
   return more ? given >= args.length : given === args.length
 }
 
-function wordsOf({ usage }: Command): readonly string[] {
-  return usage.split(' ').filter((word) => /^[a-z]+$/.test(word))
-}
-
-function parse(command: Command, args: readonly string[]): { flags: Flags; args: readonly string[] } | { problem: string } {
+function parse(words: string, command: Command, args: readonly string[]): { flags: Flags; args: readonly string[] } | { problem: string } {
   const types = Object.entries(command.flags).map(([name, flag]) => {
     return [name, { type: flag.switch ? 'boolean' : 'string', multiple: flag.more === true }] as const
   })
@@ -74,12 +51,11 @@ function parse(command: Command, args: readonly string[]): { flags: Flags; args:
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     return { flags: values as Flags, args: positionals }
   } catch (error) {
-    return { problem: unknownFlag(command, error as NodeJS.ErrnoException) }
+    return { problem: unknownFlag(words, command, error as NodeJS.ErrnoException) }
   }
 }
 
-function unknownFlag(command: Command, { code, message }: NodeJS.ErrnoException): string {
-  const words = wordsOf(command).join(' ')
+function unknownFlag(words: string, command: Command, { code, message }: NodeJS.ErrnoException): string {
   const name = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? /'--([^' ]+)/.exec(message)?.[1] : undefined
   if (name === undefined) return `crosswalk ${words}: ${message.split('\n')[0]}.`
   const near = nearest(name, Object.keys(command.flags))
@@ -87,10 +63,8 @@ function unknownFlag(command: Command, { code, message }: NodeJS.ErrnoException)
 }
 
 function unknownCommand(word: string): string {
-  const near = nearest(
-    word,
-    COMMANDS.map((command) => wordsOf(command)[0] ?? ''),
-  )
+  const firsts = Object.keys(COMMANDS).map((words) => words.split(' ')[0] ?? '')
+  const near = nearest(word, firsts)
   return `There is no command "${word}"; ${near ? `did you mean "${near}"?` : 'crosswalk --help lists the commands.'}`
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
+import { COMMANDS } from '../../src/cli/known-commands.ts'
 import type { OperationRow } from '../../src/explain/operation-rows.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { runCommand } from './support.ts'
@@ -13,6 +14,10 @@ describe('the command line', () => {
       expect(code).toBe(0)
       for (const word of ['demo', 'serve', 'sandbox token', 'operations', 'explain']) expect(out).toContain(`crosswalk ${word}`)
     }
+  })
+
+  it.each(Object.entries(COMMANDS))('calls %s by the first words of its usage', async (words, load) => {
+    expect(`${(await load()).usage} `.startsWith(`${words} `)).toBe(true)
   })
 
   it('prints its version', async () => {

@@ -1,0 +1,16 @@
+import type { Command } from './command.ts'
+
+/** The commands by the words that call them. Each is loaded when it is needed: `cutover` starts without the parts of a server. */
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import('./commands/demo.ts')).demo,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
+  'sandbox token': async () => (await import('./commands/sandbox-token.ts')).sandboxToken,
+  operations: async () => (await import('./commands/operations.ts')).operations,
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  clients: async () => (await import('./commands/clients.ts')).clients,
+  cutover: async () => (await import('./commands/cutover.ts')).cutover,
+  case: async () => (await import('./commands/case.ts')).mismatchCase,
+  report: async () => (await import('./commands/report.ts')).report,
+  replay: async () => (await import('./commands/replay.ts')).replay,
+}

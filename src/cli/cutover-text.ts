@@ -1,6 +1,6 @@
 import type { CutoverVerdict } from '../diff/cutover/cutover.ts'
 import type { CutoverScope } from '../diff/cutover/cutover-scope.ts'
-import type { OperationVerdict } from '../diff/cutover/operation-verdict.ts'
+import type { OperationVerdict, Standing } from '../diff/cutover/operation-verdict.ts'
 import type { Replicas } from '../diff/cutover/replicas.ts'
 import { OBSERVATION } from '../diff/evidence/observation.ts'
 import { many } from '../diff/many.ts'
@@ -47,9 +47,11 @@ export function cutoverLines({ ready, operations, reasons, asked, strangers, ass
 }
 
 function lineOf({ standing, blocks, reason }: OperationVerdict): string {
-  const mark = blocks ? 'no' : standing === 'v1-only' ? 'v1' : 'ok'
-  return `  ${mark}   ${reason}`
+  return `  ${blocks ? 'no' : (MARKS[standing] ?? 'ok')}   ${reason}`
 }
+
+/** What is not in the way, and not proven either. */
+const MARKS: Partial<Readonly<Record<Standing, string>>> = { 'v1-only': 'v1', unverifiable: '--' }
 
 /** Requests that no service accepted prove nothing. The person who decides should still know their number. */
 function notCounted(strangers: CutoverAnswer['strangers']): readonly string[] {

@@ -2,7 +2,7 @@ import type { Mapping, Operation } from '../tables/operations/operation.ts'
 import { withV1Values } from '../tables/operations/v1-values.ts'
 import type { CostOf } from './cost.ts'
 import { sampleOf } from './sample.ts'
-import type { Summary } from './summary/summary.ts'
+import type { Summary, UnknownRequest } from './summary/summary.ts'
 import type { Counted } from './traffic/recorded-traffic.ts'
 
 /** Gathers the counts in records and logs of the proxy until all of them are read. */
@@ -40,7 +40,7 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, summar
           const use = { times, client: client === '' ? undefined : client }
           if (id === 'native') summary.native(use)
           else if (operation && mean) summary.operation({ ...use, operation, cost: mean })
-          else summary.unknown(use, ...unknownOf(id), 'no operation')
+          else summary.unknown(use, unknownOf(id))
         }
       }
     },
@@ -48,9 +48,11 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, summar
 }
 
 /** Returns the method and path of a request that v1 answered and no table has, as far as they are recorded. */
-function unknownOf(id: string): [method: string, path: string] {
+function unknownOf(id: string): UnknownRequest {
   const [, method, path] = /^unknown (\S+) (.*)$/s.exec(id) ?? []
-  return method !== undefined && path !== undefined ? [method, path] : ['', `(${id === 'unknown' ? 'not recorded' : id})`]
+  const isKnown = method !== undefined && path !== undefined
+  const named = isKnown ? { method, path } : { method: '', path: `(${id === 'unknown' ? 'not recorded' : id})` }
+  return { ...named, why: 'no operation', answered: isKnown || id === 'unknown' }
 }
 
 /** Returns the mean cost of the recorded shapes, or the cost of the operation's plainest request if there are none. */

@@ -44,10 +44,15 @@ function addSent(item: RecordedRequest, placeOf: ReturnType<typeof createRouteRe
   const place = placeOf(item)
   const use = { times: 1, client: item.client, at: item.at }
   if (place.kind === 'native') summary.native(use)
-  else if (place.kind === 'unknown') summary.unknown(use, item.method, place.path, place.why)
+  else if (place.kind === 'unknown')
+    summary.unknown(use, { method: item.method, path: place.path, why: place.why, answered: isSuccess(item.status) })
   else if (place.kind === 'refused')
     summary.operation({ ...use, operation: place.operation, cost: { calls: 0, kept: 0, refused: place.error } })
   else summary.operation({ ...use, operation: place.operation, cost: cost(place.operation, place.request), ...dropped(place) })
+}
+
+function isSuccess(status: number | undefined): boolean {
+  return status !== undefined && status < 400
 }
 
 function dropped({ operation, request }: { readonly operation: Operation; readonly request: V1Request }) {

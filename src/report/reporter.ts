@@ -129,7 +129,7 @@ function modesByOperation(clients: readonly Client[]): ReadonlyMap<string, reado
   return found
 }
 
-const RANKS: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']
+const RANKS: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'unverifiable', 'inside']
 
 function worstFirst(a: OperationReport, b: OperationReport): number {
   return RANKS.indexOf(a.standing) - RANKS.indexOf(b.standing) || b.calls + b.comparisons - (a.calls + a.comparisons)

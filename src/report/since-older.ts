@@ -11,7 +11,7 @@ const older = z.object({
   operations: z.array(
     z.object({
       operation: z.string(),
-      standing: z.enum(['inside', 'outside', 'inconclusive', 'v1-only']),
+      standing: z.enum(['inside', 'outside', 'inconclusive', 'v1-only', 'unverifiable']),
       n: z.number(),
       bound: z.number(),
       mismatches: z.number(),

@@ -50,8 +50,17 @@ describe('an access log of known content', () => {
       { method: 'PATCH', path: '/iam/v1/groups', why: 'another method', requests: 1 },
     ])
     expect(told.clients).toEqual([
-      { client: 'ci', requests: 5, served: 3, v1Only: 0, unknown: 2, v2Calls: 3, blockers: [] },
-      { client: '192.0.2.7', requests: 4, served: 2, v1Only: 1, unknown: 0, v2Calls: 11, blockers: ['registry.vuln_reports.list'] },
+      { client: 'ci', requests: 5, served: 3, v1Only: 0, unknown: 2, unclear: 2, v2Calls: 3, blockers: [] },
+      {
+        client: '192.0.2.7',
+        requests: 4,
+        served: 2,
+        v1Only: 1,
+        unknown: 0,
+        unclear: 0,
+        v2Calls: 11,
+        blockers: ['registry.vuln_reports.list'],
+      },
     ])
     expect(told.differences.find(({ code }) => code === 'v1-only')).toMatchObject({ requests: 1 })
   })
@@ -90,13 +99,13 @@ describe('an access log of known content', () => {
   it('lets no client move that asks for something no table has', async () => {
     const log = [
       logLine(1, 'ci', 'GET /iam/v1/groups HTTP/1.1'),
-      logLine(2, 'ci', 'GET /registry/v1/repos/a/diff HTTP/1.1'),
+      logLine(2, 'ci', 'GET /registry/v1/repos/0123456789abcdef/diff HTTP/1.1'),
       logLine(3, 'web', 'GET /iam/v1/groups HTTP/1.1'),
       logLine(4, 'scan', 'GET /libraries/v1/artifacts?ecosystems=GO HTTP/1.1'),
     ]
     const { out } = await runCommand(['replay', await file('access.log', log.join('\n'))])
     expect(out.split('\n').slice(out.split('\n').indexOf('clients') + 1, -4)).toEqual([
-      '  ci    2 requests  1 served, 0 v1-only, 1 unknown  1 v2 call   look at its unknown paths first',
+      '  ci    2 requests  1 served, 0 v1-only, 1 unknown  1 v2 call   needs v1 for unknown GET /registry/v1/repos/…/diff',
       '  web   1 request   1 served, 0 v1-only             1 v2 call   could move to v2',
       '  scan  1 request   0 served, 1 v1-only             0 v2 calls  needs v1 for libraries.artifacts.list?ecosystems',
     ])
@@ -202,7 +211,9 @@ describe('records of known content', () => {
     )
     expect(told.coverage).toEqual({ served: 0, v1Only: 2, unknown: 3, native: 0 })
     expect(told.unknown).toEqual([{ method: 'GET', path: '/registry/v1/repos/…/diff', why: 'no operation', requests: 3 }])
-    expect(told.clients).toMatchObject([{ unknown: 3, v1Only: 2, blockers: ['libraries.artifacts.list?ecosystems'] }])
+    expect(told.clients).toMatchObject([
+      { unknown: 3, v1Only: 2, blockers: ['libraries.artifacts.list?ecosystems', 'unknown GET /registry/v1/repos/…/diff'] },
+    ])
   })
 
   it('without sums are counted one by one, like lines of the proxy’s own log', async () => {

@@ -51,11 +51,16 @@ export function judgeCutover({ target, withoutV1, evidence, traffic, clients, op
 }
 
 function conclusion(verdicts: readonly OperationVerdict[], target: number): string {
-  const [inside, stays] = [count(verdicts, 'inside'), count(verdicts, 'v1-only')]
+  const inside = count(verdicts, 'inside')
   if (verdicts.length === 0) return 'No v1 request was seen yet: nothing is known.'
-  if (inside === 0) return 'No request was seen that v2 could answer: nothing is known.'
+  if (inside === 0) return 'No request was seen whose answer could be compared: nothing is known.'
   const done = `All ${inside} operations with traffic have a bound of ${percent(target)} or less`
-  return stays === 0 ? `${done}.` : `${done}; ${stays} more ${stays === 1 ? 'stays' : 'stay'} with v1.`
+  const [stays, unverifiable] = [count(verdicts, 'v1-only'), count(verdicts, 'unverifiable')]
+  const more = [
+    ...(stays > 0 ? [`${stays} more ${stays === 1 ? 'stays' : 'stay'} with v1`] : []),
+    ...(unverifiable > 0 ? [`${unverifiable} more cannot be verified`] : []),
+  ]
+  return `${[done, ...more].join('; ')}.`
 }
 
 function count(verdicts: readonly OperationVerdict[], standing: Standing): number {

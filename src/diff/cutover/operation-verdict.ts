@@ -1,14 +1,16 @@
+import { isReadBack } from '../../tables/operations/read-back.ts'
 import type { Use } from '../clients/uses.ts'
 import { moreNeeded, noEvidence, type OperationEvidence } from '../evidence/evidence.ts'
 import { type EvidenceStanding, reasonOf, standingOf } from '../evidence/standing.ts'
+import { wrongOf } from '../evidence/wrong.ts'
 import { many } from '../many.ts'
 import type { Caller } from '../records/record.ts'
 
 /**
  * `inside`: at 95 %, fewer answers than the target are wrong. `outside`: more were wrong. `inconclusive`: too little is known, never a
- * pass. `v1-only`: v2 cannot answer it.
+ * pass. `v1-only`: v2 cannot answer it. `unverifiable`: a write that v2 answers and no read can show, so that no evidence is possible.
  */
-export type Standing = EvidenceStanding | 'v1-only'
+export type Standing = EvidenceStanding | 'v1-only' | 'unverifiable'
 
 /** Calls of one operation by one client. */
 export interface ClientCalls extends Caller {
@@ -23,7 +25,7 @@ export interface OperationVerdict {
   readonly blocks: boolean
   /** One sentence that gives the reason. */
   readonly reason: string
-  /** Clean observations that are still needed; undefined for an operation that v2 cannot answer. */
+  /** Clean observations that are still needed; undefined where none is possible. */
   readonly needed: number | undefined
   /** Requests of clients, compared or not. */
   readonly calls: number
@@ -49,6 +51,10 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   if (use?.kind === 'v1-only') {
     return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
   }
+  if (use?.readBack && !isReadBack(use.readBack) && !(evidence && wrongOf(evidence) > 0)) {
+    const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`
+    return { ...seen, standing: 'unverifiable', blocks: false, reason, needed: undefined }
+  }
   const needed = moreNeeded(evidence ?? noEvidence(id), aim.target)
   if (!evidence) {
     const reason = `${id} had ${many(calls, 'request')} and no comparison: put it into a diff mode.`
@@ -58,10 +64,13 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
 }
 
-function v1OnlyReason({ id, calls, clients }: OperationCase, { because }: Use, { withoutV1 }: Aim): string {
-  const uses = `${many(calls, 'call')} by ${many(clients.length, 'client')}`
-  if (!withoutV1) return `${id} stays with v1 (${uses}): ${because}.`
-  return `${id} needs a v1 service (${uses}${named(clients)}): ${because}.`
+function v1OnlyReason(one: OperationCase, { because }: Use, { withoutV1 }: Aim): string {
+  if (!withoutV1) return `${one.id} stays with v1 (${usesOf(one)}): ${because}.`
+  return `${one.id} needs a v1 service (${usesOf(one)}${named(one.clients)}): ${because}.`
+}
+
+function usesOf({ calls, clients }: OperationCase): string {
+  return `${many(calls, 'call')} by ${many(clients.length, 'client')}`
 }
 
 /** Maximum clients that a sentence names. */

@@ -7,8 +7,9 @@ export interface ClientSum {
   served: number
   v1Only: number
   unknown: number
+  unclear: number
   v2Calls: number
-  /** v1-only operations that it uses. */
+  /** What it uses and only v1 answers. */
   readonly blockers: Set<string>
 }
 
@@ -42,7 +43,7 @@ export function createClientSums(most: number): ClientSums {
 }
 
 function newClient(): ClientSum {
-  return { requests: 0, served: 0, v1Only: 0, unknown: 0, v2Calls: 0, blockers: new Set() }
+  return { requests: 0, served: 0, v1Only: 0, unknown: 0, unclear: 0, v2Calls: 0, blockers: new Set() }
 }
 
 function rowOf([client, { blockers, v2Calls, ...counts }]: readonly [string, ClientSum]): ClientRow {

@@ -72,9 +72,11 @@ export interface ClientRow {
   readonly requests: number
   readonly served: number
   readonly v1Only: number
-  /** It is unknown whether v2 has what they ask for. */
+  /** Requests that no table has. */
   readonly unknown: number
+  /** Unknown requests that v1 did not answer with success, as far as it is recorded. */
+  readonly unclear: number
   readonly v2Calls: number
-  /** v1-only operations that it uses. */
+  /** What it uses and only v1 answers: v1-only operations, and unknown requests that v1 answered with success. */
   readonly blockers: readonly string[]
 }

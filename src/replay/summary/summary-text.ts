@@ -55,10 +55,10 @@ function droppedLines({ operation, droppedParameters, droppedMembers }: Replayed
   return [...lines(droppedParameters, 'parameter'), ...lines(droppedMembers, 'member')]
 }
 
-function clientCells({ client, requests, served, v1Only, unknown, v2Calls, blockers }: ClientRow): readonly string[] {
+function clientCells({ client, requests, served, v1Only, unknown, unclear, v2Calls, blockers }: ClientRow): readonly string[] {
   const needs = blockers.length > 0 ? [`needs v1 for ${blockers.join(', ')}`] : []
-  const unclear = unknown > 0 ? ['look at its unknown paths first'] : []
-  const move = [...needs, ...unclear].join('; ') || 'could move to v2'
+  const unsure = unclear > 0 ? ['look at its unknown paths first'] : []
+  const move = [...needs, ...unsure].join('; ') || 'could move to v2'
   const counts = [`${served} served, ${v1Only} v1-only`, ...(unknown > 0 ? [`${unknown} unknown`] : [])].join(', ')
   return [client, many(requests, 'request'), counts, many(v2Calls, 'v2 call'), move]
 }

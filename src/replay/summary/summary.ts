@@ -1,3 +1,4 @@
+import { createUnknownUses } from '../../diff/clients/uses.ts'
 import { createClientSums } from './client-sums.ts'
 import { createOperationSums, differenceRows } from './operation-sums.ts'
 import type { Coverage, Replayed, UnknownRow } from './replayed.ts'
@@ -7,11 +8,17 @@ import { createTimeSums } from './time-sums.ts'
 /** Adds up the results of replaying. */
 export interface Summary {
   operation(group: OperationRequests): void
-  unknown(group: RequestGroup, method: string, path: string, why: string): void
+  unknown(group: RequestGroup, request: UnknownRequest): void
   native(group: RequestGroup): void
   /** Extends the span of the traffic. */
   seenAt(at: number | undefined): void
   result(): Sums
+}
+
+/** A request that no table has; its path holds no id. */
+export interface UnknownRequest extends Omit<UnknownRow, 'requests'> {
+  /** v1 answered it with success, so its client misses it without v1. */
+  readonly answered: boolean
 }
 
 type Sums = Pick<Replayed, 'requests' | 'span' | 'coverage' | 'v2' | 'operations' | 'differences' | 'unknown' | 'clients' | 'uncounted'>
@@ -32,6 +39,7 @@ export function createSummary({ differencesOf, seenOf }: SummarySettings): Summa
   const unknown = new Map<string, { -readonly [Key in keyof UnknownRow]: UnknownRow[Key] }>()
   const coverage: { -readonly [Key in keyof Coverage]: number } = { served: 0, v1Only: 0, unknown: 0, native: 0 }
   const total = { calls: 0, kept: 0 }
+  const unknownUse = createUnknownUses()
   return {
     seenAt: times.seenAt,
     operation(group) {
@@ -51,14 +59,17 @@ export function createSummary({ differencesOf, seenOf }: SummarySettings): Summa
       times.add(group, calls)
       times.seenAt(at)
     },
-    unknown(group, method, path, why) {
+    unknown(group, { answered, ...request }) {
+      const { method, path } = request
       coverage.unknown += group.times
       const client = clients.add(group)
       if (client) client.unknown += group.times
+      if (client && answered) client.blockers.add(unknownUse(method, path))
+      else if (client) client.unclear += group.times
       times.add(group, 0)
       times.seenAt(group.at)
       const key = `${method} ${path}`
-      const row = unknown.get(key) ?? { method, path, why, requests: 0 }
+      const row = unknown.get(key) ?? { ...request, requests: 0 }
       if (unknown.size < MOST || unknown.has(key)) unknown.set(key, row)
       row.requests += group.times
     },

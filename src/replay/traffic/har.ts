@@ -7,7 +7,7 @@ const header = z.object({ name: z.string(), value: z.string() })
 /** A field of a form. Some archives write fields instead of the body's text. */
 const field = z.object({ name: z.string(), value: z.string().default('') })
 
-/** The parts of an entry that are read. Cookies, other headers and answers are ignored. */
+/** The parts of an entry that are read. Cookies, other headers and the contents of answers are ignored. */
 const entry = z.object({
   startedDateTime: z.string().optional(),
   request: z.object({
@@ -16,6 +16,10 @@ const entry = z.object({
     headers: z.array(header).default([]),
     postData: z.object({ text: z.string().optional(), params: z.array(field).optional() }).optional(),
   }),
+  response: z
+    .object({ status: z.number().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
 })
 
 const archive = z.object({ log: z.object({ entries: z.array(z.unknown()) }) })
@@ -33,7 +37,7 @@ export function readHar(text: string): { readonly items: readonly RecordedReques
 function sentOf(value: unknown): readonly RecordedRequest[] {
   const read = entry.safeParse(value)
   if (!read.success || !URL.canParse(read.data.request.url)) return []
-  const { startedDateTime, request } = read.data
+  const { startedDateTime, request, response } = read.data
   const url = new URL(request.url)
   const at = Date.parse(startedDateTime ?? '')
   const headerOf = (wanted: string) => request.headers.find(({ name }) => name.toLowerCase() === wanted)?.value
@@ -50,6 +54,8 @@ function sentOf(value: unknown): readonly RecordedRequest[] {
       client: identify(headerOf('authorization')).caller,
       ...(!Number.isNaN(at) && { at }),
       ...(body !== undefined && { body }),
+      // Archives of requests without an answer have the status 0.
+      ...(response?.status && { status: response.status }),
     },
   ]
 }

@@ -22,7 +22,8 @@ export function readLogLine(line: string): RecordedRequest | undefined {
   const at = timeOf(time)
   // The log has no headers. If v1 accepted a POST where it only has a GET, the request was a form.
   const headers = method === 'POST' && status.startsWith('2') ? { 'content-type': FORM } : {}
-  return { method, url: target, headers, client: user === '-' ? address : user, ...(at !== undefined && { at }) }
+  const client = user === '-' ? address : user
+  return { method, url: target, headers, client, status: Number(status), ...(at !== undefined && { at }) }
 }
 
 /** Returns the path of a path or of an absolute URL. */

@@ -15,6 +15,8 @@ export interface RecordedRequest extends Circumstances {
   readonly headers: { readonly 'content-type'?: string; readonly 'x-http-method-override'?: string }
   /** Text of the body. */
   readonly body?: string
+  /** HTTP status of v1's answer, if it was recorded. */
+  readonly status?: number
 }
 
 /** Requests of which only the operation, or their shape, was recorded. */

@@ -7,6 +7,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   outside: 'M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5',
   inconclusive: 'M4 8h.01M8 8h.01M12 8h.01',
   'v1-only': 'M5.5 5.5 8.5 3.5V12.5M5.5 12.5H11.5',
+  unverifiable: 'M4 8H12',
   unexplained: 'M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5',
   failed: 'M8 3.5V9M8 12.3v.01',
   transient: 'M4.5 4.5 7 7M9 9 11.5 11.5M11.5 4.5 9 7M7 9 4.5 11.5',

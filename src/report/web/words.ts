@@ -7,6 +7,7 @@ export const STANDINGS: Readonly<Record<Standing, { readonly word: string; reado
   outside: { word: 'Outside', meaning: 'More answers than the target were wrong.' },
   inconclusive: { word: 'Inconclusive', meaning: 'Too little is known: never a pass.' },
   'v1-only': { word: 'v1 only', meaning: 'v2 has no counterpart: it stays with v1.' },
+  unverifiable: { word: 'Unverifiable', meaning: 'A write that no read can show: no evidence is possible.' },
 }
 
 export const STATES: Readonly<Record<DifferenceState, { readonly word: string; readonly meaning: string }>> = {
@@ -37,4 +38,4 @@ export function placeOf({ where, kind }: Pick<Difference, 'where' | 'kind'>): st
   return kind === 'status' ? 'status' : 'the whole answer'
 }
 
-export const STANDING_ORDER: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'inside']
+export const STANDING_ORDER: readonly Standing[] = ['outside', 'inconclusive', 'v1-only', 'unverifiable', 'inside']

@@ -73,6 +73,27 @@ describe('the cutover', () => {
   })
 })
 
+describe('a write that no read can show', () => {
+  const WRITE = 'iam.groups.request_access'
+
+  it('is listed, and does not block', () => {
+    const verdict = judge([[1_000], [3, 'inconclusive', WRITE]], { [LIST]: 9, [WRITE]: 5 }, { withoutV1: true })
+    expect(verdict).toMatchObject({
+      ready: true,
+      reasons: ['All 1 operations with traffic have a bound of 1 % or less; 1 more cannot be verified.'],
+      operations: [
+        { standing: 'unverifiable', blocks: false, reason: expect.stringContaining(' cannot be verified (5 calls by 0 clients): ') },
+        {},
+      ],
+    })
+    expect(judge([], { [WRITE]: 5 }).ready).toBe(false)
+  })
+
+  it('blocks if v2 fails it', () => {
+    expect(judge([[1, 'error', WRITE]]).operations).toMatchObject([{ standing: 'outside', blocks: true }])
+  })
+})
+
 describe('what only v1 answers', () => {
   const UNKNOWN = 'unknown GET /registry/v1/repos/…/diff'
   const GO = 'libraries.artifacts.list?ecosystems'
@@ -122,7 +143,7 @@ describe('what only v1 answers', () => {
   it('is never a pass alone', () => {
     expect(judge([], { [RAW]: 7 })).toMatchObject({
       ready: false,
-      reasons: ['No request was seen that v2 could answer: nothing is known.'],
+      reasons: ['No request was seen whose answer could be compared: nothing is known.'],
     })
   })
 })

@@ -106,6 +106,10 @@ const entry: fc.Arbitrary<(nth: number) => Entry> = fc.oneof(
     return (nth: number) => ({ ...traffic(caller, operation, 1 + nth, START + at), id: `t${nth}` })
   }),
   when.map((at) => (nth: number) => note(START + at, 'modes', `change ${nth}`)),
+  fc.tuple(when, fc.constantFrom(...OPERATIONS)).map(([at, operation]) => (nth: number): Entry => {
+    const repeats = { n: 2, bad: nth % 2, requests: 2 + nth, wrong: nth % 2 }
+    return { kind: 'tally', id: `s${nth}`, at: new Date(START + at).toISOString(), operation, comparisons: 2, repeats }
+  }),
 )
 
 /** Entries, and for each the files that hold it and its place in them. */

@@ -14,7 +14,8 @@ const x = (share: number) => Math.round((6 + shareAt(share) * (WIDTH - 12)) * 10
  */
 export function RangePlot({ operation, target }: { readonly operation: OperationReport; readonly target: number }) {
   const { n, bound, standing, before } = operation
-  if (standing === 'v1-only' || n === 0) return <span class="quiet">{standing === 'v1-only' ? 'not comparable' : 'not compared yet'}</span>
+  const isComparable = standing !== 'v1-only' && standing !== 'unverifiable'
+  if (!isComparable || n === 0) return <span class="quiet">{isComparable ? 'not compared yet' : 'not comparable'}</span>
   const rate = wrongOf(operation) / n
   return (
     <svg class={`range is-${standing}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence(rate, bound, target, before)}>

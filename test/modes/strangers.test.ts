@@ -36,6 +36,7 @@ describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) 
     }
     for (const method of ['POST', 'PUT', 'DELETE']) await stage.request(method, '/iam/v1/groups/x', { token: 'junk', body: {} })
     await stage.request('GET', '/registry/v1/vuln_reports', { token: 'junk' })
+    for (const path of ['/iam/v2/groups', '/iam/v2/groups?page_size=1']) await stage.request('GET', path, { token: 'junk' })
     await stage.settled()
     expect(await stage.evidence()).toMatchObject({ ...NOTHING, strangers: { 'iam.groups.list': 3, 'registry.vuln_reports.list': 1 } })
     expect(await clients()).toEqual([])
@@ -64,6 +65,14 @@ describe.each(['v1', 'diff-v1', 'diff-v2', 'v2'] as const)('in mode %s', (mode) 
     expect(await stage.evidence()).toMatchObject({ traffic: { 'iam.groups.list': 1 }, strangers: { 'iam.roles.list': 1 } })
     expect((await stage.evidence()).operations.map(({ operation }) => operation)).not.toContain('iam.roles.list')
   })
+})
+
+it('v2 traffic that is passed on is no v1 traffic, and names no caller', async () => {
+  stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' } })
+  expect((await stage.request('GET', '/iam/v2/groups')).status).toBe(200)
+  await stage.settled()
+  expect(await stage.evidence()).toMatchObject({ ...NOTHING, strangers: {} })
+  expect(await clients()).toEqual([])
 })
 
 it('a client that disconnects before its answer is not accepted by it', async () => {

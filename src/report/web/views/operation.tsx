@@ -1,14 +1,16 @@
 import { OBSERVATION } from '../../../diff/evidence/observation.ts'
+import { uncomparedSentences } from '../../../diff/evidence/uncompared.ts'
 import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
-import type { OperationReport, Quantiles } from '../../report.ts'
+import type { OperationReport } from '../../report.ts'
 import { BoundChart } from '../charts/bound-chart.tsx'
 import { Lanes } from '../charts/lanes.tsx'
 import { notesOf } from '../charts/markers.tsx'
 import { outcomeLanes } from '../charts/outcome-lanes.ts'
-import { count, many, milliseconds } from '../format.ts'
+import { count, many } from '../format.ts'
 import { StandingChip } from '../verdict.tsx'
 import { Differences, type OperationProps } from './differences.tsx'
+import { Latency } from './latency.tsx'
 
 /** Shows one operation: its verdict, its progress and its differences. */
 export function OperationView({ operation, report }: OperationProps) {
@@ -22,6 +24,7 @@ export function OperationView({ operation, report }: OperationProps) {
       <Differences operation={operation} report={report} />
       {operation.trend.length > 0 && <BoundChart operation={operation} report={report} notes={notes} />}
       {operation.steps.length > 0 && <Lanes caption="Comparisons" lanes={outcomeLanes(operation.steps)} report={report} notes={notes} />}
+      <Uncompared operation={operation} />
       {operation.latency && <Latency v1={operation.latency.v1} v2={operation.latency.v2} />}
       {operation.writes > 0 && <Unsent operation={operation} />}
     </>
@@ -85,38 +88,18 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
   )
 }
 
-/** Draws the latencies of both sides on one scale. */
-function Latency({ v1, v2 }: { readonly v1: Quantiles; readonly v2: Quantiles }) {
-  const most = Math.max(v1.p95, v2.p95, 1)
-  const rows = [
-    ['v1', v1],
-    ['v2', v2],
-  ] as const
+/** Says what was not compared, why, and what to change. */
+function Uncompared({ operation }: { readonly operation: OperationReport }) {
+  const sentences = uncomparedSentences(operation.uncompared)
+  if (sentences.length === 0) return null
   return (
-    <section aria-labelledby="latency">
-      <h2 id="latency">Time to answer</h2>
-      <table class="latency">
-        <thead class="visually-hidden">
-          <tr>
-            <th scope="col">Side</th>
-            <th scope="col">Median and 95th percentile</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, { p50, p95 }]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <svg class={`bar-pair is-${name}`} viewBox="0 0 400 16" aria-hidden="true">
-                  <rect class="far" x="0" y="4" width={Math.max(2, (p95 / most) * 400)} height="8" />
-                  <rect class="near" x="0" y="1" width={Math.max(2, (p50 / most) * 400)} height="14" />
-                </svg>
-                median {milliseconds(p50)}, 95 % within {milliseconds(p95)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <section aria-labelledby="uncompared">
+      <h2 id="uncompared">Not compared</h2>
+      <ul class="plain">
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
     </section>
   )
 }

@@ -5,6 +5,7 @@ import { anything, type Sign } from '../../tables/language/sign.ts'
 import type { Finding } from '../compare/finding.ts'
 import { segmentsOf } from '../compare/json-path.ts'
 import type { AskedRequest } from './asked-request.ts'
+import { isOfOtherWindow } from './other-window.ts'
 
 /** Tests whether a sign explains a finding about the answers to a request. */
 export type SignTest = (asked: AskedRequest, finding: Finding) => boolean
@@ -17,7 +18,8 @@ export function compileSign(sign: Sign): SignTest {
     sign.kinds.includes(finding.kind) &&
     places.some((place) => place(finding.where)) &&
     looks.every((look) => look(finding)) &&
-    isAsked?.(asked) !== false
+    isAsked?.(asked) !== false &&
+    (!sign.otherWindow || isOfOtherWindow(asked, finding))
 }
 
 type Look = (finding: Finding) => boolean

@@ -11,7 +11,9 @@ const KINDS: Readonly<Record<Exclude<DifferenceKind, 'status'>, string>> = {
 
 /** Describes a sign in Markdown: `If the request has skip that is not a whole number: HTTP 200 in v1 and 400 in v2`. */
 export function describeSign(sign: Sign): string {
-  const said = [placeOf(sign), pairsOf(sign), countsOf(sign), itemsOf(sign), shownOf(sign)].filter((part) => part !== '').join('; ')
+  const said = [placeOf(sign), pairsOf(sign), countsOf(sign), itemsOf(sign), shownOf(sign), windowOf(sign)]
+    .filter((part) => part !== '')
+    .join('; ')
   return (sign.when ? `If the request has ${describeCondition(sign.when)}: ` : '') + said
 }
 
@@ -40,6 +42,10 @@ function shownOf({ v2Shows }: Sign): string {
   if (!v2Shows) return ''
   const members = Object.entries(v2Shows).map(([name, value]) => (value === anything ? `\`${name}\`` : `\`${name}\` = ${code(value)}`))
   return `v2 shows nothing but ${members.join(', ')}`
+}
+
+function windowOf({ otherWindow }: Sign): string {
+  return otherWindow ? 'because v2 follows a window that v1 ignores' : ''
 }
 
 const FORMS: Readonly<Record<ParamForm, string>> = {

@@ -9,9 +9,9 @@ export const anything: unique symbol = Symbol('anything')
 
 /**
  * How a declared difference looks in the answers of v1 and v2 to one read. Every given member must match: the more is given, the less is
- * hidden. A request for a wrong window is refused, and no other request is:
+ * hidden. A request for an id that is no uid is answered, and no other refusal of v1 is:
  *
- *     { at: [''], kinds: ['status'], v1: 200, v2: 400, when: [{ param: 'limit', isNot: 'count' }] }
+ *     { at: [''], kinds: ['status'], v1: 400, v2: 200, when: [{ param: 'repo_id', isNot: 'uid' }] }
  */
 export interface Sign {
   /** JSON Pointers in table names. The segment `*` matches any one segment, `**` any number. `''` is the whole answer, for `status`. */
@@ -19,6 +19,11 @@ export interface Sign {
   readonly kinds: readonly DifferenceKind[]
   /** What the request must be. Absent = any request. */
   readonly when?: Condition
+  /**
+   * The request asks for a window that v1 ignores, in a list that v1 pages by token. A row is explained if it lies in the window of one
+   * side alone; a member beside the rows, if the windows differ.
+   */
+  readonly otherWindow?: true
   /** The exact value on that side; for `status` its HTTP status. Absent = any value. */
   readonly v1?: unknown
   readonly v2?: unknown

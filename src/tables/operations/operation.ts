@@ -6,6 +6,7 @@ import type { Query } from '../language/query.ts'
 import type { MaskRule, Message } from '../language/resource.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Turn } from '../plan/turn.ts'
+import type { Window } from '../plan/window.ts'
 import type { ReadBack, Takes, Unverifiable } from './read-back.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -64,6 +65,8 @@ export interface Operation {
   readonly selects?: string
   /** The members that a list answers beside its rows, if any. */
   readonly envelope?: Message
+  /** For a list that v1 paged by token: the rows that a query asks for. Throws the ApiError of a wrong window. */
+  readonly windowOf?: (query: Query) => Window
   /** The field mask with which a PUT replaces (facts §13). */
   readonly mask?: MaskRule
   readonly missing: Missing

@@ -3,10 +3,11 @@ import { fieldMask } from '../compile/mask.ts'
 import type { JsonObject } from '../json.ts'
 import { ORDER_PARAMETER } from '../language/order.ts'
 import { type Fillable, onlyVariable, variablesOf } from '../language/path.ts'
+import type { Query } from '../language/query.ts'
 import type { Message, Resource } from '../language/resource.ts'
 import { uidInPath } from '../language/uid.ts'
 import { beginList } from '../plan/list.ts'
-import { type ListOptions, SKIP_PARAMETER, TOKEN_PARAMETER, takesOrder } from '../plan/list-query.ts'
+import { type ListOptions, SKIP_PARAMETER, TOKEN_PARAMETER, takesOrder, tokenWindow } from '../plan/list-query.ts'
 import { type Call, ROWS } from '../plan/plan.ts'
 import { WINDOW_PARAMETERS } from '../plan/window.ts'
 import { action, answeredBy } from './action.ts'
@@ -38,7 +39,7 @@ export function list<Route extends string, V2 extends string>(
     answer: resource,
     rows: true,
     ...(selects !== undefined && { selects }),
-    ...(envelope && { envelope }),
+    ...(envelope && { envelope, windowOf: (query: Query) => tokenWindow(query, options) }),
     ...(options.orders && { orders: options.orders }),
     missing: 'empty',
     empty: (dialect) => ({ [ROWS]: [], ...envelope?.show[dialect]({}) }),

@@ -86,14 +86,24 @@ function sortable({ fields }: Resource, order: string | undefined): string | und
 
 /**
  * Returns the window of a list that v1 paged by token:
- * `page_size` rows from the token, or a page of the default size, or all that follows.
+ * `page_size` rows from the token, or a page of the default size, or all that follows. Without a token, other windows are followed too.
  */
-function tokenWindow(query: Query, { pages, longPages, skips }: ListOptions): Window {
+export function tokenWindow(query: Query, { pages, longPages, skips }: ListOptions): Window {
   const sizeBits = longPages ? 64 : 32
   const token = single(query, TOKEN_PARAMETER) || undefined
   const skip = skips && count(query, SKIP_PARAMETER)
-  const { take, ...window } = token ? { skip: 0, take: count(query, 'page_size', sizeBits) } : readWindow(query, sizeBits)
+  const own = { skip: 0, take: count(query, 'page_size', sizeBits) }
+  const { take, ...window } = (token ? undefined : rightWindow(query, sizeBits)) ?? own
   return { ...window, ...(skip !== undefined && { skip }), take: pages ? Math.min(take ?? DEFAULT_PAGE, PAGE_SIZE) : take, token }
+}
+
+/** v1 ignored every window but its own in these lists, so that a wrong one is no reason to refuse a request (facts §10.2). */
+function rightWindow(query: Query, sizeBits: 32 | 64): Window | undefined {
+  try {
+    return readWindow(query, sizeBits)
+  } catch {
+    return undefined
+  }
 }
 
 /**

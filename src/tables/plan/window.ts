@@ -24,6 +24,9 @@ const FAMILIES = [
 
 export const WINDOW_PARAMETERS: readonly string[] = FAMILIES.flatMap(({ start, size }) => [start, size])
 
+/** Those that a list ignored in v1 if v1 paged it by token: only the size of a page was known there. */
+export const UNPAGED_PARAMETERS: ReadonlySet<string> = new Set(WINDOW_PARAMETERS.filter((name) => name !== 'page_size').flatMap(spellings))
+
 const SPELLED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 
 /** The page size if the client gave none: v2's own default (specification §8). */

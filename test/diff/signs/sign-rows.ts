@@ -155,37 +155,36 @@ function endOfLife(operation: Operation): SignRows {
   }
 }
 
-const COUNTS = ['offset', 'limit', 'page', 'page_number', 'per_page']
-const FAMILIES = [
-  ['offset', 'limit'],
-  ['page', 'page_size'],
-  ['page_number', 'per_page'],
-]
-
-/** Both orders of two windows of different kinds. */
-function pairsOfWindows(first: number, second: number): readonly string[] {
-  return FAMILIES.flatMap((family, at) =>
-    FAMILIES.slice(at + 1).flatMap((other) => family.flatMap((a) => other.map((b) => `${a}=${first}&${b}=${second}`))),
-  )
+/** Rows from one position to another, of a list whose rows lie below `parent`, with what is said beside them. */
+function pageOf(from: number, to: number, token: string, { parent = child(1), lost = -1 }: { parent?: string; lost?: number } = {}) {
+  const items = Array.from({ length: to - from }, (_, nth) => ({ id: `row-${from + nth}`, name: 'n' })).filter((_, nth) => nth !== lost)
+  return seen({ items, next_page_token: token, skipped: from, id: parent })
 }
 
 function windows(operation: Operation): SignRows {
-  const row = (query: string, v1 = seen({ items: [] }), v2 = error(400)): SignRow => [query, asked(operation, query), v1, v2]
-  const each = (value: string) => COUNTS.map((name) => `${name}=${value}`)
-  const inside = [...each('-1'), ...each('abc'), 'limit=1&limit=2', 'pageNumber=-1', ...pairsOfWindows(1, 2)]
-  const right = ['', ...each('5'), ...each('0'), ...pairsOfWindows(0, 2), ...pairsOfWindows(1, 0)]
-  const outside = [...right, 'colour=red', 'page_size=-1', 'page_token=abc', 'skip=-1', 'order_by=colour']
+  const row = (query: string, v2: SeenAnswer, name = query, v1 = pageOf(0, 9, '')): SignRow => [name, asked(operation, query), v1, v2]
+  const first = pageOf(0, 2, 'more')
+  const second = pageOf(2, 4, 'more')
   return {
-    inside: inside.map((query) => row(query)),
+    inside: [
+      row('limit=2', first),
+      row('offset=2&limit=2', second),
+      row('page=2&page_size=2', second, 'a page behind that of v1', first),
+      row('pageNumber=2&perPage=2', second),
+      row('offset=9', pageOf(9, 9, '', { parent: '' })),
+    ],
     outside: [
-      ...outside.map((query) => row(query)),
-      ...inside.flatMap((query) => [
-        row(query, error(403)),
-        row(query, undefined, error(403)),
-        row(query, undefined, error(400, { code: 9 })),
-        row(query, error(400), seen({ items: [] })),
-        row(query, undefined, seen({ code: 3, message: '', details: [] }, 202)),
-      ]),
+      row('', first),
+      row('limit=0', first, 'an empty window'),
+      row('limit=x', first, 'a wrong window'),
+      row('limit=2&page=1', first, 'two windows'),
+      row('page_token=here&limit=2', first, 'a window beside a token'),
+      row('limit=3', pageOf(0, 3, 'more', { lost: 1 }), 'a row lost in the window'),
+      row('page=1&page_size=2', pageOf(0, 3, 'more'), 'a row beyond both windows', first),
+      row('offset=1&limit=2', first, 'another window'),
+      row('', pageOf(0, 9, 'more'), 'a token that leads nowhere'),
+      row('', pageOf(0, 9, '', { parent: child(2) }), 'another parent'),
+      row('limit=2', error(400), 'a refusal'),
     ],
   }
 }

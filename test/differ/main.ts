@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util'
 import { seedOr } from '../faults/fuzz/size.ts'
 import { onceSlice, readsSlice } from './reads/reads-slice.ts'
+import { restSlice } from './rest/rest-slice.ts'
 import type { Slice } from './score/slice.ts'
 import { holds, linesOf } from './score/tally.ts'
 import { statisticsSlice } from './statistics/statistics-slice.ts'
 
-const SLICES: readonly Slice[] = [readsSlice, onceSlice, statisticsSlice]
+const SLICES: readonly Slice[] = [readsSlice, onceSlice, restSlice, statisticsSlice]
 
 const USAGE = `npm run differ -- [${SLICES.map(({ name }) => name).join(' | ')}]… [--seconds N]
   Spoils answers of v2 and prints how many of the visible ones the comparison finds, each miss with its reason, and what it flags wrongly.

@@ -41,7 +41,8 @@ function isNear(one: string, other: string): boolean {
   return outer !== '' && inner.startsWith(`${outer}/`)
 }
 
-function describe({ outcome, reason, examples, v1, v2 }: Comparison): string {
+/** Describes a comparison for people. */
+export function describe({ outcome, reason, examples, v1, v2 }: Comparison): string {
   const codes = [...new Set(examples.flatMap(({ code, noise }) => code ?? (noise ? 'noise' : [])))]
   const at = examples.filter(({ code }) => code === undefined).map((example) => `${example.kind} ${example.at}`)
   const parts = [...codes, ...(reason === undefined ? [] : [reason]), ...at, `${v1?.status ?? 'not asked'}×${v2.status}`]

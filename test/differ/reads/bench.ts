@@ -1,5 +1,6 @@
 import { mappings } from '../../../mappings/index.ts'
 import { isRead } from '../../../src/modes/serve/backend.ts'
+import type { Sandbox } from '../../../src/sandbox/start.ts'
 import type { Dialect } from '../../../src/tables/language/names.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
 import { seeded } from '../../stage/seeded.ts'
@@ -20,6 +21,7 @@ export interface PreparedRead extends CalmRead {
 /** One sandbox, with a Crosswalk for each mode in front of it. Nobody writes. */
 export interface Bench {
   readonly dialect: Dialect
+  readonly sandbox: Sandbox
   readonly reads: readonly PreparedRead[]
   /** Crosswalk without v1: what clients would see. */
   readonly oracle: Differ
@@ -41,6 +43,7 @@ export async function startBench(dialect: Dialect, seed: number): Promise<Bench>
   }
   return {
     dialect,
+    sandbox,
     reads,
     oracle,
     comparing,

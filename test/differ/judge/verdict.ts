@@ -7,6 +7,7 @@ export type Verdict =
   | { readonly is: 'found' }
   /** Nobody could see it, and it was not flagged. */
   | { readonly is: 'silent' }
+  /** Missed, found elsewhere, or flagged though nobody could see it. */
   | { readonly is: 'missed' | 'misplaced' | 'flagged'; readonly reason: string }
 
 /** Outcomes that count against v2. */
@@ -15,8 +16,9 @@ const AGAINST: ReadonlySet<string> = new Set(['mismatch', 'error', 'transient'])
 /** Judges what was recorded of one caller, who sent one request to an operation, by the places where its answer was visibly spoiled. */
 export function verdictOf(operation: string, places: readonly Place[], recorded: readonly Comparison[]): Verdict {
   const against = recorded.find(({ outcome }) => AGAINST.has(outcome))
+  if (recorded.length === 0) return { is: 'missed', reason: 'not compared' }
   if (places.length === 0) return against ? { is: 'flagged', reason: describe(against) } : { is: 'silent' }
-  if (!against) return { is: 'missed', reason: recorded.map(describe).join('; ') || 'not compared' }
+  if (!against) return { is: 'missed', reason: recorded.map(describe).join('; ') }
   const right = against.operation === operation && isAt(against, places)
   return right
     ? { is: 'found' }

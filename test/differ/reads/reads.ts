@@ -30,6 +30,7 @@ function accessReads(organization: string, { folder, group, identity, role, prov
     { operation: 'iam.identities.list', path: `${iam}/identities` },
     { operation: 'iam.identities.list', path: `${iam}/identities?id=${identity}` },
     { operation: 'iam.identities.lookup', path: `${iam}/identities/lookup?issuer=https://accounts.example.com&subject=bob@example.com` },
+    { operation: 'iam.identities.lookup', path: `${iam}/identities/lookup?issuer=https://accounts.example.com&subject=eve@acme.dev` },
     { operation: 'iam.roles.list', path: `${iam}/roles` },
     { operation: 'iam.roles.list', path: `${iam}/roles?id=${role}` },
     { operation: 'iam.roles.list', path: `${iam}/roles?page=2&page_size=5&order_by=name+desc`, role: 'viewer' },
@@ -53,7 +54,7 @@ function accessReads(organization: string, { folder, group, identity, role, prov
   ]
 }
 
-function registryReads(organization: string, { repo, source, digest }: Uids): readonly Read[] {
+function registryReads(organization: string, { repo, small, source, digest }: Uids): readonly Read[] {
   const registry = '/registry/v1'
   const image = `${registry}/repos/${repo}/digests`
   return [
@@ -62,7 +63,7 @@ function registryReads(organization: string, { repo, source, digest }: Uids): re
     { operation: 'registry.repos.list', path: `${registry}/repos?uidp.children_of=${organization}&offset=2&limit=3`, role: 'viewer' },
     { operation: 'registry.tags.list', path: `${registry}/tags?uidp.children_of=${repo}` },
     { operation: 'registry.tags.list', path: `${registry}/tags?uidp.children_of=${repo}&exclude_dates=true&name=latest` },
-    { operation: 'registry.eol_tags.list', path: `${registry}/eoltags?uidp.children_of=${repo}` },
+    { operation: 'registry.eol_tags.list', path: `${registry}/eoltags?uidp.children_of=${small}` },
     { operation: 'registry.repo_tags_summary.get', path: `${registry}/repotagssummary/${repo}` },
     { operation: 'registry.repo_count_by_source.get', path: `${registry}/repocountbysource/${source}`, role: 'admin' },
     { operation: 'registry.images.architectures', path: `${image}/${digest}/architectures` },
@@ -84,7 +85,7 @@ function catalogueReads(organization: string, { advisory }: Uids): readonly Read
     { operation: 'libraries.artifacts.list_versions', path: `${artifacts}/python:requests/versions?limit=5` },
     { operation: 'libraries.artifacts.list_versions', path: `${artifacts}/java:junit:junit/versions` },
     { operation: 'advisory.documents.list', path: '/advisory/v1/documents' },
-    { operation: 'advisory.documents.list', path: '/advisory/v1/documents?id=python' },
+    { operation: 'advisory.documents.list', path: '/advisory/v1/documents?id=openssl' },
     { operation: 'advisory.vulnerability_metadata.list', path: '/advisory/v1/metadata?page_size=3' },
     { operation: 'advisory.resolved_vulns.list', path: '/advisory/v1/images/resolved_vulns' },
   ]

@@ -22,8 +22,8 @@ export interface Tried extends SpoiledRead {
 
 const AS_IT_IS: Mutation = { name: 'as it is', apply: (answer) => answer }
 
-/** All ways to spoil the reads of a bench, and each read as it is. */
-export function spoiledReads({ reads }: Bench): readonly SpoiledRead[] {
+/** All ways to spoil these reads, and each read as it is. */
+export function spoiledReads(reads: readonly PreparedRead[]): readonly SpoiledRead[] {
   return reads.flatMap((prepared) => [
     { prepared, url: '', mutation: AS_IT_IS },
     ...prepared.targets.flatMap(({ url, mutations }) => mutations.map((mutation) => ({ prepared, url, mutation }))),
@@ -52,5 +52,6 @@ export async function trySpoiled({ oracle, comparing }: Bench, spoiled: SpoiledR
 
 /** Describes a spoiled read for people. */
 export function describeSpoiled({ prepared, url, mutation }: SpoiledRead): string {
-  return `GET ${prepared.read.path} (${prepared.read.operation}), v2's GET ${url}: ${mutation.name}`
+  const { operation, path, role = 'owner' } = prepared.read
+  return `GET ${path} of the ${role} (${operation}), ${url === '' ? '' : `v2's GET ${url}: `}${mutation.name}`
 }

@@ -13,6 +13,8 @@ export interface Uids {
   /** A repo that is synced from `source`. */
   readonly repo: string
   readonly source: string
+  /** A repo whose tags fit into one page. */
+  readonly small: string
   /** Of the newest image of the repo. */
   readonly digest: string
   readonly advisory: string
@@ -44,6 +46,7 @@ export async function uidsOf({ url, tokens, organization }: Sandbox): Promise<Ui
     mapping: await id(`/iam/v1/externalGroupRoleMappings?identity_provider_uidp=${provider}`),
     binding: await id(`/iam/v1/rolebindings?${inside}`),
     repo: String(repo['id']),
+    small: await id(`/registry/v1/repos?${inside}`, named('ruby')),
     source: String(source['source']),
     digest: String((await first(`/registry/v1/tags?uidp.children_of=${repo['id']}`, named('latest')))['digest']),
     advisory: await id(`/vulnerabilities/v1/advisories?uidp.descendants_of=${organization}`),

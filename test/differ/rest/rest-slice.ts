@@ -1,6 +1,7 @@
 import { DIALECTS } from '../../../src/tables/language/names.ts'
 import { shuffled } from '../../mutants/shuffle.ts'
-import { type Bench, COMPARING, startBench } from '../reads/bench.ts'
+import { type Bench, COMPARING } from '../reads/bench.ts'
+import { onBenches } from '../score/score-cases.ts'
 import type { Slice, SliceOptions } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
 import { readAsKnown } from './known.ts'
@@ -17,18 +18,7 @@ const BATCH = 100
 export const restSlice: Slice = {
   name: 'rest',
   tries: 'every served list with right and wrong windows and orders, of five callers, with nothing spoiled',
-  async run({ seed, ms }) {
-    const tallies: Tally[] = []
-    for (const dialect of DIALECTS) {
-      const bench = await startBench(dialect, seed)
-      try {
-        tallies.push(...(await scoreBench(bench, { seed, ms: ms && ms / DIALECTS.length })))
-      } finally {
-        await bench.close()
-      }
-    }
-    return tallies
-  },
+  run: ({ seed, ms }) => onBenches((bench) => scoreBench(bench, { seed, ms: ms && ms / DIALECTS.length })),
 }
 
 async function scoreBench(bench: Bench, { seed, ms }: SliceOptions): Promise<readonly Tally[]> {

@@ -5,6 +5,8 @@ export interface Tally {
   readonly name: string
   /** The share of visible ones that must be found, 0–1. */
   readonly bound: number
+  /** Cases that there are, if only a sample of them is tried. */
+  readonly all: number | undefined
   found: number
   silent: number
   /** Other spellings of the same value, which are not scored. */
@@ -15,8 +17,8 @@ export interface Tally {
   readonly flagged: string[]
 }
 
-export function createTally(name: string, bound: number): Tally {
-  return { name, bound, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [] }
+export function createTally(name: string, bound: number, all?: number): Tally {
+  return { name, bound, all, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [] }
 }
 
 /** Counts a verdict; `what` describes the case. */
@@ -32,12 +34,13 @@ export function holds(tally: Tally): boolean {
 
 /** Returns one line with the figures, and one for each case that went wrong. */
 export function linesOf(tally: Tally): readonly string[] {
-  const { name, bound, found, silent, respelled, missed, misplaced, flagged } = tally
+  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged } = tally
   const visible = visibleIn(tally)
-  const share = visible === 0 ? '' : ` = ${percent(found / visible)} (at least ${percent(bound)})`
+  const share = visible === 0 ? '' : `found ${found} of ${visible} = ${percent(found / visible)} (at least ${percent(bound)}), `
+  const tried = visible + silent + flagged.length + respelled
   const rest = `${misplaced.length} found elsewhere, ${flagged.length} of ${silent + flagged.length} invisible ones flagged`
   return [
-    `${holds(tally) ? 'ok  ' : 'FAIL'} ${name}: found ${found} of ${visible}${share}, ${rest}, ${respelled} respelled`,
+    `${holds(tally) ? 'ok  ' : 'FAIL'} ${name}: ${share}${rest}, ${respelled} respelled; ${tried}${all === undefined ? '' : ` of ${all}`} cases`,
     ...missed.map((what) => `     missed     ${what}`),
     ...misplaced.map((what) => `     elsewhere  ${what}`),
     ...flagged.map((what) => `     flagged    ${what}`),

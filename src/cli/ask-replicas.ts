@@ -25,9 +25,9 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   const clients = 'problem' in evidence ? evidence : await ask<readonly Client[]>('/clients', admin)
   if ('problem' in evidence) return { admin, problem: evidence.problem }
   if ('problem' in clients) return { admin, problem: clients.problem }
-  const { operations, traffic, strangers, uncounted } = evidence
-  const isWhole =
-    Array.isArray(operations) && isObject(traffic) && isObject(strangers) && Number.isInteger(uncounted) && Array.isArray(clients)
+  const { operations, traffic, strangers, uncounted, circuits } = evidence
+  const isWhole = Array.isArray(operations) && Array.isArray(clients) && [traffic, strangers, circuits].every(isObject)
   if (!isWhole) return { admin, problem: `${admin} answers, but not as the admin port of this version of Crosswalk.` }
-  return { admin, replica: { evidence: operations, traffic, strangers, clients, uncounted } }
+  const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
+  return { admin, replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open) } }
 }

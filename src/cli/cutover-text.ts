@@ -13,6 +13,8 @@ export interface CutoverAnswer extends CutoverVerdict {
   readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem'>[]
   /** Requests by operation id whose credential no service accepted. They count nowhere. */
   readonly strangers: Readonly<Record<string, number>>
+  /** Operations whose clients reached more than one proxy. */
+  readonly shared: readonly string[]
   /** What the answer takes for granted, in sentences. */
   readonly assumptions: readonly string[]
 }

@@ -65,7 +65,7 @@ describe('no untrusted text acts on the terminal:', () => {
   })
 
   it('cutover', async () => {
-    const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 }, uncounted: 0 }
+    const evidence = { operations: [], traffic: { [HOSTILE]: 1 }, strangers: { [HOSTILE]: 1 }, uncounted: 0, circuits: {} }
     expectHarmless(await runCommand(['cutover', ...(await admin(evidence, clients))]))
     expectHarmless(await runCommand(['cutover', '--operations', HOSTILE]))
     expectHarmless(await runCommand(['cutover', '--clients', HOSTILE.slice(1), ...(await admin(evidence, clients))]))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/diff/clients/client.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
+import { runCommand } from '../cli/support.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
@@ -151,6 +152,11 @@ describe('a read that only v1 answered', () => {
         'libraries.artifacts.list?ecosystems': 1,
         'unknown GET /registry/v1/repos/…/diff': 2,
       })
+      const cutover = async (...flags: string[]) => (await runCommand(['cutover', '--admin', proxy.adminUrl, ...flags])).out
+      expect(await cutover()).toContain('  v1   unknown GET /registry/v1/repos/…/diff stays with v1 (2 calls by 1 client): ')
+      expect(await cutover('--without-v1')).toContain(
+        `  no   unknown GET /registry/v1/repos/…/diff needs a v1 service (2 calls by 1 client: ${client?.caller} 2): `,
+      )
     }))
 
   it('identifies no client at an unknown path, but is counted', () =>

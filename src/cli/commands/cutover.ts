@@ -79,6 +79,7 @@ function answerOf(
     scope,
     asked: asked.map(({ admin, problem }) => ({ admin, ...(problem !== undefined && { problem }) })),
     strangers: Object.fromEntries(strangers),
+    shared: known.shared,
     assumptions: assumptionsOf(scope, asked, known),
   }
 }

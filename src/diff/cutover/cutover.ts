@@ -22,6 +22,8 @@ export interface CutoverQuestion {
   /** v1 requests by operation id, compared or not. */
   readonly traffic: ReadonlyMap<string, number>
   readonly clients: readonly ClientUses[]
+  /** Why each open circuit opened, by operation id. Records do not tell the present state. */
+  readonly openCircuits?: ReadonlyMap<string, string>
   readonly operations: readonly Operation[]
 }
 
@@ -36,14 +38,16 @@ export interface CutoverVerdict {
 }
 
 /** Judges whether every operation with traffic can move to v2. */
-export function judgeCutover({ target, withoutV1, evidence, traffic, clients, operations }: CutoverQuestion): CutoverVerdict {
+export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
+  const { target, withoutV1, evidence, traffic, clients, openCircuits, operations } = question
   const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))
   const callers = callersOf(clients)
   const ids = [...new Set([...traffic.keys(), ...seen.keys()])].sort()
   const verdicts = ids.map((id) => {
     const calls = { calls: traffic.get(id) ?? 0, clients: callers.get(id) ?? [] }
-    return verdictOf({ id, use: useOf(id), evidence: seen.get(id), ...calls }, { target, withoutV1 })
+    const known = { use: useOf(id), evidence: seen.get(id), openCircuit: openCircuits?.get(id) }
+    return verdictOf({ id, ...known, ...calls }, { target, withoutV1 })
   })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)
   const reasons = inTheWay.length > 0 ? inTheWay : [conclusion(verdicts, target)]

@@ -31,6 +31,7 @@ export interface OperationVerdict {
   readonly calls: number
   /** Most calls first. */
   readonly clients: readonly ClientCalls[]
+  readonly evidence?: OperationEvidence
 }
 
 /** What is known of one operation. */
@@ -38,6 +39,8 @@ export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients
   readonly id: string
   readonly use: Use | undefined
   readonly evidence: OperationEvidence | undefined
+  /** Why its circuit is open now, if it is. */
+  readonly openCircuit: string | undefined
 }
 
 interface Aim {
@@ -46,10 +49,15 @@ interface Aim {
 }
 
 export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
-  const { id, use, evidence, calls, clients } = one
-  const seen = { operation: id, calls, clients }
+  const { id, use, evidence, openCircuit, calls, clients } = one
+  const seen = { operation: id, calls, clients, ...(evidence && { evidence }) }
   if (use?.kind === 'v1-only') {
     return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
+  }
+  if (openCircuit !== undefined) {
+    // A week of clean evidence outweighs the last minutes, in which v2 may have broken.
+    const reason = `${id}: its circuit is open. ${openCircuit}.`
+    return { ...seen, standing: 'outside', blocks: true, reason, needed: moreNeeded(evidence ?? noEvidence(id), aim.target) }
   }
   if (use?.readBack && !isReadBack(use.readBack) && !(evidence && wrongOf(evidence) > 0)) {
     const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`

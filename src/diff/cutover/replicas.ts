@@ -12,6 +12,8 @@ export interface Replica {
   readonly clients: readonly ClientUses[]
   /** Calls of clients that are not told apart. */
   readonly uncounted: number
+  /** Why each open circuit opened, by operation id. */
+  readonly openCircuits: Readonly<Record<string, string>>
 }
 
 /** What several proxies know together. */
@@ -20,6 +22,7 @@ export interface Replicas {
   readonly traffic: ReadonlyMap<string, number>
   readonly strangers: ReadonlyMap<string, number>
   readonly clients: readonly ClientUses[]
+  readonly openCircuits: ReadonlyMap<string, string>
   /** Operations with clients that more than one replica saw, or may have seen. */
   readonly shared: readonly string[]
 }
@@ -43,6 +46,7 @@ export function joinReplicas(replicas: readonly Replica[]): Replicas {
     traffic: sums(replicas.map(({ traffic }) => Object.entries(traffic))),
     strangers: sums(replicas.map(({ strangers }) => Object.entries(strangers))),
     clients: joinedClients(replicas),
+    openCircuits: new Map(replicas.flatMap((one) => Object.entries(one.openCircuits))),
     shared,
   }
 }

@@ -68,6 +68,15 @@ describe('the cutover', () => {
     expect(reasons).toEqual(['iam.groups.list had 1 request and no comparison: put it into a diff mode.'])
   })
 
+  it('is not reached while a circuit is open, however good the evidence', () => {
+    const openCircuits = new Map([[LIST, 'errors: 9 of the last 9 answers failed']])
+    expect(judge([[1_000]], {}, { openCircuits })).toMatchObject({
+      ready: false,
+      reasons: ['registry.repos.list: its circuit is open. errors: 9 of the last 9 answers failed.'],
+      operations: [{ standing: 'outside', blocks: true }],
+    })
+  })
+
   it('is not reached by races alone', () => {
     expect(judge([[10_000, 'race']]).operations[0]?.standing).toBe('inconclusive')
   })

@@ -20,7 +20,8 @@ function replica({ caller, outcomes, operation = LIST, ...members }: Told): Repl
     for (let nth = 0; nth < count; nth++) all.observe({ operation, caller, shape: `${outcome}-${nth}`, outcome })
   }
   const clients = [{ caller, operations: [{ operation, calls: 10 }] }]
-  return { evidence: all.all(), traffic: { [operation]: 10 }, strangers: { [operation]: 1 }, clients, uncounted: 0, ...members }
+  const counts = { traffic: { [operation]: 10 }, strangers: { [operation]: 1 }, uncounted: 0, openCircuits: {} }
+  return { evidence: all.all(), clients, ...counts, ...members }
 }
 
 describe('several replicas', () => {

@@ -17,8 +17,8 @@ import { createModes, type Emulated, type Modes } from './modes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
-import { createReadingsOf } from './observe/reader.ts'
 import { createBudget } from './serve/budget.ts'
+import { createReadingsOf } from './verify/reader.ts'
 
 export interface MigrationSettings
   extends Omit<JournalSettings, 'recorder'>,

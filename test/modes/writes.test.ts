@@ -246,6 +246,28 @@ describe('what else is read after a write', () => {
     expect([status, await checkedOf('iam.identity_providers.generate_scim_token')]).toEqual([200, otherValues('/endpoint_url', '/etag')])
   })
 
+  it('finds a batch whose answer names nothing', async () => {
+    await start('diff-v2')
+    const { organization } = stage.sandbox
+    await lose('POST /iam/v2/roleBindings:batchCreate', { roleBindings: [] })
+    await stage.request('POST', `/iam/v1/rolebindings/batch/${organization}`, { body: [{ identity: 'a', role: 'b' }] })
+    const expected = { outcome: 'mismatch', reason: 'the answer does not name what was written', places: [] }
+    expect(await checkedOf('iam.role_bindings.create_batch')).toEqual(expected)
+  })
+
+  it('counts a write that no read shows by its answer', async () => {
+    await start('diff-v2')
+    const { status } = await stage.request('PATCH', '/iam/v1/identities/metadata', { body: { updates_opt_in: true } })
+    expect([status, await checkedOf('iam.identity_metadata.update')]).toEqual([
+      200,
+      {
+        outcome: 'inconclusive',
+        reason: 'cannot be verified: no operation shows what callers have told about themselves',
+        places: [],
+      },
+    ])
+  })
+
   it('finds a document that was not accepted', async () => {
     await start('diff-v2')
     const { organization } = stage.sandbox

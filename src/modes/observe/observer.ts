@@ -5,14 +5,14 @@ import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
 import type { ComparedRequest, Journal } from '../journal.ts'
 import { isRead, type Served } from '../serve/backend.ts'
+import { judgeWrite } from '../verify/failed-write.ts'
+import type { ReadingsOf } from '../verify/reader.ts'
+import { verifyWrite } from '../verify/verify-write.ts'
 import type { Ask, SideAnswer } from './ask.ts'
 import { type Kept, seenOf } from './captured.ts'
-import { checkWrite } from './check-write.ts'
 import { compareRead } from './compare-read.ts'
 import { type Cursors, createCursors } from './cursors.ts'
-import { judgeWrite } from './failed-write.ts'
 import type { Queue } from './queue.ts'
-import type { ReadingsOf } from './reader.ts'
 import { createSampler, type SamplerSettings } from './sampler.ts'
 import { nothingSkipped, type Skipped } from './skipped.ts'
 import type { WatchedRequest } from './watched.ts'
@@ -110,13 +110,7 @@ async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal
   const succeeded = watched.kept.status >= 200 && watched.kept.status < 300
   if (!succeeded) return
   if (!settings.verifyWrites) return skip(request.operation, 'unverified')
-  const { body } = await seenOf(watched.kept, settings.limit)
-  const answer = body.kind === 'json' ? body.value : undefined
-  const readings = settings.readingsOf(subject.operation, subject.request, answer)
-  const known = typeof readings !== 'string'
-  const checked = known && (await checkWrite({ ...watched, subject, readings }, settings.ask, journal.judging, signal))
-  if (checked) journal.compared(subject, 'after-write', checked.about, checked.compared)
-  else skip(request.operation, 'unreadable')
+  if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
 }
 
 function sizeOf({ kept, request }: WatchedRequest): number {

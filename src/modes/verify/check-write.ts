@@ -3,11 +3,12 @@ import type { Judgement } from '../../diff/judge/judge.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import type { ComparedRequest } from '../journal.ts'
-import type { Ask, Asking, SideAnswer } from './ask.ts'
-import { type ComparedRead, compareRead, type Judging } from './compare-read.ts'
+import type { Ask, Asking, SideAnswer } from '../observe/ask.ts'
+import { type ComparedRead, compareRead, type Judging } from '../observe/compare-read.ts'
+import type { WatchedRequest } from '../observe/watched.ts'
+import { unlikeBatch } from './batch-answer.ts'
 import { brokenPromise, deletedSince, isThere, type Promised } from './kept-promise.ts'
 import type { Reading } from './reader.ts'
-import type { WatchedRequest } from './watched.ts'
 
 /** A write that one side served, and how to read what it wrote. */
 export interface ServedWrite extends WatchedRequest {
@@ -32,7 +33,10 @@ export async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging,
     if (isBad(checked.compared.judgement)) return checked
     if (!least || isClean(least.compared.judgement)) least = checked
   }
-  return least
+  const unlike = write.served.by === 'v2' ? unlikeBatch(write.subject, write.readings) : undefined
+  if (!least || unlike === undefined) return least
+  const judgement: Judgement = { outcome: 'mismatch', findings: [], reason: unlike }
+  return { about: write.subject.operation, compared: { ...least.compared, judgement } }
 }
 
 async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite> {
@@ -67,9 +71,9 @@ function askingOf({ request: { raw } }: ServedWrite, reading: Reading): Asking {
   return { operation: reading.operation, raw: get, read: () => reading.request }
 }
 
-/** Says why an answer shows nothing of the resource. A Get answers 404 for a missing one. */
+/** Says why an answer shows nothing of the resource. A Get answers 404 for a missing one, and 400 for what cannot be a uid. */
 function unreadable({ operation }: Reading, { seen }: SideAnswer): string | undefined {
-  if (seen.status === 404 && operation.missing === 'error') return undefined
+  if ((seen.status === 404 || seen.status === 400) && operation.missing === 'error') return undefined
   if (seen.status !== 200) return `v1 answered HTTP ${seen.status} to the read of what was written`
   return seen.body.kind === 'json' ? undefined : 'v1 did not answer the read of what was written in JSON'
 }

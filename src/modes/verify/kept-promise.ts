@@ -5,8 +5,9 @@ import { type Explained, type Judgement, unexplained } from '../../diff/judge/ju
 import { at, isObject, type JsonObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 import type { ComparedRequest } from '../journal.ts'
+import type { Judging } from '../observe/compare-read.ts'
 import type { OtherWrites } from '../serve/recent-writes.ts'
-import type { Judging } from './compare-read.ts'
+import { expectedTexts } from './listed-texts.ts'
 import type { Reading } from './reader.ts'
 
 /** A write that v2 answered, and one of the reads that show its effect. */
@@ -99,15 +100,6 @@ function expectedItem({ table }: Reading, row: JsonObject): JsonObject {
       return value === undefined ? [] : [[name, value]]
     }),
   )
-}
-
-/** Returns what the answer would be if it listed only texts that the read shows in a row. */
-function expectedTexts({ uid, item, table: { listed, readBack } }: Reading, read: unknown): JsonObject {
-  const rows = isObject(read) && Array.isArray(read[ROWS]) ? read[ROWS].filter(isObject) : []
-  const shown = new Set(rows.map((row) => row[listed?.row ?? '']))
-  const texts = item?.[listed?.answer ?? '']
-  const named = 'param' in readBack.named ? { [readBack.named.param]: uid } : {}
-  return { ...named, [listed?.answer ?? '']: Array.isArray(texts) ? texts.filter((text) => shown.has(text)) : texts }
 }
 
 /** Compares the write's answer, as far as the read shows it, with what it should be. */

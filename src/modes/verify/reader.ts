@@ -5,7 +5,7 @@ import type { Fields } from '../../tables/language/field.ts'
 import type { Dialect } from '../../tables/language/names.ts'
 import { variablesOf } from '../../tables/language/path.ts'
 import type { Operation, V1Request } from '../../tables/operations/operation.ts'
-import { isReadBack, type ReadBack } from '../../tables/operations/read-back.ts'
+import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/operations/read-back.ts'
 
 /** A read that shows the effect of a write on one resource. */
 export interface Reading {
@@ -16,6 +16,8 @@ export interface Reading {
   readonly uid: string
   /** The resource as the write's answer shows it; undefined if it shows none. */
   readonly item: JsonObject | undefined
+  /** The texts that the request asked to list, if its answer lists texts. */
+  readonly asked: readonly unknown[]
   readonly table: WriteTable
 }
 
@@ -34,8 +36,8 @@ export interface WriteTable {
   readonly listed: { readonly answer: string; readonly row: string } | undefined
 }
 
-/** The reads after a write, or a sentence that says why there is none. */
-export type Readings = readonly Reading[] | string
+/** The reads after a write, none if its answer does not name what was written; or why there can be none. */
+export type Readings = readonly Reading[] | Unverifiable
 
 /** Returns the reads that show the effect of a write; `answer` is the JSON of its answer. */
 export type ReadingsOf = (write: Operation, request: V1Request, answer: unknown) => Readings
@@ -47,10 +49,10 @@ export function createReadingsOf(operations: readonly Operation[], dialect: Dial
   const tables = new Map(operations.map((operation) => [operation, tableOf(operation, operations, dialect)]))
   return (write, request, answer) => {
     const table = tables.get(write)
-    if (!table) return write.readBack && !isReadBack(write.readBack) ? write.readBack.unverifiable : 'its table does not say how it is read'
-    const items = namedIn(write, table, request, answer)
-    if (items.length === 0) return 'its answer does not name what was written'
-    return items.slice(0, MOST).map(([uid, item]) => ({ ...asked(table.reader, uid), uid, item, table }))
+    if (!table) return write.readBack && !isReadBack(write.readBack) ? write.readBack : { unverifiable: 'its table names no read' }
+    return namedIn(write, table, request, answer)
+      .slice(0, MOST)
+      .map(([uid, item]) => ({ ...readOf(table.reader, uid), uid, item, asked: askedTexts(write, request), table }))
   }
 }
 
@@ -91,6 +93,13 @@ function namedIn(write: Operation, { readBack, list }: WriteTable, { params, bod
   return withUid(listIn(shown, list).map((row) => (isObject(row) ? [row.id, row] : [undefined, undefined])))
 }
 
+/** Returns the texts in the body of a write whose answer lists texts. */
+function askedTexts({ readBack, request }: Operation, { body }: V1Request): readonly unknown[] {
+  const listed = readBack && isReadBack(readBack) ? readBack.listed : undefined
+  const source = listed && request?.fields[listed.answer]?.source
+  return typeof source === 'string' ? listIn(request?.read(body), source) : []
+}
+
 function listIn(object: JsonObject | undefined, name: string | undefined): readonly unknown[] {
   const list = name === undefined ? undefined : object?.[name]
   return Array.isArray(list) ? list : []
@@ -101,7 +110,7 @@ function withUid(items: readonly (readonly [uid: unknown, item: JsonObject | und
 }
 
 /** Returns the read of one resource, by the parameter or the path variable that selects it. */
-function asked(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
+function readOf(operation: Operation, uid: string): Pick<Reading, 'operation' | 'request' | 'url'> {
   const { template, selects = '' } = operation
   if (variablesOf(template).includes(selects)) {
     const url = template.replace(/\{[^{}]+\}/, uid.split('/').map(encodeURIComponent).join('/'))

@@ -5,8 +5,9 @@ import { restSlice } from './rest/rest-slice.ts'
 import type { Slice } from './score/slice.ts'
 import { holds, linesOf } from './score/tally.ts'
 import { statisticsSlice } from './statistics/statistics-slice.ts'
+import { writesSlice } from './writes/writes-slice.ts'
 
-const SLICES: readonly Slice[] = [readsSlice, onceSlice, restSlice, statisticsSlice]
+const SLICES: readonly Slice[] = [readsSlice, onceSlice, restSlice, statisticsSlice, writesSlice]
 
 const USAGE = `npm run differ -- [${SLICES.map(({ name }) => name).join(' | ')}]… [--seconds N]
   Spoils answers of v2 and prints how many of the visible ones the comparison finds, each miss with its reason, and what it flags wrongly.

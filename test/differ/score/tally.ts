@@ -15,10 +15,12 @@ export interface Tally {
   readonly missed: string[]
   readonly misplaced: string[]
   readonly flagged: string[]
+  /** What could not be scored, and why. */
+  readonly notes: string[]
 }
 
 export function createTally(name: string, bound: number, all?: number): Tally {
-  return { name, bound, all, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [] }
+  return { name, bound, all, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [], notes: [] }
 }
 
 /** Counts a verdict; `what` describes the case. */
@@ -34,7 +36,7 @@ export function holds(tally: Tally): boolean {
 
 /** Returns one line with the figures, and one for each case that went wrong. */
 export function linesOf(tally: Tally): readonly string[] {
-  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged } = tally
+  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged, notes } = tally
   const visible = visibleIn(tally)
   const share = visible === 0 ? '' : `found ${found} of ${visible} = ${percent(found / visible)} (at least ${percent(bound)}), `
   const tried = visible + silent + flagged.length + respelled
@@ -44,6 +46,7 @@ export function linesOf(tally: Tally): readonly string[] {
     ...missed.map((what) => `     missed     ${what}`),
     ...misplaced.map((what) => `     elsewhere  ${what}`),
     ...flagged.map((what) => `     flagged    ${what}`),
+    ...notes.map((what) => `     note       ${what}`),
   ]
 }
 

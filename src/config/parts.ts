@@ -74,8 +74,8 @@ export function compatSettings(config: Config) {
   }
 }
 
-/** The most responses one comparison requests in turn: the other side, v1 to learn, three more before it believes a mismatch. */
-const ANSWERS = 6
+/** The most responses one comparison requests in turn: the other side, v1 to learn, v1 again, and three times v2 and v1 while v1 moves. */
+const ANSWERS = 9
 
 export function migrationSettings(config: Config) {
   const path = config['records.file']

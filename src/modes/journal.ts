@@ -77,7 +77,7 @@ export function createJournal(settings: JournalSettings): Journal {
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
   const circuit = createCircuit(now, (operation) => settings.probePercent > 0 && reads.has(operation))
   const expected = createExpected(settings.declarations)
-  const judging = createJudging(settings.dialect, expected)
+  const judging = createJudging(settings.dialect, expected, now)
   const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
   const redactor = createRedactor(redaction)
   const redacted = remembered((operation) => redactedFor(operation, redactor))

@@ -99,8 +99,9 @@ async function send({ operation, request, url }: Read, nth: number, { ask, journ
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
   const raw = { id: `replay-${nth + 1}`, method: 'GET', url, headers, body: undefined }
   const asking = { operation, raw, read: () => request }
+  const since = journal.judging.now()
   const first = await ask('v1', asking, signal)
-  const read = { ...asking, by: 'v1' as const, first, wrote: () => false, learn: nth % LEARN_EVERY === 0 }
+  const read = { ...asking, by: 'v1' as const, since, first, wrote: () => false, learn: nth % LEARN_EVERY === 0 }
   const compared = await compareRead(read, ask, journal.judging, signal)
   journal.compared({ operation, request, mode: 'diff-v1', ...identify(headers.authorization) }, 'read', operation, compared)
   const { outcome, reason, findings } = compared.judgement

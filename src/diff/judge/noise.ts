@@ -1,6 +1,7 @@
 import type { DifferenceKind } from '../../tables/language/sign.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf, segmentsOf } from '../compare/json-path.ts'
+import { UPDATE_STAMPS } from './stamps.ts'
 
 export interface NoiseSettings {
   /** Double reads in which a member must have changed by itself before it counts as noise. */
@@ -30,9 +31,6 @@ export interface Noise {
 
 /** Kinds of difference that can be noise. */
 const LEARNABLE: ReadonlySet<DifferenceKind> = new Set<DifferenceKind>(['value', 'order'])
-
-/** Members that every write changes (facts §19). A member that changes together with one of them did not change by itself. */
-const STAMPS: ReadonlySet<string> = new Set(['updated_at', 'update_time', 'last_updated'])
 
 /** Double reads after which old ones count half, so that a member can become stable again. */
 const MEMORY = 1_000
@@ -72,8 +70,9 @@ function movedAlone(findings: readonly Finding[]): ReadonlySet<string> {
   return new Set(findings.filter((one) => LEARNABLE.has(one.kind) && !written.has(rowOf(one.path))).map(keyOf))
 }
 
+/** A member that changes together with a time of writing did not change by itself. */
 function isStamp({ where }: Finding): boolean {
-  return STAMPS.has(segmentsOf(where).at(-1) ?? '')
+  return UPDATE_STAMPS.has(segmentsOf(where).at(-1) ?? '')
 }
 
 function fade(learned: Learned): void {

@@ -1,8 +1,11 @@
-import type { Compare } from '../../diff/compare/compare.ts'
+import type { Compare, SeenAnswer } from '../../diff/compare/compare.ts'
+import type { AskedRequest } from '../../diff/judge/asked-request.ts'
 import type { Judge, Judgement } from '../../diff/judge/judge.ts'
 import type { Noise } from '../../diff/judge/noise.ts'
 import type { Settle } from '../../diff/judge/race.ts'
+import { collectStamps, type Stamps } from '../../diff/judge/stamps.ts'
 import type { Exchanged, Observed } from '../../diff/records/exhibit.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
 import type { Signal } from '../../upstream/signal.ts'
 import { otherSide, type Side } from '../choose/mode.ts'
 import type { Ask, Asking, SideAnswer } from './ask.ts'
@@ -13,12 +16,16 @@ export interface Judging {
   readonly judge: Judge
   readonly settle: Settle
   readonly noise: Noise
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** A read whose first answer is known. Its `read` does not throw: a request that the tables cannot read is not compared. */
 export interface AnsweredRead extends Asking {
   /** The side that gave the first answer. */
   readonly by: Side
+  /** When it was asked for, in milliseconds since 1970. */
+  readonly since: number
   readonly first: SideAnswer
   /** The other side's answer, if it is known already: v2 failed, and v1 answered instead. */
   readonly other?: SideAnswer | undefined
@@ -39,49 +46,59 @@ export interface ComparedRead {
   readonly observed?: Observed
 }
 
-/** Asks the other side and compares. A difference is only confirmed by asking again in the order v1–v2–v1 (design §7). */
+/** Most times that v2 is asked again while v1 does not stand still, and the time after which it is not asked again. */
+const ROUNDS = 3
+const TRIAL_MS = 10_000
+
+type Asked = (side: Side, tap?: Asking['tap']) => Promise<SideAnswer>
+
+/** Asks the other side and compares. A difference only counts after both sides were asked again (design §7). */
 export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
-  const calls: Exchanged[] = []
-  const asked = (side: Side, tap?: Asking['tap']) => {
-    return ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
-  }
+  const asked: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
   const other = read.other ?? (await asked(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
   const question = { operation: read.operation, request: read.read() }
   if (read.learn) await learn(read, v1, asked, judging)
   const judgement = judging.judge(question, v1.seen, v2.seen)
+  // Noise that stops must not go on excusing anything.
+  if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, asked, judging)
   if (judgement.outcome !== 'mismatch') return { judgement, v1, v2 }
-  const again = {
-    v1: (await asked('v1')).seen,
-    v2: (await asked('v2', (exchanged) => calls.push(exchanged))).seen,
-    v1Again: (await asked('v1')).seen,
-  }
-  const settled = judging.settle(question, { v1: v1.seen, v2: v2.seen, judgement }, again)
-  // Another comparison may have learnt meanwhile that it is noise.
-  const now = judging.judge(question, v1.seen, v2.seen)
-  if (now.outcome !== 'mismatch') return { judgement: now, v1, v2 }
-  if (settled.outcome === 'transient') return { judgement: excuse(read) ?? settled, v1, v2 }
-  return { judgement: settled, v1, v2, observed: { request: question.request, v1: again.v1, calls } }
+  return { v1, v2, ...(await tryAgain(read, question, [v1.seen, v2.seen], asked, judging)) }
 }
 
-/**
- * Says why a difference that did not repeat may be no fault of v2.
- * If v2 answered first, v1's answer at that time is unknown. Only a difference that repeats then counts against v2.
- */
-function excuse({ by, wrote }: AnsweredRead): Judgement | undefined {
-  const race = (reason: string): Judgement => ({ outcome: 'race', findings: [], reason })
-  if (wrote()) return race('the caller wrote at the same time')
-  return by === 'v2' ? race('the two agreed when they were asked again, and v2 had been asked first') : undefined
-}
-
-async function learn(
-  { operation }: AnsweredRead,
-  first: SideAnswer,
-  asked: (side: Side) => Promise<SideAnswer>,
+/** Asks both sides in turn until it is known what a difference means. */
+async function tryAgain(
+  { by, since, wrote }: AnsweredRead,
+  question: AskedRequest,
+  first: readonly [v1: SeenAnswer, v2: SeenAnswer],
+  asked: Asked,
   judging: Judging,
-): Promise<void> {
-  const { seen } = await asked('v1')
-  if (first.seen.status >= 400 || seen.status !== first.seen.status) return
-  const compared = judging.compare(operation, first.seen, seen)
-  if ('findings' in compared) judging.noise.learn(operation.id, compared.findings)
+) {
+  const began = judging.now()
+  const v1 = [first[0], (await asked('v1')).seen]
+  const v2 = [first[1]]
+  const stamps = new Map<string, Stamps>()
+  for (;;) {
+    const calls: Exchanged[] = []
+    v2.push((await asked('v2', (exchanged) => calls.push(exchanged))).seen)
+    v1.push((await asked('v1')).seen)
+    for (const { body } of calls) collectStamps(body, stamps)
+    const to = judging.now()
+    const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
+    const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, wrote: wrote(), isLast }
+    const judgement = judging.settle(question, trial)
+    learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)
+    if (judgement) return { judgement, observed: { request: question.request, v1: v1.at(-2)!, calls } }
+  }
+}
+
+async function learn({ operation }: AnsweredRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {
+  learnFrom(operation, first.seen, (await asked('v1')).seen, judging)
+}
+
+/** Learns from two answers of v1 that were not chosen because they differ. */
+function learnFrom(operation: Operation, before: SeenAnswer, after: SeenAnswer, { compare, noise }: Judging): void {
+  if (before.status >= 400 || after.status !== before.status) return
+  const compared = compare(operation, before, after)
+  if ('findings' in compared) noise.learn(operation.id, compared.findings)
 }

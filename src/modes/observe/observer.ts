@@ -87,8 +87,8 @@ async function lookAtRead(watched: WatchedRequest, subject: ComparedRequest, mea
   const seen = await seenOf(watched.kept, settings.limit)
   const first: SideAnswer = { seen: { ...seen, ...(served.unasked && { unasked: true }) }, ms: watched.ms }
   const failed = served.failed && { seen: await seenOf(wholeOf(served.failed), settings.limit), ms: watched.ms }
-  const learn = means.learning(operation.id)
-  const question = { operation, raw, read, by: served.by, first, other: failed, otherToken, wrote, learn }
+  const asking = { operation, raw, read, wrote, otherToken, learn: means.learning(operation.id) }
+  const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
   const compared = await compareRead(question, settings.ask, journal.judging, signal)
   const [own, others] = tokensOf(compared, served.by)
   if (own && others) cursors.learn(caller, operation.id, own, others)

@@ -40,9 +40,10 @@ export async function checkWrite(write: ServedWrite, ask: Ask, judging: Judging,
 }
 
 async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judging: Judging, signal: Signal): Promise<CheckedWrite> {
+  const since = judging.now()
   const asking = askingOf(write, reading)
   const first = await ask('v1', asking, signal)
-  const read = { ...asking, by: 'v1' as const, first, wrote: () => false, learn: false }
+  const read = { ...asking, by: 'v1' as const, since, first, wrote: () => false, learn: false }
   const compared = await compareRead(read, ask, judging, signal)
   const told = (judgement: Judgement, about = reading.operation) => ({ about, compared: { ...compared, judgement } })
   if (isBad(compared.judgement)) return told(compared.judgement)

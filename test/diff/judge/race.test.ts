@@ -1,83 +1,208 @@
 import { describe, expect, it } from 'vitest'
-import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
+import type { SeenAnswer } from '../../../src/diff/compare/compare.ts'
+import type { ComparisonOutcome, Judgement } from '../../../src/diff/judge/judge.ts'
+import type { Trial } from '../../../src/diff/judge/race.ts'
 import { asked, child, court, findings, seen } from '../given.ts'
 
 const ID = 'registry.repos.list'
 const question = asked(ID)
+const OLD = '2026-01-01T00:00:00Z'
+const NOW = Date.parse('2026-06-01T00:00:00Z')
+const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString()
 const row = (nth: number, members: object = {}) => ({
   id: child(nth),
   name: 'a',
   description: 'x',
-  updated_at: '2026-01-01T00:00:00Z',
+  created_at: OLD,
+  updated_at: OLD,
   ...members,
 })
 const list = (...rows: object[]) => ({ items: rows })
-const written = { description: 'y', updated_at: '2026-01-01T00:00:01Z' }
+/** A repo without the times of the service, as the published contract has it. */
+const bare = (nth: number, members: object = {}) => ({ id: child(nth), name: 'a', bundles: ['x', 'y'], ...members })
 
-/** The five answers in the order of the requests: v1 and v2, then v1, v2 and v1 again. */
-type Answers = readonly [v1: object, v2: object, v1Again: object, v2Again: object, v1Last: object]
+type Known = Partial<Pick<Trial, 'v2First' | 'stamps' | 'wrote'>>
+type Answer = object | SeenAnswer
 
-function settled([v1, v2, ...again]: Answers, parts = court()) {
-  const [a, b, c] = again.map((body) => seen(body))
-  const judgement = parts.judge(question, seen(v1), seen(v2))
-  expect(judgement.outcome).toBe('mismatch')
-  return parts.settle(question, { v1: seen(v1), v2: seen(v2), judgement }, { v1: a!, v2: b!, v1Again: c! })
+const answer = (given: Answer): SeenAnswer => ('status' in given && 'headers' in given ? (given as SeenAnswer) : seen(given))
+
+/**
+ * Settles as comparing does, which takes further answers until it knows. The answers are in the order of asking: v1 and v2 by turns.
+ * With `v2First`, the first two change places. Returns how many answers were taken.
+ */
+function settled(given: readonly Answer[], known: Known = {}, parts = court()): Judgement & { readonly taken: number } {
+  const all = given.map(answer)
+  const [one, two, ...others] = all as [SeenAnswer, SeenAnswer, ...SeenAnswer[]]
+  const v1 = [known.v2First ? two : one, others.shift()!]
+  const v2 = [known.v2First ? one : two]
+  expect(parts.judge(question, v1[0]!, v2[0]!).outcome).toBe('mismatch')
+  for (;;) {
+    v2.push(others.shift()!)
+    v1.push(others.shift()!)
+    const period = { from: NOW, to: NOW + 1000 }
+    const trial = { v2First: false, stamps: new Map(), wrote: false, ...known, v1, v2, period, isLast: others.length === 0 }
+    const judgement = parts.settle(question, trial)
+    if (judgement) return { ...judgement, taken: all.length - others.length }
+  }
 }
 
 const right = list(row(1), row(2))
 const wrong = list(row(1, { name: 'b' }), row(2))
+const written = { description: 'y', updated_at: at(0) }
+const after = list(row(1, written), row(2))
+const [first, last] = [list(row(1)), list(row(2))]
+const fresh = (nth: number) => row(nth, { created_at: at(0), updated_at: at(0) })
+const swapped = list(row(2), row(1))
 
-describe('a mismatch that is asked again', () => {
-  const cases: [string, Answers, ComparisonOutcome][] = [
-    ['v2 is wrong each time and v1 stands still', [right, wrong, right, wrong, right], 'mismatch'],
-    ['v2 was wrong once and v1 stands still', [right, wrong, right, right, right], 'transient'],
-    ['v2 lost a row once', [right, list(row(1)), right, right, right], 'transient'],
-    ['v2 doubled a row once', [right, list(row(1), row(2), row(2)), right, right, right], 'transient'],
-    ['v2 sorted otherwise once', [right, list(row(2), row(1)), right, right, right], 'transient'],
+describe('a difference after an answer of v1', () => {
+  const cases: [string, readonly Answer[], ComparisonOutcome, Known?][] = [
+    // What stays.
+    ['a wrong value', [right, wrong, right, wrong, right], 'mismatch'],
+    ['a lost row', [right, first, right, first, right], 'mismatch'],
+    ['another lost row each time', [right, first, right, last, right], 'mismatch'],
+    ['another order', [right, swapped, right, swapped, right], 'mismatch'],
+    ['a row that v1 never has', [first, list(row(1), fresh(2)), first, list(row(1), fresh(2)), first], 'mismatch'],
+    ['a wrong value in another row than v1 writes', [right, wrong, right, wrong, list(row(1), row(2, written))], 'mismatch'],
+    ['a wrong value while rows are added', [right, wrong, right, wrong, list(row(0), row(1), row(2))], 'mismatch'],
+    ['a wrong value while v1 sorts at random', [right, wrong, right, wrong, swapped], 'mismatch'],
+    ['a wrong value, though the caller writes', [right, wrong, right, wrong, right], 'mismatch', { wrote: true }],
+    // What is gone, and nothing explains it.
+    ['a value that was wrong once', [right, wrong, right, right, right], 'transient'],
+    ['a row that was lost once', [right, first, right, right, right], 'transient'],
+    ['all rows lost once', [right, list(), right, right, right], 'transient'],
+    ['a row that v2 doubled once', [right, list(row(1), row(2), row(2)), right, right, right], 'transient'],
+    ['a row that is old and v1 never has', [first, right, first, first, first], 'transient'],
+    ['another order once', [right, swapped, right, right, right], 'transient'],
     [
-      'the row was written between v1 and v2',
-      [right, list(row(1, written), row(2)), list(row(1, written), row(2)), list(row(1, written), row(2)), list(row(1, written), row(2))],
-      'race',
+      'a list without ids that lacked an element once',
+      [list(bare(1)), list(bare(1, { bundles: ['x'] })), list(bare(1)), list(bare(1)), list(bare(1))],
+      'transient',
     ],
     [
-      'the row is written all the time',
-      [right, list(row(1, written)), right, list(row(1, written), row(2)), list(row(1, { ...written, description: 'z' }), row(2))],
-      'race',
+      'a list without ids that was empty once',
+      [list(bare(1)), list(bare(1, { bundles: [] })), list(bare(1)), list(bare(1)), list(bare(1))],
+      'transient',
     ],
+    ['a row lost once while v1 writes it', [right, last, after, after, after], 'transient'],
+    ['a member lost once while v1 writes it', [right, list(row(1, { description: undefined }), row(2)), after, after, after], 'transient'],
     [
-      'a row was changed and restored while v2 was asked',
+      'a wrong value once, of another row than v1 writes',
+      [right, wrong, list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written))],
+      'transient',
+    ],
+    // What v1 explains.
+    ['a row written between v1 and v2', [right, after, after, after, after], 'race'],
+    ['a row written all the time', [right, after, right, after, list(row(1, { ...written, description: 'z' }), row(2))], 'race'],
+    [
+      'a row written there and back',
       [
         right,
-        list(row(1, written), row(2)),
-        right,
-        list(row(1, written), row(2)),
-        list(row(1, { updated_at: '2026-01-01T00:00:02Z' }), row(2)),
+        after,
+        list(row(1, { updated_at: at(1) }), row(2)),
+        list(row(1, { updated_at: at(1) }), row(2)),
+        list(row(1, { updated_at: at(1) }), row(2)),
       ],
       'race',
     ],
-    ['one row is written, and v2 is wrong in another', [right, wrong, right, wrong, list(row(1), row(2, written))], 'mismatch'],
-    ['rows are added, and v2 is wrong in another', [right, wrong, right, wrong, list(row(0), row(1), row(2))], 'mismatch'],
-    ['a row was created between v1 and v2', [list(row(1)), right, right, right, right], 'race'],
-    ['a row was created and deleted in between', [list(row(1)), right, list(row(1)), list(row(1)), list(row(1))], 'race'],
-    ['v2 never shows a row', [right, list(row(1)), right, list(row(1)), right], 'mismatch'],
-    ['v2 sorts differently each time', [right, list(row(2), row(1)), right, list(row(2), row(1)), right], 'mismatch'],
-    ['v1 sorts at random', [right, list(row(2), row(1)), right, list(row(2), row(1)), list(row(2), row(1))], 'race'],
-    ['v1 sorts at random and v2 is wrong', [right, wrong, right, wrong, list(row(2), row(1))], 'mismatch'],
+    ['a row created between v1 and v2', [first, right, right, right, right], 'race'],
+    ['a row deleted between v1 and v2', [right, first, first, first, first], 'race'],
+    ['a row that is sorted at random by v1', [right, swapped, right, swapped, swapped], 'race'],
+    // What no answer of v1 shows.
+    ['a row that came and went', [first, list(row(1), fresh(2)), first, first, first], 'race'],
+    [
+      'a row without times that came and went',
+      [list(bare(1)), list(bare(1), bare(2)), list(bare(1)), list(bare(1)), list(bare(1))],
+      'race',
+    ],
+    ['rows that come and go each time', [first, list(row(1), fresh(2)), first, list(row(1), fresh(3)), first, first, first], 'race'],
+    [
+      'rows that come and go up to the last answer',
+      [first, list(row(1), fresh(2)), first, list(row(1), fresh(3)), first, list(row(1), fresh(4)), first],
+      'race',
+    ],
+    ['a wrong value once, while the caller wrote', [right, wrong, right, right, right], 'race', { wrote: true }],
+    [
+      'a role renamed there and back, as v2 shows',
+      [list(bare(1)), list(bare(1, { name: 'b' })), list(bare(1)), list(bare(1)), list(bare(1))],
+      'race',
+      { stamps: new Map([[child(1), { updated: NOW }]]) },
+    ],
+    [
+      'a wrong value once, of a row that v2 wrote long ago',
+      [list(bare(1)), list(bare(1, { name: 'b' })), list(bare(1)), list(bare(1)), list(bare(1))],
+      'transient',
+      { stamps: new Map([[child(1), { updated: NOW - 60_000 }]]) },
+    ],
   ]
-  it.each(cases)('%s', (_, answers, outcome) => {
-    expect(settled(answers).outcome).toBe(outcome)
+  it.each(cases)('is settled: %s', (_, answers, outcome, known) => {
+    expect(settled(answers, known).outcome).toBe(outcome)
   })
+})
 
+describe('a difference after an answer of v2', () => {
+  const cases: [string, readonly Answer[], ComparisonOutcome, Known?][] = [
+    ['a wrong value', [wrong, right, right, wrong, right], 'mismatch'],
+    ['a lost row', [first, right, right, first, right], 'mismatch'],
+    ['a value that was wrong once', [wrong, right, right, right, right], 'transient'],
+    ['a row that was lost once', [first, right, right, right, right], 'transient'],
+    ['another order once', [swapped, right, right, right, right], 'transient'],
+    ['a row that v2 doubled once', [list(row(1), row(1), row(2)), right, right, right, right], 'transient'],
+    ['a row written before v1 was asked', [right, after, after, after, after], 'race'],
+    [
+      'a row created before v1 was asked',
+      [first, list(row(1), fresh(2)), list(row(1), fresh(2)), list(row(1), fresh(2)), list(row(1), fresh(2))],
+      'race',
+    ],
+    ['a row deleted before v1 was asked', [right, first, first, first, first], 'race'],
+    [
+      'a row written once while v2 lost it',
+      [first, list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written))],
+      'transient',
+    ],
+    [
+      'a wrong value in another row than was written',
+      [wrong, list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written)), list(row(1), row(2, written))],
+      'transient',
+    ],
+    [
+      'a row without times, created as v2 shows',
+      [list(bare(1)), list(bare(1), bare(2)), list(bare(1), bare(2)), list(bare(1), bare(2)), list(bare(1), bare(2))],
+      'race',
+      { stamps: new Map([[child(2), { created: NOW }]]) },
+    ],
+  ]
+  it.each(cases)('is settled: %s', (_, answers, outcome, known) => {
+    expect(settled(answers, { v2First: true, ...known }).outcome).toBe(outcome)
+  })
+})
+
+describe('a settled difference', () => {
   it('gives its reason', () => {
     expect(settled([right, wrong, right, right, right]).reason).toMatch(/^v2 answered rightly/)
-    expect(settled([list(row(1)), right, right, right, right]).reason).toMatch(/^v1 changed/)
+    expect(settled([first, right, right, right, right]).reason).toMatch(/^v1 changed/)
+    expect(settled([first, list(row(1), fresh(2)), first, first, first]).reason).toMatch(/^a row came and went/)
+  })
+
+  it('names no place in which v1 moved', () => {
+    const moving = (second: number, members: object = {}) => list(row(1, { updated_at: at(second), ...members }), row(2))
+    const answers = [moving(1), moving(9, { name: 'b' }), moving(2), moving(9, { name: 'b' }), moving(3)]
+    expect(settled(answers).outcome).toBe('mismatch')
+    expect(settled(answers).findings.map(({ where }) => where)).toEqual(['/items/*/name'])
+    const lost = settled([moving(1), last, moving(2), last, moving(3)])
+    expect(lost.findings.map(({ kind, path }) => [kind, path])).toEqual([['missing', `/items/[${child(1).replaceAll('/', '~1')}]`]])
+  })
+
+  it('asks no longer than it must', () => {
+    const rest = Array.from({ length: 6 }, () => right)
+    expect(settled([right, wrong, right, wrong, right, ...rest]).taken).toBe(5)
+    expect(settled([right, wrong, right, right, right, ...rest]).taken).toBe(5)
+    expect(settled([first, list(row(1), fresh(2)), first, list(row(1), fresh(3)), first, first, first, first, first]).taken).toBe(7)
   })
 
   it('finds a change of v1 among as many as there are rows', () => {
     const many = Array.from({ length: 20_000 }, (_, nth) => nth)
     const all = (members: object) => list(...many.map((nth) => row(nth, members)))
-    const answers = [all({}), all({ name: 'b' }), all({}), all({ name: 'b' }), all(written)] as const
-    expect(settled(answers).outcome).toBe('race')
+    expect(settled([all({}), all(written), all(written), all(written), all(written)]).outcome).toBe('race')
   })
 
   it('does not take noise for a change of v1', () => {
@@ -85,24 +210,21 @@ describe('a mismatch that is asked again', () => {
     const [one, other] = [list(row(1, { active_tags: ['a'] })), list(row(1, { active_tags: ['b'] }))]
     for (let ask = 0; ask < 3; ask++) parts.noise.learn(ID, findings(ID, one, other))
     const bad = list(row(1, { name: 'b', active_tags: ['a'] }))
-    expect(settled([one, bad, one, bad, other], parts).outcome).toBe('mismatch')
+    expect(settled([one, bad, one, bad, other], {}, parts).outcome).toBe('mismatch')
   })
 
   it('is an error if v2 now fails, and inconclusive if v1 does', () => {
-    const { judge, settle } = court()
-    const judgement = judge(question, seen(right), seen(wrong))
-    const first = { v1: seen(right), v2: seen(wrong), judgement }
     const failed = seen({}, 503)
-    expect(settle(question, first, { v1: seen(right), v2: failed, v1Again: seen(right) }).outcome).toBe('error')
-    expect(settle(question, first, { v1: seen(right), v2: seen(wrong), v1Again: failed }).outcome).toBe('inconclusive')
-    expect(settle(question, first, { v1: failed, v2: seen(wrong), v1Again: seen(right) }).outcome).toBe('inconclusive')
+    expect(settled([right, wrong, right, failed, right]).outcome).toBe('error')
+    expect(settled([right, wrong, right, wrong, failed]).outcome).toBe('inconclusive')
+    expect(settled([right, wrong, failed, wrong, right]).outcome).toBe('inconclusive')
   })
 
-  it('is a race if v1 meanwhile says not found', () => {
-    const { judge, settle } = court()
+  it('is a race if a resource was deleted, or created and deleted', () => {
     const gone = seen({ code: 5, message: 'gone', details: [] }, 404)
-    const first = { v1: seen(right), v2: gone, judgement: judge(question, seen(right), gone) }
-    expect(first.judgement.outcome).toBe('mismatch')
-    expect(settle(question, first, { v1: gone, v2: gone, v1Again: gone }).outcome).toBe('race')
+    expect(settled([right, gone, gone, gone, gone]).outcome).toBe('race')
+    expect(settled([gone, fresh(1), gone, gone, gone]).outcome).toBe('race')
+    expect(settled([gone, row(1), gone, gone, gone]).outcome).toBe('transient')
+    expect(settled([right, gone, right, right, right]).outcome).toBe('transient')
   })
 })

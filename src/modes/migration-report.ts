@@ -2,6 +2,8 @@ import type { Client } from '../diff/clients/client.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
 import type { CircuitState } from '../diff/evidence/circuit.ts'
 import { moreNeeded, type OperationEvidence } from '../diff/evidence/evidence.ts'
+import { daysNeeded } from '../diff/evidence/standing.ts'
+import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
 import type { DeclarationReport } from '../diff/judge/expected.ts'
 import type { NoisyMember } from '../diff/judge/noise.ts'
 import type { Comparison } from '../diff/records/record.ts'
@@ -15,6 +17,10 @@ import type { Budget } from './serve/budget.ts'
 export interface OperationProgress extends OperationEvidence {
   /** Clean observations that are still needed. */
   readonly needed: number
+  /** Days that they take at today's pace; absent while it is unknown. */
+  readonly days?: number
+  /** What was not compared, why, and what to change, in sentences. */
+  readonly hints: readonly string[]
   readonly circuit: CircuitState
 }
 
@@ -53,12 +59,17 @@ interface Sources {
   readonly budget: Budget
 }
 
+function progressOf(one: OperationEvidence): Omit<OperationProgress, 'circuit'> {
+  const days = daysNeeded(one, TARGET)
+  return { ...one, needed: moreNeeded(one, TARGET), ...(days !== undefined && { days }), hints: uncomparedSentences(one.uncompared) }
+}
+
 export function createReport({ journal, queue, skipped, budget }: Sources): MigrationReport {
   const { evidence, inventory, circuit, expected, judging, recorder } = journal
   return {
     evidence() {
       const problem = recorder.problem()
-      const rows = evidence.all().map((one) => ({ ...one, needed: moreNeeded(one, TARGET), circuit: circuit.state(one.operation) }))
+      const rows = evidence.all().map((one) => ({ ...progressOf(one), circuit: circuit.state(one.operation) }))
       return {
         target: TARGET,
         operations: rows,

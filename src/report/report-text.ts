@@ -1,3 +1,4 @@
+import { timeNeeded } from '../diff/evidence/standing.ts'
 import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
 import { wrongOf } from '../diff/evidence/wrong.ts'
 import { many } from '../diff/many.ts'
@@ -14,7 +15,7 @@ export function reportLines({ operations, target, ready, read, against }: Report
   return [
     `${ready ? 'READY' : 'NOT READY'}: ${inside} of ${operations.length} operations inside ${percent(target)}${was} (${read.entries} records${notRead(read)})`,
     ...operations.flatMap((one) => [
-      rowOf(one, width),
+      rowOf(one, target, width),
       ...toMend(one),
       ...uncomparedSentences(one.uncompared).map((line) => `${INDENT}${line}`),
     ]),
@@ -31,10 +32,11 @@ function notRead({ skipped, repeated }: ReadSummary): string {
   return `${skipped === 0 ? '' : `, ${many(skipped, 'line')} skipped`}${repeated === 0 ? '' : `, ${many(repeated, 'line')} repeated`}`
 }
 
-function rowOf(one: OperationReport, width: number): string {
+function rowOf(one: OperationReport, target: number, width: number): string {
   const { operation, standing, n, share, bound, needed, before } = one
   const was = before ? ` (was ${percent(before.bound)})` : ''
-  const more = needed === undefined || needed === 0 ? '' : `  ${many(needed, 'observation')} to go`
+  const time = one.perDay === undefined ? '' : `, ${timeNeeded(one, target)}`
+  const more = needed === undefined || needed === 0 ? '' : `  ${many(needed, 'observation')} to go${time}`
   const requests = share > 0 ? ` (${percent(share)} of the requests)` : ''
   const evidence = n === 0 ? '' : `  n ${n}  wrong ${wrongOf(one)}${requests}  bound ${percent(bound)}${was}`
   return `${standing.padEnd(12)}  ${operation.padEnd(width)}${evidence}${more}`.trimEnd()

@@ -25,7 +25,7 @@ it('evidence, clients and declarations are restored from the records after a res
 
   const second = await startStage(settings)
   const after = await second.evidence()
-  const counted = ({ operations }: typeof before) => operations.map(({ circuit, firstAt, lastAt, needed, ...evidence }) => evidence)
+  const counted = ({ operations }: typeof before) => operations.map(({ circuit, firstAt, lastAt, ...evidence }) => evidence)
   expect(counted(after)).toEqual(counted(before))
   expect(after.traffic).toEqual(before.traffic)
   expect(after.declarations).toEqual(before.declarations)

@@ -50,10 +50,14 @@ function further(evidence: OperationEvidence, target: number): string {
   return `${many(moreNeeded(repeats, target), 'more clean repeat')} until ≤ ${percent(target)}`
 }
 
+/** Returns how many days the needed observations take at today's pace; undefined while it is unknown. */
+export function daysNeeded(evidence: OperationEvidence, target: number): number | undefined {
+  return evidence.perDay === undefined ? undefined : moreNeeded(evidence, target) / evidence.perDay
+}
+
 /** Estimates how long the needed observations take: `about 9 days at today's pace`. */
 export function timeNeeded(evidence: OperationEvidence, target: number): string {
-  const { perDay } = evidence
-  if (perDay === undefined) return 'at a pace that is not known yet'
-  const days = moreNeeded(evidence, target) / perDay
+  const days = daysNeeded(evidence, target)
+  if (days === undefined) return 'at a pace that is not known yet'
   return `about ${days < 2 ? many(Math.ceil(days * 24), 'hour') : many(Math.ceil(days), 'day')} at today's pace`
 }

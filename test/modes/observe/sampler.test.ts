@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
+import { repeatOf } from '../../../src/diff/evidence/operation-counts.ts'
 import { createSampler, type Sampled } from '../../../src/modes/observe/sampler.ts'
 import { seeded } from '../../stage/seeded.ts'
 
@@ -67,6 +69,32 @@ describe('the sampler', () => {
     const { choose } = sampler(100)
     const choices = Array.from({ length: 50 }, () => choose({ operation: 'iam.groups.update', caller: 'one' }))
     expect(choices).toEqual(Array(50).fill({ weight: 1 }))
+  })
+})
+
+describe('the share of requests', () => {
+  /** One of three operations is busy. One busy caller of it and one in a hundred of the others get wrong answers. */
+  it('is estimated without bias from what is chosen', () => {
+    const shares = Array.from({ length: 40 }, (_, run) => {
+      const { ask, clock } = sampler(2, run)
+      const random = seeded(1_000 + run)
+      const evidence = createEvidence(() => clock.now)
+      let wrong = 0
+      for (let nth = 0; nth < 4_000; nth++) {
+        clock.now += 100
+        const caller = random() < 0.3 ? 'busy' : `c${Math.floor(20 * random())}`
+        const isWrong = random() < (caller === 'busy' ? 0.2 : 0.01)
+        wrong += isWrong ? 1 : 0
+        const chosen = ask('a', caller)
+        if (typeof chosen === 'string') continue
+        const observation = { operation: 'a', caller, shape: 'a', outcome: isWrong ? 'mismatch' : 'match', ...chosen } as const
+        if (!evidence.observe(observation)) evidence.add('a', { repeats: repeatOf(observation) })
+      }
+      return [wrong / 4_000, evidence.of('a')?.share ?? 0] as const
+    })
+    const mean = (at: 0 | 1) => shares.reduce((sum, share) => sum + share[at], 0) / shares.length
+    expect(mean(1) / mean(0)).toBeGreaterThan(0.9)
+    expect(mean(1) / mean(0)).toBeLessThan(1.1)
   })
 })
 

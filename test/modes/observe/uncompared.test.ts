@@ -9,13 +9,15 @@ afterEach(() => stage.close())
 const DIFF = { ...ALL_V2, default: 'diff-v1' } as const
 const groups = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'iam.groups.list')
 
+const hint = '1 request had an answer larger than diff.answerBytes: raise diff.answerBytes.'
+
 it('an answer that is too large to be compared names the setting in /evidence and cutover', async () => {
   stage = await startStage({ modes: DIFF, 'diff.answerBytes': 10 })
   await stage.request('GET', '/iam/v1/groups')
   await stage.settled()
-  expect(await groups()).toMatchObject({ n: 0, callers: 0, uncompared: { answerBytes: 1 } })
+  expect(await groups()).toMatchObject({ n: 0, callers: 0, uncompared: { answerBytes: 1 }, hints: [hint] })
   const { out } = await runCommand(['cutover', '--admin', stage.server.adminUrl])
-  expect(out).toContain('1 request had an answer larger than diff.answerBytes: raise diff.answerBytes.')
+  expect(out).toContain(hint)
 })
 
 it('requests beyond diff.perSecond are counted, and the setting is named', async () => {

@@ -41,7 +41,7 @@ describe('cutover', () => {
       /^ {2}no {3}iam\.groups\.list: INCONCLUSIVE after 1 observation .* more clean observations until ≤ 0\.1 %, at a pace that is not known yet\.$/m,
     )
     expect(out).toMatch(
-      /^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors in 1 observation, 100 % of the requests; mend them/m,
+      /^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors; 1 of 1 observation and 100 % of the requests were wrong. Mend them/m,
     )
   })
 

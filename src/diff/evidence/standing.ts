@@ -30,14 +30,14 @@ export function reasonOf(evidence: OperationEvidence, target: number): string {
 const SENTENCES: Readonly<Record<EvidenceStanding, (evidence: OperationEvidence, target: number) => string>> = {
   inside: ({ n, bound, share }, target) =>
     `bound ${percent(bound)} ≤ ${percent(target)} after ${many(n, 'observation')}${share > 0 ? `, ${percent(share)} of the requests wrong` : ''}`,
-  outside: (evidence, target) => `${wrongIn(evidence)}; mend them, then ${further(evidence, target)}`,
+  outside: (evidence, target) => `${wrongIn(evidence)}. Mend them, then ${further(evidence, target)}`,
   inconclusive: (evidence, target) =>
     `INCONCLUSIVE after ${many(evidence.n, 'observation')} (bound ${percent(evidence.bound)}); ${further(evidence, target)}`,
 }
 
-function wrongIn({ mismatches, transients, errors, n, share }: OperationEvidence): string {
+function wrongIn({ mismatches, transients, errors, n, bad, share }: OperationEvidence): string {
   const wrong = `${many(mismatches, 'mismatch', 'mismatches')}, ${many(transients, 'transient difference')} and ${many(errors, 'error')}`
-  return `${wrong} in ${many(n, 'observation')}, ${percent(share)} of the requests`
+  return `${wrong}; ${bad} of ${many(n, 'observation')} and ${percent(share)} of the requests were wrong`
 }
 
 /** Says what is still needed: `3282 more clean observations until ≤ 0.1 %, about 9 days at today's pace`. */

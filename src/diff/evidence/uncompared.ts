@@ -17,14 +17,14 @@ export const UNCOMPARED = {
   perSecond: { because: 'came when diff.perSecond was spent', change: 'raise diff.perSecond' },
   waiting: { because: 'found no room among the waiting comparisons', change: 'raise diff.waiting, diff.waitingBytes or diff.parallel' },
   pageToken: { because: 'continued a list of which the page before was not compared' },
-  gone: { because: 'lost their client before the answer was whole' },
-  unreadable: { because: 'were writes that leave nothing to read' },
-  unverified: { because: 'were writes that diff.verifyWrites leaves unread', change: 'set diff.verifyWrites' },
+  gone: { because: 'lost the client before the answer was whole' },
+  unreadable: { because: 'wrote what no read shows' },
+  unverified: { because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
   malformed: { because: 'could not be read by the tables' },
-  repeat: { because: 'repeated what was compared in the last ten minutes, and chance left them out' },
+  repeat: { because: 'repeated what was compared in the last ten minutes, and lost the draw' },
   v1Failed: { because: 'got an error of v1 itself', change: 'look at v1' },
-  refused: { because: 'got a 401, or a 403 of one side alone', change: 'look at the rights of their callers' },
-  other: { because: 'had answers that cannot be compared', change: 'look at their records' },
+  refused: { because: 'got a 401, or a 403 of one side alone', change: 'look at the rights of the callers' },
+  other: { because: 'had answers that cannot be compared', change: 'look at the records' },
 } as const satisfies Readonly<Record<string, Meaning>>
 
 export function addUncompared(a: UncomparedCounts, b: UncomparedCounts): UncomparedCounts {

@@ -1,3 +1,4 @@
+import { OBSERVATION } from '../diff/evidence/observation.ts'
 import { timeNeeded } from '../diff/evidence/standing.ts'
 import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
 import { wrongOf } from '../diff/evidence/wrong.ts'
@@ -19,6 +20,7 @@ export function reportLines({ operations, target, ready, read, against }: Report
       ...toMend(one),
       ...uncomparedSentences(one.uncompared).map((line) => `${INDENT}${line}`),
     ]),
+    ...(operations.some(({ needed = 0 }) => needed > 0) ? [OBSERVATION] : []),
     ...gone.map(
       ({ operation, kind, where, code }) => `gone          ${operation}  ${kind} ${where}${code === undefined ? '' : ` (${code})`}`,
     ),

@@ -1,6 +1,7 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { OBSERVATION } from '../../src/diff/evidence/observation.ts'
 import { runCommand } from '../cli/support.ts'
 import { comparison, lines, shows, traffic } from './entries.ts'
 import { folder } from './given.ts'
@@ -26,6 +27,7 @@ describe('crosswalk report', () => {
         'outside       registry.repos.list         n 2  wrong 1 (50 % of the requests)  bound 100 %  6876 observations to go',
         '              value /items/*/catalog_tier  1×',
         'v1-only       registry.vuln_reports.list',
+        OBSERVATION,
       ].join('\n'),
     })
   })

@@ -12,7 +12,9 @@ export interface Observation {
 }
 
 /** Explains the unit of all evidence, wherever a person reads a number of observations. */
-export const OBSERVATION = 'An observation is the first comparison of one caller and one kind of request in ten minutes; repeats add none.'
+export const OBSERVATION =
+  'An observation is the first comparison of one caller and one kind of request in ten minutes. ' +
+  'More callers and other kinds of requests bring more; repeats bring none.'
 
 /** How an outcome counts in a rate: clean for v2, bad against it, or not at all. */
 export type Weight = 'clean' | 'bad' | 'nothing'

@@ -91,3 +91,23 @@ describe('a count of repos', () => {
 
   const counts = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'registry.repo_count_by_source.get')
 })
+
+describe('a window of a list that v1 pages by token', () => {
+  const artifacts = async () => (await stage.evidence()).operations.find(({ operation }) => operation === 'libraries.artifacts.list')
+
+  it.each([
+    ['a row in it', { drop: '/artifacts/1' }],
+    ['its first row', { shift: 1 }],
+    ['all of its rows', { body: JSON.stringify({ artifacts: [], totalCount: '1', skipped: 1 }) }],
+  ])('is expected as it is, and a mismatch if v2 loses %s', async (_, fault) => {
+    await start()
+    const path = '/libraries/v1/artifacts?limit=3&offset=1'
+    await stage.request('GET', path)
+    await stage.settled()
+    expect(await artifacts()).toMatchObject({ mismatches: 0, expected: 1 })
+    await stage.fault({ match: 'GET /libraries/v2/artifacts', ...fault })
+    await stage.request('GET', path)
+    await stage.settled()
+    expect(await artifacts()).toMatchObject({ mismatches: 1, expected: 1 })
+  })
+})

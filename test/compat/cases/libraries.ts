@@ -68,6 +68,7 @@ export const libraries: readonly Case[] = [
       }
       refused(await api.get(ARTIFACTS, { remediated: 'perhaps' }), 3, /^parsing field "remediated": /)
       refused(await api.get(ARTIFACTS, { ecosystems: 'COBOL' }), 3, /^parsing field "ecosystems": /)
+      refused(await api.get(ARTIFACTS, { include_upstream: 'perhaps' }), 3, /^parsing field "include_upstream": /)
       refused(await api.get(ARTIFACTS, { query: ['a', 'b'] }), 3, 'too many values for field "query": a, b')
     },
   },

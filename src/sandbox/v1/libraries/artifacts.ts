@@ -26,6 +26,8 @@ const listArtifacts: Operation = {
   template: path,
   answer: (ask, world) => {
     const ecosystems = readEcosystems(ask.query)
+    // Every artifact has built versions, so that only a malformed value makes a difference.
+    ask.query.flag('include_upstream')
     const search = searchOf(ask.query)
     const rows = searchArtifacts(artifactsIn(world, callerOf(ask), ecosystems), search, world.store)
     const list = { rows, key: JSON.stringify([ecosystems, search]), order: { name: 'name', descending: false } }

@@ -6,7 +6,7 @@ import { count, type Tally } from '../score/tally.ts'
 import type { OddList } from './odd-lists.ts'
 
 /** Callers that both services know. */
-const KNOWN = ['owner', 'viewer', 'outsider'] as const
+export const KNOWN = ['owner', 'viewer', 'outsider'] as const
 
 /** Reads at the same time. */
 const PARALLEL = 12

@@ -4,7 +4,7 @@ import { type Bench, COMPARING } from '../reads/bench.ts'
 import { onBenches } from '../score/score-cases.ts'
 import type { Slice, SliceOptions } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
-import { readAsKnown } from './known.ts'
+import { KNOWN, readAsKnown } from './known.ts'
 import { oddLists } from './odd-lists.ts'
 import { readAsStrangers } from './strangers.ts'
 
@@ -25,8 +25,8 @@ async function scoreBench(bench: Bench, { seed, ms }: SliceOptions): Promise<rea
   const all = shuffled(await oddLists(bench.sandbox), seed)
   const lists = ms === undefined ? all.slice(0, LISTS) : all
   const end = performance.now() + (ms ?? Number.POSITIVE_INFINITY)
-  const tallyOf = (what: string) => createTally(`rest, ${what}, ${bench.dialect}`, 1)
-  const known = COMPARING.map((mode) => ({ mode, tally: tallyOf(mode) }))
+  const tallyOf = (what: string, cases?: number) => createTally(`rest, ${what}, ${bench.dialect}`, 1, cases)
+  const known = COMPARING.map((mode) => ({ mode, tally: tallyOf(mode, all.length * KNOWN.length) }))
   const strangers = tallyOf('strangers')
   for (let from = 0; from < lists.length && performance.now() < end; from += BATCH) {
     const batch = lists.slice(from, from + BATCH)

@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Comparison, Entry, WouldSend } from '../../src/diff/records/record.ts'
 import { MODES } from '../../src/modes/choose/mode.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import { userUid } from '../../src/sandbox/data/users.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-writes-'))
@@ -294,6 +295,16 @@ describe('what else is read after a write', () => {
     await stage.fault({ match: 'POST /iam/v2/roleBindings', times: 1, change: { at: '/role/uid', to: '00000000000000aa' } })
     await stage.request('POST', `/iam/v1/rolebindings/${organization}`, { body: { identity, role } })
     expect(await checkedOf('iam.role_bindings.create')).toEqual(otherValues('/role'))
+  })
+
+  it.each(['diff-v1', 'diff-v2'] as const)('knows nothing of what its caller may not read, in mode %s', async (mode) => {
+    await start(mode)
+    const { organization, tokens } = stage.sandbox
+    const folder = (await made(`/iam/v1/groups/${organization}`, { name: 'closed' })).id
+    const role = (await made(`/iam/v1/roles/${organization}`, { name: 'creator', capabilities: ['groups.create'] })).id
+    await made(`/iam/v1/rolebindings/${folder}`, { identity: userUid('outsider'), role })
+    const written = await stage.request('POST', `/iam/v1/groups/${folder}`, { body: { name: 'hidden' }, token: tokens.outsider })
+    expect([written.status, (await checkedOf('iam.groups.create')).outcome]).toEqual([200, 'inconclusive'])
   })
 
   it('finds a lost create beside the delete of another resource', async () => {

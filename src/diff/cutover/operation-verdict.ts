@@ -59,7 +59,7 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
     const reason = `${id}: its circuit is open. ${openCircuit}.`
     return { ...seen, standing: 'outside', blocks: true, reason, needed: moreNeeded(evidence ?? noEvidence(id), aim.target) }
   }
-  if (use?.readBack && !isReadBack(use.readBack) && !(evidence && wrongOf(evidence) > 0)) {
+  if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {
     const reason = `${id} cannot be verified (${usesOf(one)}): ${use.readBack.unverifiable}.`
     return { ...seen, standing: 'unverifiable', blocks: false, reason, needed: undefined }
   }
@@ -70,6 +70,11 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   }
   const standing = standingOf(evidence, aim.target)
   return { ...seen, standing, blocks: standing !== 'inside', reason: reasonOf(evidence, aim.target), needed }
+}
+
+/** True if v2 failed too many writes whose effect cannot be read. Nothing else is known of them. */
+function isFailing(evidence: OperationEvidence | undefined, target: number): boolean {
+  return evidence !== undefined && wrongOf(evidence) > target * (evidence.n + evidence.inconclusive)
 }
 
 function v1OnlyReason(one: OperationCase, { because }: Use, { withoutV1 }: Aim): string {

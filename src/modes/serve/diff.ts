@@ -22,6 +22,7 @@ export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted,
   return async (request) => {
     const wrote = ownWrites.watch(request.caller)
     const others = recentWrites.watch()
+    recentWrites.readBody(request)
     const began = performance.now()
     const served = await serve(request)
     const answer = tee(served.answer, observer.limit, (kept) => {

@@ -1,3 +1,4 @@
+import type { Request } from '../../request/request.ts'
 import type { Resource } from '../../tables/language/resource.ts'
 import type { Operation, V1Request } from '../../tables/operations/operation.ts'
 import { isReadBack } from '../../tables/operations/read-back.ts'
@@ -22,6 +23,8 @@ export interface OtherWrites {
 export interface RecentWrites {
   /** Notes that a write begins. Call the returned function when it has ended. */
   begin(operation: Operation, params: V1Request['params']): () => void
+  /** Notes the body of a write that has begun: a batch names its resources there. */
+  readBody(request: Pick<Request, 'operation' | 'read'>): void
   watch(): OtherWrites
 }
 
@@ -29,8 +32,8 @@ interface RecentWrite {
   readonly number: number
   /** undefined for an operation that only v1 has. */
   readonly resource: Resource | undefined
-  /** undefined if the path does not name it. */
-  readonly uid: string | undefined
+  /** undefined as long as nothing names them. */
+  uids: readonly string[] | undefined
   readonly deletes: boolean
   readonly takesBelow: boolean
   readonly params: V1Request['params']
@@ -53,6 +56,11 @@ export function createRecentWrites(): RecentWrites {
         write.active = false
       }
     },
+    readBody(request) {
+      const found = namedInBody(request)
+      const write = found && recent.findLast(({ params, uids }) => params === found.params && !uids)
+      if (write) write.uids = found.uids
+    },
     watch() {
       const from = recent.find(({ active }) => active)?.number ?? count
       const some = (own: V1Request['params'], fits: (write: RecentWrite) => boolean) =>
@@ -66,20 +74,34 @@ export function createRecentWrites(): RecentWrites {
 }
 
 function traitsOf({ readBack, takes }: Operation, params: V1Request['params']) {
-  if (!readBack || !isReadBack(readBack)) return { resource: undefined, uid: Object.values(params)[0], deletes: false, takesBelow: false }
+  if (!readBack || !isReadBack(readBack)) return { resource: undefined, uids: Object.values(params), deletes: false, takesBelow: false }
   const { resource, named, gone = false } = readBack
-  return { resource, uid: 'param' in named ? params[named.param] : undefined, deletes: gone, takesBelow: takes === 'below' }
+  const uid = 'param' in named ? params[named.param] : undefined
+  return { resource, uids: uid === undefined ? undefined : [uid], deletes: gone, takesBelow: takes === 'below' }
+}
+
+/** Returns the uids that a write names in its body. A body that cannot be read is refused before it writes. */
+function namedInBody({ operation: { readBack, request }, read }: Pick<Request, 'operation' | 'read'>) {
+  const named = readBack && isReadBack(readBack) ? readBack.named : undefined
+  if (!named || !('body' in named)) return undefined
+  try {
+    const { params, body } = read()
+    const uids = request?.read(body)[named.body]
+    return { params, uids: Array.isArray(uids) ? uids.map(String) : [] }
+  } catch {
+    return undefined
+  }
 }
 
 /** A delete takes the resource itself, what lies below it if its table says so, and what goes with it (semantics §3). */
 function mayTake(write: RecentWrite, { resource, uid, goesWith }: WrittenResource): boolean {
   if (!write.deletes) return false
-  if (write.uid === undefined) return write.resource === resource
-  if (write.resource === resource && write.uid === uid) return true
-  return write.uid === goesWith || (write.takesBelow && uid.startsWith(`${write.uid}/`))
+  if (write.uids === undefined) return write.resource === resource
+  if (write.resource === resource && write.uids.includes(uid)) return true
+  return write.uids.some((taken) => taken === goesWith || (write.takesBelow && uid.startsWith(`${taken}/`)))
 }
 
 /** A write changes the resource that its path names. What an operation of v1 alone changes is unknown. */
 function mayChange(write: RecentWrite, { resource, uid }: WrittenResource): boolean {
-  return write.uid === uid && (write.resource === undefined || write.resource === resource)
+  return write.uids?.includes(uid) === true && (write.resource === undefined || write.resource === resource)
 }

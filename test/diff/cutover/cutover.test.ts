@@ -98,7 +98,12 @@ describe('a write that no read can show', () => {
     expect(judge([], { [WRITE]: 5 }).ready).toBe(false)
   })
 
-  it('blocks if v2 fails it', () => {
+  it('blocks if v2 fails it too often', () => {
+    const rarely = judge([
+      [1, 'error', WRITE],
+      [200, 'inconclusive', WRITE],
+    ]).operations
+    expect(rarely).toMatchObject([{ standing: 'unverifiable', blocks: false }])
     expect(judge([[1, 'error', WRITE]]).operations).toMatchObject([{ standing: 'outside', blocks: true }])
   })
 })

@@ -49,6 +49,17 @@ it.each<[string, string, Record<string, string>, WrittenResource, boolean]>([
   expect(after(id, params).mayBeGone(resource)).toBe(gone)
 })
 
+it('knows which mappings a batch deletes once its body is read', () => {
+  const writes = createRecentWrites()
+  const others = writes.watch()
+  const operation = operationOf('iam.external_group_role_mappings.batch_delete')
+  const params = {}
+  writes.begin(operation, params)
+  writes.readBody({ operation, read: () => ({ params, query: new Map(), body: { parent_id: 'a', ids: ['a/1'] } }) })
+  const gone = ['a/1', 'a/2'].map((uid) => others.mayBeGone(written('iam.external_group_role_mappings.create', uid)))
+  expect(gone).toEqual([true, false])
+})
+
 it('counts writes that were under way, but not the own write', () => {
   const writes = createRecentWrites()
   const own = { id: 'a/1' }

@@ -40,6 +40,8 @@ export async function tryLie(bench: WriteBench, operation: string, lie: Lie): Pr
     request = asked
     return lie.spoil(seen)
   })
+  // What v2 told was no answer at all.
+  if (tried.received.status >= 500) return { ...tried, places: [{ at: '', value: String(tried.received.status) }] }
   if (!request || tried.received.status !== 200) return tried
   const [done, told] = [await asIf(bench, request, seen, 'done'), await asIf(bench, request, seen, 'told')]
   return { ...tried, places: placesOf(done, told) }

@@ -56,7 +56,8 @@ export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
   }
   if (openCircuit !== undefined) {
     // A week of clean evidence outweighs the last minutes, in which v2 may have broken.
-    const reason = `${id}: its circuit is open. ${openCircuit}.`
+    const isInside = evidence === undefined || standingOf(evidence, aim.target) === 'inside'
+    const reason = `${isInside ? `${id}: its` : `${reasonOf(evidence, aim.target)} Its`} circuit is open. ${openCircuit}.`
     return { ...seen, standing: 'outside', blocks: true, reason, needed: moreNeeded(evidence ?? noEvidence(id), aim.target) }
   }
   if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {

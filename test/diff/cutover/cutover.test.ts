@@ -75,6 +75,7 @@ describe('the cutover', () => {
       reasons: ['registry.repos.list: its circuit is open. errors: 9 of the last 9 answers failed.'],
       operations: [{ standing: 'outside', blocks: true }],
     })
+    expect(judge([[1, 'error']], {}, { openCircuits }).reasons[0]).toMatch(/^registry.repos.list: 0 mis.+ Its circuit is open\. errors: /)
   })
 
   it('is not reached by races alone', () => {

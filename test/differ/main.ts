@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { seedOr } from '../faults/fuzz/size.ts'
+import { harshSlice } from './harsh/harsh-slice.ts'
 import { onceSlice, readsSlice } from './reads/reads-slice.ts'
 import { restSlice } from './rest/rest-slice.ts'
 import type { Slice } from './score/slice.ts'
@@ -7,7 +8,7 @@ import { holds, linesOf } from './score/tally.ts'
 import { statisticsSlice } from './statistics/statistics-slice.ts'
 import { writesSlice } from './writes/writes-slice.ts'
 
-const SLICES: readonly Slice[] = [readsSlice, onceSlice, restSlice, statisticsSlice, writesSlice]
+const SLICES: readonly Slice[] = [readsSlice, onceSlice, harshSlice, restSlice, statisticsSlice, writesSlice]
 
 const USAGE = `npm run differ -- [${SLICES.map(({ name }) => name).join(' | ')}]… [--seconds N]
   Spoils answers of v2 and prints how many of the visible ones the comparison finds, each miss with its reason, and what it flags wrongly.

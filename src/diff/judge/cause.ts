@@ -6,7 +6,7 @@ import type { Movement } from './movement.ts'
 import { isWithin, type Period, type Stamps, stampsOf, updateStampOf } from './stamps.ts'
 
 /** An event that makes two right answers differ. */
-export type Cause = 'moved' | 'came and went' | 'created before' | 'written before' | 'written' | 'wrote'
+export type Cause = 'moved' | 'came and went' | 'shifted' | 'created before' | 'written before' | 'written' | 'wrote'
 
 /** What a finding is about. */
 type Subject =
@@ -22,8 +22,8 @@ type Subject =
 
 /** The events that can explain each kind of finding. Nothing else makes it a race. docs/migration.md shows the same table. */
 const CAUSES: Readonly<Record<Subject, readonly Cause[]>> = {
-  'new row': ['moved', 'came and went', 'wrote'],
-  'lost row': ['moved', 'created before', 'wrote'],
+  'new row': ['moved', 'came and went', 'shifted', 'wrote'],
+  'lost row': ['moved', 'created before', 'shifted', 'wrote'],
   order: ['moved', 'wrote'],
   value: ['moved', 'written before', 'written', 'wrote'],
   presence: ['moved', 'written before', 'wrote'],
@@ -32,6 +32,7 @@ const CAUSES: Readonly<Record<Subject, readonly Cause[]>> = {
 export const REASONS: Readonly<Record<Cause, string>> = {
   moved: 'v1 changed between the two answers',
   'came and went': 'a row came and went between the answers',
+  shifted: 'the window moved because a row came or went',
   'created before': 'a row was created before v1 was asked',
   'written before': 'a row was written before v1 was asked',
   written: 'a row was written there and back',
@@ -45,6 +46,8 @@ export interface Events {
   /** v2 answered first, so that nothing is known of v1 before. */
   readonly v2First: boolean
   readonly movement: Movement
+  /** Rows at the ends of a window that another row pushed in or out. */
+  readonly shifted: ReadonlySet<Finding>
   readonly period: Period
   /** Stamps of rows by uid, as v2 shows them. */
   readonly stamps: ReadonlyMap<string, Stamps>
@@ -67,6 +70,7 @@ const HAPPENED: Readonly<Record<Cause, Happened>> = {
     const { created, updated } = stampsOf(row)
     return v2First || (created === undefined && updated === undefined) || isWithin(period, created, updated)
   },
+  shifted: (finding, { shifted }) => shifted.has(finding),
   'created before'(_, { v2First, period, stamps }, row) {
     return v2First && isWithin(period, stampsOf(row).created, stamps.get(String(row.id))?.created)
   },

@@ -6,11 +6,17 @@ import { UPDATE_STAMPS } from './stamps.ts'
 export interface NoiseSettings {
   /** Double reads in which a member must have changed by itself before it counts as noise. */
   readonly changes: number
-  /** … and their share of all double reads of the operation, 0–1. */
+  /** … and their share of the latest double reads of the operation, 0–1. */
   readonly share: number
 }
 
 export const NOISE_SETTINGS: NoiseSettings = { changes: 3, share: 0.1 }
+
+/** The same for a member that changes together with its row's time of writing. Only what nearly always moves is no write. */
+const STAMPED: NoiseSettings = { changes: 10, share: 0.9 }
+
+/** Latest double reads of an operation that are remembered. A member that stops changing is stable again after so many. */
+const MEMORY = 50
 
 /** A member whose value changes between two reads of v1 alone. */
 export interface NoisyMember {
@@ -32,55 +38,68 @@ export interface Noise {
 /** Kinds of difference that can be noise. */
 const LEARNABLE: ReadonlySet<DifferenceKind> = new Set<DifferenceKind>(['value', 'order'])
 
-/** Double reads after which old ones count half, so that a member can become stable again. */
-const MEMORY = 1_000
-
+/** The double reads, by number, in which members changed: alone, or together with a time of writing. */
 interface Learned {
   asks: number
-  readonly changes: Map<string, number>
+  readonly alone: Map<string, readonly number[]>
+  readonly stamped: Map<string, readonly number[]>
 }
 
-export function createNoise({ changes, share }: NoiseSettings = NOISE_SETTINGS): Noise {
+export function createNoise(settings: NoiseSettings = NOISE_SETTINGS): Noise {
   const operations = new Map<string, Learned>()
-  const isNoisy = ({ asks }: Learned, count: number) => count >= changes && count >= share * asks
   return {
     learn(operation, findings) {
-      const learned = operations.get(operation) ?? { asks: 0, changes: new Map<string, number>() }
+      const learned = operations.get(operation) ?? { asks: 0, alone: new Map(), stamped: new Map() }
       operations.set(operation, learned)
       learned.asks += 1
-      for (const key of movedAlone(findings)) learned.changes.set(key, (learned.changes.get(key) ?? 0) + 1)
-      if (learned.asks >= MEMORY) fade(learned)
+      const { alone, stamped } = placesOf(findings)
+      remember(learned.alone, alone, learned.asks)
+      remember(learned.stamped, stamped, learned.asks)
     },
     isNoise(operation, finding) {
       const learned = operations.get(operation)
-      return learned !== undefined && LEARNABLE.has(finding.kind) && isNoisy(learned, learned.changes.get(keyOf(finding)) ?? 0)
+      return learned !== undefined && LEARNABLE.has(finding.kind) && changesOf(learned, keyOf(finding), settings) > 0
     },
     members: () =>
       [...operations].flatMap(([operation, learned]) =>
-        [...learned.changes]
-          .filter(([, count]) => isNoisy(learned, count))
-          .map(([key, count]) => ({ operation, ...fromKey(key), changes: count, asks: learned.asks })),
+        [...new Set([...learned.alone.keys(), ...learned.stamped.keys()])]
+          .map((key) => ({ operation, ...fromKey(key), changes: changesOf(learned, key, settings), asks: Math.min(learned.asks, MEMORY) }))
+          .filter(({ changes }) => changes > 0),
       ),
   }
 }
 
-/** Returns each place that changed without a write, once. */
-function movedAlone(findings: readonly Finding[]): ReadonlySet<string> {
-  const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
-  return new Set(findings.filter((one) => LEARNABLE.has(one.kind) && !written.has(rowOf(one.path))).map(keyOf))
+/** Returns the number of changes that make a member volatile; 0 if it is stable. */
+function changesOf({ asks, alone, stamped }: Learned, key: string, settings: NoiseSettings): number {
+  const isEnough = (count: number, { changes, share }: NoiseSettings) => count >= changes && count >= share * Math.min(asks, MEMORY)
+  const [byItself, together] = [alone.get(key)?.length ?? 0, stamped.get(key)?.length ?? 0]
+  if (isEnough(byItself, settings)) return byItself
+  return isEnough(together, STAMPED) ? together : 0
 }
 
-/** A member that changes together with a time of writing did not change by itself. */
+/** Adds the number of a double read to the places that changed, and forgets old ones. */
+function remember(known: Map<string, readonly number[]>, changed: ReadonlySet<string>, ask: number): void {
+  for (const key of changed) known.set(key, [...(known.get(key) ?? []), ask])
+  for (const [key, asks] of known) {
+    const recent = asks.filter((one) => one > ask - MEMORY)
+    if (recent.length === 0) known.delete(key)
+    else known.set(key, recent)
+  }
+}
+
+/** Returns each place that changed, once. A member that changes together with a time of writing may have been written. */
+function placesOf(findings: readonly Finding[]): { readonly alone: ReadonlySet<string>; readonly stamped: ReadonlySet<string> } {
+  const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
+  const learnable = findings.filter(({ kind }) => LEARNABLE.has(kind))
+  const isWritten = ({ path }: Finding) => written.has(rowOf(path))
+  return {
+    alone: new Set(learnable.filter((one) => !isWritten(one)).map(keyOf)),
+    stamped: new Set(learnable.filter(isWritten).map(keyOf)),
+  }
+}
+
 function isStamp({ where }: Finding): boolean {
   return UPDATE_STAMPS.has(segmentsOf(where).at(-1) ?? '')
-}
-
-function fade(learned: Learned): void {
-  learned.asks /= 2
-  for (const [key, count] of learned.changes) {
-    if (count < 1) learned.changes.delete(key)
-    else learned.changes.set(key, count / 2)
-  }
 }
 
 function keyOf({ kind, where }: Finding): string {

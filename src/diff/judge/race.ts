@@ -6,6 +6,7 @@ import { type Cause, causeOf, type Events, REASONS } from './cause.ts'
 import { type Explained, type Judge, type Judgement, unexplained } from './judge.ts'
 import { createMovement, type Movement } from './movement.ts'
 import type { Noise } from './noise.ts'
+import { shiftedRows } from './shifted.ts'
 import type { Period, Stamps } from './stamps.ts'
 
 /** All answers to a request whose first two answers did not match. v1 is asked again around every further answer of v2. */
@@ -38,22 +39,24 @@ interface Round {
 
 /**
  * Distinguishes a race from a fault of v2 (design §7). `CAUSES` says what can explain a finding. v1 must stand still in what is judged:
- * - v2 differs twice in a row, in the same place or without a cause: a mismatch.
+ * - v2 differs twice in a row without a cause, or in the same place up to the last answer: a mismatch.
  * - v2 agrees now, and every earlier finding has a cause: a race.
  * - v2 agrees now, and an earlier finding has none: a transient difference.
- * - v2 differs in another place each time, with a cause: ask again. The last answer leaves a race.
+ * - v2 differs with a cause, or in another place than before: ask again. After the last answer it is a race.
  */
 export function createSettle(judge: Judge, compare: Compare, noise: Noise): Settle {
   return (asked, trial) => {
     const latest = judge(asked, trial.v1[trial.v2.length - 1]!, trial.v2.at(-1)!)
     if (latest.outcome === 'inconclusive' || latest.outcome === 'error') return latest
-    const changes = trial.v1.slice(1).map((after, nth) => changesOf(compare, noise, asked.operation, trial.v1[nth]!, after))
+    const changes = trial.v1.slice(1).map((after, nth) => changesOf(compare, asked.operation, trial.v1[nth]!, after))
     if (!changes.every((one) => one !== undefined)) return inconclusive('v1 could not be asked again')
-    const around = changes.map(createMovement)
+    const around = changes.map((one) => createMovement(one.filter((change) => !noise.isNoise(asked.operation.id, change))))
     const events = { ...trial, movement: createMovement(changes.flat()) }
     const rounds = trial.v2.map((v2, nth) => {
       const answers = { v1: trial.v1[nth]!, v2, v2First: trial.v2First && nth === 0 }
-      return roundOf(judge(asked, answers.v1, v2), { ...events, ...answers }, around[nth]!)
+      const judgement = judge(asked, answers.v1, v2)
+      const shifted = shiftedRows(asked, unexplained(judgement.findings), answers, nth > 0)
+      return roundOf(judgement, { ...events, ...answers, shifted }, around[nth]!)
     })
     return verdict(rounds, trial.isLast)
   }
@@ -63,7 +66,7 @@ function verdict(rounds: readonly Round[], isLast: boolean): Judgement | undefin
   const [first, last, before] = [rounds[0]!, rounds.at(-1)!, rounds.at(-2)!]
   // Another comparison may have learnt meanwhile that it is noise.
   if (first.judgement.outcome !== 'mismatch') return first.judgement
-  const proven = provenBy(last, before)
+  const proven = isLast ? [...new Set([...provenBy(last, before), ...alwaysThere(rounds)])] : provenBy(last, before)
   if (proven.length > 0) return blamed(last.judgement, proven)
   if (last.still.length > 0 && !isLast) return undefined
   const faulty = rounds.find((round) => round !== last && withoutCause(round).length > 0)
@@ -80,11 +83,17 @@ function verdict(rounds: readonly Round[], isLast: boolean): Judgement | undefin
   return { outcome: 'race', findings: first.judgement.findings, reason: [...causes].map((cause) => REASONS[cause]).join(', ') }
 }
 
-/** Returns the findings that two answers of v2 in a row prove. An event that is not seen could explain one answer, but hardly both. */
+/** Returns the findings without a cause, if v2 was also wrong before: in the same place, or in another one without a cause. */
 function provenBy(last: Round, before: Round): readonly Explained[] {
   const known = new Set(before.still.map(keyOf))
   const wasFaulty = before.still.some((finding) => before.causes.get(finding) === undefined)
-  return last.still.filter((finding) => known.has(keyOf(finding)) || (wasFaulty && last.causes.get(finding) === undefined))
+  return last.still.filter((finding) => last.causes.get(finding) === undefined && (wasFaulty || known.has(keyOf(finding))))
+}
+
+/** Returns the findings in which v2 never agreed. An event could explain each of its answers, but hardly all of them. */
+function alwaysThere(rounds: readonly Round[]): readonly Explained[] {
+  const keys = rounds.map(({ still }) => new Set(still.map(keyOf)))
+  return rounds.at(-1)!.still.filter((finding) => keys.every((known) => known.has(keyOf(finding))))
 }
 
 function roundOf(judgement: Judgement, events: Events, around: Movement): Round {
@@ -111,11 +120,11 @@ function keyOf({ kind, path }: Finding): string {
   return `${kind} ${path}`
 }
 
-/** Returns what changed between two answers of v1, without noise; undefined if that is unknown. */
-function changesOf(compare: Compare, noise: Noise, operation: Operation, before: SeenAnswer, after: SeenAnswer) {
+/** Returns what changed between two answers of v1; undefined if that is unknown. */
+function changesOf(compare: Compare, operation: Operation, before: SeenAnswer, after: SeenAnswer) {
   if (before.status >= 500 || after.status >= 500) return undefined
   const compared = compare(operation, before, after)
-  return 'findings' in compared ? compared.findings.filter((finding) => !noise.isNoise(operation.id, finding)) : undefined
+  return 'findings' in compared ? compared.findings : undefined
 }
 
 function inconclusive(reason: string): Judgement {

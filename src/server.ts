@@ -12,6 +12,7 @@ import { NEEDS_V1 } from './modes/modes.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
+import { declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, reportOf } from './server/migration.ts'
 import { createProxy } from './server/proxy.ts'
@@ -48,10 +49,16 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
   if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
   checkMappings(mappings)
+  const declared = declarationsWith(
+    config['diff.ignore'],
+    mappings.flatMap(({ operations }) => operations),
+  )
+  if ('problem' in declared) throw new Error(declared.problem)
+  const { declarations } = declared
   const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
-  const migration = assembleMigration(config, v2, mappings, { pool, askPool, log })
+  const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log })
   const ask: Ping = (service, base) => ping(pool, service, base)
   const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
   const metrics = createMetrics({ pool, report: migration.report, health, expiry: certificate && expiryOf(certificate) })
@@ -60,7 +67,10 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const readiness = createReady(health, () => closing)
   const operations = describeOperations(mappings, differencesOf)
   const access = adminSettings(config)
-  const admin = createAdmin({ metrics, operations, readiness, reportNow: reportOf(migration, mappings), ...migration }, access)
+  const admin = createAdmin(
+    { metrics, operations, readiness, reportNow: reportOf(migration, mappings, declarations), ...migration },
+    access,
+  )
   const warnOfIdle = () => {
     const ids = operations.map(({ id }) => id)
     for (const warning of idleRules(migration.modes.rules(), ids)) log.warn(warning)

@@ -1,4 +1,4 @@
-import { flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
+import { defaultOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
 import { FILE_FLAG, type Loaded, loadConfig } from '../config.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
@@ -15,6 +15,7 @@ export function configFrom(flags: Flags, io: Io): Loaded {
 }
 
 function helpOf(key: SettingKey): string {
-  const { help, default: value } = SETTINGS[key]
-  return value === undefined ? help : `${help}. Default: ${typeof value === 'object' && 'default' in value ? value.default : value}`
+  const { help } = SETTINGS[key]
+  const value = defaultOf(key)
+  return value === undefined ? help : `${help}. Default: ${value}`
 }

@@ -1,7 +1,9 @@
 import { ALL_V2, type ModeRules } from '../modes/choose/rules.ts'
+import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 import { DIALECTS } from '../tables/language/names.ts'
 import { addresses, names } from './addresses.ts'
 import { link, moment } from './announcements.ts'
+import { ignoreRules } from './ignore-rules.ts'
 import { choiceOf, file, flag, host, integer, modes, type SettingKind, url } from './kinds.ts'
 import { secret } from './secret.ts'
 
@@ -182,6 +184,12 @@ export const SETTINGS = {
     true,
     'Reads a resource through both sides after a write and compares the answers',
   ),
+  'diff.ignore': setting<readonly IgnoreRule[]>(
+    ignoreRules,
+    'DIFF_IGNORE',
+    [],
+    'Differences that clients accept until a date, in the file or as JSON. They count as expected, and are shown with their reason',
+  ),
   'records.file': setting<string | undefined>(
     file,
     'RECORDS_FILE',
@@ -355,6 +363,13 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[]
 
 export function envOf(key: SettingKey): string {
   return `CROSSWALK_${SETTINGS[key].name}`
+}
+
+/** Returns the default of a setting as text; undefined if it has none. */
+export function defaultOf(key: SettingKey): string | undefined {
+  const { default: value } = SETTINGS[key]
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return undefined
+  return String(typeof value === 'object' && 'default' in value ? value.default : value)
 }
 
 /** The name of the flag without dashes. */

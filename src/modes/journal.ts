@@ -76,7 +76,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
   const circuit = createCircuit(now, (operation) => settings.probePercent > 0 && reads.has(operation))
-  const expected = createExpected(settings.declarations)
+  const expected = createExpected(settings.declarations, now)
   const judging = createJudging(settings.dialect, expected, now)
   const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
   const redactor = createRedactor(redaction)

@@ -31,7 +31,7 @@ export async function readReport(
   const ledger: Ledger = {
     evidence: createEvidence(() => now),
     inventory: createInventory(operations),
-    expected: createExpected(declarations),
+    expected: createExpected(declarations, () => now),
   }
   const reporter = createReporter({ ledger, operations, describe })
   const count = nothingRead()

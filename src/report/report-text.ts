@@ -5,10 +5,10 @@ import { wrongOf } from '../diff/evidence/wrong.ts'
 import { many } from '../diff/many.ts'
 import { percent } from '../diff/percent.ts'
 import { TO_MEND } from './difference.ts'
-import type { OperationReport, ReadSummary, Report } from './report.ts'
+import type { DeclarationRow, OperationReport, ReadSummary, Report } from './report.ts'
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
-export function reportLines({ operations, target, ready, read, against }: Report): readonly string[] {
+export function reportLines({ operations, declarations, target, ready, read, against }: Report): readonly string[] {
   const inside = operations.filter(({ standing }) => standing === 'inside').length
   const width = Math.max(0, ...operations.map(({ operation }) => operation.length))
   const was = against ? `; the older report was ${against.ready ? 'ready' : 'not ready'}` : ''
@@ -21,10 +21,18 @@ export function reportLines({ operations, target, ready, read, against }: Report
       ...uncomparedSentences(one.uncompared).map((line) => `${INDENT}${line}`),
     ]),
     ...(operations.some(({ needed = 0 }) => needed > 0) ? [OBSERVATION] : []),
+    ...declarations.flatMap(ignoredLine),
     ...gone.map(
       ({ operation, kind, where, code }) => `gone          ${operation}  ${kind} ${where}${code === undefined ? '' : ` (${code})`}`,
     ),
   ]
+}
+
+/** What the operator ignores, and whether it still explains anything. */
+function ignoredLine({ code, state, findings, ignored }: DeclarationRow): readonly string[] {
+  if (!ignored) return []
+  const end = new Date(ignored.until).toISOString()
+  return [`${(state === 'expired' ? 'expired' : 'ignored').padEnd(12)}  ${code}  ${findings}×  until ${end}: ${ignored.reason}`]
 }
 
 /** Under the name of an operation. */

@@ -1,7 +1,7 @@
 import type { Client } from '../diff/clients/client.ts'
 import type { Standing } from '../diff/cutover/operation-verdict.ts'
 import type { OperationEvidence } from '../diff/evidence/evidence.ts'
-import type { DeclarationState } from '../diff/judge/expected.ts'
+import type { DeclarationState, Ignored } from '../diff/judge/expected.ts'
 import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Note, WouldSend } from '../diff/records/record.ts'
 import type { OperationKind } from '../tables/operations/operation.ts'
@@ -99,6 +99,8 @@ export interface DeclarationRow {
   /** What a client sees, and why. */
   readonly seen: string
   readonly because: string
+  /** Given if the operator ignores it: the setting `diff.ignore`. */
+  readonly ignored?: Ignored
 }
 
 export interface Timeline {

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
-import { differences } from '../../mappings/differences.ts'
 import { compatSettings, migrationSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
@@ -11,6 +10,7 @@ import { createReporter } from '../report/reporter.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createAskV1 } from '../upstream/ask-v1.ts'
 import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
+import type { DescribedDeclaration } from './declarations.ts'
 
 interface AskCarriers {
   readonly pool: Agent
@@ -24,6 +24,7 @@ export function assembleMigration(
   config: Config,
   v2: string,
   mappings: readonly Mapping[],
+  declarations: readonly DescribedDeclaration[],
   { pool, askPool, log }: AskCarriers,
 ): Migration {
   const base = config['upstream.v1']
@@ -31,7 +32,7 @@ export function assembleMigration(
   return createMigration({
     ...settings,
     operations: mappings.flatMap(({ operations }) => operations),
-    declarations: differences,
+    declarations,
     v1:
       base === undefined
         ? undefined
@@ -48,9 +49,13 @@ export function assembleMigration(
 }
 
 /** Collects the data of the report page from every recorded entry. */
-export function reportOf({ ledger, follow }: Migration, mappings: readonly Mapping[]): () => Report {
+export function reportOf(
+  { ledger, follow }: Migration,
+  mappings: readonly Mapping[],
+  declarations: readonly DescribedDeclaration[],
+): () => Report {
   const operations = mappings.flatMap((mapping) => mapping.operations)
-  const reporter = createReporter({ ledger, operations, describe: describeWith(differences) })
+  const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
   follow(reporter.add)
   return () => reporter.report({ target: TARGET, now: Date.now() })
 }

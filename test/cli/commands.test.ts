@@ -7,6 +7,9 @@ import type { OperationRow } from '../../src/explain/operation-rows.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { runCommand } from './support.ts'
 
+const WRONG_RULE = JSON.stringify([{ operations: 'iam.roles.list', at: '/items/*/nam', reason: 'r', until: '2027-03-01' }])
+const WRONG_MEMBER = 'diff.ignore.0.at: no answer of iam.roles.list has "/items/*/nam"; did you mean "name"?'
+
 describe('the command line', () => {
   it('lists its commands', async () => {
     for (const argv of [[], ['--help'], ['help']]) {
@@ -46,6 +49,8 @@ describe('the command line', () => {
       'data is "x" in the flag --data, but it must be one of demo, empty, large, or a file whose name ends in .json.',
     ],
     [['explain', 'GET'], `"GET" is not of the form 'METHOD /path?query'.`],
+    [['serve', '--upstream-v2', 'http://v2.example', '--diff-ignore', WRONG_RULE], WRONG_MEMBER],
+    [['report', 'none', '--diff-ignore', WRONG_RULE], WRONG_MEMBER],
   ])('rejects %j with exit code 2 and one sentence', async (argv, err) => {
     expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
   })

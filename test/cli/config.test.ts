@@ -233,3 +233,41 @@ it('suggests the nearest key for a typing error and nothing for other words', ()
     undefined,
   ])
 })
+
+describe('the rules of diff.ignore', () => {
+  const rule = { operations: 'registry.*', at: '/items/*/name', reason: 'r', until: '2027-03-01' }
+  const said = (change: object) => load({}, {}, { diff: { ignore: [{ ...rule, ...change }] } })
+
+  it('are read from the file, the environment and a flag', () => {
+    const read = { config: { 'diff.ignore': [{ ...rule, until: Date.parse('2027-03-01') }] } }
+    expect(said({})).toMatchObject(read)
+    expect(load({ 'diff-ignore': JSON.stringify([rule]) })).toMatchObject(read)
+    expect(load({}, { CROSSWALK_DIFF_IGNORE: JSON.stringify([rule]) })).toMatchObject(read)
+    expect(said({ until: '2027-03-01T12:00:00+01:00' })).toMatchObject({
+      config: { 'diff.ignore': [{ until: Date.parse('2027-03-01T11:00:00Z') }] },
+    })
+  })
+
+  it.each([
+    [{ until: 'soon' }, /^diff\.ignore\.0\.until in the file \S+ must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z\.$/],
+    [{ until: undefined }, /^diff\.ignore\.0\.until in the file \S+ must be a date/],
+    [{ reason: ' ' }, /^diff\.ignore\.0\.reason in the file \S+ must say why clients can accept the difference\.$/],
+    [{ reason: undefined }, /^diff\.ignore\.0\.reason in the file \S+ must say why/],
+    [{ at: 'items/name' }, /^diff\.ignore\.0\.at in the file \S+ must be a JSON Pointer in table names/],
+    [{ kinds: ['colour'] }, /^diff\.ignore\.0\.kinds\.0 in the file \S+ must be one of status, missing, extra, type, value, order\.$/],
+    [{ operations: [] }, /^diff\.ignore\.0\.operations in the file \S+ must be a text or a list of texts\.$/],
+    [
+      { when: [{ param: 'limit', is: 'number' }] },
+      /^diff\.ignore\.0\.when\.0\.is in the file \S+ must be a list of texts, or one of count, positive, uid\.$/,
+    ],
+    [{ when: { param: 'limit' } }, /^diff\.ignore\.0\.when in the file \S+ must be a list\.$/],
+  ])('are refused with one sentence: %j', (change, problem) => {
+    expect(said(change)).toEqual({ problem: expect.stringMatching(problem) })
+  })
+
+  it('are refused if they are no list', () => {
+    expect(load({ 'diff-ignore': 'none' })).toEqual({
+      problem: expect.stringMatching(/^diff\.ignore is "none" in the flag --diff-ignore, but it must be a list/),
+    })
+  })
+})

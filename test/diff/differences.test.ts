@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { differences } from '../../mappings/differences.ts'
-import { answerForm, ERROR_FORM, type Form } from '../../src/diff/compare/form.ts'
+import { answerForm, ERROR_FORM, formAt } from '../../src/diff/compare/form.ts'
 import { segmentsOf } from '../../src/diff/compare/json-path.ts'
 import { paramsOf } from '../../src/tables/language/condition.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import { asked, court, operations, seen } from './given.ts'
-
-/** True if the tables have the place that a pattern names. */
-function knows(form: Form, [first, ...rest]: readonly string[]): boolean {
-  if (first === undefined) return true
-  if (form.kind === 'list' || form.kind === 'map') return first === '*' && knows(form.of, rest)
-  if (form.kind !== 'object') return false
-  return [...form.members.values()].some(({ name, form: inner }) => name === first && knows(inner, rest))
-}
 
 const signed = differences.flatMap(({ code, operations: patterns, signs = [] }) =>
   signs.flatMap(({ at, kinds }) => at.map((place) => ({ code, patterns, place, kinds }))),
@@ -23,7 +15,7 @@ describe('the signs of declared differences', () => {
     if (place === '') return expect(kinds).toEqual(['status'])
     const covered = operations.filter(({ id }) => patterns.some((pattern) => covers(pattern, id)))
     const forms = [ERROR_FORM, ...covered.map((operation) => answerForm(operation, 'specification'))]
-    return expect(forms.some((form) => knows(form, segmentsOf(place)))).toBe(true)
+    return expect(forms.some((form) => formAt(form, segmentsOf(place)) !== undefined)).toBe(true)
   })
 
   const conditions = differences.flatMap(({ code, operations: patterns, signs = [] }) =>

@@ -42,8 +42,8 @@ export function brief(found: readonly Finding[]): readonly string[] {
 }
 
 /** Creates a judge with its parts; nothing is learnt yet. */
-export function court(declarations: readonly Declaration[] = []) {
-  const expected = createExpected(declarations)
+export function court(declarations: readonly Declaration[] = [], now = () => 0) {
+  const expected = createExpected(declarations, now)
   const noise = createNoise()
   const judge = createJudge(compare, expected, noise)
   return { expected, noise, judge, settle: createSettle(judge, compare, noise) }

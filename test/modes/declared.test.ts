@@ -2,13 +2,16 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { judgeCutover } from '../../src/diff/cutover/cutover.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
+import type { IgnoreRule } from '../../src/tables/language/ignore-rule.ts'
+import { startProxy } from '../stage/proxy.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 
 let stage: Stage
 afterEach(() => stage.close())
 
-const start = async () => {
-  stage = await startStage({ modes: { ...ALL_V2, default: 'diff-v1' }, 'diff.perSecond': 0, 'log.level': 'info' })
+const start = async (ignore: readonly IgnoreRule[] = []) => {
+  const modes = { ...ALL_V2, default: 'diff-v1' as const }
+  stage = await startStage({ modes, 'diff.perSecond': 0, 'log.level': 'info', 'diff.ignore': ignore })
 }
 
 /** Returns what `cutover` says of each operation that was asked. */
@@ -109,5 +112,31 @@ describe('a window of a list that v1 pages by token', () => {
     await stage.request('GET', path)
     await stage.settled()
     expect(await artifacts()).toMatchObject({ mismatches: 1, expected: 1 })
+  })
+})
+
+describe('a difference that the operator ignores', () => {
+  it('is expected until its date, and shown with its reason', async () => {
+    const rule = { operations: 'registry.repos.list', at: '/items/*/name', reason: 'known', until: Date.parse('9999-01-01') }
+    await start([rule, { ...rule, name: 'old', at: '/items/*/description', until: 0 }])
+    await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/name', to: 'other' } })
+    await stage.request('GET', '/registry/v1/repos')
+    await stage.settled()
+    await stage.clearFaults()
+    await stage.fault({ match: 'GET /registry/v2/repos', change: { at: '/repos/0/description', to: 'other' } })
+    await stage.request('GET', '/registry/v1/repos?limit=5')
+    await stage.settled()
+    const { operations, declarations } = await stage.evidence()
+    expect(operations).toMatchObject([{ operation: 'registry.repos.list', expected: 1, mismatches: 1 }])
+    expect(declarations.slice(-2)).toEqual([
+      { code: 'ignored:1', state: 'matched', findings: 1, comparisons: 2, ignored: { reason: 'known', until: rule.until } },
+      { code: 'ignored:old', state: 'expired', findings: 0, comparisons: 2, ignored: { reason: 'known', until: 0 } },
+    ])
+  })
+
+  it('keeps the proxy from starting if its rule fits nothing', async () => {
+    await start()
+    const rule = { operations: 'registry.repos.list', at: '/nothing', reason: 'r', until: 0 }
+    await expect(startProxy({ 'upstream.v2': stage.sandbox.url, 'diff.ignore': [rule] })).rejects.toThrow(/^diff\.ignore\.0\.at: no answer/)
   })
 })

@@ -32,6 +32,23 @@ describe('crosswalk report', () => {
     })
   })
 
+  it('prints what the operator ignores, with its reason and its end', async () => {
+    const path = join(await folder(), 'ignored.ndjson')
+    await writeFile(path, lines([comparison(1, { outcome: 'expected', ...shows({ ...TIER, code: 'ignored:tier' }, 3) })]))
+    const rule = (name: string, until: string) => ({ name, operations: 'registry.*', at: '/items/*/catalog_tier', reason: 'known', until })
+    const rules = JSON.stringify([rule('tier', '9999-01-01'), rule('old', '2026-01-01T12:00:00+01:00')])
+    const { out } = await runCommand(['report', path, '--diff-ignore', rules])
+    expect(out.split('\n').slice(-2)).toEqual([
+      'ignored       ignored:tier  3×  until 9999-01-01T00:00:00.000Z: known',
+      'expired       ignored:old  0×  until 2026-01-01T11:00:00.000Z: known',
+    ])
+    const { declarations } = JSON.parse((await runCommand(['report', path, '--diff-ignore', rules, '--json'])).out)
+    expect(declarations.slice(-2)).toMatchObject([
+      { code: 'ignored:tier', state: 'matched', because: 'known' },
+      { code: 'ignored:old', state: 'expired' },
+    ])
+  })
+
   it('writes one self-contained page from several files', async () => {
     const files = await records('a.ndjson', 'b.ndjson')
     const html = join(await folder(), 'out.html')

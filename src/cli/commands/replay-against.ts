@@ -1,8 +1,8 @@
-import { differences } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
 import { url } from '../../config/kinds.ts'
 import { compatSettings, poolSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
+import type { Declaration } from '../../diff/judge/expected.ts'
 import { createRecordFile, RECORD_FILE } from '../../diff/records/record-file.ts'
 import { createRecorder } from '../../diff/records/recorder.ts'
 import { createJournal } from '../../modes/journal.ts'
@@ -11,10 +11,13 @@ import { type Against, replayAgainst } from '../../replay/against.ts'
 import { againstLines, isClean } from '../../replay/against-text.ts'
 import { readTraffic } from '../../replay/traffic/read-traffic.ts'
 import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
+import { declarationsWith } from '../../server/declarations.ts'
 import { createAskV1 } from '../../upstream/ask-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+
+const OPERATIONS = mappings.flatMap(({ operations }) => operations)
 
 interface Target {
   readonly v1: string
@@ -36,7 +39,12 @@ export async function sendReads(path: string, v1: string, config: Config, flags:
     io.err(`${path} holds records, which keep no values: they can be told, but not sent again.`)
     return FAILED
   }
-  const against = await compare(traffic, target, config, flags, io)
+  const declared = declarationsWith(config['diff.ignore'], OPERATIONS)
+  if ('problem' in declared) {
+    io.err(declared.problem)
+    return MISUSED
+  }
+  const against = await compare(traffic, target, declared.declarations, config, flags, io)
   if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)
   return isClean(against) ? 0 : FAILED
@@ -56,7 +64,14 @@ function targetOf(given: string, config: Config, flags: Flags, io: Io): Target |
   return { v1: v1.data, v2, token, most, perSecond }
 }
 
-async function compare(traffic: Traffic, target: Target, config: Config, flags: Flags, io: Io): Promise<Against> {
+async function compare(
+  traffic: Traffic,
+  target: Target,
+  declarations: readonly Declaration[],
+  config: Config,
+  flags: Flags,
+  io: Io,
+): Promise<Against> {
   const pool = createPool(poolSettings(config))
   const file = textOf(flags, 'records')
   const recorder = createRecorder({
@@ -64,8 +79,8 @@ async function compare(traffic: Traffic, target: Target, config: Config, flags: 
     ...(file !== undefined && { file: createRecordFile({ ...RECORD_FILE, path: file }) }),
   })
   const journal = createJournal({
-    operations: mappings.flatMap(({ operations }) => operations),
-    declarations: differences,
+    operations: OPERATIONS,
+    declarations,
     dialect: config['v1.dialect'],
     values: config['records.values'],
     subjects: false,

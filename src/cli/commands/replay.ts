@@ -26,7 +26,7 @@ export const replay: Command = {
     max: { help: 'Maximum reads to send. Default: 200' },
     rate: { help: 'Maximum reads to send per second. Default: 5' },
     records: { help: 'File to append the comparisons to, for crosswalk report' },
-    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values']),
+    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values', 'diff.ignore']),
   },
   async run(flags, [path = ''], io) {
     const loaded = configFrom(flags, io)

@@ -1,5 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { differences } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
 import { TARGET } from '../../diff/cutover/cutover.ts'
 import { readAssets } from '../../report/assets.ts'
@@ -9,7 +8,9 @@ import { readReport } from '../../report/read-records.ts'
 import type { Report } from '../../report/report.ts'
 import { reportLines } from '../../report/report-text.ts'
 import { heldAgainst, readOlderReport } from '../../report/since-older.ts'
+import { type Declarations, type DescribedDeclaration, declarationsWith } from '../../server/declarations.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
+import { configFlags, configFrom } from '../config-flags.ts'
 import { failureLines } from '../failure.ts'
 
 /** Reports the state of a migration from the records of one or several proxies. */
@@ -25,6 +26,7 @@ export const report: Command = {
     against: { help: 'Older report that --json wrote. Prints what changed since then' },
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
+    ...configFlags(['diff.ignore']),
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)
@@ -32,7 +34,12 @@ export const report: Command = {
       io.err(`--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
       return MISUSED
     }
-    const made = await read(paths, target, flags['without-v1'] === true, io)
+    const declared = declaredIn(flags, io)
+    if ('problem' in declared) {
+      io.err(declared.problem)
+      return MISUSED
+    }
+    const made = await read(paths, { target, withoutV1: flags['without-v1'] === true, ...declared }, io)
     const held = made && (await against(made, textOf(flags, 'against'), io))
     if (!held) return UNREAD
     await write(held, flags, io)
@@ -42,10 +49,23 @@ export const report: Command = {
   },
 }
 
-async function read(paths: readonly string[], target: number, withoutV1: boolean, io: Io): Promise<Report | undefined> {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  const sources = { operations, declarations: differences, describe: describeWith(differences), now: Date.now() }
-  return orSaid(() => readReport(paths, { ...sources, target, withoutV1 }), io)
+const OPERATIONS = mappings.flatMap((mapping) => mapping.operations)
+
+/** Returns the declared differences, also those that the setting diff.ignore gives. */
+function declaredIn(flags: Flags, io: Io): Declarations {
+  const loaded = configFrom(flags, io)
+  return 'problem' in loaded ? loaded : declarationsWith(loaded.config['diff.ignore'], OPERATIONS)
+}
+
+interface Question {
+  readonly target: number
+  readonly withoutV1: boolean
+  readonly declarations: readonly DescribedDeclaration[]
+}
+
+async function read(paths: readonly string[], question: Question, io: Io): Promise<Report | undefined> {
+  const sources = { operations: OPERATIONS, describe: describeWith(question.declarations), now: Date.now() }
+  return orSaid(() => readReport(paths, { ...sources, ...question }), io)
 }
 
 /** Says why something could not be read. */

@@ -1,6 +1,7 @@
 import { mappings } from '../../../mappings/index.ts'
 import { needV1 } from '../../modes/choose/rules.ts'
 import { NEEDS_V1 } from '../../modes/modes.ts'
+import { declarationsWith } from '../../server/declarations.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
@@ -27,6 +28,14 @@ export const serve: Command = {
     }
     if (config['upstream.v1'] === undefined && needV1(config.modes)) {
       io.err(NEEDS_V1)
+      return MISUSED
+    }
+    const declared = declarationsWith(
+      config['diff.ignore'],
+      mappings.flatMap(({ operations }) => operations),
+    )
+    if ('problem' in declared) {
+      io.err(declared.problem)
       return MISUSED
     }
     const log = createLog(config)

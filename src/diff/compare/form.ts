@@ -4,6 +4,7 @@ import type { Field, Fields, FieldType } from '../../tables/language/field.ts'
 import type { Dialect } from '../../tables/language/names.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
+import { ANY } from './json-path.ts'
 
 /** Scalars that have their own rule of equality; `cursor` is a page token. */
 export type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'bytes' | 'choice' | 'cursor'
@@ -71,4 +72,13 @@ function typeForm(type: FieldType, dialect: Dialect): Form {
   if (type.kind === 'object') return objectForm(type.fields, dialect)
   if (type.kind === 'list' || type.kind === 'map') return { kind: type.kind, of: typeForm(type.of, dialect) }
   return { kind: 'scalar', of: type.kind }
+}
+
+/** Returns the form of a place in table names, where `*` is any row or map key; undefined if the tables have no such place. */
+export function formAt(form: Form, [first, ...rest]: readonly string[]): Form | undefined {
+  if (first === undefined) return form
+  if (form.kind === 'list' || form.kind === 'map') return first === ANY ? formAt(form.of, rest) : undefined
+  if (form.kind !== 'object') return undefined
+  const inner = [...form.members.values()].find(({ name }) => name === first)
+  return inner && formAt(inner.form, rest)
 }

@@ -4,17 +4,26 @@ import type { Finding } from '../compare/finding.ts'
 import type { AskedRequest } from './asked-request.ts'
 import { compileSign } from './sign-test.ts'
 
-/** The part of a declared difference (mappings/differences.ts) that comparing needs. */
+/** Why an operator ignores a difference, and until when. */
+export interface Ignored {
+  readonly reason: string
+  /** Milliseconds since 1970 from which it explains nothing. */
+  readonly until: number
+}
+
+/** The part of a declared difference (mappings/differences.ts, or the setting diff.ignore) that comparing needs. */
 export interface Declaration {
   readonly code: string
   /** Operation ids, or patterns with `*`. */
   readonly operations: readonly string[]
   /** Absent if the difference shows only in writes or in texts, where no comparison can find it. */
   readonly signs?: readonly Sign[]
+  /** Absent if it is declared in the tables. */
+  readonly ignored?: Ignored
 }
 
-/** `matched` explained a finding. `stale` has not explained any. `invisible` has no signs, so it cannot. */
-export type DeclarationState = 'matched' | 'stale' | 'invisible'
+/** `matched` explained a finding. `stale` has not explained any. `invisible` has no signs, so it cannot. `expired` no longer does. */
+export type DeclarationState = 'matched' | 'stale' | 'invisible' | 'expired'
 
 export interface DeclarationReport {
   readonly code: string
@@ -23,6 +32,7 @@ export interface DeclarationReport {
   readonly findings: number
   /** Comparisons of its operations so far. With none, a stale code may only lack traffic. */
   readonly comparisons: number
+  readonly ignored?: Ignored
 }
 
 export interface ExpectedDifferences {
@@ -38,15 +48,22 @@ interface Compiled {
   readonly covers: (operation: string) => boolean
   readonly fits: (asked: AskedRequest, finding: Finding) => boolean
   readonly visible: boolean
+  readonly ignored: Ignored | undefined
   findings: number
   comparisons: number
 }
 
-/** Compiles the declared differences. The first declaration that fits a finding gives its code. */
-export function createExpected(declarations: readonly Declaration[]): ExpectedDifferences {
+/**
+ * Compiles the declared differences. The first declaration that fits a finding gives its code. `now` gives milliseconds since 1970: what is
+ * ignored until a date explains nothing from then on.
+ */
+export function createExpected(declarations: readonly Declaration[], now: () => number): ExpectedDifferences {
   const all = declarations.map(compile)
+  const isOver = ({ ignored }: Compiled) => ignored !== undefined && now() >= ignored.until
+  const explains = (one: Compiled, asked: AskedRequest, finding: Finding) =>
+    one.visible && one.covers(asked.operation.id) && one.fits(asked, finding) && !isOver(one)
   return {
-    codeOf: (asked, finding) => all.find((one) => one.visible && one.covers(asked.operation.id) && one.fits(asked, finding))?.code,
+    codeOf: (asked, finding) => all.find((one) => explains(one, asked, finding))?.code,
     count(operation, codes) {
       for (const one of all) {
         if (one.covers(operation)) one.comparisons += 1
@@ -54,16 +71,19 @@ export function createExpected(declarations: readonly Declaration[]): ExpectedDi
       }
     },
     report: () =>
-      all.map(({ code, visible, findings, comparisons }) => ({ code, state: stateOf(visible, findings), findings, comparisons })),
+      all.map((one) => {
+        const { code, findings, comparisons, ignored } = one
+        return { code, state: isOver(one) ? 'expired' : stateOf(one), findings, comparisons, ...(ignored && { ignored }) }
+      }),
   }
 }
 
-function stateOf(visible: boolean, findings: number): DeclarationState {
+function stateOf({ visible, findings }: Compiled): DeclarationState {
   if (!visible) return 'invisible'
   return findings > 0 ? 'matched' : 'stale'
 }
 
-function compile({ code, operations, signs = [] }: Declaration): Compiled {
+function compile({ code, operations, signs = [], ignored }: Declaration): Compiled {
   const known = new Map<string, boolean>()
   const isCovered = (operation: string) => {
     const before = known.get(operation)
@@ -78,6 +98,7 @@ function compile({ code, operations, signs = [] }: Declaration): Compiled {
     covers: isCovered,
     fits: (asked, finding) => tests.some((test) => test(asked, finding)),
     visible: signs.length > 0,
+    ignored,
     findings: 0,
     comparisons: 0,
   }

@@ -20,7 +20,7 @@ export interface ParamCondition {
 }
 
 /** `count` is a whole number of 32 bits, 0 or more; `positive` is one above 0; `uid` is a uid (facts §17). */
-const PARAM_FORMS = ['count', 'positive', 'uid'] as const
+export const PARAM_FORMS = ['count', 'positive', 'uid'] as const
 export type ParamForm = (typeof PARAM_FORMS)[number]
 
 /** A request and the operation that it was routed to. */

@@ -1,7 +1,7 @@
 import type { Condition } from './condition.ts'
 
 /** The way in which two answers differ at one place. */
-const DIFFERENCE_KINDS = ['status', 'missing', 'extra', 'type', 'value', 'order'] as const
+export const DIFFERENCE_KINDS = ['status', 'missing', 'extra', 'type', 'value', 'order'] as const
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
 
 /** In `v2Shows`: any value, or none. */

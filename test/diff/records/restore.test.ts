@@ -20,7 +20,7 @@ describe('restored records', () => {
   it('give the same evidence, inventory and declarations', () => {
     const evidence = createEvidence(() => 0)
     const inventory = createInventory(operations)
-    const expected = createExpected([{ code: 'x', operations: ['*'], signs: [{ at: ['/a'], kinds: ['value'] }] }])
+    const expected = createExpected([{ code: 'x', operations: ['*'], signs: [{ at: ['/a'], kinds: ['value'] }] }], () => 0)
     const entries: Entry[] = [
       { kind: 'traffic', at, caller: 'c', subject: 'alice', operation: LIST, mode: 'diff-v1', calls: 500 },
       comparison(1, 'match'),

@@ -3,7 +3,7 @@ import { count, inBytes, inTime } from './amounts.ts'
 import { withKeysAsCode } from './settings-tables.ts'
 
 /** Settings that do not bound client input. */
-const NO_BOUNDS = ['diff.learnEvery', 'diff.verifyWrites', 'records.file', 'records.values', 'records.subjects']
+const NO_BOUNDS = ['diff.ignore', 'diff.learnEvery', 'diff.verifyWrites', 'records.file', 'records.values', 'records.subjects']
 
 const GROUPS = ['limits.', 'keep.', 'diff.', 'records.']
 const ALONE: readonly SettingKey[] = ['upstream.connections', 'fallback.perMinute']

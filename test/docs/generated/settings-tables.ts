@@ -1,4 +1,4 @@
-import { envOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/config/settings.ts'
+import { defaultOf, envOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/config/settings.ts'
 import { count } from './amounts.ts'
 
 /** The part of a key before its first dot, or the whole key. */
@@ -42,7 +42,7 @@ function section(group: Group): string {
 
 function row(key: SettingKey): string {
   const { kind, help } = SETTINGS[key]
-  return `| \`${key}\`<br>\`${envOf(key)}\` | ${defaultOf(key)} | ${withKeysAsCode(help)}.<br>*${allowedOf(kind.allowed)}* |`
+  return `| \`${key}\`<br>\`${envOf(key)}\` | ${shownDefault(key)} | ${withKeysAsCode(help)}.<br>*${allowedOf(kind.allowed)}* |`
 }
 
 function allowedOf(allowed: string): string {
@@ -50,10 +50,9 @@ function allowedOf(allowed: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replaceAll('*', '\\*')
 }
 
-function defaultOf(key: SettingKey): string {
-  const { default: value } = SETTINGS[key]
-  if (value === undefined) return '–'
-  return `\`${typeof value === 'object' && 'default' in value ? value.default : value}\``
+function shownDefault(key: SettingKey): string {
+  const value = defaultOf(key)
+  return value === undefined ? '–' : `\`${value}\``
 }
 
 /** Formats the names of other settings in a help text as code. */

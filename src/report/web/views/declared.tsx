@@ -4,12 +4,16 @@ import { count } from '../format.ts'
 const STATES: Readonly<Record<DeclarationRow['state'], { readonly word: string; readonly meaning: string }>> = {
   matched: { word: 'Seen', meaning: 'It explained differences.' },
   stale: { word: 'Stale', meaning: 'It explained nothing: is it still true, or is there no traffic for it?' },
+  expired: {
+    word: 'Expired',
+    meaning: 'The date of its rule in diff.ignore is over, and it explains nothing any more: mend it or give a new date.',
+  },
   invisible: { word: 'Invisible', meaning: 'It shows in writes alone, and cannot be found by comparing.' },
 }
 
 /** Lists the declared differences, and says which of them really occur. */
 export function Declared({ report }: { readonly report: Report }) {
-  const order = ['matched', 'stale', 'invisible'] as const
+  const order = ['expired', 'matched', 'stale', 'invisible'] as const
   return (
     <>
       {order.map((state) => {

@@ -42,7 +42,7 @@ export interface Observer {
 
 export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
   const skipped = nothingSkipped()
-  const sampler = createSampler(settings)
+  const sampler = createSampler(settings, queue.places)
   const skip: Observer['skip'] = ({ id }, why) => {
     skipped[why] += 1
     if (why !== 'stranger') journal.tallies.uncompared(id, why)
@@ -54,17 +54,18 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     skipped,
     look(watched) {
       const { operation, caller } = watched.request
+      const { id } = operation
       const size = sizeOf(watched)
       if (queue.refuses(size)) return skip(operation, 'waiting')
       if (!isRead(operation)) {
-        const chosen = sampler.choose({ operation: operation.id, caller })
-        return typeof chosen === 'string' ? skip(operation, chosen) : queue.offer((signal) => lookAtWrite(watched, means, signal), size)
+        const chosen = sampler.choose({ operation: id, caller })
+        return typeof chosen === 'string' ? skip(operation, chosen) : queue.offer((signal) => lookAtWrite(watched, means, signal), size, id)
       }
       const subject = subjectOf(watched)
       if (!subject) return skip(operation, 'malformed')
-      const chosen = sampler.choose({ operation: operation.id, caller, shape: () => shapeOf(operation, subject.request) })
+      const chosen = sampler.choose({ operation: id, caller, shape: () => shapeOf(operation, subject.request) })
       if (typeof chosen === 'string') return skip(operation, chosen)
-      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, means, signal), size)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, means, signal), size, id)
     },
   }
 }

@@ -24,12 +24,21 @@ export interface QueueCounts {
   readonly failed: number
 }
 
+/** Something that is used up, and that operations share. */
+export interface Stock {
+  readonly most: number
+  left(): number
+  usedBy(operation: string): number
+}
+
 /** Runs the jobs that clients do not wait for. */
 export interface Queue {
+  /** The places of waiting jobs. A slow side leaves few of them. */
+  readonly places: Stock
   /** True if a job that holds this many characters finds no room. It counts as dropped then. */
   refuses(characters: number): boolean
-  /** Takes a job that holds this many characters. Drops and counts it if there is no room. Never waits. */
-  offer(job: Job, characters: number): void
+  /** Takes a job of an operation that holds this many characters. Drops and counts it if there is no room. Never waits. */
+  offer(job: Job, characters: number, operation: string): void
   counts(): QueueCounts
   /** Resolves when no job waits or runs. */
   idle(): Promise<void>
@@ -38,6 +47,7 @@ export interface Queue {
 }
 
 interface Waiting {
+  readonly operation: string
   readonly job: Job
   readonly size: number
 }
@@ -48,6 +58,9 @@ interface Waiting {
  */
 export function createQueue({ waiting, characters, parallel, deadlineMs }: QueueSettings, failed: (error: unknown) => void): Queue {
   const jobs: Waiting[] = []
+  /** Waiting jobs by operation. */
+  const taken = new Map<string, number>()
+  const take = (operation: string, jobsMore: number) => taken.set(operation, (taken.get(operation) ?? 0) + jobsMore)
   const running = new Set<Firing>()
   const idles: (() => void)[] = []
   const counts = { done: 0, dropped: 0, failed: 0 }
@@ -55,7 +68,11 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   let closed = false
 
   const next = () => {
-    while (running.size < parallel && jobs.length > 0) void work(jobs.shift()!)
+    while (running.size < parallel && jobs.length > 0) {
+      const job = jobs.shift()!
+      take(job.operation, -1)
+      void work(job)
+    }
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
   }
   const work = async ({ job, size }: Waiting) => {
@@ -82,11 +99,17 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
     return isFull
   }
   return {
+    places: {
+      most: waiting,
+      left: () => waiting - jobs.length,
+      usedBy: (operation) => taken.get(operation) ?? 0,
+    },
     refuses,
-    offer(job, size) {
+    offer(job, size, operation) {
       if (refuses(size)) return
       held += size
-      jobs.push({ job, size })
+      jobs.push({ operation, job, size })
+      take(operation, 1)
       // The answer that this job compares is sent first.
       setImmediate(next)
     },

@@ -1,4 +1,5 @@
 import { COLLAPSE } from '../../diff/evidence/collapse.ts'
+import type { Stock } from './queue.ts'
 
 export interface SamplerSettings {
   /** Maximum comparisons per second, and at once after a pause; 0 = unlimited. */
@@ -18,64 +19,71 @@ export interface Candidate {
 }
 
 /** The number of requests that a chosen one stands for, or why it was not chosen. */
-export type Sampled = { readonly weight: number } | 'perSecond' | 'repeat'
+export type Sampled = { readonly weight: number } | 'perSecond' | 'waiting' | 'repeat'
 
 /** Spends the comparisons where they tell most (evidence §3). */
 export interface Sampler {
   choose(candidate: Candidate): Sampled
 }
 
-/** How many times the unspent comparisons an operation may have taken in the last second. */
+/** How many times what is left of a stock one operation may use of it: the dynamic threshold of Choudhury and Hahne. */
 const SHARE = 4
 
-/** Time in which the use of an operation fades, in milliseconds. */
-const FADE = 1_000
-
-/** One of this many known requests is compared while less than half of the comparisons are unspent. */
+/** One of this many known requests is compared while less than half of a stock is left. */
 const EVERY = 20
 
 /** A pair is new again a little later than its next observation may begin. */
 const KNOWN_MS = COLLAPSE.windowMs * 1.05
 
-export function createSampler({ perSecond, now, random }: SamplerSettings): Sampler {
-  const stock = createStock(perSecond, now)
+/** `places` are those of the comparisons that wait. */
+export function createSampler({ perSecond, now, random }: SamplerSettings, places: Stock): Sampler {
+  const rate = perSecond > 0 ? createRate(perSecond, now) : undefined
   const pairs = createPairs(now)
+  const hasPlace = (operation: string, part: number) => fits(places, operation, part)
+  const hasRate = (operation: string, part: number) => rate === undefined || fits(rate, operation, part)
   return {
     choose({ operation, caller, shape }) {
-      if (perSecond === 0) return { weight: 1 }
-      if (!stock.has(operation, 0)) return 'perSecond'
+      if (!hasPlace(operation, 0)) return 'waiting'
+      if (!hasRate(operation, 0)) return 'perSecond'
       const pair = shape && `${operation}\n${caller}\n${shape()}`
       const isKnown = pair !== undefined && pairs.has(pair)
-      const weight = isKnown && !stock.has(operation, perSecond / 2) ? EVERY : 1
+      const weight = isKnown && !(hasPlace(operation, 0.5) && hasRate(operation, 0.5)) ? EVERY : 1
       if (weight > 1 && random() * weight >= 1) return 'repeat'
       if (pair !== undefined && !isKnown) pairs.add(pair)
-      stock.take(operation)
+      rate?.take(operation)
       return { weight }
     },
   }
 }
 
-/** The unspent comparisons, which operations share by the dynamic threshold of Choudhury and Hahne. */
-function createStock(most: number, now: () => number) {
+/** True if the operation may use one more and leave this part of the stock, 0–1, to others. */
+function fits(stock: Stock, operation: string, part: number): boolean {
+  const left = stock.left() - part * stock.most
+  return left >= Math.min(1, (1 - part) * stock.most) && SHARE * left > stock.usedBy(operation)
+}
+
+/** Time in which the use of an operation fades, in milliseconds. */
+const FADE = 1_000
+
+/** The comparisons of a second that are not spent yet. */
+function createRate(most: number, now: () => number): Stock & { take(operation: string): void } {
   const used = new Map<string, { readonly amount: number; readonly at: number }>()
   let left = most
   let filled = now()
-  const fill = () => {
-    const at = now()
-    left = Math.min(most, left + ((at - filled) / 1_000) * most)
-    filled = at
-  }
   const usedBy = (operation: string) => {
     const { amount, at } = used.get(operation) ?? { amount: 0, at: filled }
     return amount * Math.exp((at - filled) / FADE)
   }
   return {
-    /** True if the operation may take one and leave `reserve` to others. */
-    has(operation: string, reserve: number): boolean {
-      fill()
-      return left - reserve >= Math.min(1, most - reserve) && SHARE * (left - reserve) > usedBy(operation)
+    most,
+    left() {
+      const at = now()
+      left = Math.min(most, left + ((at - filled) / 1_000) * most)
+      filled = at
+      return left
     },
-    take(operation: string) {
+    usedBy,
+    take(operation) {
       used.set(operation, { amount: usedBy(operation) + 1, at: filled })
       left -= 1
     },

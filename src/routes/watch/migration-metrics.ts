@@ -28,7 +28,7 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
     ({ queue, skipped }) => [
       [{ end: 'done' }, queue.done],
       [{ end: 'failed' }, queue.failed],
-      [{ end: 'dropped' }, queue.dropped + skipped.perSecond],
+      [{ end: 'dropped' }, skipped.waiting + skipped.perSecond],
     ],
   )
   counter('crosswalk_fallbacks_total', 'Reads that v2 failed, answered by v1 or not for want of budget', ['answered'], ({ fallbacks }) => [

@@ -34,12 +34,15 @@ const OPERATION = 'registry.repos.list'
 const EVERY_MS = 500
 const PER_SECOND = 1
 
+/** Comparisons are made at once. */
+const ROOM = { most: 1, left: () => 1, usedBy: () => 0 }
+
 /** Sends traffic of one operation through the sampler and the evidence, with a clock and chances of its own. */
 export function runMigration({ requests, seed, next, chanceOf, look }: RunSettings): OperationEvidence | undefined {
   const [traffic, choices] = [seeded(seed), seeded(seed + 1_000_003)]
   let now = 0
   const evidence = createEvidence(() => now)
-  const sampler = createSampler({ perSecond: PER_SECOND, now: () => now, random: choices })
+  const sampler = createSampler({ perSecond: PER_SECOND, now: () => now, random: choices }, ROOM)
   const seen = { observations: { n: 0, bad: 0, chances: 0 }, repeats: { n: 0, bad: 0, chances: 0 } }
   for (let nth = 0; nth < requests; nth++) {
     now -= Math.log1p(-traffic()) * EVERY_MS

@@ -24,22 +24,30 @@ describe('the queue', () => {
   it('drops and counts jobs beyond its number', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
-    queue.offer(first.job, 0)
+    queue.offer(first.job, 0, 'a')
     await first.begun
-    for (let nth = 0; nth < 3; nth++) queue.offer(async () => {}, 0)
+    for (let nth = 0; nth < 3; nth++) queue.offer(async () => {}, 0, 'a')
     expect(queue.counts()).toEqual({ waiting: 2, running: 1, done: 0, dropped: 1, failed: 0 })
     first.end()
     await queue.idle()
     expect(queue.counts()).toEqual({ waiting: 0, running: 0, done: 3, dropped: 1, failed: 0 })
   })
 
+  it('knows its places, and who has them', async () => {
+    const { places, offer, idle } = createQueue({ ...settings, waiting: 5 }, () => {})
+    for (const operation of ['a', 'b', 'a']) offer(async () => {}, 0, operation)
+    expect([places.most, places.left(), places.usedBy('a'), places.usedBy('c')]).toEqual([5, 2, 2, 0])
+    await idle()
+    expect([places.left(), places.usedBy('a')]).toEqual([5, 0])
+  })
+
   it('drops jobs beyond its size, also while a large one runs', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
-    queue.offer(first.job, 99)
+    queue.offer(first.job, 99, 'a')
     await first.begun
     expect([queue.refuses(2), queue.refuses(1)]).toEqual([true, false])
-    queue.offer(async () => {}, 1)
+    queue.offer(async () => {}, 1, 'a')
     expect([queue.refuses(1), queue.refuses(0)]).toEqual([true, false])
     first.end()
     await queue.idle()
@@ -48,7 +56,7 @@ describe('the queue', () => {
 
   it('gives a job up at its deadline and continues', async () => {
     const queue = createQueue({ ...settings, deadlineMs: 5 }, () => {})
-    queue.offer(held().job, 0)
+    queue.offer(held().job, 0, 'a')
     await queue.idle()
     expect(queue.counts()).toMatchObject({ done: 1, running: 0 })
   })
@@ -56,10 +64,14 @@ describe('the queue', () => {
   it('survives a job that throws', async () => {
     const told: unknown[] = []
     const queue = createQueue(settings, (error) => told.push(error))
-    queue.offer(async () => {
-      throw new Error('ours')
-    }, 0)
-    queue.offer(async () => {}, 0)
+    queue.offer(
+      async () => {
+        throw new Error('ours')
+      },
+      0,
+      'a',
+    )
+    queue.offer(async () => {}, 0, 'a')
     await queue.idle()
     expect(queue.counts()).toMatchObject({ done: 1, failed: 1 })
     expect(told).toEqual([new Error('ours')])
@@ -68,18 +80,22 @@ describe('the queue', () => {
   it('starts nothing before the caller has continued', () => {
     const queue = createQueue(settings, () => {})
     let begun = false
-    queue.offer(async () => {
-      begun = true
-    }, 0)
+    queue.offer(
+      async () => {
+        begun = true
+      },
+      0,
+      'a',
+    )
     expect(begun).toBe(false)
   })
 
   it('gives up running jobs and drops waiting ones when it is closed', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()
-    queue.offer(first.job, 0)
+    queue.offer(first.job, 0, 'a')
     await first.begun
-    queue.offer(async () => {}, 0)
+    queue.offer(async () => {}, 0, 'a')
     await queue.close()
     expect(queue.refuses(0)).toBe(true)
     expect(queue.counts()).toMatchObject({ waiting: 0, running: 0, dropped: 2 })

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
 import { repeatOf } from '../../../src/diff/evidence/operation-counts.ts'
+import type { Stock } from '../../../src/modes/observe/queue.ts'
 import { createSampler, type Sampled } from '../../../src/modes/observe/sampler.ts'
 import { seeded } from '../../stage/seeded.ts'
 
-function sampler(perSecond: number, seed = 1) {
+const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
+
+function sampler(perSecond: number, seed = 1, places = ROOM) {
   const clock = { now: 0 }
-  const { choose } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) })
+  const { choose } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) }, places)
   const ask = (operation: string, caller: string, shape = operation) => choose({ operation, caller, shape: () => shape })
   return { clock, choose, ask }
 }
@@ -63,6 +66,30 @@ describe('the sampler', () => {
     }
     expect(chosen.rare).toBe(100)
     expect(chosen.busy).toBeGreaterThan(900)
+  })
+
+  it('leaves a rare operation a place if the compared side is slow, and new pairs go first', () => {
+    const waiting: string[] = []
+    const places = { most: 100, left: () => 100 - waiting.length, usedBy: (id: string) => waiting.filter((one) => one === id).length }
+    const { ask, clock } = sampler(0, 1, places)
+    const chosen = { poll: 0, fresh: 0, rare: 0 }
+    for (let nth = 0; nth < 20_000; nth++) {
+      clock.now += 1
+      // Twenty comparisons end in a second.
+      if (nth % 50 === 0) waiting.shift()
+      const [kind, operation, caller] =
+        nth % 1_000 === 999
+          ? (['rare', 'rare', `${nth}`] as const)
+          : nth % 100 === 0
+            ? (['fresh', 'busy', `${nth}`] as const)
+            : (['poll', 'busy', 'one'] as const)
+      if (!isChosen(ask(operation, caller))) continue
+      chosen[kind] += 1
+      waiting.push(operation)
+    }
+    expect(chosen.rare).toBe(20)
+    expect(chosen.fresh).toBeGreaterThan(15)
+    expect(chosen.poll + chosen.fresh + chosen.rare).toBeGreaterThan(400)
   })
 
   it('takes every write for new', () => {

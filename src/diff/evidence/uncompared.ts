@@ -21,7 +21,7 @@ export const UNCOMPARED = {
   unreadable: { because: 'wrote what no read shows' },
   unverified: { because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
   malformed: { because: 'could not be read by the tables' },
-  repeat: { because: 'repeated what was compared in the last ten minutes, and lost the draw' },
+  repeat: { because: 'repeated what was compared in the last ten minutes' },
   v1Failed: { because: 'got an error of v1 itself', change: 'look at v1' },
   refused: { because: 'got a 401, or a 403 of one side alone', change: 'look at the rights of the callers' },
   other: { because: 'had answers that cannot be compared', change: 'look at the records' },

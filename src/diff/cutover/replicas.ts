@@ -1,5 +1,6 @@
 import { figuresOf, type OperationEvidence } from '../evidence/evidence.ts'
-import { addUncompared } from '../evidence/uncompared.ts'
+import { addCounts } from '../evidence/operation-counts.ts'
+import type { UncomparedCounts } from '../evidence/uncompared.ts'
 import type { ClientUses } from './cutover.ts'
 
 /** What one proxy knows of a migration. */
@@ -85,7 +86,7 @@ function joined([first, ...others]: readonly OperationEvidence[], isShared: bool
     callers: Math.max(...all.map(({ callers }) => callers)),
     shapes: Math.max(...all.map(({ shapes }) => shapes)),
     ...(perDay > 0 && { perDay }),
-    uncompared: all.reduce((total, one) => addUncompared(total, one.uncompared), {}),
+    uncompared: all.reduce<UncomparedCounts>((total, one) => addCounts(total, one.uncompared) ?? {}, {}),
     firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
   }

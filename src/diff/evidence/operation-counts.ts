@@ -80,6 +80,14 @@ export function repeatOf({ outcome, weight = 1 }: Observation): RepeatCounts {
   return { n: counted, bad, requests: counted * weight, wrong: bad * weight }
 }
 
+/** Adds the members of two objects of numbers. */
+export function addCounts<T extends object>(a: T | undefined, b: T | undefined): T | undefined {
+  if (!a || !b) return a ?? b
+  const sum: Record<string, number> = { ...(a as Record<string, number>) }
+  for (const [name, count] of Object.entries(b as Record<string, number>)) sum[name] = (sum[name] ?? 0) + count
+  return sum as T
+}
+
 function addRepeats({ repeats }: OperationCounts, more: RepeatCounts): void {
   repeats.n += more.n
   repeats.bad += more.bad

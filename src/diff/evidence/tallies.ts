@@ -2,7 +2,7 @@ import type { Comparison } from '../records/record.ts'
 import type { Recorder } from '../records/recorder.ts'
 import { isRepeat } from './collapse.ts'
 import type { Evidence } from './evidence.ts'
-import { type OperationTally, repeatOf } from './operation-counts.ts'
+import { addCounts, type OperationTally, repeatOf } from './operation-counts.ts'
 import type { Uncompared } from './uncompared.ts'
 
 /** Counts what is too much for records of its own: repeats, and requests that were not compared. */
@@ -39,15 +39,7 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
 
 function sumOf(a: OperationTally, b: OperationTally): OperationTally {
   const comparisons = (a.comparisons ?? 0) + (b.comparisons ?? 0)
-  const repeats = summed(a.repeats, b.repeats)
-  const uncompared = summed(a.uncompared, b.uncompared)
+  const repeats = addCounts(a.repeats, b.repeats)
+  const uncompared = addCounts(a.uncompared, b.uncompared)
   return { ...(comparisons > 0 && { comparisons }), ...(repeats && { repeats }), ...(uncompared && { uncompared }) }
-}
-
-/** Adds the members of two objects of numbers. */
-function summed<T extends object>(a: T | undefined, b: T | undefined): T | undefined {
-  if (!a || !b) return a ?? b
-  const sum: Record<string, number> = { ...(a as Record<string, number>) }
-  for (const [name, count] of Object.entries(b as Record<string, number>)) sum[name] = (sum[name] ?? 0) + count
-  return sum as T
 }

@@ -27,12 +27,6 @@ export const UNCOMPARED = {
   other: { because: 'had answers that cannot be compared', change: 'look at the records' },
 } as const satisfies Readonly<Record<string, Meaning>>
 
-export function addUncompared(a: UncomparedCounts, b: UncomparedCounts): UncomparedCounts {
-  const sum = { ...a } as Record<string, number>
-  for (const [why, count] of Object.entries(b)) sum[why] = (sum[why] ?? 0) + count
-  return sum as UncomparedCounts
-}
-
 /** Returns one sentence for each reason, most requests first: `12 requests had an answer larger than diff.answerBytes: raise diff.answerBytes.` */
 export function uncomparedSentences(counts: UncomparedCounts): readonly string[] {
   const known = (Object.entries(counts) as [Uncompared, number][]).filter(([why, count]) => count > 0 && why in UNCOMPARED)

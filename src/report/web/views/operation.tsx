@@ -75,7 +75,8 @@ function Counts({ operation }: { readonly operation: OperationReport }) {
       </dl>
       {n > 0 && (
         <p class="quiet">
-          The bound speaks of observations. By the repeats, {percent(share)} of the requests got a wrong answer. {OBSERVATION}
+          The bound speaks of the observations that were chosen, each kind of request alike. Weighed by requests, {percent(share)} of the
+          answers were wrong. {OBSERVATION}
         </p>
       )}
       {before && (

@@ -27,6 +27,8 @@ export interface ReportQuestion {
   readonly now: number
   /** True asks whether v1 can be switched off. Default: v1 stays. */
   readonly withoutV1?: boolean
+  /** Why each open circuit opened, by operation id. Only a running proxy knows it. */
+  readonly openCircuits?: Readonly<Record<string, string>>
   /** What was read of files; absent for the entries of a running proxy. */
   readonly read?: Omit<ReadCount, 'entries'>
 }
@@ -53,11 +55,12 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       if (entry.kind === 'would-send') seen.unsent(entry)
       if (entry.kind === 'note') seen.note(entry, at)
     },
-    report({ target, now, withoutV1 = false, read = NO_FILES }) {
+    report({ target, now, withoutV1 = false, openCircuits = {}, read = NO_FILES }) {
       const { evidence, inventory, expected } = ledger
       const traffic = inventory.traffic()
       const clients = inventory.clients()
-      const verdict = judgeCutover({ target, withoutV1, evidence: evidence.all(), traffic, clients, operations })
+      const counted = { evidence: evidence.all(), traffic, clients, openCircuits: new Map(Object.entries(openCircuits)) }
+      const verdict = judgeCutover({ target, withoutV1, ...counted, operations })
       const unread = read.unreadable.map((path) => `${path} is no record file: most of its lines are no records.`)
       const modes = modesByOperation(clients)
       const rows = verdict.operations.map((one): OperationReport => {

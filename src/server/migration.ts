@@ -50,12 +50,12 @@ export function assembleMigration(
 
 /** Collects the data of the report page from every recorded entry. */
 export function reportOf(
-  { ledger, follow }: Migration,
+  { ledger, follow, report }: Migration,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
 ): () => Report {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
   follow(reporter.add)
-  return () => reporter.report({ target: TARGET, now: Date.now() })
+  return () => reporter.report({ target: TARGET, now: Date.now(), openCircuits: report.openCircuits() })
 }

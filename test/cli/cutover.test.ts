@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { CutoverVerdict } from '../../src/diff/cutover/cutover.ts'
+import type { Report } from '../../src/report/report.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
 import { runCommand } from './support.ts'
@@ -8,7 +9,7 @@ const DIFF_V1 = { modes: { default: 'diff-v1' as const, rules: [], testers: [] }
 
 const GROUPS = ['', '?limit=1', '?offset=1&limit=2', '?id=x', '?order_by=name'].map((query) => `/iam/v1/groups${query}`)
 
-/** Sends reads that both sides answer alike, as every client. */
+/** Sends reads as every client. Both sides answer them alike, unless a fault is set. */
 async function cleanReads(stage: Stage): Promise<void> {
   for (const token of Object.values(stage.sandbox.tokens)) for (const path of GROUPS) await stage.request('GET', path, { token })
   await stage.settled()
@@ -43,6 +44,14 @@ describe('cutover', () => {
     expect(out).toMatch(
       /^ {2}no {3}registry\.repos\.list: 1 mismatch, 0 transient differences and 0 errors; 1 of 1 observation and 100 % of the requests were wrong. Mend them/m,
     )
+  })
+
+  it('names an open circuit, and so does the report of the proxy', async () => {
+    await stage.fault({ match: 'GET /iam/v2/groups', change: { at: '/groups/*/name', to: 'wrong' } })
+    await cleanReads(stage)
+    expect((await cutover('--target', '0.9')).out).toMatch(/^ {2}no {3}iam\.groups\.list: .*circuit is open\. mismatches: /m)
+    const report = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as Report
+    expect(report).toMatchObject({ ready: false, reasons: [expect.stringContaining('circuit is open')] })
   })
 
   it('is ready once the clean evidence meets the target', async () => {

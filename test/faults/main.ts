@@ -2,6 +2,7 @@ import { isInstalled } from '../garden/server.ts'
 import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
 import { type Fault, type Group, tableOf } from './fault.ts'
+import { askedSideFaults } from './load/asked-side.ts'
 import { overloadFaults } from './load/overload.ts'
 import { processFaults } from './process/faults.ts'
 import { runFaults } from './run.ts'
@@ -18,7 +19,7 @@ if (names.includes('--help')) {
 
 // Overload comes first: this process is the load generator as well, and after the attacks it reaches half of its pace.
 const all: readonly Group[] = [
-  { name: 'overload', faults: overloadFaults },
+  { name: 'overload', faults: [...overloadFaults, ...askedSideFaults] },
   { name: 'upstream', faults: upstreamFaults },
   { name: 'client', faults: clientFaults },
   { name: 'process', faults: processFaults },

@@ -95,7 +95,7 @@ async function compare(
     unsharedReads: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     deadlineMs: answerMs,
-    limit: config['limits.answerBytes'],
+    limit: config['diff.answerBytes'],
   })
   const stop = new AbortController()
   void io.untilStopped().then(() => stop.abort())

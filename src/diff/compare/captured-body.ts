@@ -48,6 +48,13 @@ export function createCapture(limit: number = CAPTURE_LIMIT): Capture {
   }
 }
 
+/** Says why a body cannot be compared, and what to change. */
+export function whyUnread(side: 'v1' | 'v2', body: Exclude<Captured, { readonly kind: 'json' }>): string {
+  if (body.kind === 'not-json') return `${side} sent a body that is not JSON`
+  if (body.kind === 'broken') return `${side} broke off its answer`
+  return `${side} sent more than diff.answerBytes (${body.limit} bytes), so it was not compared; raise that setting to compare it`
+}
+
 function parsed(text: string): Captured {
   if (text.trim() === '') return { kind: 'json', value: undefined }
   try {

@@ -1,7 +1,7 @@
 import { isObject } from '../../tables/json.ts'
 import type { Dialect } from '../../tables/language/names.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { Captured } from './captured-body.ts'
+import { type Captured, whyUnread } from './captured-body.ts'
 import type { Finding } from './finding.ts'
 import { answerForm, ERROR_FORM, type Form } from './form.ts'
 import { ROOT } from './json-path.ts'
@@ -42,7 +42,7 @@ export function createCompare(dialect: Dialect): Compare {
 export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Compared {
   if (v1.status !== v2.status) return { findings: [otherStatus(form, v1, v2)] }
   for (const [side, { body }] of [['v1', v1] as const, ['v2', v2] as const]) {
-    if (body.kind !== 'json') return { inconclusive: `${side} ${REASONS[body.kind](body)}` }
+    if (body.kind !== 'json') return { inconclusive: whyUnread(side, body) }
   }
   const findings = compareHeaders(v1, v2)
   try {
@@ -52,12 +52,6 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
     throw error
   }
   return { findings }
-}
-
-const REASONS: { readonly [K in Exclude<Captured['kind'], 'json'>]: (body: Captured) => string } = {
-  'too-large': (body) => `sent more than the ${'limit' in body ? body.limit : 0} characters that are compared`,
-  'not-json': () => 'sent a body that is not JSON',
-  broken: () => 'broke off its answer',
 }
 
 function bodyOf({ body }: SeenAnswer): unknown {

@@ -1,3 +1,4 @@
+import { whyUnread } from '../compare/captured-body.ts'
 import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import type { AskedRequest } from './asked-request.ts'
@@ -86,6 +87,8 @@ function failureOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
   if (stranger !== undefined) return inconclusive(stranger)
   if (hasFailed(v1) || v1.status === 429) return inconclusive(`v1 itself answered HTTP ${v1.status}`)
   if (v1.status === 499 || v2.status === 499) return inconclusive('the client went away')
+  // The status is that of an answer that was broken off.
+  if (hasFailed(v2) && v2.body.kind === 'too-large') return inconclusive(whyUnread('v2', v2.body))
   if (hasFailed(v2) || v2.status === 429)
     return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${v2.status} where v1 answered ${v1.status}` }
   return undefined

@@ -10,10 +10,11 @@ import { type TranslateSettings, translated } from '../../translate/translated.t
 import type { AskV1 } from '../../upstream/ask-v1.ts'
 import { type Signal, within } from '../../upstream/signal.ts'
 import { textOf } from '../../upstream/utf8.ts'
+import { type AnswerRoom, createAnswerRoom, isExceeded } from '../../upstream/v2/answer-room.ts'
 import type { ReadContext, UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import type { Side } from '../choose/mode.ts'
 import { drain } from '../serve/tee.ts'
-import { seenOf } from './captured.ts'
+import { type Kept, seenOf } from './captured.ts'
 
 /** One side's answer to a read, and how long it took. */
 export interface SideAnswer {
@@ -38,19 +39,19 @@ export interface AskSettings {
   readonly translate: TranslateSettings
   /** Milliseconds in which a side must answer. */
   readonly deadlineMs: number
-  /** Largest answer that is compared, in characters. */
+  /** Largest answer that is compared, in bytes: v1's own, and all of v2's for one request together. */
   readonly limit: number
 }
 
 export function createAsk({ askV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
-  const sides: Readonly<Record<Side, (asking: Asking, signal: Signal, onCall: () => undefined) => Promise<Answer>>> = {
-    v1({ raw, token }, signal, onCall) {
+  const sides: Readonly<Record<Side, (asking: Asking, bounds: Bounds) => Promise<Answer>>> = {
+    v1({ raw, token }, { signal, onCall }) {
       onCall()
       return askV1(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal)
     },
-    async v2({ operation, raw, read, token, tap }, signal, onCall) {
+    async v2({ operation, raw, read, token, tap }, { signal, room, onCall }) {
       const onAnswer = tap && telling(tap)
-      const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, onCall, onAnswer })
+      const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
       const request = token === undefined ? read() : paged(read(), token)
       return translated(operation, request, send, settings)
     },
@@ -58,19 +59,32 @@ export function createAsk({ askV1, unsharedReads, translate: settings, deadlineM
   return async (side, asking, signal) => {
     const began = performance.now()
     const over = within(signal, deadlineMs, tooLate)
+    const room = createAnswerRoom(limit)
     let unasked = true
     const onCall = () => {
       unasked = false
       return undefined
     }
     try {
-      const answer = await sides[side](asking, over.signal, onCall).catch(asAnswer)
-      const seen = await seenOf(await drain(answer, limit), limit)
+      const answer = await sides[side](asking, { signal: over.signal, room, onCall }).catch(asAnswer)
+      const kept = await drain(answer, limit)
+      const seen = await seenOf(isExceeded(room) ? cutOff(kept) : kept, limit)
       return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began) }
     } finally {
       over.end()
     }
   }
+}
+
+interface Bounds {
+  readonly signal: Signal
+  readonly room: AnswerRoom
+  readonly onCall: () => undefined
+}
+
+/** What the tables made of an answer that was broken off says nothing. */
+function cutOff({ status, headers }: Kept): Kept {
+  return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
 }
 
 const tooLate = () => new DOMException('the asked side did not answer in time', 'TimeoutError')

@@ -27,6 +27,7 @@ export async function seenOf({ status, headers, body }: Kept, limit: number): Pr
 async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
   const capture = createCapture(limit)
   if (!('pieces' in body)) {
+    if (isLonger(body.value, limit)) return { kind: 'too-large', limit }
     // The client gets the value as text, so the text is compared.
     capture.add(JSON.stringify(body.value) ?? '')
     return capture.end()
@@ -48,9 +49,25 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
 async function decoded(bytes: Buffer, encoding: string, limit: number): Promise<Buffer | Captured> {
   if (encoding === '' || encoding === 'identity') return bytes
   try {
-    // A character takes up to four bytes.
-    return (await DECODERS[encoding.toLowerCase()]?.(bytes, { maxOutputLength: 4 * limit })) ?? { kind: 'not-json' }
+    return (await DECODERS[encoding.toLowerCase()]?.(bytes, { maxOutputLength: limit })) ?? { kind: 'not-json' }
   } catch (error) {
     return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? { kind: 'too-large', limit } : { kind: 'not-json' }
   }
+}
+
+/** True if the JSON text of a value surely has more than `limit` characters. It looks at no more of the value than that. */
+export function isLonger(value: unknown, limit: number): boolean {
+  const rest: unknown[] = [value]
+  let length = 0
+  while (rest.length > 0 && length <= limit) {
+    const next = rest.pop()
+    length += typeof next === 'string' ? next.length + 2 : 1
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next) && next.length > limit) return true
+    for (const [name, inner] of Object.entries(next)) {
+      rest.push(inner)
+      length += Array.isArray(next) ? 0 : name.length + 3
+    }
+  }
+  return length > limit
 }

@@ -1,8 +1,10 @@
 import { shapeOf } from '../../diff/evidence/request-shape.ts'
 import type { Env, Operation } from '../../tables/operations/operation.ts'
 import type { Signal } from '../../upstream/signal.ts'
+import { createAnswerRoom } from '../../upstream/v2/answer-room.ts'
 import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
+import { everyNth } from '../every-nth.ts'
 import type { ComparedRequest, Journal } from '../journal.ts'
 import { isRead, type Served } from '../serve/backend.ts'
 import { judgeWrite } from '../verify/failed-write.ts'
@@ -104,12 +106,12 @@ async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal
   const failure = served.by === 'v2' && judgeWrite(kept.status)
   if (failure) return journal.unwritten(subject, failure, { seen: await seenOf(kept, settings.limit), ms: watched.ms })
   if (served.by === 'v1') {
-    const send = settings.unsharedReads({ headers: request.raw.headers, requestId: request.raw.id, signal, onCall: () => undefined })
+    const { headers, id: requestId } = request.raw
+    const send = settings.unsharedReads({ headers, requestId, signal, room: createAnswerRoom(settings.limit), onCall: () => undefined })
     const call = await wouldSend(subject.operation, subject.request, settings.env, send)
     if (call) journal.wouldSend(subject, call)
   }
-  const succeeded = watched.kept.status >= 200 && watched.kept.status < 300
-  if (!succeeded) return
+  if (kept.status < 200 || kept.status > 299) return
   if (!settings.verifyWrites) return skip(request.operation, 'unverified')
   if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
 }
@@ -132,14 +134,4 @@ function subjectOf({ request, mode }: WatchedRequest): ComparedRequest | undefin
 function wholeOf(answer: NonNullable<Served['failed']>): Kept {
   const { status, headers } = answer
   return { status, headers, body: { value: 'body' in answer ? answer.body : undefined }, size: 0 }
-}
-
-/** Returns a function that is true for the first of every `nth` uses of each name. */
-function everyNth(nth: number): (name: string) => boolean {
-  const counts = new Map<string, number>()
-  return (name) => {
-    const count = counts.get(name) ?? 0
-    counts.set(name, count + 1)
-    return nth > 0 && count % nth === 0
-  }
 }

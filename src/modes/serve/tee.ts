@@ -5,13 +5,13 @@ import { bytesOf, type Written } from '../../translate/written.ts'
 import type { Kept } from '../observe/captured.ts'
 
 /**
- * Returns the same answer, and keeps a copy on the way to the client: at most `limit` bytes of a streamed one.
+ * Returns the same answer, and keeps a copy on the way to the client, unless it has more than `limit` bytes.
  * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first or its connection breaks.
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
   const { status, headers } = answer
   if ('written' in answer) {
-    done({ status, headers, ...keptOf(answer.written) })
+    done({ status, headers, ...keptOf(answer.written, limit) })
     return answer
   }
   if ('stream' in answer)
@@ -22,9 +22,10 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
 
 type Body = Pick<Kept, 'body' | 'size'>
 
-function keptOf(written: Written): Body {
+function keptOf(written: Written, limit: number): Body {
   const pieces = bytesOf(written)
-  return { body: { pieces, broken: false }, size: pieces.reduce((bytes, { length }) => bytes + length, 0) }
+  const size = pieces.reduce((bytes, { length }) => bytes + length, 0)
+  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { pieces, broken: false }, size }
 }
 
 async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
@@ -52,16 +53,17 @@ function weightOf(body: unknown): number {
   return ROW * (Array.isArray(rows) ? rows.length + 1 : 1)
 }
 
-/** Reads at most `limit` bytes of an answer that no client gets. An answer that breaks off is kept as broken. */
+/** Reads at most `limit` bytes of an answer that no client gets, and hangs up. An answer that breaks off is kept as broken. */
 export async function drain({ status, headers, ...rest }: Answer, limit: number): Promise<Kept> {
   if ('body' in rest) return { status, headers, body: { value: rest.body }, size: 0 }
-  if ('written' in rest) return { status, headers, ...keptOf(rest.written) }
+  if ('written' in rest) return { status, headers, ...keptOf(rest.written, limit) }
+  const most = Number(headers['content-length'] ?? 0) > limit ? 0 : limit
   const pieces: Uint8Array[] = []
   let size = 0
   try {
     for await (const piece of rest.stream) {
       size += piece.length
-      if (size > limit) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
+      if (size > most) return { status, headers, body: { pieces: undefined, broken: false }, size: 0 }
       pieces.push(piece)
     }
   } catch {

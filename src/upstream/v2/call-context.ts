@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Call } from '../../tables/plan/plan.ts'
 import type { Signal } from '../signal.ts'
+import type { AnswerRoom } from './answer-room.ts'
 
 /** Observes one call. */
 export interface CallWatch {
@@ -16,6 +17,8 @@ export interface CallContext {
   /** The hash of the caller's credential, if it is already known (`credentialHash`). */
   readonly credential?: string
   readonly requestId: string
+  /** Bounds the answers of all calls together. Without it, each has its own limit only. */
+  readonly room?: AnswerRoom | undefined
   /** Fires when the client goes away (AbortError) or the request's deadline passes (TimeoutError). */
   readonly signal: Signal
   /** Called for every call that is really sent; may return an observer. */

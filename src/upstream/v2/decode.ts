@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, unzip } from 'node:zlib'
 import { ApiError } from '../../errors/api-error.ts'
 import { brokenAnswer } from '../../errors/from-v2.ts'
+import { type AnswerRoom, fill, takePiece } from './answer-room.ts'
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
@@ -38,24 +39,48 @@ async function undone(decoder: Decoder, bytes: Buffer, limit: number): Promise<B
   try {
     return await decoder(bytes, { maxOutputLength: limit })
   } catch (error) {
-    throw (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : brokenAnswer(error)
+    throw isBeyondOutput(error) ? tooLarge(limit, error) : brokenAnswer(error)
   }
 }
 
-export function tooLarge(limit: number): ApiError {
-  return new ApiError('INTERNAL', `the v2 service sent an answer of more than limits.answerBytes (${limit})`)
+export function tooLarge(limit: number, cause?: unknown): ApiError {
+  return new ApiError('INTERNAL', `the v2 service sent an answer of more than limits.answerBytes (${limit})`, { cause })
 }
 
-const ENCODING = 'content-encoding'
+interface Bounds {
+  readonly answerBytes: number
+  readonly room?: AnswerRoom | undefined
+}
+
+/** Decodes an answer whose bytes were taken from the room. Its content may be a thousand times as long, and needs room too. */
+export async function decodeWithin({ room, answerBytes }: Bounds, bytes: Buffer, encoding: string): Promise<Buffer> {
+  if (!room) return decode(bytes, encoding, answerBytes)
+  const most = Math.min(answerBytes, bytes.length + Math.max(0, room.left))
+  const decoded = await decode(bytes, encoding, most).catch((error) => {
+    if (isBeyondOutput(error.cause)) fill(room)
+    throw error
+  })
+  if (!takePiece(room, decoded.length - bytes.length)) throw tooLarge(answerBytes)
+  return decoded
+}
+
+function isBeyondOutput(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === 'ERR_BUFFER_TOO_LARGE'
+}
+
+export function lengthOf(headers: readonly Buffer[]): number | undefined {
+  const text = headerOf(headers, 'content-length')
+  return text === undefined ? undefined : Number(text)
+}
 
 /** Names and values alternate. A repeated header is one list (RFC 9110 §5.3). */
-export function encodingOf(headers: readonly Buffer[]): string | undefined {
-  let encoding: string | undefined
+export function headerOf(headers: readonly Buffer[], wanted: 'content-encoding' | 'content-length'): string | undefined {
+  let found: string | undefined
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]
-    if (name?.length !== ENCODING.length || name.toString('latin1').toLowerCase() !== ENCODING) continue
+    if (name?.length !== wanted.length || name.toString('latin1').toLowerCase() !== wanted) continue
     const value = headers[at + 1]?.toString('latin1')
-    encoding = encoding === undefined ? value : `${encoding},${value}`
+    found = found === undefined ? value : `${found},${value}`
   }
-  return encoding
+  return found
 }

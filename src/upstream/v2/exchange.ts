@@ -1,6 +1,7 @@
 import { type Agent, type Dispatcher, util } from 'undici'
 import { fromTransport } from '../../errors/from-v2.ts'
-import { decode, encodingOf, tooLarge } from './decode.ts'
+import { type AnswerRoom, takeHead, takePiece } from './answer-room.ts'
+import { decodeWithin, headerOf, lengthOf, tooLarge } from './decode.ts'
 import type { Landing, Underway } from './flights/landing.ts'
 
 export interface Exchange {
@@ -11,6 +12,8 @@ export interface Exchange {
   readonly headers: string[]
   readonly body?: string
   readonly answerBytes: number
+  /** Bounds this answer together with others. */
+  readonly room?: AnswerRoom | undefined
 }
 
 export interface RawAnswer {
@@ -82,12 +85,16 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
   onHeaders(status: number, headers: Buffer[]): boolean {
     this.#status = status
     this.#headers = headers
+    const { room, answerBytes } = this.#request
+    if (room && !takeHead(room, lengthOf(headers))) this.#abort?.(tooLarge(answerBytes))
     return true
   }
 
   onData(piece: Buffer): boolean {
     this.#bytes += piece.length
-    if (this.#bytes > this.#request.answerBytes) this.#abort?.(tooLarge(this.#request.answerBytes))
+    const { room, answerBytes } = this.#request
+    const hasRoom = this.#bytes <= answerBytes && (!room || takePiece(room, piece.length))
+    if (!hasRoom) this.#abort?.(tooLarge(answerBytes))
     else this.#pieces.push(piece)
     return true
   }
@@ -95,10 +102,10 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
   onComplete(): void {
     const status = this.#status
     const headers = this.#headers
-    const encoding = encodingOf(headers)
+    const encoding = headerOf(headers, 'content-encoding')
     if (encoding === undefined || this.#bytes === 0) this.#land(new Arrived(status, headers, this.#pieces))
     else {
-      const decoded = decode(Buffer.concat(this.#pieces, this.#bytes), encoding, this.#request.answerBytes)
+      const decoded = decodeWithin(this.#request, Buffer.concat(this.#pieces, this.#bytes), encoding)
       decoded.then(
         (bytes) => this.#land(new Arrived(status, headers, [bytes])),
         (error) => this.#refuse(error),

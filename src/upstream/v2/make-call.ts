@@ -24,7 +24,8 @@ export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall 
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
     const hasBody = body !== undefined
     const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
-    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), answerBytes }
+    const { room } = context
+    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), answerBytes, room }
     return exchange(pool, request, watch ? new Watched(landing, watch) : landing)
   }
 }

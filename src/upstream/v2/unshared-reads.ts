@@ -13,7 +13,7 @@ export interface ReadContext extends CallContext {
   readonly onAnswer?: ((call: Call, answer: RawAnswer) => void) | undefined
 }
 
-/** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. */
+/** Makes v2 reads for one v1 request and delivers the JSON body or an ApiError. The context's `room` bounds all their answers. */
 export type UnsharedReads = (context: ReadContext) => (call: Call, landing: Landing<JsonObject>) => void
 
 /**

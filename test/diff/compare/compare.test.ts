@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCapture } from '../../../src/diff/compare/captured-body.ts'
+import { createCapture, whyUnread } from '../../../src/diff/compare/captured-body.ts'
 import { createCompare } from '../../../src/diff/compare/compare.ts'
 import { brief, child, compare, findings, operationOf, seen } from '../given.ts'
 
@@ -209,7 +209,7 @@ describe('bounds', () => {
 
   it('make a larger answer inconclusive, with the reason', () => {
     const compared = compare(operationOf(LIST), captured(text), captured(text, 50))
-    expect(compared).toEqual({ inconclusive: 'v2 sent more than the 50 characters that are compared' })
+    expect(compared).toEqual({ inconclusive: whyUnread('v2', { kind: 'too-large', limit: 50 }) })
   })
 
   it('keep characters whole that two pieces share', () => {

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Fault } from '../fault.ts'
+import { type Child, program, serve } from '../process/child.ts'
+import { residentMiB } from '../soak/samples.ts'
+import { BURDENS, type Burden } from './burdens.ts'
+import { type Callers, createCallers } from './callers.ts'
+import { openLoop, quantile } from './pressure.ts'
+
+const PATH = '/iam/v1/groups'
+const PER_SECOND = 200
+const WINDOW = 1500
+const ROUNDS = 3
+
+interface Program {
+  readonly url: string
+  stop(): void
+}
+
+/** Starts an upstream as a process of its own. The scheduler prefers the others, so that sending costs them nothing. */
+function startHeavy(): Promise<Program> {
+  const child = spawn('nice', ['-n', '19', process.execPath, program('../load/heavy-upstream.js')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const end = () => child.kill('SIGKILL')
+  process.once('exit', end)
+  const stop = () => {
+    process.off('exit', end)
+    end()
+  }
+  return new Promise((resolve) => createInterface({ input: child.stdout }).once('line', (url) => resolve({ url, stop })))
+}
+
+/** What clients and the system saw while the asked side was in one state. */
+interface Sight {
+  readonly ms: number[]
+  mib: number
+  failed: number
+}
+
+async function look(callers: Callers, child: Child, sight: Sight): Promise<void> {
+  const sampling = setInterval(() => {
+    sight.mib = Math.max(sight.mib, residentMiB(child.pid))
+  }, 50)
+  const { outcomes } = await openLoop(callers, PER_SECOND, WINDOW)
+  clearInterval(sampling)
+  sight.ms.push(...outcomes.map(({ ms }) => ms))
+  sight.failed += outcomes.filter(({ status }) => status !== 200).length
+}
+
+/** Measures with and without the burden in turn, so that whatever else the machine does hits both. */
+async function measure(mode: 'diff-v1' | 'diff-v2', burden: Burden): Promise<string> {
+  const good = await startHeavy()
+  const bad = await startHeavy()
+  const [v1, v2] = mode === 'diff-v1' ? [good.url, bad.url] : [bad.url, good.url]
+  const child = await serve({ 'upstream-v1': v1, 'upstream-v2': v2, mode })
+  const callers = createCallers(child.url, PATH)
+  const sights = { without: { ms: [], mib: 0, failed: 0 }, with: { ms: [], mib: 0, failed: 0 } } satisfies Record<string, Sight>
+  try {
+    await openLoop(callers, PER_SECOND, 2 * WINDOW)
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [name, state] of [['without', 'none'] as const, ['with', burden] as const]) {
+        await fetch(`${bad.url}/-/${encodeURIComponent(state)}`)
+        await look(callers, child, sights[name])
+      }
+    }
+  } finally {
+    callers.close()
+    await child.stop('SIGKILL')
+    good.stop()
+    bad.stop()
+  }
+  return verdict(sights.without, sights.with)
+}
+
+/** Milliseconds below which two times cannot be told apart on a shared machine. */
+const BLUR = 1
+
+function verdict(before: Sight, after: Sight): string {
+  const [alone, burdened] = [before, after].map(({ ms }) => quantile(ms, 0.99)) as [number, number]
+  const more = after.mib - before.mib
+  const figures = `p99 ${alone.toFixed(2)} → ${burdened.toFixed(2)} ms, p50 ${quantile(before.ms, 0.5).toFixed(2)} → ${quantile(after.ms, 0.5).toFixed(2)} ms, memory ${before.mib.toFixed(0)} → ${after.mib.toFixed(0)} MiB`
+  process.stderr.write(`      ${figures}\n`)
+  const holds = burdened <= Math.max(1.05 * alone, alone + BLUR) && more <= 32 && before.failed + after.failed === 0
+  return holds ? EXPECTED : `${figures}, ${before.failed + after.failed} failures`
+}
+
+const EXPECTED = 'clients: p99 at most 5 % (or 1 ms) later, at most 32 MiB more'
+
+/** Other work on the machine can spoil one measurement. */
+const ATTEMPTS = 2
+
+async function attempt(mode: 'diff-v1' | 'diff-v2', burden: Burden): Promise<string> {
+  let seen = ''
+  for (let attempts = 0; attempts < ATTEMPTS && seen !== EXPECTED; attempts++) seen = await measure(mode, burden)
+  return seen
+}
+
+export const askedSideFaults: readonly Fault[] = (['diff-v1', 'diff-v2'] as const).flatMap((mode) =>
+  BURDENS.filter((burden) => burden !== 'none').map((burden) => ({
+    name: `the asked side sends 10 MB or more to ${mode}: ${burden}`,
+    expected: EXPECTED,
+    full: true as const,
+    see: () => attempt(mode, burden),
+  })),
+)

@@ -1,0 +1,151 @@
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Config } from '../../../src/config/settings.ts'
+import type { Comparison } from '../../../src/diff/records/record.ts'
+import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
+import { bearer, startProxy, type TestProxy } from '../../stage/proxy.ts'
+import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
+
+const LIMIT = 100_000
+const MEGABYTE = 1_000_000
+
+let closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers) await close()
+  closers = []
+})
+
+type Side = 'v1' | 'v2'
+type Respond = Parameters<typeof startUpstream>[0]
+
+/** Starts a proxy whose asked side answers in this way, and the other one with an empty list. */
+async function start(asked: Side, respond: Respond, values: Partial<Config> = {}): Promise<{ proxy: TestProxy; bad: Upstream }> {
+  const bad = await startUpstream(respond)
+  const good = await startUpstream(answering(asked === 'v2' ? { items: [] } : { groups: [], nextPageToken: '' }))
+  const proxy = await startProxy({
+    'upstream.v1': asked === 'v1' ? bad.url : good.url,
+    'upstream.v2': asked === 'v2' ? bad.url : good.url,
+    'diff.answerBytes': LIMIT,
+    modes: { ...ALL_V2, default: asked === 'v1' ? 'diff-v2' : 'diff-v1' },
+    'diff.learnEvery': 0,
+    ...values,
+  })
+  closers.push(proxy.close, bad.close, good.close)
+  return { proxy, bad }
+}
+
+async function compared(proxy: TestProxy): Promise<Comparison | undefined> {
+  const answer = await fetch(`${proxy.url}/iam/v1/groups`, { headers: bearer('t') })
+  expect([answer.status, await answer.json()]).toEqual([200, { items: [] }])
+  await proxy.logged(({ msg }) => msg === 'request')
+  await proxy.idle()
+  const [comparison] = (await (await fetch(`${proxy.adminUrl}/comparisons`)).json()) as Comparison[]
+  return comparison
+}
+
+const tooLarge = (side: Side, limit = LIMIT) => ({
+  outcome: 'inconclusive',
+  reason: `${side} sent more than diff.answerBytes (${limit} bytes), so it was not compared; raise that setting to compare it`,
+})
+
+/** Writes as long as the reader reads, up to `most` bytes; returns how many it wrote. */
+function pour(response: ServerResponse, piece: Buffer, most = 50 * MEGABYTE): { readonly bytes: () => number } {
+  let written = 0
+  const more = () => {
+    while (written < most && !response.destroyed) {
+      written += piece.length
+      if (!response.write(piece)) return void response.once('drain', more)
+    }
+    response.end()
+  }
+  more()
+  return { bytes: () => written }
+}
+
+const GARBAGE = Buffer.alloc(16_384, 'x')
+const ROWS = JSON.stringify({ groups: Array.from({ length: 20_000 }, (_, nth) => ({ uid: `${nth}`, name: 'x'.repeat(20) })) })
+
+/** Large answers; each is more than the limit, and most say so late. */
+const LARGE: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  'garbage of a known length': (response) => void response.writeHead(200, { 'content-length': GARBAGE.length * 100 }).end(GARBAGE),
+  'JSON of a known length': (response) => void response.writeHead(200, { 'content-length': ROWS.length }).end(ROWS),
+  'JSON in chunks': (response) => {
+    response.write(ROWS.slice(0, 10))
+    response.end(ROWS.slice(10))
+  },
+  'one endless line': (response) => void pour(response, GARBAGE),
+  'a gzip bomb': (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20 * MEGABYTE, ' '))),
+  'an endless error': (response) => void pour(response.writeHead(500), GARBAGE),
+}
+
+describe.each(['v1', 'v2'] as const)('an asked %s that sends too much', (side) => {
+  it.each(Object.entries(LARGE))('is inconclusive and names the setting: %s', async (name, respond) => {
+    const { proxy } = await start(side, (_, response) => respond(response))
+    const comparison = await compared(proxy)
+    // A failure of v1 says more than its size.
+    if (side === 'v1' && name === 'an endless error') expect(comparison).toMatchObject({ outcome: 'inconclusive' })
+    else expect(comparison).toMatchObject(tooLarge(side))
+  })
+
+  it('is hung up on', async () => {
+    let poured = () => 0
+    let over: Promise<unknown> = Promise.resolve()
+    const { proxy } = await start(side, (_, response) => {
+      over = new Promise((resolve) => response.once('close', resolve))
+      poured = pour(response, GARBAGE).bytes
+    })
+    expect(await compared(proxy)).toMatchObject(tooLarge(side))
+    await over
+    // The rest had left before the connection was closed: it is in the buffers of the two sockets.
+    expect(poured()).toBeLessThan(10 * MEGABYTE)
+  })
+})
+
+describe('an asked v2 whose pages are small', () => {
+  const page = (rows: number, next: string) =>
+    JSON.stringify({
+      groups: Array.from({ length: rows }, (_, nth) => ({ uid: `${next}-${nth}`, name: 'x'.repeat(1000) })),
+      nextPageToken: next,
+    })
+
+  it('is inconclusive once they are too large together', async () => {
+    let calls = 0
+    const { proxy } = await start('v2', (_, response) => {
+      calls += 1
+      response.end(page(20, `page-${calls}`))
+    })
+    expect(await compared(proxy)).toMatchObject(tooLarge('v2'))
+    expect(calls).toBeLessThan(LIMIT / 20_000 + 8)
+  })
+
+  it('is inconclusive if empty pages never end', async () => {
+    let calls = 0
+    const { proxy } = await start('v2', (_, response) => {
+      calls += 1
+      response.end(page(0, `page-${calls}`))
+    })
+    expect(await compared(proxy)).toMatchObject(tooLarge('v2'))
+    expect(calls).toBeLessThan(LIMIT / 1024 + 8)
+  })
+
+  it('is compared if they fit together', async () => {
+    const { proxy } = await start('v2', (_, response) => response.end(page(20, '')), { 'diff.answerBytes': 200_000 })
+    expect(await compared(proxy)).toMatchObject({ outcome: 'mismatch' })
+  })
+})
+
+it('an answer of v2 that is larger than what is compared is inconclusive after it was served', async () => {
+  const large = JSON.stringify({ groups: [{ uid: 'a'.repeat(40), name: 'x'.repeat(2 * LIMIT) }], nextPageToken: '' })
+  const v2 = await startUpstream((_, response) => void response.end(large))
+  const v1 = await startUpstream(answering({ items: [] }))
+  const settings = { 'upstream.v1': v1.url, 'upstream.v2': v2.url, 'diff.answerBytes': LIMIT, 'diff.learnEvery': 0 }
+  const served = await startProxy({ ...settings, modes: { ...ALL_V2, default: 'diff-v2' } })
+  closers.push(served.close, v1.close, v2.close)
+  const answer = await fetch(`${served.url}/iam/v1/groups`, { headers: bearer('t') })
+  expect((await answer.text()).length).toBeGreaterThan(2 * LIMIT)
+  await served.logged(({ msg }) => msg === 'request')
+  await served.idle()
+  const [comparison] = (await (await fetch(`${served.adminUrl}/comparisons`)).json()) as Comparison[]
+  expect(comparison).toMatchObject(tooLarge('v2'))
+})

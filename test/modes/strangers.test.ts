@@ -127,6 +127,18 @@ describe('a circuit', () => {
     expect(await open()).toEqual([])
   })
 
+  it.each(['diff-v1', 'diff-v2'] as const)('is not opened by an anonymous request in mode %s', async (mode) => {
+    stage = await startStage({ modes: { ...ALL_V2, default: mode } })
+    await stage.request('GET', '/iam/v1/groups')
+    expect([400, 401]).toContain((await fetch(`${stage.server.url}/iam/v1/groups?limit=abc`)).status)
+    await stage.server.logged(({ msg, status }) => msg === 'request' && status !== 200)
+    await stage.settled()
+    const { operations, strangers } = await stage.evidence()
+    expect(operations).toMatchObject([{ operation: 'iam.groups.list', comparisons: 1, matches: 1, mismatches: 0 }])
+    expect(strangers).toEqual({ 'iam.groups.list': 1 })
+    expect(await open()).toEqual([])
+  })
+
   it('is opened by callers that were accepted before, also where v1 cannot help', async () => {
     stage = await startStage({ modes: canary, 'fallback.perMinute': 0 })
     await stage.request('GET', '/iam/v1/roles')

@@ -1,4 +1,5 @@
 import type { Comparison, Example } from '../../../src/diff/records/record.ts'
+import { whyDeclared } from './declared.ts'
 import type { Place } from './places.ts'
 
 /** What Crosswalk made of one spoiled answer. */
@@ -7,6 +8,8 @@ export type Verdict =
   | { readonly is: 'found' }
   /** Nobody could see it, and it was not flagged. */
   | { readonly is: 'silent' }
+  /** It was not flagged, and it is right by a declared difference. */
+  | { readonly is: 'declared'; readonly reason: string }
   /** Missed, found elsewhere, or flagged though nobody could see it. */
   | { readonly is: 'missed' | 'misplaced' | 'flagged'; readonly reason: string }
 
@@ -18,6 +21,8 @@ export function verdictOf(operation: string, places: readonly Place[], recorded:
   const against = recorded.find(({ outcome }) => AGAINST.has(outcome))
   if (recorded.length === 0) return { is: 'missed', reason: 'not compared' }
   if (places.length === 0) return against ? { is: 'flagged', reason: describe(against) } : { is: 'silent' }
+  const because = whyDeclared(operation, places)
+  if (!against && because !== undefined) return { is: 'declared', reason: because }
   if (!against) return { is: 'missed', reason: recorded.map(describe).join('; ') }
   const right = against.operation === operation && isAt(against, places)
   return right
@@ -29,7 +34,9 @@ export function verdictOf(operation: string, places: readonly Place[], recorded:
 function isAt(comparison: Comparison, places: readonly Place[]): boolean {
   if (comparison.outcome === 'error') return comparison.v1?.status !== comparison.v2.status && places.some(({ at }) => at === '')
   const unexplained = unexplainedOf(comparison)
-  return unexplained.length > 0 && unexplained.every((example) => places.some(({ at }) => isNear(at, example.at)))
+  // The oracle leaves out the details of errors, where both sides say what they like.
+  const scored = unexplained.filter(({ at }) => at !== '/details' || comparison.v2.status < 400)
+  return scored.length > 0 && scored.every((example) => places.some(({ at }) => isNear(at, example.at)))
 }
 
 function unexplainedOf({ examples }: Comparison): readonly Example[] {

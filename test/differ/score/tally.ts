@@ -17,12 +17,27 @@ export interface Tally {
   readonly missed: string[]
   readonly misplaced: string[]
   readonly flagged: string[]
+  /** Sentences: what is right by a declared difference, and why. It is not scored. */
+  readonly declared: string[]
   /** What could not be scored, and why. */
   readonly notes: string[]
 }
 
 export function createTally(name: string, bound: number, all?: number): Tally {
-  return { name, bound, all, mayFlag: 0, found: 0, silent: 0, respelled: 0, missed: [], misplaced: [], flagged: [], notes: [] }
+  return {
+    name,
+    bound,
+    all,
+    mayFlag: 0,
+    found: 0,
+    silent: 0,
+    respelled: 0,
+    missed: [],
+    misplaced: [],
+    flagged: [],
+    declared: [],
+    notes: [],
+  }
 }
 
 /** Counts a verdict; `what` describes the case. */
@@ -31,25 +46,37 @@ export function count(tally: Tally, verdict: Verdict, what: string): void {
   else tally[verdict.is].push(`${what}: ${verdict.reason}`)
 }
 
-/** Tells whether enough was found, all of it in its place, and nothing else was flagged. */
+/**
+ * Tells whether enough was found, all of it in its place, and nothing else was flagged. A sample may miss more by three standard errors,
+ * because it may hold more of the few that are missed.
+ */
 export function holds(tally: Tally): boolean {
-  return tally.found >= tally.bound * visibleIn(tally) && tally.misplaced.length === 0 && tally.flagged.length <= tally.mayFlag
+  const { bound, all, found, misplaced, flagged, mayFlag } = tally
+  const visible = visibleIn(tally)
+  const allowed = (1 - bound) * visible
+  const chance = all === undefined || triedIn(tally) === all ? 0 : 3 * Math.sqrt(allowed)
+  return visible - found <= allowed + chance && misplaced.length === 0 && flagged.length <= mayFlag
 }
 
 /** Returns one line with the figures, and one for each case that went wrong. */
 export function linesOf(tally: Tally): readonly string[] {
-  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged, notes } = tally
+  const { name, bound, all, found, silent, respelled, missed, misplaced, flagged, declared, notes } = tally
   const visible = visibleIn(tally)
   const share = visible === 0 ? '' : `found ${found} of ${visible} = ${percent(found / visible)} (at least ${percent(bound)}), `
-  const tried = visible + silent + flagged.length + respelled
-  const rest = `${misplaced.length} found elsewhere, ${flagged.length} of ${silent + flagged.length} invisible ones flagged`
+  const unscored = respelled + declared.length === 0 ? '' : `, ${respelled} respelled and ${declared.length} declared not scored`
+  const rest = `${misplaced.length} found elsewhere, ${flagged.length} of ${silent + flagged.length} invisible ones flagged${unscored}`
   return [
-    `${holds(tally) ? 'ok  ' : 'FAIL'} ${name}: ${share}${rest}, ${respelled} respelled; ${tried}${all === undefined ? '' : ` of ${all}`} cases`,
+    `${holds(tally) ? 'ok  ' : 'FAIL'} ${name}: ${share}${rest}; ${triedIn(tally)}${all === undefined ? '' : ` of ${all}`} cases`,
     ...missed.map((what) => `     missed     ${what}`),
     ...misplaced.map((what) => `     elsewhere  ${what}`),
     ...flagged.map((what) => `     flagged    ${what}`),
+    ...declared.map((what) => `     declared   ${what}`),
     ...notes.map((what) => `     note       ${what}`),
   ]
+}
+
+function triedIn(tally: Tally): number {
+  return visibleIn(tally) + tally.silent + tally.flagged.length + tally.respelled + tally.declared.length
 }
 
 function visibleIn({ found, missed, misplaced }: Tally): number {

@@ -3,7 +3,7 @@ import type { Slice } from '../score/slice.ts'
 import { createTally, type Tally } from '../score/tally.ts'
 import { isTooLow, type RunSettings, runMigration } from './migration-run.ts'
 
-const RUNS = 400
+const RUNS = 600
 const REQUESTS = 20_000
 const RATES = [0.02, 0.005, 0.001, 0.0005]
 const TARGET = 0.001
@@ -81,10 +81,12 @@ export const statisticsSlice: Slice = {
   async run({ seed, ms = Number.POSITIVE_INFINITY }) {
     const cases = RATES.flatMap((rate) => Object.keys(WAYS).map((way) => ({ rate, way })))
     const began = performance.now()
+    // No two cases share their traffic.
+    const seedOf = (nth: number) => 1_000_000 * seed + 10_000 * nth
     const deadline = (nth: number) => began + (ms * (nth + 1)) / (cases.length + 1)
     return [
-      ...cases.flatMap(({ rate, way }, nth) => coverage(way, rate, 1_000 * seed, deadline(nth))),
-      busyCaller(1_000 * seed, deadline(cases.length)),
+      ...cases.flatMap(({ rate, way }, nth) => coverage(way, rate, seedOf(nth), deadline(nth))),
+      busyCaller(seedOf(cases.length), deadline(cases.length)),
     ]
   },
 }

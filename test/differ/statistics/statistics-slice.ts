@@ -36,7 +36,7 @@ const WAYS: Readonly<Record<string, (rate: number) => RunSettings['chanceOf']>> 
 /** Counts the runs in which a bound was too low at any look. A bound that covers the rate never says READY below it. */
 function coverage(way: string, rate: number, seed: number, deadline: number): readonly Tally[] {
   const name = (stratum: string) => `${100 * rate} % of the answers wrong, ${way}: the bound of the ${stratum} covers it`
-  const tallies = { observations: createTally(name('observations'), COVERED), repeats: createTally(name('repeats'), COVERED) }
+  const tallies = { observations: createTally(name('observations'), COVERED, RUNS), repeats: createTally(name('repeats'), COVERED, RUNS) }
   for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
     const low = new Map<string, string>()
     runMigration({

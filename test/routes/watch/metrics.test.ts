@@ -1,3 +1,4 @@
+import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
@@ -29,7 +30,7 @@ const AT_ONCE = 50
 
 /** Sends one request of every kind into which a client can put a word of its own. */
 const askAll = async (word: string) => {
-  const to = (path: string, init: RequestInit = {}) => fetch(proxy.url + path, init).then((answer) => answer.text())
+  const to = async (path: string, init: Parameters<typeof request>[1] = {}) => (await request(proxy.url + path, init)).body.dump()
   await to(`/iam/v1/groups/${word}`, { method: 'DELETE', headers: { authorization: `Bearer ${word}`, 'x-request-id': word } })
   await to(`/iam/v1/groups?id=${word}&${word}=${word}`)
   await to(`/iam/v1/${word}`)

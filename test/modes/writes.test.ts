@@ -7,6 +7,7 @@ import { MODES } from '../../src/modes/choose/mode.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { userUid } from '../../src/sandbox/data/users.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
+import { until } from '../stage/until.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-writes-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -311,11 +312,13 @@ describe('what else is read after a write', () => {
     await start('diff-v2')
     const { organization } = stage.sandbox
     const role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
-    await stage.fault({ match: `DELETE /iam/v2/roles/${role}`, times: 1, delayMs: 100 })
-    const deleted = stage.request('DELETE', `/iam/v1/roles/${role}`)
-    await lose('POST /iam/v2/groups', { uid: `${organization}/00000000000000aa`, name: 'ghost' })
-    await stage.request('POST', `/iam/v1/groups/${organization}`, { body: { name: 'ghost' } })
-    await deleted
+    await stage.clearJournal()
+    const body = JSON.stringify({ uid: `${organization}/00000000000000aa`, name: 'ghost' })
+    await stage.fault({ match: 'POST /iam/v2/groups', times: 1, delayMs: 300, status: 200, body })
+    const created = stage.request('POST', `/iam/v1/groups/${organization}`, { body: { name: 'ghost' } })
+    await until(async () => (await stage.journal()).some(({ method }) => method === 'POST'))
+    await stage.request('DELETE', `/iam/v1/roles/${role}`)
+    await created
     expect(await checkedOf('iam.groups.create')).toEqual(NOT_THERE)
   })
 })

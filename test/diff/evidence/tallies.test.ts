@@ -11,7 +11,7 @@ const START = Date.UTC(2026, 0, 2)
 const OUTCOMES = ['match', 'match', 'match', 'expected', 'race', 'inconclusive', 'mismatch', 'transient', 'error'] as const
 
 function ledger(now: () => number) {
-  return { evidence: createEvidence(now), inventory: createInventory([]), expected: createExpected([], () => 0) }
+  return { evidence: createEvidence(now), inventory: createInventory([]), expected: createExpected([], now) }
 }
 
 function pick<T>(random: () => number, from: readonly T[]): T {

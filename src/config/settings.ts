@@ -170,7 +170,7 @@ export const SETTINGS = {
     integer(1, 1024 * MEBIBYTE),
     'DIFF_ANSWER_BYTES',
     MEBIBYTE,
-    "Maximum size of what is compared, in bytes: v1's answer, and all answers of v2 to one request together. Crosswalk hangs up beyond it",
+    "Maximum size of what is compared, in bytes: v1's answer, and all answers of v2 to one request together. A value counts as 20 at least. Crosswalk hangs up beyond it",
   ),
   'diff.learnEvery': setting(
     integer(0, 1_000_000),

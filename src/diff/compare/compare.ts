@@ -17,8 +17,8 @@ export interface SeenAnswer {
   readonly unasked?: true
 }
 
-/** The result of comparing: every difference (none if the answers are equal), or why there is no result. */
-export type Compared = { readonly findings: readonly Finding[] } | { readonly inconclusive: string }
+/** The result of comparing: every difference (none if the answers are equal), the first ones (`isCut`), or why there is no result. */
+export type Compared = { readonly findings: readonly Finding[]; readonly isCut?: true } | { readonly inconclusive: string }
 
 export type Compare = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Compared
 
@@ -45,14 +45,22 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
     if (body.kind !== 'json') return { inconclusive: whyUnread(side, body) }
   }
   const findings = compareHeaders(v1, v2)
+  const report = (found: Finding) => {
+    if (findings.push(found) === MOST_FINDINGS) throw CUT
+  }
   try {
-    compareValues(v1.status >= 400 ? ERROR_FORM : form, bodyOf(v1), bodyOf(v2), ROOT, (found) => void findings.push(found))
+    compareValues(v1.status >= 400 ? ERROR_FORM : form, bodyOf(v1), bodyOf(v2), ROOT, report)
   } catch (error) {
+    if (error === CUT) return { findings, isCut: true }
     if (error instanceof RangeError) return { inconclusive: `an answer cannot be walked: ${error.message}` }
     throw error
   }
   return { findings }
 }
+
+/** The comparison ends after this many differences, because finding them all can take seconds in which no client is served. */
+export const MOST_FINDINGS = 10_000
+const CUT = new Error('enough differences were found')
 
 function bodyOf({ body }: SeenAnswer): unknown {
   return body.kind === 'json' ? body.value : undefined

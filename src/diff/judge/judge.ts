@@ -1,5 +1,5 @@
 import { whyUnread } from '../compare/captured-body.ts'
-import type { Compare, SeenAnswer } from '../compare/compare.ts'
+import { type Compare, MOST_FINDINGS, type SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import type { AskedRequest } from './asked-request.ts'
 import type { ExpectedDifferences } from './expected.ts'
@@ -47,7 +47,9 @@ export function createJudge(compare: Compare, expected: ExpectedDifferences, noi
     const compared = compare(asked.operation, v1, v2)
     if ('inconclusive' in compared) return { outcome: 'inconclusive', findings: [], reason: compared.inconclusive }
     const findings = compared.findings.map((finding) => explain(asked, finding, expected, noise))
-    return { outcome: outcomeOf(findings), findings }
+    const outcome = outcomeOf(findings)
+    if (!compared.isCut || outcome === 'mismatch') return { outcome, findings }
+    return { outcome: 'inconclusive', findings, reason: `the answers differ in ${MOST_FINDINGS} places or more, so not all were compared` }
   }
 }
 

@@ -3,6 +3,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Captured, createCapture } from '../../diff/compare/captured-body.ts'
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Answer } from '../../translate/answer.ts'
+import { weightOf } from '../../upstream/v2/answer-room.ts'
 
 /** An answer that was streamed to a client, whole or as far as it was kept. */
 export interface Kept {
@@ -36,6 +37,7 @@ async function capturedOf(body: Kept['body'], encoding: string, limit: number): 
   if (body.broken) return { kind: 'broken' }
   const bytes = await decoded(Buffer.concat(body.pieces), encoding, limit)
   if (!(bytes instanceof Uint8Array)) return bytes
+  if (weightOf(bytes) > limit) return { kind: 'too-large', limit }
   capture.add(bytes)
   return capture.end()
 }

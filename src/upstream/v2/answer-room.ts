@@ -27,8 +27,19 @@ export function fill(room: AnswerRoom): void {
   room.left = -1
 }
 
-/** Takes a piece of a body. Returns false if it has no room. */
-export function takePiece(room: AnswerRoom, bytes: number): boolean {
-  room.left -= bytes
+/** Takes a piece of a body, of which some bytes may be taken already. Returns false if it has no room. */
+export function takePiece(room: AnswerRoom, piece: Uint8Array, taken = 0): boolean {
+  room.left -= weightOf(piece) - taken
   return !isExceeded(room)
+}
+
+/** Bytes that each value counts at least: what small values cost is the time to compare them. */
+const VALUE = 20
+const COMMA = 0x2c
+
+/** Returns the bytes of JSON text, or more if it holds many small values. A value is told by its comma. */
+export function weightOf(text: Uint8Array): number {
+  let values = 0
+  for (let at = 0; at < text.length; at += 1) if (text[at] === COMMA) values += 1
+  return Math.max(text.length, VALUE * values)
 }

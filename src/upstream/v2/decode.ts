@@ -60,7 +60,7 @@ export async function decodeWithin({ room, answerBytes }: Bounds, bytes: Buffer,
     if (isBeyondOutput(error.cause)) fill(room)
     throw error
   })
-  if (!takePiece(room, decoded.length - bytes.length)) throw tooLarge(answerBytes)
+  if (!takePiece(room, decoded, bytes.length)) throw tooLarge(answerBytes)
   return decoded
 }
 

@@ -93,7 +93,7 @@ class Gathering implements Dispatcher.DispatchHandler, Underway {
   onData(piece: Buffer): boolean {
     this.#bytes += piece.length
     const { room, answerBytes } = this.#request
-    const hasRoom = this.#bytes <= answerBytes && (!room || takePiece(room, piece.length))
+    const hasRoom = this.#bytes <= answerBytes && (!room || takePiece(room, piece))
     if (!hasRoom) this.#abort?.(tooLarge(answerBytes))
     else this.#pieces.push(piece)
     return true

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { MOST_FINDINGS } from '../../../src/diff/compare/compare.ts'
 import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
-import { asked, court, seen } from '../given.ts'
+import { asked, child, court, seen } from '../given.ts'
 
 const { judge } = court()
 const question = asked('registry.repos.list')
@@ -48,5 +49,21 @@ describe('the outcome of two answers', () => {
   it.each(unasked)('for HTTP %i of v1 and HTTP %i of the tables without a call to v2: %s', (v1, v2, outcome) => {
     const given = seen(v2 < 400 ? body : error, v2)
     expect(judge(question, seen(v1 < 400 ? body : error, v1), { ...given, unasked: true }).outcome).toBe(outcome)
+  })
+})
+
+describe('answers that differ in very many places', () => {
+  const items = (name: string) => ({ items: Array.from({ length: MOST_FINDINGS + 10 }, (_, nth) => ({ id: child(nth), name })) })
+
+  it('are a mismatch by the first ones', () => {
+    const judgement = court().judge(asked('iam.groups.list'), seen(items('a')), seen(items('b')))
+    expect([judgement.outcome, judgement.findings.length]).toEqual(['mismatch', MOST_FINDINGS])
+  })
+
+  it('are inconclusive if the first ones are explained, because the others are unknown', () => {
+    const sign = { at: ['/items/*/name'], kinds: ['value' as const], v1: 'a', v2: 'b' }
+    const { judge } = court([{ code: 'renamed', operations: ['iam.groups.list'], signs: [sign] }])
+    const judgement = judge(asked('iam.groups.list'), seen(items('a')), seen(items('b')))
+    expect(judgement).toMatchObject({ outcome: 'inconclusive', reason: expect.stringContaining('10000 places') })
   })
 })

@@ -76,6 +76,7 @@ const LARGE: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
   'one endless line': (response) => void pour(response, GARBAGE),
   'a gzip bomb': (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20 * MEGABYTE, ' '))),
+  'many small values': (response) => void response.end(`{"groups":[${'{},'.repeat(10_000)}{}]}`),
   'an endless error': (response) => void pour(response.writeHead(500), GARBAGE),
 }
 

@@ -3,6 +3,7 @@ import type { SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import { pointerOf, rowSegment, segmentsOf } from '../compare/json-path.ts'
 import type { Movement } from './movement.ts'
+import { isRowOfList } from './shifted.ts'
 import { isWithin, type Period, type Stamps, stampsOf, updateStampOf } from './stamps.ts'
 
 /** An event that makes two right answers differ. */
@@ -10,9 +11,9 @@ export type Cause = 'moved' | 'came and went' | 'shifted' | 'created before' | '
 
 /** What a finding is about. */
 type Subject =
-  /** v2 has a row with an id that v1 does not have. */
+  /** v2's list has a row with an id that v1's does not have. */
   | 'new row'
-  /** v1 has a row with an id that v2 does not have. */
+  /** v1's list has a row with an id that v2's does not have. */
   | 'lost row'
   | 'order'
   /** Another value, or another element of a list without ids. */
@@ -83,14 +84,15 @@ function subjectOf(finding: Finding, { v1, v2 }: Events): readonly [Subject, Jso
   const { kind, path } = finding
   if (kind === 'order') return ['order', {}]
   if (kind === 'status') {
-    if (finding.v1 === NOT_FOUND) return ['new row', bodyOf(v2)]
-    return finding.v2 === NOT_FOUND ? ['lost row', bodyOf(v1)] : ['presence', {}]
+    if (finding.v1 === NOT_FOUND && finding.v2 === OK) return ['new row', bodyOf(v2)]
+    return finding.v1 === OK && finding.v2 === NOT_FOUND ? ['lost row', bodyOf(v1)] : ['presence', {}]
   }
-  if (kind === 'extra' && isRow(finding.v2, path)) return ['new row', finding.v2]
-  if (kind === 'missing' && isRow(finding.v1, path)) return ['lost row', finding.v1]
+  if (kind === 'extra' && isRowOfList(finding) && isRow(finding.v2, path)) return ['new row', finding.v2]
+  if (kind === 'missing' && isRowOfList(finding) && isRow(finding.v1, path)) return ['lost row', finding.v1]
   return [kind === 'value' || path.includes('/[#') ? 'value' : 'presence', {}]
 }
 
+const OK = 200
 const NOT_FOUND = 404
 
 /** True if the path ends with the id of this row. It ends with another name if the row has no id, or is the second one with this id. */
@@ -101,6 +103,12 @@ function isRow(row: unknown, path: string): row is JsonObject {
 interface Around {
   readonly path: string
   readonly object: JsonObject
+}
+
+/** True for a value in a row that v1 wrote just then, though v1 shows the same value again: it may have been written there and back. */
+export function isRewritten(finding: Finding, events: Events, around: Movement): boolean {
+  if (subjectOf(finding, events)[0] !== 'value') return false
+  return objectsAround(finding, events).some(({ path, object }) => around.changed(`${path}/${updateStampOf(object)}`))
 }
 
 /** Returns the objects of v1's answer that contain a finding, from the outside in. */

@@ -2,7 +2,7 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import type { Compare, SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import type { AskedRequest } from './asked-request.ts'
-import { type Cause, causeOf, type Events, REASONS } from './cause.ts'
+import { type Cause, causeOf, type Events, isRewritten, REASONS } from './cause.ts'
 import { type Explained, type Judge, type Judgement, unexplained } from './judge.ts'
 import { createMovement, type Movement } from './movement.ts'
 import type { Noise } from './noise.ts'
@@ -55,7 +55,7 @@ export function createSettle(judge: Judge, compare: Compare, noise: Noise): Sett
     const rounds = trial.v2.map((v2, nth) => {
       const answers = { v1: trial.v1[nth]!, v2, v2First: trial.v2First && nth === 0 }
       const judgement = judge(asked, answers.v1, v2)
-      const shifted = shiftedRows(asked, unexplained(judgement.findings), answers, nth > 0)
+      const shifted = shiftedRows(asked, unexplained(judgement.findings), { ...events, ...answers }, nth > 0)
       return roundOf(judgement, { ...events, ...answers, shifted }, around[nth]!)
     })
     return verdict(rounds, trial.isLast)
@@ -100,7 +100,7 @@ function roundOf(judgement: Judgement, events: Events, around: Movement): Round 
   const findings = unexplained(judgement.findings)
   return {
     judgement,
-    still: findings.filter((finding) => !around.explains(finding)),
+    still: findings.filter((finding) => !around.explains(finding) && !isRewritten(finding, events, around)),
     causes: new Map(findings.map((finding) => [finding, causeOf(finding, events)])),
   }
 }

@@ -6,6 +6,14 @@ import type { SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
 import { segmentsOf } from '../compare/json-path.ts'
 import type { AskedRequest } from './asked-request.ts'
+import type { Movement } from './movement.ts'
+
+interface Answers {
+  readonly v1: SeenAnswer
+  readonly v2: SeenAnswer
+  readonly v2First: boolean
+  readonly movement: Movement
+}
 
 const WINDOWED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 
@@ -16,27 +24,35 @@ const WINDOWED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
 export function shiftedRows(
   { request }: AskedRequest,
   findings: readonly Finding[],
-  { v1, v2, v2First }: { readonly v1: SeenAnswer; readonly v2: SeenAnswer; readonly v2First: boolean },
+  { v1, v2, v2First, movement }: Answers,
   isRepeated: boolean,
 ): ReadonlySet<Finding> {
   if (!isAnyGiven(request.query, WINDOWED)) return new Set()
   const lost = findings.filter((finding) => finding.kind === 'missing' && isRowOfList(finding))
   const gained = findings.filter((finding) => finding.kind === 'extra' && isRowOfList(finding))
-  const came = pushedRows(gained, lost, lengthOf(v1))
+  if (lost.length >= lengthOf(v1)) return new Set()
+  const isOpen = (row: Finding) => !movement.explains(row)
+  const [openLost, openGained] = [lost.filter(isOpen), gained.filter(isOpen)]
+  const came = [...pushedOut(openLost, gained, lengthOf(v1)), ...pushedIn(openGained, openLost)]
   if (came.length > 0) return new Set(came)
-  const went = pushedRows(lost, gained, lengthOf(v2))
-  return new Set(v2First || isRepeated ? went : went.filter(({ kind }) => kind === 'extra'))
+  const isKnown = !v2First && !isRepeated
+  const atStart = lost.length === gained.length && !isKnown ? pushedIn(openLost, openGained) : []
+  return new Set([...pushedOut(openGained, lost, lengthOf(v2)), ...atStart])
 }
 
-/** Returns the gained rows from the first one on, and the lost ones up to the last one of a list, if there are not more of these. */
-function pushedRows(gained: readonly Finding[], lost: readonly Finding[], length: number): readonly Finding[] {
-  const isAtEnd = lost.every((row) => indexOf(row) >= length - lost.length)
-  if (!isAtEnd || lost.length > gained.length) return []
-  const inOrder = gained.toSorted((a, b) => indexOf(a) - indexOf(b))
-  return [...lost, ...inOrder.filter((row, nth) => indexOf(row) === nth)]
+/** Returns the rows at the end of a list that others push out. */
+function pushedOut(rows: readonly Finding[], others: readonly Finding[], length: number): readonly Finding[] {
+  return rows.length <= others.length && rows.every((row) => indexOf(row) >= length - rows.length) ? rows : []
 }
 
-function isRowOfList({ where }: Finding): boolean {
+/** Returns the rows from the first one of a list on, unless more rows than that went. */
+function pushedIn(rows: readonly Finding[], others: readonly Finding[]): readonly Finding[] {
+  if (others.length > rows.length) return []
+  return rows.toSorted((a, b) => indexOf(a) - indexOf(b)).filter((row, nth) => indexOf(row) === nth)
+}
+
+/** True for a row of the list that was asked for, and not of a list within a row. */
+export function isRowOfList({ where }: Finding): boolean {
   return where === `/${ROWS}/*`
 }
 

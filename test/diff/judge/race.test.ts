@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SeenAnswer } from '../../../src/diff/compare/compare.ts'
-import type { ComparisonOutcome, Judgement } from '../../../src/diff/judge/judge.ts'
+import { type ComparisonOutcome, type Judgement, unexplained } from '../../../src/diff/judge/judge.ts'
 import type { Trial } from '../../../src/diff/judge/race.ts'
 import { asked, child, court, findings, seen } from '../given.ts'
 
@@ -186,8 +186,12 @@ describe('a settled difference', () => {
   it('names no place in which v1 moved', () => {
     const moving = (second: number, members: object = {}) => list(row(1, { updated_at: at(second), ...members }), row(2))
     const answers = [moving(1), moving(9, { name: 'b' }), moving(2), moving(9, { name: 'b' }), moving(3)]
-    expect(settled(answers).outcome).toBe('mismatch')
-    expect(settled(answers).findings.map(({ where }) => where)).toEqual(['/items/*/name'])
+    expect(settled(answers).outcome).toBe('race')
+    const parts = court()
+    for (let ask = 0; ask < 10; ask++) parts.noise.learn(ID, findings(ID, moving(1), moving(2)))
+    const found = settled(answers, {}, parts)
+    expect(found.outcome).toBe('mismatch')
+    expect(unexplained(found.findings).map(({ where }) => where)).toEqual(['/items/*/name'])
     const lost = settled([moving(1), last, moving(2), last, moving(3)])
     expect(lost.findings.map(({ kind, path }) => [kind, path])).toEqual([['missing', `/items/[${child(1).replaceAll('/', '~1')}]`]])
   })

@@ -67,7 +67,7 @@ export async function makesAndDeletes(send: Send, version: 'v1' | 'v2', scene: S
     }
     await send('DELETE', `${path}/${uid}`)
     scene.wrote()
-    await pause(scene, 2 * GAP)
+    await pause(scene, 6 * GAP)
   }
 }
 

@@ -88,7 +88,9 @@ describe.each(BOTH)('reads that %s answers first', (by) => {
     ['another member is always wrong', () => [row(1, { name: 'b' })]],
     ['the row is always lost', () => []],
   ])('find in a row that moves by itself that %s', async (_, v2) => {
-    expect(await stage({ v1: moving(), v2 }, by).read(20)).toMatchObject({ mismatches: 20, races: 0 })
+    const { read } = stage({ v1: moving(), v2 }, by)
+    const { mismatches } = await read(20)
+    expect(await read(20)).toMatchObject({ mismatches: mismatches + 20 })
   })
 
   it('forget in fifty reads what has stopped', async () => {

@@ -10,6 +10,7 @@ import { identify } from '../../../src/request/caller.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { until } from '../../stage/until.ts'
+import { byCaller } from './by-caller.ts'
 import { type Sender, type Spoil, startRelay } from './relay.ts'
 
 /** A demo user of the sandbox. */
@@ -144,16 +145,6 @@ function sending(url: string, authorization: string, agent: Agent): OneCaller['s
       body: body === undefined ? null : JSON.stringify(body),
       dispatcher: agent,
     })
-    const type = answer.headers['content-type']
-    return { status: answer.statusCode, type: type === undefined ? undefined : String(type), text: await answer.body.text() }
+    return { status: answer.statusCode, type: answer.headers['content-type']?.toString(), text: await answer.body.text() }
   }
-}
-
-function byCaller(entries: readonly Entry[]): ReadonlyMap<string, readonly Comparison[]> {
-  const found = new Map<string, Comparison[]>()
-  for (const entry of entries) {
-    if (entry.kind !== 'comparison') continue
-    found.set(entry.caller, [...(found.get(entry.caller) ?? []), entry])
-  }
-  return found
 }

@@ -11,8 +11,9 @@ export interface Place {
 /** Only the side that made a page token can read it, so both only have to agree on whether there is one. */
 const TOKENS = new Set(['/next_page_token', '/nextPageToken'])
 
-/** Details of an error are v2's own, which is a declared difference of every operation. */
+/** Details of an error are v2's own, which is a declared difference of every operation. It declares no other types than these. */
 const DETAILS = '/details'
+const DETAIL_TYPE = /^type\.googleapis\.com\/google\.rpc\.(?:ErrorInfo|BadRequest|ResourceInfo|PreconditionFailure)$/
 
 /**
  * Returns where an answer differs from the genuine one, as a client sees it. This is an oracle: it uses nothing of what it judges, and
@@ -41,7 +42,10 @@ function mediaType({ type }: Received): string | undefined {
 }
 
 function walk(left: unknown, right: unknown, at: string, isError: boolean, places: Place[]): void {
-  if (isError && at === DETAILS) return
+  if (isError && at === DETAILS) {
+    if (!areDetails(right)) places.push({ at, value: JSON.stringify(right) })
+    return
+  }
   if (Array.isArray(left) && Array.isArray(right)) return void walkRows(left, right, at, places)
   if (isRecord(left) && isRecord(right)) {
     for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
@@ -53,6 +57,10 @@ function walk(left: unknown, right: unknown, at: string, isError: boolean, place
   }
   const equal = TOKENS.has(at) && typeof left === 'string' && typeof right === 'string' ? (left === '') === (right === '') : left === right
   if (!equal) places.push({ at, value: JSON.stringify(right) })
+}
+
+function areDetails(value: unknown): boolean {
+  return Array.isArray(value) && value.every((detail) => isRecord(detail) && DETAIL_TYPE.test(String(detail['@type'])))
 }
 
 /** Pairs rows by their id, or equal rows and then the rest in turn. Rows in another order are one place: the list. */

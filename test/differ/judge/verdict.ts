@@ -34,9 +34,7 @@ export function verdictOf(operation: string, places: readonly Place[], recorded:
 function isAt(comparison: Comparison, places: readonly Place[]): boolean {
   if (comparison.outcome === 'error') return comparison.v1?.status !== comparison.v2.status && places.some(({ at }) => at === '')
   const unexplained = unexplainedOf(comparison)
-  // The oracle leaves out the details of errors, where both sides say what they like.
-  const scored = unexplained.filter(({ at }) => at !== '/details' || comparison.v2.status < 400)
-  return scored.length > 0 && scored.every((example) => places.some(({ at }) => isNear(at, example.at)))
+  return unexplained.length > 0 && unexplained.every((example) => places.some(({ at }) => isNear(at, example.at)))
 }
 
 function unexplainedOf({ examples }: Comparison): readonly Example[] {

@@ -163,7 +163,7 @@ export const SETTINGS = {
     integer(0, 1_000_000),
     'DIFF_PER_SECOND',
     100,
-    'Maximum comparisons per second, so that clients do not notice them. New kinds of requests come first. 0 = unlimited',
+    'Maximum comparisons per second, so that clients do not notice them. Each 64 KiB of answers counts as one more. New kinds of requests come first. 0 = unlimited',
   ),
   'diff.deadlineMs': setting(integer(1, HOUR), 'DIFF_DEADLINE_MS', 30_000, 'Maximum time for the compared side to answer, in milliseconds'),
   'diff.answerBytes': setting(

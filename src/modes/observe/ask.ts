@@ -20,6 +20,8 @@ import { type Kept, seenOf } from './captured.ts'
 export interface SideAnswer {
   readonly seen: SeenAnswer
   readonly ms: number
+  /** Bytes that were read of it; absent if a client was served with it. */
+  readonly bytes?: number
 }
 
 /** A read to ask of one side. A page token is that side's own. */
@@ -69,7 +71,8 @@ export function createAsk({ askV1, unsharedReads, translate: settings, deadlineM
       const answer = await sides[side](asking, { signal: over.signal, room, onCall }).catch(asAnswer)
       const kept = await drain(answer, limit)
       const seen = await seenOf(isExceeded(room) ? cutOff(kept) : kept, limit)
-      return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began) }
+      const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
+      return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began), bytes }
     } finally {
       over.end()
     }
@@ -80,6 +83,10 @@ interface Bounds {
   readonly signal: Signal
   readonly room: AnswerRoom
   readonly onCall: () => undefined
+}
+
+function isWhole({ body }: Kept): boolean {
+  return 'value' in body || body.pieces !== undefined
 }
 
 /** What the tables made of an answer that was broken off says nothing. */

@@ -49,7 +49,12 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     skipped[why] += 1
     if (why !== 'stranger') journal.tallies.uncompared(id, why)
   }
-  const means = { settings, journal, cursors: createCursors(), skip, learning: everyNth(settings.learnEvery) }
+  const ask: Ask = async (side, asking, signal) => {
+    const answer = await settings.ask(side, asking, signal)
+    sampler.charge(asking.operation.id, answer.bytes ?? 0)
+    return answer
+  }
+  const means = { settings: { ...settings, ask }, journal, cursors: createCursors(), skip, learning: everyNth(settings.learnEvery) }
   return {
     limit: settings.limit,
     skip,
@@ -67,6 +72,7 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
       if (!subject) return skip(operation, 'malformed')
       const chosen = sampler.choose({ operation: id, caller, shape: () => shapeOf(operation, subject.request) })
       if (typeof chosen === 'string') return skip(operation, chosen)
+      sampler.charge(id, size)
       queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, means, signal), size, id)
     },
   }

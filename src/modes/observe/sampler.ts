@@ -24,6 +24,8 @@ export type Sampled = { readonly weight: number } | 'perSecond' | 'waiting' | 'r
 /** Spends the comparisons where they tell most (evidence §3). */
 export interface Sampler {
   choose(candidate: Candidate): Sampled
+  /** Spends further comparisons of the rate on the bytes of answers that an operation had compared. */
+  charge(operation: string, bytes: number): void
 }
 
 /** How many times what is left of a stock one operation may use of it: the dynamic threshold of Choudhury and Hahne. */
@@ -31,6 +33,9 @@ const SHARE = 4
 
 /** One of this many known requests is compared while less than half of a stock is left. */
 const EVERY = 20
+
+/** Bytes of answers that one comparison of the rate pays for. Memory for many of them makes V8 collect all the time, which clients notice. */
+const BYTES = 65_536
 
 /** A pair is new again a little later than its next observation may begin. */
 const KNOWN_MS = COLLAPSE.windowMs * 1.05
@@ -50,9 +55,10 @@ export function createSampler({ perSecond, now, random }: SamplerSettings, place
       const weight = isKnown && !(hasPlace(operation, 0.5) && hasRate(operation, 0.5)) ? EVERY : 1
       if (weight > 1 && random() * weight >= 1) return 'repeat'
       if (pair !== undefined && !isKnown) pairs.add(pair)
-      rate?.take(operation)
+      rate?.take(operation, 1)
       return { weight }
     },
+    charge: (operation, bytes) => rate?.take(operation, Math.floor(bytes / BYTES)),
   }
 }
 
@@ -66,7 +72,7 @@ function fits(stock: Stock, operation: string, part: number): boolean {
 const FADE = 1_000
 
 /** The comparisons of a second that are not spent yet. */
-function createRate(most: number, now: () => number): Stock & { take(operation: string): void } {
+function createRate(most: number, now: () => number): Stock & { take(operation: string, amount: number): void } {
   const used = new Map<string, { readonly amount: number; readonly at: number }>()
   let left = most
   let filled = now()
@@ -83,9 +89,9 @@ function createRate(most: number, now: () => number): Stock & { take(operation: 
       return left
     },
     usedBy,
-    take(operation) {
-      used.set(operation, { amount: usedBy(operation) + 1, at: filled })
-      left -= 1
+    take(operation, amount) {
+      used.set(operation, { amount: usedBy(operation) + amount, at: filled })
+      left -= amount
     },
   }
 }

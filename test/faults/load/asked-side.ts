@@ -17,9 +17,9 @@ interface Program {
   stop(): void
 }
 
-/** Starts an upstream as a process of its own. The scheduler prefers the others, so that sending costs them nothing. */
-function startHeavy(): Promise<Program> {
-  const child = spawn('nice', ['-n', '19', process.execPath, program('../load/heavy-upstream.js')], {
+/** Starts an upstream as a process of its own. With a niceness, the scheduler prefers the others, so that sending costs them little. */
+function startHeavy(niceness: number): Promise<Program> {
+  const child = spawn('nice', ['-n', String(niceness), process.execPath, program('../load/heavy-upstream.js')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const end = () => child.kill('SIGKILL')
@@ -50,8 +50,8 @@ async function look(callers: Callers, child: Child, sight: Sight): Promise<void>
 
 /** Measures with and without the burden in turn, so that whatever else the machine does hits both. */
 async function measure(mode: 'diff-v1' | 'diff-v2', burden: Burden): Promise<string> {
-  const good = await startHeavy()
-  const bad = await startHeavy()
+  const good = await startHeavy(0)
+  const bad = await startHeavy(19)
   const [v1, v2] = mode === 'diff-v1' ? [good.url, bad.url] : [bad.url, good.url]
   const child = await serve({ 'upstream-v1': v1, 'upstream-v2': v2, mode })
   const callers = createCallers(child.url, PATH)

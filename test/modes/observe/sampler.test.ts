@@ -9,9 +9,9 @@ const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
 
 function sampler(perSecond: number, seed = 1, places = ROOM) {
   const clock = { now: 0 }
-  const { choose } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) }, places)
+  const { choose, charge } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) }, places)
   const ask = (operation: string, caller: string, shape = operation) => choose({ operation, caller, shape: () => shape })
-  return { clock, choose, ask }
+  return { clock, choose, charge, ask }
 }
 
 const isChosen = (choice: Sampled) => typeof choice !== 'string'
@@ -31,6 +31,19 @@ describe('the sampler', () => {
     }
     expect(chosen).toBeGreaterThan(1_000)
     expect(chosen).toBeLessThanOrEqual(1_100)
+  })
+
+  it('lets large answers cost as many comparisons as they have pieces of 64 KiB', () => {
+    const { ask, charge, clock } = sampler(100)
+    expect(ask('a', 'one')).toEqual({ weight: 1 })
+    charge('a', 65_535)
+    expect(ask('a', 'two')).toEqual({ weight: 1 })
+    charge('a', 197 * 65_536)
+    expect(ask('b', 'three')).toBe('perSecond')
+    clock.now = 999
+    expect(ask('b', 'three')).toBe('perSecond')
+    clock.now = 1_010
+    expect(ask('b', 'three')).toEqual({ weight: 1 })
   })
 
   it('chooses known pairs while half is unspent, then one in twenty', () => {

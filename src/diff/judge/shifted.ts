@@ -30,7 +30,7 @@ export function shiftedRows(
   if (!isAnyGiven(request.query, WINDOWED)) return new Set()
   const lost = findings.filter((finding) => finding.kind === 'missing' && isRowOfList(finding))
   const gained = findings.filter((finding) => finding.kind === 'extra' && isRowOfList(finding))
-  if (lost.length >= lengthOf(v1)) return new Set()
+  if (isReplaced(lost, gained, lengthOf(v1))) return new Set()
   const isOpen = (row: Finding) => !movement.explains(row)
   const [openLost, openGained] = [lost.filter(isOpen), gained.filter(isOpen)]
   const came = [...pushedOut(openLost, gained, lengthOf(v1)), ...pushedIn(openGained, openLost)]
@@ -38,6 +38,11 @@ export function shiftedRows(
   const isKnown = !v2First && !isRepeated
   const atStart = lost.length === gained.length && !isKnown ? pushedIn(openLost, openGained) : []
   return new Set([...pushedOut(openGained, lost, lengthOf(v2)), ...atStart])
+}
+
+/** True if v2 shows none of v1's rows. Only into a window that was empty may one row come. */
+function isReplaced(lost: readonly Finding[], gained: readonly Finding[], length: number): boolean {
+  return length === 0 ? gained.length > 1 : lost.length >= length
 }
 
 /** Returns the rows at the end of a list that others push out. */

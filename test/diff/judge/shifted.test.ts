@@ -24,6 +24,8 @@ describe('the ends of a window', () => {
     ['a row came in the window', [1, 2, 3, 4], [1, 9, 2, 3], ['missing 4']],
     ['a row came before the window', [1, 2, 3, 4], [9, 1, 2, 3], ['extra 9', 'missing 4']],
     ['a row came before a window that is not full', [1, 2], [9, 1, 2], ['extra 9']],
+    ['a row came before a window that was empty', [], [9], ['extra 9']],
+    ['two rows are in a window that was empty', [], [8, 9], []],
     ['another row came for one that went', [1, 2, 9, 3], [1, 2, 3, 4], ['extra 4']],
     ['a row is lost, and nothing came', [1, 2, 3, 4], [1, 2, 3], []],
     ['a row is lost in the middle', [1, 2, 3, 4], [9, 1, 3, 4], ['extra 9']],

@@ -40,9 +40,12 @@ export function shiftedRows(
   return new Set([...pushedOut(openGained, lost, lengthOf(v2)), ...atStart])
 }
 
-/** True if v2 shows none of v1's rows. Only into a window that was empty may one row come. */
+/** Most rows that may come into a window that was empty. A v2 that overlooks the window usually shows more. */
+const COME = 2
+
+/** True if v2 shows none of v1's rows, but others. */
 function isReplaced(lost: readonly Finding[], gained: readonly Finding[], length: number): boolean {
-  return length === 0 ? gained.length > 1 : lost.length >= length
+  return length === 0 ? gained.length > COME : lost.length >= length
 }
 
 /** Returns the rows at the end of a list that others push out. */

@@ -55,7 +55,7 @@ async function harshRun(mode: Comparing, { seed, ms }: SliceOptions): Promise<Ta
   }
   await differ.settled()
   const circuits = await openCircuits(differ)
-  const tally = tallyOf(mode, [...(await differ.records()).values()].flat(), circuits, writes)
+  const tally = tallyOf(mode, [...(await differ.records()).values()].flat(), circuits, writes, ms !== undefined)
   await differ.close()
   await sandbox.close()
   return tally
@@ -130,7 +130,7 @@ async function openCircuits({ proxy }: Differ): Promise<number> {
   return operations.filter(({ circuit }) => circuit.state === 'open').length
 }
 
-function tallyOf(mode: Comparing, all: readonly Comparison[], circuits: number, writes: number): Tally {
+function tallyOf(mode: Comparing, all: readonly Comparison[], circuits: number, writes: number, isSample: boolean): Tally {
   const alarms = all.filter(({ outcome }) => AGAINST.has(outcome))
   const of = (outcome: string) => all.filter((one) => one.outcome === outcome).length
   const counts = ['match', 'expected', 'noise', 'race', 'inconclusive', 'transient', 'mismatch', 'error'].map(
@@ -140,9 +140,15 @@ function tallyOf(mode: Comparing, all: readonly Comparison[], circuits: number, 
     ...createTally(`harsh, ${mode}`, 1),
     notes: [`${all.length} comparisons beside ${writes} writes: ${counts.join(', ')}; ${circuits} circuits opened`],
     silent: all.length - alarms.length,
-    mayFlag: circuits === 0 ? Math.floor(all.length / COMPARISONS_PER_ALARM) : -1,
+    mayFlag: circuits === 0 ? mayFlag(all.length, isSample) : -1,
     flagged: alarms.map(describe),
   }
+}
+
+/** A short sample may hold more of the few false alarms, by three standard errors. */
+function mayFlag(comparisons: number, isSample: boolean): number {
+  const allowed = comparisons / COMPARISONS_PER_ALARM
+  return Math.floor(allowed + (isSample ? 3 * Math.sqrt(allowed) : 0))
 }
 
 function describe({ outcome, check, shape, reason = '', examples }: Comparison): string {

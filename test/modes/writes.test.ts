@@ -115,6 +115,14 @@ const made = async (path: string, body: object) => {
   return answer.json() as Promise<{ id: string; created_at: string }>
 }
 
+/** Makes an identity and a role, which a binding needs. */
+const robotAndReader = async (organization: string) => {
+  const robot = { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } }
+  const { id: identity } = await made(`/iam/v1/identities/${organization}`, robot)
+  const { id: role } = await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })
+  return { identity, role }
+}
+
 const lose = (match: string, body: object) => stage.fault({ match, times: 1, status: 200, body: JSON.stringify(body) })
 
 describe('a write that v2 answers but loses', () => {
@@ -184,10 +192,7 @@ describe('a write that v2 answers but loses', () => {
   it('is detected if it was the second of a batch', async () => {
     await start('diff-v2')
     const { organization } = stage.sandbox
-    const identity = (
-      await made(`/iam/v1/identities/${organization}`, { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } })
-    ).id
-    const role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
+    const { identity, role } = await robotAndReader(organization)
     const first = await made(`/iam/v1/rolebindings/${organization}`, { identity, role })
     const parts = { createTime: first.created_at, group: { uid: organization }, role: { uid: role }, identity: { uid: identity } }
     await lose('POST /iam/v2/roleBindings:batchCreate', {
@@ -289,10 +294,7 @@ describe('what else is read after a write', () => {
   it('finds the role that the answer to a binding names wrongly', async () => {
     await start('diff-v2')
     const { organization } = stage.sandbox
-    const identity = (
-      await made(`/iam/v1/identities/${organization}`, { name: 'robot', claim_match: { issuer: 'https://x.example', subject: 's' } })
-    ).id
-    const role = (await made(`/iam/v1/roles/${organization}`, { name: 'reader', capabilities: ['groups.list'] })).id
+    const { identity, role } = await robotAndReader(organization)
     await stage.fault({ match: 'POST /iam/v2/roleBindings', times: 1, change: { at: '/role/uid', to: '00000000000000aa' } })
     await stage.request('POST', `/iam/v1/rolebindings/${organization}`, { body: { identity, role } })
     expect(await checkedOf('iam.role_bindings.create')).toEqual(otherValues('/role'))

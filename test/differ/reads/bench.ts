@@ -1,11 +1,9 @@
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts'
 import type { Dialect } from '../../../src/tables/language/names.ts'
-import { type Differ, type Received, startDiffer } from '../stage/differ.ts'
+import type { Received } from '../stage/differ.ts'
+import { type EachMode, startEachMode } from '../stage/each-mode.ts'
 import type { Read } from './reads.ts'
 import { type CalmRead, calmRead } from './spoilable.ts'
-
-export const COMPARING = ['diff-v1', 'diff-v2'] as const
-export type Comparing = (typeof COMPARING)[number]
 
 /** A read with its answers as long as nothing is spoiled. */
 export interface PreparedRead extends CalmRead {
@@ -14,31 +12,16 @@ export interface PreparedRead extends CalmRead {
 }
 
 /** One sandbox, with a Crosswalk for each mode in front of it. Nobody writes. */
-export interface Bench {
+export interface Bench extends EachMode {
   readonly dialect: Dialect
   readonly sandbox: Sandbox
-  /** Crosswalk without v1: what clients would see. */
-  readonly oracle: Differ
-  readonly comparing: Readonly<Record<Comparing, Differ>>
-  close(): Promise<void>
 }
 
 /** Starts a bench on free ports. */
 export async function startBench(dialect: Dialect): Promise<Bench> {
   const sandbox = await startSandbox({ port: 0, v1Dialect: dialect })
-  const start = (mode: Comparing | 'v2') => startDiffer({ sandbox, mode, atRest: true, config: { 'v1.dialect': dialect } })
-  const oracle = await start('v2')
-  const comparing = { 'diff-v1': await start('diff-v1'), 'diff-v2': await start('diff-v2') }
-  return {
-    dialect,
-    sandbox,
-    oracle,
-    comparing,
-    async close() {
-      await Promise.all([oracle, ...Object.values(comparing)].map((differ) => differ.close()))
-      await sandbox.close()
-    },
-  }
+  const modes = await startEachMode({ sandbox, atRest: true, config: { 'v1.dialect': dialect } })
+  return { dialect, sandbox, ...modes }
 }
 
 /** Makes a read once on both sides. `random` chooses the v2 answers to spoil, and the places in them. */

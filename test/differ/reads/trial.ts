@@ -1,8 +1,9 @@
 import type { Place } from '../judge/places.ts'
 import { visiblePlaces } from '../judge/visible.ts'
 import type { Mutation } from '../mutate/mutation.ts'
+import { COMPARING, type Comparing } from '../stage/each-mode.ts'
 import type { Spoil } from '../stage/relay.ts'
-import { type Bench, COMPARING, type Comparing, type PreparedRead } from './bench.ts'
+import type { Bench, PreparedRead } from './bench.ts'
 
 /** A read, and one way to spoil one of its v2 answers. */
 export interface SpoiledRead {

@@ -1,8 +1,9 @@
 import pLimit from 'p-limit'
 import type { Comparison } from '../../../src/diff/records/record.ts'
 import { describe } from '../judge/verdict.ts'
-import type { Bench, Comparing } from '../reads/bench.ts'
+import type { Bench } from '../reads/bench.ts'
 import { count, type Tally } from '../score/tally.ts'
+import type { Comparing } from '../stage/each-mode.ts'
 import type { OddList } from './odd-lists.ts'
 
 /** Callers that both services know. */

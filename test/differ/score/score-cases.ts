@@ -1,8 +1,9 @@
 import pLimit from 'p-limit'
 import { DIALECTS } from '../../../src/tables/language/names.ts'
 import { verdictOf } from '../judge/verdict.ts'
-import { type Bench, COMPARING, startBench } from '../reads/bench.ts'
+import { type Bench, startBench } from '../reads/bench.ts'
 import { describeSpoiled, type SpoiledRead, trySpoiled } from '../reads/trial.ts'
+import { COMPARING } from '../stage/each-mode.ts'
 import { count, createTally, type Tally } from './tally.ts'
 
 /** Reads that are sent before their records are read. */

@@ -3,40 +3,23 @@ import { isRead } from '../../../src/modes/serve/backend.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import type { Dialect } from '../../../src/tables/language/names.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
-import type { Comparing } from '../reads/bench.ts'
-import { type Differ, startDiffer } from '../stage/differ.ts'
+import { type EachMode, startEachMode } from '../stage/each-mode.ts'
 import { type Fresh, freshAt } from './fresh.ts'
 import { WRITES } from './write-cases.ts'
 
 /** One sandbox with a Crosswalk for each mode in front of it, and fresh resources for every write. */
-export interface WriteBench {
+export interface WriteBench extends EachMode {
   readonly dialect: Dialect
   readonly sandbox: Sandbox
   readonly fresh: Fresh
-  /** Crosswalk without v1: what clients would see. */
-  readonly oracle: Differ
-  readonly comparing: Readonly<Record<Comparing, Differ>>
-  close(): Promise<void>
 }
 
 export async function startWriteBench(dialect: Dialect): Promise<WriteBench> {
   const sandbox = await startQuietSandbox({ v1Dialect: dialect })
-  const start = (mode: Comparing | 'v2') => startDiffer({ sandbox, mode, config: { 'v1.dialect': dialect } })
-  const oracle = await start('v2')
-  const comparing = { 'diff-v1': await start('diff-v1'), 'diff-v2': await start('diff-v2') }
+  const modes = await startEachMode({ sandbox, config: { 'v1.dialect': dialect } })
   const fresh = freshAt(sandbox)
   await bindOwners(sandbox, fresh)
-  return {
-    dialect,
-    sandbox,
-    fresh,
-    oracle,
-    comparing,
-    async close() {
-      await Promise.all([oracle, ...Object.values(comparing)].map((differ) => differ.close()))
-      await sandbox.close()
-    },
-  }
+  return { dialect, sandbox, fresh, ...modes }
 }
 
 /** Served writes that no case sends. */

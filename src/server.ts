@@ -2,13 +2,14 @@ import type { Logger } from 'pino'
 import { differencesOf } from '../mappings/differences.ts'
 import { adminSettings, poolSettings } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
+import type { Actor } from './diff/records/actor.ts'
 import { describeOperations } from './explain/operation-rows.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { urlOf } from './listen/listener.ts'
 import { keepTickShape } from './listen/ticks.ts'
 import { idleRules } from './modes/choose/idle-rules.ts'
 import { type ModeRules, needV1 } from './modes/choose/rules.ts'
-import { NEEDS_V1 } from './modes/modes.ts'
+import { NEEDS_V1 } from './modes/modes-state.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
@@ -32,7 +33,7 @@ export interface Server {
    */
   close(): Promise<void>
   /** Applies other rules to every request from now on, or returns a sentence that says why it cannot. */
-  changeModes(rules: ModeRules, source: string): string | undefined
+  changeModes(rules: ModeRules, by: Actor): string | undefined
   /** Resolves when no comparison waits or runs. */
   idle(): Promise<void>
   /** The proxy's address without a trailing slash, known once the proxy listens. */
@@ -73,7 +74,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   )
   const warnOfIdle = () => {
     const ids = operations.map(({ id }) => id)
-    for (const warning of idleRules(migration.modes.rules(), ids)) log.warn(warning)
+    for (const warning of idleRules(migration.modes.state().rules, ids)) log.warn(warning)
   }
   const release = async () => {
     await admin.close()
@@ -102,8 +103,8 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       await proxy.retire()
       await release()
     },
-    changeModes(rules, source) {
-      const problem = migration.modes.change(rules, source)
+    changeModes(rules, by) {
+      const problem = migration.modes.change(rules, by)
       if (problem === undefined) warnOfIdle()
       return problem
     },

@@ -59,7 +59,7 @@ function contentOf(path: string): string {
 }
 
 function change({ modes }: Config, path: string, server: Pick<Server, 'changeModes'>, io: Io): string | undefined {
-  const problem = server.changeModes(modes, `file ${path}`)
+  const problem = server.changeModes(modes, { source: 'file', path })
   if (problem === undefined) io.out(`The modes are now: ${describeRules(modes)}.`)
   return problem
 }

@@ -14,6 +14,7 @@ import type { ModeRules } from './choose/rules.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
 import { createReport, type MigrationReport } from './migration-report.ts'
 import { createModes, type Emulated, type Modes } from './modes.ts'
+import type { Notes } from './notes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
@@ -42,7 +43,7 @@ export interface MigrationSettings
 type Listener = (entry: Entry) => void
 
 /** The modes, and everything that is learnt in them. */
-export interface Migration {
+export interface Migration extends Notes {
   readonly modes: Modes
   readonly report: MigrationReport
   readonly ledger: Ledger
@@ -92,11 +93,13 @@ export function createMigration(settings: MigrationSettings): Migration {
     report: createReport({ journal, queue, skipped: side?.observer.skipped, budget }),
     ledger: journal,
     follow: (listener) => void listeners.push(listener),
+    note: journal.note,
+    onNote: journal.onNote,
     async restore() {
       if (records.file) await checkRecordFile(records.file.path)
       const count = nothingRead()
       for await (const entry of mergedEntries(filesOf(records.file), count)) if (restore(entry, journal)) tell(entry)
-      if (count.entries > 0) journal.note('restart', `${count.entries} records were read back`)
+      if (count.entries > 0) journal.note({ what: 'restart', text: `${count.entries} records were read back`, by: { source: 'start' } })
     },
     idle: queue.idle,
     async close() {

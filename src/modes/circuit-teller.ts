@@ -1,7 +1,8 @@
 import type { Circuit, CircuitState } from '../diff/evidence/circuit.ts'
 import { WEIGHTS } from '../diff/evidence/observation.ts'
-import type { Comparison, Note } from '../diff/records/record.ts'
+import type { Comparison } from '../diff/records/record.ts'
 import { type Mode, SERVED_BY } from './choose/mode.ts'
+import type { Notes } from './notes.ts'
 
 /** Tells the circuits what is seen of v2. */
 export interface CircuitTeller {
@@ -13,7 +14,7 @@ export interface CircuitTeller {
 
 interface TellerParts {
   readonly circuit: Circuit
-  readonly note: (what: Note['what'], text: string, operation: string) => void
+  readonly note: Notes['note']
   readonly warn: (text: string) => void
 }
 
@@ -22,7 +23,8 @@ export function createCircuitTeller({ circuit, note, warn }: TellerParts): Circu
   const turned = (operation: string, state: CircuitState | undefined) => {
     if (!state) return
     const isOpen = state.state === 'open'
-    note(isOpen ? 'circuit' : 'circuit-closed', state.reason, operation)
+    const [from, to] = isOpen ? ['closed', 'open'] : ['open', 'closed']
+    note({ what: isOpen ? 'circuit' : 'circuit-closed', text: state.reason, operation, by: { source: 'circuit' }, from, to })
     warn(`the circuit of ${operation} is ${isOpen ? 'open, its canary share is 0' : 'closed again'}: ${state.reason}`)
   }
   const answered = (operation: string, failed: boolean) => turned(operation, circuit.answered(operation, failed))

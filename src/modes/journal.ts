@@ -8,7 +8,7 @@ import { createTallies, type Tallies } from '../diff/evidence/tallies.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { type Judgement, tally } from '../diff/judge/judge.ts'
 import { exhibitOf } from '../diff/records/exhibit.ts'
-import type { Caller, Note, RecordedSide } from '../diff/records/record.ts'
+import type { Caller, RecordedSide } from '../diff/records/record.ts'
 import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
@@ -21,6 +21,7 @@ import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import type { Mode } from './choose/mode.ts'
 import { createCircuitTeller } from './circuit-teller.ts'
+import { createNotes, type Notes } from './notes.ts'
 import type { SideAnswer } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
 import { createJudging } from './observe/judging.ts'
@@ -37,7 +38,7 @@ export interface ComparedRequest extends Identity {
 }
 
 /** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
-export interface Journal extends Ledger {
+export interface Journal extends Ledger, Notes {
   readonly circuit: Circuit
   readonly judging: Judging
   readonly recorder: Recorder
@@ -49,7 +50,6 @@ export interface Journal extends Ledger {
   wouldSend(subject: ComparedRequest, call: Call): void
   /** Tells the circuit about an answer that v2 gave a client. */
   answered(operation: string, failed: boolean): void
-  note(what: Note['what'], text: string, operation?: string): void
 }
 
 export interface JournalSettings {
@@ -87,10 +87,8 @@ export function createJournal(settings: JournalSettings): Journal {
     const chosen = weight !== undefined && weight > 1 && { weight }
     return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects), ...chosen }
   }
-  const note: Journal['note'] = (what, text, operation) => {
-    recorder.record({ kind: 'note', at: at(), what, text, ...(operation !== undefined && { operation }) })
-  }
-  const teller = createCircuitTeller({ circuit, note, warn: settings.warn })
+  const notes = createNotes(recorder, now)
+  const teller = createCircuitTeller({ circuit, note: notes.note, warn: settings.warn })
   return {
     evidence,
     inventory,
@@ -99,7 +97,7 @@ export function createJournal(settings: JournalSettings): Journal {
     judging,
     recorder,
     tallies,
-    note,
+    ...notes,
     compared(subject, check, read, compared) {
       const { judgement, v1, v2, observed } = compared
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }

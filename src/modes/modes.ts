@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Actor } from '../diff/records/actor.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
@@ -6,9 +7,10 @@ import type { AskV1 } from '../upstream/ask-v1.ts'
 import type { Positions } from './choose/circuit-position.ts'
 import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
-import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
-import { createSelect, MODE_HEADER } from './choose/select.ts'
+import type { ModeRules } from './choose/rules.ts'
+import { MODE_HEADER } from './choose/select.ts'
 import { callerOf, type Journal } from './journal.ts'
+import { createModesState, type ModesState } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import { type Accepted, createAccepted } from './serve/accepted.ts'
 import { type Backend, isRead, type Served } from './serve/backend.ts'
@@ -28,9 +30,10 @@ export interface Choice extends Identified {
 
 /** Decides which side answers an operation; see `ModeRules`. */
 export interface Modes {
-  rules(): ModeRules
+  /** What is in force: the rules, their version and what made the last change. */
+  state(): ModesState
   /** Applies other rules to every request from now on and closes every circuit. Returns a sentence if it cannot. */
-  change(rules: unknown, source: string): string | undefined
+  change(rules: unknown, by: Actor): string | undefined
   /** Chooses the mode of one request to an operation with a plan. Throws an ApiError if a tester's choice cannot be granted. */
   choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
   /** Identifies the caller of an operation that only v1 can answer. */
@@ -67,8 +70,7 @@ export function createModes(initial: ModeRules, { journal, v1, positions, subjec
   const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
   const traffic = createTraffic(journal.inventory, journal.recorder, now)
   const pagingSides = createPagingSides()
-  let rules = initial
-  let select = createSelect(rules)
+  const modesState = createModesState(initial, { journal, hasV1: v1 !== undefined, now })
 
   const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
     const ends = [witnesses.recentWrites.begin(operation, params), witnesses.ownWrites.begin(caller)]
@@ -76,17 +78,8 @@ export function createModes(initial: ModeRules, { journal, v1, positions, subjec
   }
 
   return {
-    rules: () => rules,
-    change(value, source) {
-      const read = readModeRules(value)
-      if ('problem' in read) return read.problem
-      if (!v1 && needV1(read)) return NEEDS_V1
-      rules = read
-      select = createSelect(rules)
-      journal.circuit.closeAll()
-      journal.note('modes', `${source}: ${describeRules(rules)}`)
-      return undefined
-    },
+    state: modesState.state,
+    change: modesState.change,
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {
       const who = identify(headers.authorization)
@@ -95,7 +88,7 @@ export function createModes(initial: ModeRules, { journal, v1, positions, subjec
       const wish = headers[MODE_HEADER]
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
-      const mode = select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
+      const mode = modesState.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
       return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller) }
     },
     heard: accepted.heard,
@@ -131,5 +124,3 @@ export function createModes(initial: ModeRules, { journal, v1, positions, subjec
 }
 
 const nothingWritten = () => {}
-
-export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'

@@ -64,7 +64,7 @@ export function createOperationHistory(): OperationHistory {
       times.writes += 1
       push(times.wouldSend, { at, mode, shape, call }, UNSENT)
     },
-    note: ({ what, text, operation }, at) => push(notes, { at, what, text, ...(operation !== undefined && { operation }) }, NOTES),
+    note: ({ kind: _, id: __, ...note }, at) => push(notes, { ...note, at }, NOTES),
     of: (operation) => ({
       ...timed(operations.get(operation) ?? noTimes()),
       trend: trendOf(observed.of(operation)),

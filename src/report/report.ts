@@ -108,7 +108,7 @@ export interface Timeline {
   readonly stepMs: number
   readonly steps: readonly TimeStep[]
   /** Oldest first. */
-  readonly notes: readonly (Omit<Note, 'at' | 'kind'> & { readonly at: number })[]
+  readonly notes: readonly (Omit<Note, 'at' | 'kind' | 'id'> & { readonly at: number })[]
 }
 
 export type Before = Pick<OperationReport, 'standing' | 'n' | 'bound' | 'mismatches' | 'transients' | 'errors'>

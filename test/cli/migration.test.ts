@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { watchConfig } from '../../src/cli/watch-config.ts'
 import { configWith } from '../../src/config.ts'
+import type { Actor } from '../../src/diff/records/actor.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
 import { runCommand, untilEscaped } from './support.ts'
@@ -167,8 +168,8 @@ describe('the configuration file while the proxy runs', () => {
     const changed: string[] = []
     const { next, line } = output()
     const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
-    const changeModes = (rules: object, source: string) => {
-      changed.push(`${source} ${JSON.stringify(rules)}`)
+    const changeModes = (rules: object, { source, path: from }: Actor) => {
+      changed.push(`${source} ${from} ${JSON.stringify(rules)}`)
       return undefined
     }
     const unwatch = watchConfig({ config: path }, io, { changeModes }, configWith({}))

@@ -72,7 +72,7 @@ export async function startStage(values: Partial<Config> = {}, options: SandboxO
     },
     evidence: async () => (await fetch(`${server.adminUrl}/evidence`)).json() as Promise<EvidenceReport>,
     async setModes(rules) {
-      const problem = server.changeModes({ default: 'v2', rules: [], testers: [], ...rules }, 'test')
+      const problem = server.changeModes({ default: 'v2', rules: [], testers: [], ...rules }, { source: 'file', path: 'test' })
       if (problem !== undefined) throw new Error(problem)
     },
     fault: async (fault) => void (await control('POST', 'faults', fault)),

@@ -1,6 +1,6 @@
 import { mappings } from '../../../mappings/index.ts'
 import { needV1 } from '../../modes/choose/rules.ts'
-import { NEEDS_V1 } from '../../modes/modes.ts'
+import { NEEDS_V1 } from '../../modes/modes-state.ts'
 import { declarationsWith } from '../../server/declarations.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer } from '../../server.ts'

@@ -1,6 +1,7 @@
 import type { Finding } from '../compare/finding.ts'
 import type { OperationTally } from '../evidence/operation-counts.ts'
 import type { ComparisonOutcome } from '../judge/judge.ts'
+import type { Actor } from './actor.ts'
 import type { Exhibit } from './exhibit.ts'
 
 /** Identifies the caller: always by a hash, by the token's subject only if that is allowed. */
@@ -99,13 +100,23 @@ export interface TallyEntry extends OperationTally, Identified {
   readonly operation: string
 }
 
-/** An event that readers of the timeline need: a change of modes, a circuit that opened (`circuit`) or closed itself. */
+/**
+ * Something that changed what the proxy does, or what may be done next: a change of modes, a circuit that opened (`circuit`) or closed
+ * itself, a rollout that moved, an operation that became ready to move or stopped being so. Log lines and metrics follow from notes.
+ */
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
-  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart'
+  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready'
   readonly operation?: string
   readonly text: string
+  readonly by?: Actor
+  /** What was in force before, in one line. */
+  readonly from?: string
+  /** What is in force now, in one line. */
+  readonly to?: string
+  /** The version of the modes that a change of them made. */
+  readonly version?: number
 }
 
 /** One line of a record file. */

@@ -7,7 +7,7 @@ import type { Modes } from '../../modes/modes.ts'
 import { isObject } from '../../tables/json.ts'
 
 export interface MigrationSources {
-  readonly modes: Pick<Modes, 'rules' | 'change'>
+  readonly modes: Pick<Modes, 'state' | 'change'>
   readonly report: MigrationReport
 }
 
@@ -20,13 +20,14 @@ const comparisonsQuery = z.object({
 export function addMigration(app: FastifyInstance, { modes, report }: MigrationSources, operations: readonly string[]): void {
   app.get('/modes', async () => {
     const circuits = report.openCircuits()
-    return { ...modes.rules(), ...(Object.keys(circuits).length > 0 && { circuits }) }
+    return { ...modes.state().rules, ...(Object.keys(circuits).length > 0 && { circuits }) }
   })
   app.put('/modes', async ({ body }) => {
-    const problem = modes.change(rulesIn(body), 'admin port')
+    const problem = modes.change(rulesIn(body), { source: 'admin' })
     if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
-    const warnings = idleRules(modes.rules(), operations)
-    return { ...modes.rules(), ...(warnings.length > 0 && { warnings }) }
+    const { rules } = modes.state()
+    const warnings = idleRules(rules, operations)
+    return { ...rules, ...(warnings.length > 0 && { warnings }) }
   })
   app.get('/evidence', async () => report.evidence())
   app.get('/clients', async () => report.clients())

@@ -121,10 +121,10 @@ export async function startDiffer({ sandbox, mode, rules = [], atRest = false, c
       marks += 1
       // A line of the file whose predecessors are all there.
       const mark = `mark ${marks}`
-      proxy.changeModes(modes, mark)
+      proxy.changeModes(modes, { source: 'file', path: mark })
       const lines = await until(async () => {
         const text = readFileSync(file, 'utf8')
-        return text.includes(`"text":"${mark}: `) && text.endsWith('\n') && text.trimEnd().split('\n')
+        return text.includes(`"text":"file ${mark}: `) && text.endsWith('\n') && text.trimEnd().split('\n')
       })
       rmSync(file)
       return byCaller(lines.map((line) => JSON.parse(line) as Entry))

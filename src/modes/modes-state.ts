@@ -1,0 +1,51 @@
+import { type Actor, describeActor } from '../diff/records/actor.ts'
+import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
+import { createSelect, type Select } from './choose/select.ts'
+import type { Journal } from './journal.ts'
+
+/** The rules in force and what put them there. Every change makes a new state. */
+export interface ModesState {
+  readonly rules: ModeRules
+  /** 1 at the start; each change adds 1. */
+  readonly version: number
+  /** What made the last change, and when, in milliseconds since 1970. */
+  readonly by: Actor
+  readonly at: number
+}
+
+/** Holds the rules in force. */
+export interface ModesStateHolder {
+  state(): ModesState
+  /** Applies other rules and closes every circuit. Returns a sentence if it cannot. */
+  change(rules: unknown, by: Actor): string | undefined
+  /** Chooses the mode of one request by the rules in force. */
+  readonly select: Select
+}
+
+interface StateParts {
+  readonly journal: Pick<Journal, 'circuit' | 'note'>
+  readonly hasV1: boolean
+  readonly now: () => number
+}
+
+export function createModesState(initial: ModeRules, { journal, hasV1, now }: StateParts): ModesStateHolder {
+  let state: ModesState = { rules: initial, version: 1, by: { source: 'start' }, at: now() }
+  let select = createSelect(initial)
+  return {
+    state: () => state,
+    change(value, by) {
+      const rules = readModeRules(value)
+      if ('problem' in rules) return rules.problem
+      if (!hasV1 && needV1(rules)) return NEEDS_V1
+      const [from, to] = [describeRules(state.rules), describeRules(rules)]
+      state = { rules, version: state.version + 1, by, at: now() }
+      select = createSelect(rules)
+      journal.circuit.closeAll()
+      journal.note({ what: 'modes', text: `${describeActor(by)}: ${to}`, by, from, to, version: state.version })
+      return undefined
+    },
+    select: (question) => select(question),
+  }
+}
+
+export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'

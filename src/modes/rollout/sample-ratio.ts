@@ -1,0 +1,98 @@
+import { many } from '../../diff/many.ts'
+import { percent } from '../../diff/percent.ts'
+
+export interface RatioSettings {
+  /** The configured share of callers, more than 0 and at most 1. */
+  readonly share: number
+  /** Odds that prove another share: a right one is called wrong with probability 1/odds at most, however often one looks. */
+  readonly odds: number
+}
+
+/** The callers of one step of a rollout, and how many of them the canary's side really answered. */
+export interface RatioState {
+  /** Distinct callers. Counting stops at `MOST`. */
+  readonly callers: number
+  /** Those whose first request the canary got. */
+  readonly got: number
+  /** The configured share, 0–1. */
+  readonly share: number
+  /** Requests by side. They are not tested, because callers differ in volume. */
+  readonly requests: { readonly got: number; readonly other: number }
+  /** What is known, in one sentence without a full stop. */
+  readonly reason: string
+}
+
+/** Tests whether the share of the callers that got the canary is the configured one. */
+export interface SampleRatio {
+  /** Counts a request of a caller. Only the first request of each caller is tested, because a caller keeps its side. */
+  see(caller: string, got: boolean): void
+  /** True if the callers prove another share than the configured one. */
+  isOff(): boolean
+  state(): RatioState
+}
+
+/** Callers that are remembered. Later ones are no longer tested: so many find any share that matters. */
+const MOST = 10_000
+
+/** A share this close to the configured one is right: a page that continues a list, or a read that v1 answered for v2, stays elsewhere. */
+const TOLERANCE = 0.02
+
+/** The prior is worth one caller. It expects the configured share, but never a certain one. */
+const SUREST = 0.999
+
+/**
+ * A sequential test of a binomial share, for one step of a rollout. It compares how likely the callers are under any share, by a beta prior,
+ * with how likely they are under the configured one. For a right share this ratio has a mean of 1. By Ville's inequality it ever reaches
+ * `odds` with probability 1/odds at most, so that one may look at any time (evidence §9).
+ * (M. Lindon, A. Malek, "Anytime-valid inference for multinomial count data", NeurIPS 2022.)
+ */
+export function createSampleRatio({ share, odds }: RatioSettings): SampleRatio {
+  const known = new Set<string>()
+  const requests = { got: 0, other: 0 }
+  const expected = Math.min(SUREST, Math.max(1 - SUREST, share))
+  const range = { low: share * (1 - TOLERANCE), high: Math.min(1, share * (1 + TOLERANCE)) }
+  let got = 0
+  /** Logarithms of how likely the callers are under any share, and how likely it would be that none of them got the canary. */
+  let likely = 0
+  let none = 0
+
+  const count = (isGot: boolean) => {
+    const n = known.size - 1
+    likely += Math.log((isGot ? expected + got : 1 - expected + n - got) / (1 + n))
+    none += Math.log((1 - expected + n) / (1 + n))
+    if (isGot) got += 1
+  }
+  const differs = (from: number) => likely - logLikelihood(known.size, got, from) >= Math.log(odds)
+  const isOff = () => {
+    const seen = got / known.size
+    return (seen < range.low && differs(range.low)) || (seen > range.high && differs(range.high))
+  }
+  const isTelling = () => none - logLikelihood(known.size, 0, range.low) >= Math.log(odds)
+  return {
+    see(caller, isGot) {
+      requests[isGot ? 'got' : 'other'] += 1
+      if (known.has(caller) || known.size >= MOST) return
+      known.add(caller)
+      count(isGot)
+    },
+    isOff,
+    state: () => ({
+      callers: known.size,
+      got,
+      share,
+      requests: { ...requests },
+      reason: describe({ callers: known.size, got, share }, isOff(), isTelling()),
+    }),
+  }
+}
+
+function logLikelihood(n: number, got: number, share: number): number {
+  return (got === 0 ? 0 : got * Math.log(share)) + (n === got ? 0 : (n - got) * Math.log(1 - share))
+}
+
+function describe({ callers, got, share }: Pick<RatioState, 'callers' | 'got' | 'share'>, isOff: boolean, isTelling: boolean): string {
+  if (callers === 0) return `no caller yet; ${percent(share)} of them are to get the canary`
+  const seen = `${got} of ${many(callers, 'caller')} (${percent(got / callers)}) got the canary, and ${percent(share)} are configured`
+  if (isOff) return `${seen}: look for clients that another rule, a tester's header or the balancer sends elsewhere`
+  return isTelling ? seen : `${seen}: too few callers to tell`
+}

@@ -69,7 +69,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
   const operations = describeOperations(mappings, differencesOf)
   const access = adminSettings(config)
   const admin = createAdmin(
-    { metrics, operations, readiness, reportNow: reportOf(migration, mappings, declarations), ...migration },
+    { metrics, operations, readiness, reportNow: reportOf(migration, mappings, declarations, config), ...migration },
     access,
   )
   const warnOfIdle = () => {

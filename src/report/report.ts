@@ -6,6 +6,7 @@ import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Note, WouldSend } from '../diff/records/record.ts'
 import type { OperationKind } from '../tables/operations/operation.ts'
 import type { Difference } from './difference.ts'
+import type { InForce } from './in-force.ts'
 
 /**
  * The content of the page and of `--json`. Times are milliseconds since 1970, shares 0–1. All values were redacted when they were recorded.
@@ -28,6 +29,8 @@ export interface Report {
   /** Calls of clients beyond those that are told apart. */
   readonly uncounted: number
   readonly timeline: Timeline
+  /** What the proxy does now; absent in a report of record files. */
+  readonly now?: InForce
   /** The older report with which this one is compared. */
   readonly against?: SinceOlder
 }

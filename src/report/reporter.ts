@@ -7,6 +7,7 @@ import type { ReadCount } from '../diff/records/merged-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import type { Operation } from '../tables/operations/operation.ts'
+import type { InForce } from './in-force.ts'
 import { createOperationHistory, type OperationHistory } from './operation-history.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
 
@@ -27,8 +28,8 @@ export interface ReportQuestion {
   readonly now: number
   /** True asks whether v1 can be switched off. Default: v1 stays. */
   readonly withoutV1?: boolean
-  /** Why each open circuit opened, by operation id. Only a running proxy knows it. */
-  readonly openCircuits?: Readonly<Record<string, string>>
+  /** Only a running proxy knows it. */
+  readonly inForce?: InForce
   /** What was read of files; absent for the entries of a running proxy. */
   readonly read?: Omit<ReadCount, 'entries'>
 }
@@ -55,11 +56,11 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       if (entry.kind === 'would-send') seen.unsent(entry)
       if (entry.kind === 'note') seen.note(entry, at)
     },
-    report({ target, now, withoutV1 = false, openCircuits = {}, read = NO_FILES }) {
+    report({ target, now, withoutV1 = false, inForce, read = NO_FILES }) {
       const { evidence, inventory, expected } = ledger
       const traffic = inventory.traffic()
       const clients = inventory.clients()
-      const counted = { evidence: evidence.all(), traffic, clients, openCircuits: new Map(Object.entries(openCircuits)) }
+      const counted = { evidence: evidence.all(), traffic, clients, openCircuits: new Map(Object.entries(inForce?.circuits ?? {})) }
       const verdict = judgeCutover({ target, withoutV1, ...counted, operations })
       const unread = read.unreadable.map((path) => `${path} is no record file: most of its lines are no records.`)
       const modes = modesByOperation(clients)
@@ -80,6 +81,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
         clients,
         uncounted: inventory.uncounted(),
         timeline: seen.timeline(),
+        ...(inForce && { now: inForce }),
       }
     },
   }

@@ -4,6 +4,7 @@ import { compatSettings, migrationSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
 import { createMigration, type Migration } from '../modes/assemble.ts'
+import { isRead } from '../modes/serve/backend.ts'
 import { describeWith } from '../report/describe-difference.ts'
 import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
@@ -48,14 +49,19 @@ export function assembleMigration(
   })
 }
 
-/** Collects the data of the report page from every recorded entry. */
+/** Collects the data of the report page from every recorded entry, and says what is in force. */
 export function reportOf(
-  { ledger, follow, report }: Migration,
+  { ledger, follow, report, modes }: Migration,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
+  { emulated, 'upstream.v1': v1 }: Pick<Config, 'emulated' | 'upstream.v1'>,
 ): () => Report {
   const operations = mappings.flatMap((mapping) => mapping.operations)
+  const v1First = emulated === 'v1-first' ? operations.filter((one) => one.kind === 'emulated' && isRead(one)).map(({ id }) => id) : []
   const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
   follow(reporter.add)
-  return () => reporter.report({ target: TARGET, now: Date.now(), openCircuits: report.openCircuits() })
+  return () => {
+    const inForce = { ...modes.state(), circuits: report.openCircuits(), v1First, hasV1: v1 !== undefined }
+    return reporter.report({ target: TARGET, now: Date.now(), inForce })
+  }
 }

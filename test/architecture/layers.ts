@@ -18,7 +18,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   listen: ['limits', 'relay'],
   tracing: [],
   diff: ['tables', 'errors'],
-  report: ['diff', 'tables', 'errors'],
+  report: ['modes', 'diff', 'tables', 'errors'],
   modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
   replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
   config: ['tables', 'modes'],

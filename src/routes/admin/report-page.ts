@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { type PageAssets, readAssets } from '../../report/assets.ts'
-import { pageOf } from '../../report/html-page.ts'
+import { type PageAssets, readAssets } from '../../report/page/assets.ts'
+import { pageOf } from '../../report/page/html-page.ts'
 import type { Report } from '../../report/report.ts'
+import { createReportMaker } from './report-data.ts'
 
 export interface ReportSources {
   /** Returns the current report. */
@@ -16,6 +17,7 @@ const DATA = '/report.json'
 /**
  * Adds the report page and its data. Other sites may not embed the page and do not learn its address from a link.
  * If the report `isOpen`, the page holds the data. Otherwise it is empty, asks for a token and fetches the data with it.
+ * An open page asks again every few seconds, and names what it has: it then gets only what changed since.
  */
 export function addReport(app: FastifyInstance, { reportNow }: ReportSources, isOpen: boolean): void {
   let assets: PageAssets | undefined
@@ -26,5 +28,11 @@ export function addReport(app: FastifyInstance, { reportNow }: ReportSources, is
     reply.type('text/html; charset=utf-8')
     return html
   })
-  app.get(DATA, async () => reportNow())
+  const maker = createReportMaker(reportNow, () => performance.now())
+  app.get(DATA, async ({ headers: { 'if-none-match': known } }, reply) => {
+    const { text, etag } = known === undefined ? maker.made() : maker.recent()
+    reply.header('etag', etag)
+    if (known === etag) return reply.code(304).send()
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
 }

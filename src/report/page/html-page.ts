@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { Report } from '../report.ts'
 import type { PageAssets } from './assets.ts'
-import type { Report } from './report.ts'
 
 /** The report as a self-contained page, and the content security policy for it. */
 export interface HtmlPage {

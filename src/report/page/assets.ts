@@ -7,7 +7,7 @@ export interface PageAssets {
 }
 
 /** The folder of the build output, as seen from the sources and from the build output itself. */
-const FOLDERS = ['../../dist/web/', '../../web/']
+const FOLDERS = ['../../../dist/web/', '../../../web/']
 
 /** Reads the script and the style of the page. Throws a sentence if they were not built. */
 export function readAssets(): PageAssets {

@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Report } from '../../src/report/report.ts'
+import { createReportMaker } from '../../src/routes/admin/report-data.ts'
+import { startStage } from '../stage/stage.ts'
+import { reportOf } from './given.ts'
+
+describe('the report of a running proxy', () => {
+  let adminUrl = ''
+  let fail: () => Promise<void>
+
+  beforeAll(async () => {
+    const rules = [{ operations: 'iam.*', clients: '*', mode: 'diff-v1' as const, canary: { percent: 100, mode: 'v2' as const } }]
+    const stage = await startStage({ modes: { default: 'diff-v1', rules, testers: [] }, 'log.level': 'silent' })
+    adminUrl = stage.server.adminUrl
+    fail = async () => {
+      await stage.request('GET', '/iam/v1/groups')
+      await stage.fault({ match: 'GET /iam/v2/groups', status: 500 })
+      for (let nth = 0; nth < 10; nth++) await stage.request('GET', '/iam/v1/groups')
+      await stage.server.idle()
+    }
+    return () => stage.close()
+  })
+
+  const ask = (etag?: string) => fetch(`${adminUrl}/report.json`, { headers: etag === undefined ? {} : { 'if-none-match': etag } })
+
+  it('says what is in force', async () => {
+    const { now } = (await (await ask()).json()) as Report
+    expect(now).toMatchObject({
+      rules: { default: 'diff-v1', rules: [{ canary: { percent: 100, mode: 'v2' } }] },
+      circuits: {},
+      hasV1: true,
+    })
+    expect(now?.v1First).toContain('registry.eol_tags.list')
+    await fail()
+    expect(((await (await ask()).json()) as Report).now?.circuits).toEqual({ 'iam.groups.list': expect.stringContaining('errors') })
+  })
+
+  it('is sent again only if it says something else', async () => {
+    const first = await ask()
+    const etag = first.headers.get('etag') ?? ''
+    const again = await ask(etag)
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"default":"v1"}' }
+    await fetch(`${adminUrl}/modes`, put)
+    const other = await ask('"of another report"')
+    expect([first.status, other.status, (await ask()).headers.get('etag') === etag]).toEqual([200, 200, false])
+  })
+})
+
+describe('a report of record files', () => {
+  it('says nothing of what is in force', async () => {
+    expect(await reportOf([])).not.toHaveProperty('now')
+  })
+})
+
+describe('the maker of reports', () => {
+  it('makes few for pages that ask often, and fewer if they take long', async () => {
+    const report = await reportOf([])
+    let [clock, made] = [0, 0]
+    const slow = createReportMaker(
+      () => {
+        clock += 100
+        made += 1
+        return report
+      },
+      () => clock,
+    )
+    const ends = Array.from({ length: 60 }, () => {
+      clock += 100
+      return slow.recent().etag
+    })
+    expect([made, new Set(ends).size]).toEqual([3, 1])
+    slow.made()
+    expect(made).toBe(4)
+  })
+})

@@ -60,6 +60,17 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(said).toEqual([])
   })
 
+  it.each(['by its clipboard', 'by a selection'])('copies a text %s, and says so', async (way) => {
+    const { page } = await openFile(browser, await reportOf(week(2_000)), assets, { permissions: ['clipboard-read', 'clipboard-write'] })
+    if (way === 'by a selection') await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('no TLS'))`)
+    await page.getByRole('link', { name: 'registry.repos.list' }).click()
+    await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
+    await page.getByRole('button', { name: 'Copy the command that prints the test' }).press('Enter')
+    await page.getByRole('status').filter({ hasText: 'Copied: the command that prints the test' }).waitFor({ state: 'attached' })
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^crosswalk case c\d+$/)
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('BUTTON')
+  })
+
   it('works with the keyboard alone, and shows the focus', async () => {
     const { page } = await openFile(browser, await reportOf(week(2_000)), assets)
     const focused = () => page.evaluate('document.activeElement.textContent')

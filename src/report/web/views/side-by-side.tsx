@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { RecordedSide } from '../../../diff/records/record.ts'
 import type { ExampleReport } from '../../difference.ts'
+import { CopyButton } from '../copy-button.tsx'
 import { milliseconds, time } from '../format.ts'
 import { jsonLines, type Line } from './json-lines.ts'
 
@@ -39,7 +40,8 @@ export function SideBySide({ example, isMismatch }: { readonly example: ExampleR
         )}
         {isMismatch && (
           <Fact name="As a test" wide>
-            <code>crosswalk case {example.id}</code>
+            <code>crosswalk case {example.id}</code>{' '}
+            <CopyButton text={`crosswalk case ${example.id}`} what="the command that prints the test" />
           </Fact>
         )}
       </dl>

@@ -59,11 +59,13 @@ describe('demo', () => {
     })
   })
 
-  test('shows the admin every organization, the outsider its own', async () => {
+  test('shows the admin every organization, the outsider its own, by each of their tokens', async () => {
     const names = async (token: string) =>
       (await get('/iam/v2/groups?uidp.in_root=true&order_by=name', token)).json.groups.map(({ name }: { name: string }) => name)
     expect(await names('demo-admin')).toEqual(['acme.dev', 'chainguard', 'example.com'])
     expect(await names('demo-outsider')).toEqual(['acme.dev'])
+    expect(await names('demo-outsider-7')).toEqual(['acme.dev'])
+    expect((await get('/iam/v2/groups', 'demo-7')).status).toBe(401)
   })
 })
 

@@ -1,6 +1,6 @@
-import { nearest } from '../config/nearest.ts'
 import type { ClientUses, CutoverQuestion } from '../diff/cutover/cutover.ts'
 import { type CutoverScope, coversClient, coversUse } from '../diff/cutover/cutover-scope.ts'
+import { nearest } from '../tables/nearest.ts'
 import { type Flag, type Flags, textsOf } from './command.ts'
 
 /** The flags that limit a question to some operations or clients. */

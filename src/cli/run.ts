@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { nearest } from '../config/nearest.ts'
+import { nearest } from '../tables/nearest.ts'
 import { type Command, FAILED, type Flags, type Io, MISUSED, type Process } from './command.ts'
 import { failureLines } from './failure.ts'
 import { helpFor, overview } from './help.ts'

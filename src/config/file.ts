@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '../tables/json.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../tables/nearest.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 
 /** Values by setting key, or a sentence that describes the problem with the file. */

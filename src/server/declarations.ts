@@ -1,5 +1,4 @@
 import { differences } from '../../mappings/differences.ts'
-import { nearest } from '../config/nearest.ts'
 import { answerForm, ERROR_FORM, type Form, formAt } from '../diff/compare/form.ts'
 import { ANY, segmentsOf } from '../diff/compare/json-path.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
@@ -8,6 +7,7 @@ import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 import { DIALECTS } from '../tables/language/names.ts'
 import { DIFFERENCE_KINDS, type Sign } from '../tables/language/sign.ts'
 import { describeSign } from '../tables/language/sign-text.ts'
+import { nearest } from '../tables/nearest.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
 

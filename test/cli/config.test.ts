@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { nearest } from '../../src/config/nearest.ts'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/config/settings.ts'
 import { configWith, loadConfig } from '../../src/config.ts'
+import { nearest } from '../../src/tables/nearest.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))

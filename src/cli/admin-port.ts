@@ -7,7 +7,7 @@ const HOST = 'http://127.0.0.1'
 /** The flags that name the running proxy to ask and the token to ask with. */
 export const adminFlags: Readonly<Record<string, Flag>> = {
   admin: { help: `Address of the admin port. Default: ${HOST}:8081, or admin.port on this machine` },
-  ...configFlags(['admin.token', 'admin.readToken']),
+  ...configFlags(['admin.token', 'admin.readToken', 'admin.tokens']),
 }
 
 type Problem = { readonly problem: string }
@@ -30,7 +30,7 @@ export function adminPort(flags: Flags, io: Io): AdminPort | Problem {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return loaded
   const { config } = loaded
-  const token = config['admin.readToken'] ?? config['admin.token']
+  const token = config['admin.readToken'] ?? config['admin.token'] ?? config['admin.tokens'][0]?.token
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   return {
     own: `${HOST}:${config['admin.port']}`,

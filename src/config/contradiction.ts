@@ -11,9 +11,14 @@ function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Co
   return `v1.sunset (${day(sunset)}) is before v1.deprecation (${day(deprecation)}), but nothing ends before it is deprecated (RFC 9745 §4).`
 }
 
-function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken }: Config): string | undefined {
-  if (token === undefined || token !== readToken) return undefined
-  return 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.'
+function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config): string | undefined {
+  const tokens = named.map((one) => one.token)
+  if (tokens.some((one, at) => one === token || tokens.indexOf(one) < at)) {
+    return 'admin.tokens has a token that admin.token or another name has too, so that nobody could tell who used it; give each its own.'
+  }
+  if (readToken === undefined || (token !== readToken && !tokens.includes(readToken))) return undefined
+  const same = token === readToken ? 'admin.token' : 'one of admin.tokens'
+  return `admin.readToken is the same as ${same}, but whoever has it would change modes; give two tokens.`
 }
 
 function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {

@@ -111,7 +111,13 @@ export function forwardedSettings(config: Config) {
 
 export function adminSettings(config: Config) {
   const names = [config['admin.host'], ...listOf(config['admin.names'])]
-  return { names, token: config['admin.token'], readToken: config['admin.readToken'] }
+  const { 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named } = config
+  const tokens = [
+    ...(token === undefined ? [] : [{ name: 'admin.token', token, right: 'change' as const }]),
+    ...named.map((one) => ({ ...one, right: 'change' as const })),
+    ...(readToken === undefined ? [] : [{ name: 'admin.readToken', token: readToken, right: 'read' as const }]),
+  ]
+  return { names, tokens }
 }
 
 export function announcement(config: Config) {

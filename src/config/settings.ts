@@ -5,6 +5,7 @@ import { addresses, names } from './addresses.ts'
 import { link, moment } from './announcements.ts'
 import { ignoreRules } from './ignore-rules.ts'
 import { choiceOf, file, flag, host, integer, modes, type SettingKind, url } from './kinds.ts'
+import { namedTokens } from './named-tokens.ts'
 import { secret } from './secret.ts'
 
 /** One setting. Parsing, `--help` and docs/configuration.md all read this row. */
@@ -59,6 +60,12 @@ export const SETTINGS = {
     'ADMIN_TOKEN',
     undefined,
     'Bearer token for the admin port. Without one, everybody who reaches the port may change modes',
+  ),
+  'admin.tokens': setting(
+    namedTokens,
+    'ADMIN_TOKENS',
+    [],
+    'Further bearer tokens that may change modes, with the names of their holders. Log lines and records tell the name',
   ),
   'admin.readToken': setting<string | undefined>(
     secret,

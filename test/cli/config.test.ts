@@ -110,6 +110,41 @@ describe('the configuration', () => {
     })
   })
 
+  it('reads tokens with the names of their holders', () => {
+    const path = join(directory, 'bob.token')
+    writeFileSync(path, 'the-token-of-bob-1\n')
+    const tokens = [
+      { name: 'alice', token: 'the-token-of-alice==' },
+      { name: 'bob@example.com', token: 'the-token-of-bob-1' },
+    ]
+    expect(load({ 'admin-tokens': `alice=the-token-of-alice==, bob@example.com=@${path}` })).toMatchObject({
+      config: { 'admin.tokens': tokens },
+    })
+    const inFile = { alice: 'the-token-of-alice==', 'bob@example.com': `@${path}` }
+    expect(load({}, {}, { admin: { tokens: inFile } })).toMatchObject({ config: { 'admin.tokens': tokens } })
+  })
+
+  it.each([
+    'HIDDEN-HIDDEN-HIDDEN==',
+    'HIDDEN-HIDDEN-HIDDEN',
+    'alice=HIDDEN',
+    'alice=HIDDEN-HIDDEN-HIDDEN,bob',
+    'alice=HIDDEN-HIDDEN-HIDDEN,alice=HIDDEN-HIDDEN-HIDDEM',
+    'HIDDEN-HIDDEN-HIDDEN=alice',
+    'admin.token=HIDDEN-HIDDEN-HIDDEN',
+    'alice=@HIDDEN',
+    '',
+    { 'HIDDEN-HIDDEN-HIDDEN': 'alice' },
+    { alice: 7 },
+    ['alice=HIDDEN-HIDDEN-HIDDEN'],
+  ])('shows no token that is wrong or in a wrong place: %j', (value) => {
+    const loaded = [load({}, {}, { admin: { tokens: value } }), ...(typeof value === 'string' ? [load({ 'admin-tokens': value })] : [])]
+    for (const one of loaded) {
+      expect(one).toHaveProperty('problem', expect.stringMatching(/^admin\.tokens in .* must be pairs NAME=TOKEN/))
+      expect(JSON.stringify(one)).not.toContain('HIDDEN')
+    }
+  })
+
   it.each(['HIDDEN', 'HIDDEN with spaces in it', 'HIDDEN-HIDDEN-HIDDEN-é', `HIDDEN${'x'.repeat(5000)}`, '@HIDDEN-HIDDEN-HIDDEN', '@'])(
     'that are secret are not shown when they are wrong: %j',
     (text) => {
@@ -148,6 +183,13 @@ describe('the configuration', () => {
     expect(load({ 'admin-token': token, 'admin-read-token': token })).toEqual({
       problem: 'admin.readToken is the same as admin.token, but whoever has it would change modes; give two tokens.',
     })
+    expect(load({ 'admin-tokens': `alice=${token}`, 'admin-read-token': token })).toHaveProperty(
+      'problem',
+      expect.stringContaining('the same as one of admin.tokens'),
+    )
+    for (const flags of [{ 'admin-tokens': `alice=${token},bob=${token}` }, { 'admin-tokens': `alice=${token}`, 'admin-token': token }]) {
+      expect(load(flags)).toHaveProperty('problem', expect.stringContaining('so that nobody could tell who used it'))
+    }
     expect(load({ 'request-bytes': '1000000', 'bodies-bytes': '999999' })).toEqual({
       problem:
         'limits.bodiesBytes (999999) is less than limits.requestBytes (1000000), so that the largest bodies would always be refused; raise the first.',

@@ -19,11 +19,18 @@ describe('the admin port', () => {
 
   it('shows the modes and changes them for the next request', async () => {
     stage = await startStage()
-    expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual(ALL_V2)
+    expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual({
+      ...ALL_V2,
+      version: 1,
+      changed: { at: expect.any(String), by: { source: 'start' } },
+    })
     expect(await served()).toBe('v2')
     const rules: ModeRules = { default: 'v2', rules: [{ operations: 'registry.*', clients: '*', mode: 'v1' }], testers: [] }
-    expect(await put(JSON.stringify(rules))).toEqual({ status: 200, body: rules })
-    expect(await (await fetch(`${stage.server.adminUrl}/modes`)).json()).toEqual(rules)
+    const changed = { at: expect.any(String), by: { source: 'admin', address: '127.0.0.1' } }
+    expect(await put(JSON.stringify(rules))).toEqual({ status: 200, body: { ...rules, version: 2, changed } })
+    const shown = await (await fetch(`${stage.server.adminUrl}/modes`)).json()
+    expect(shown).toEqual({ ...rules, version: 2, changed })
+    expect(await put(JSON.stringify(shown))).toMatchObject({ status: 200, body: { ...rules, version: 3 } })
     expect(await served()).toBe('v1')
   })
 

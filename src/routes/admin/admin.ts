@@ -9,21 +9,23 @@ import { isLoopback } from '../forwarded/trust.ts'
 import { notFound, refuseExpectation, refuseSocket } from '../refusal.ts'
 import { sendError } from '../send-answer.ts'
 import type { Metrics } from '../watch/metrics.ts'
+import { createActorOf } from './actor-of.ts'
 import { createForeign } from './foreign.ts'
 import { addMigration, type MigrationSources } from './migration-routes.ts'
 import type { Readiness } from './ready.ts'
 import { addReport, PAGE, type ReportSources } from './report-page.ts'
-import { type AdminTokens, createRights, whyNot } from './rights.ts'
+import { type AdminToken, createRights, whyNot } from './rights.ts'
 
-export interface AdminSources extends MigrationSources, ReportSources {
+export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources {
   readonly metrics: Metrics
   readonly operations: readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
 }
 
-export interface AdminSettings extends AdminTokens {
+export interface AdminSettings {
   /** The host names of the port. */
   readonly names: readonly string[]
+  readonly tokens: readonly AdminToken[]
 }
 
 /** An answer is current, has the type it states, and is not for other pages. */
@@ -33,11 +35,11 @@ const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff
 const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE])
 
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
-export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSettings): FastifyInstance {
+export function createAdmin(sources: AdminSources, { names, tokens }: AdminSettings): FastifyInstance {
   const { metrics, operations, readiness, reportNow, ...migration } = sources
   const isForeign = createForeign(names)
   const rights = createRights(tokens)
-  const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization)
+  const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization).right
   const whyRefused = (request: FastifyRequest) => isForeign(request.raw) ?? whyNot(rightOf(request), request.method)
   const app = createPort((request, reply) => sendError(reply.headers(ALWAYS), whyRefused(request) ?? notFound()))
   app.addHook('onRequest', async (request, reply) => {
@@ -59,17 +61,17 @@ export function createAdmin(sources: AdminSources, { names, ...tokens }: AdminSe
   })
   app.get('/operations', async () => operations)
   const ids = operations.map(({ id }) => id)
-  addMigration(app, migration, ids)
-  addReport(app, { reportNow }, rights(undefined) !== 'none')
+  addMigration(app, { ...migration, actorOf: createActorOf(rights) }, ids)
+  addReport(app, { reportNow }, rights(undefined).right !== 'none')
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
   return app
 }
 
 /** Returns a sentence if other machines can reach the port and need no token to use it. */
-export function whyExposed({ server }: FastifyInstance, { token, readToken }: AdminTokens): string | undefined {
+export function whyExposed({ server }: FastifyInstance, { tokens }: Pick<AdminSettings, 'tokens'>): string | undefined {
   const { address } = server.address() as AddressInfo
-  if (isLoopback(address) || token !== undefined || readToken !== undefined) return undefined
+  if (isLoopback(address) || tokens.length > 0) return undefined
   return `whoever reaches the admin port on ${address} may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)`
 }
 

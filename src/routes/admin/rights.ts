@@ -1,27 +1,37 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** The tokens of the admin port. Without any, every caller may do everything. */
-export interface AdminTokens {
-  readonly token: string | undefined
-  /** Permits reads only. */
-  readonly readToken: string | undefined
+/** A token of the admin port. */
+export interface AdminToken {
+  /** Stands for the token wherever its use is told: the setting that holds it, or the name of its holder. */
+  readonly name: string
+  readonly token: string
+  readonly right: 'change' | 'read'
 }
 
-export type Right = 'change' | 'read' | 'none'
+export type Right = AdminToken['right'] | 'none'
 
-/** Returns the right that an `Authorization` header gives. */
-export type Rights = (authorization: string | undefined) => Right
+/** What an `Authorization` header permits. */
+export interface Grant {
+  readonly right: Right
+  /** The name of the token; absent if none is known. */
+  readonly token?: string
+}
 
-/** Compares the given token with both tokens by hashes of equal length, so that the time reveals nothing. */
-export function createRights({ token, readToken }: AdminTokens): Rights {
-  if (token === undefined && readToken === undefined) return () => 'change'
-  const [changing, reading] = [token, readToken].map((one) => (one === undefined ? undefined : hash(one)))
+/** Returns what an `Authorization` header permits. */
+export type Rights = (authorization: string | undefined) => Grant
+
+/**
+ * Compares the given token with every token by hashes of equal length, so that the time reveals nothing. Without any token, every caller
+ * may do everything.
+ */
+export function createRights(tokens: readonly AdminToken[]): Rights {
+  if (tokens.length === 0) return () => ({ right: 'change' })
+  const known = tokens.map(({ name, token, right }) => ({ hashed: hash(token), grant: { right, token: name } }))
   return (authorization = '') => {
     const given = hash(/^Bearer ([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? '')
-    const mayChange = changing !== undefined && timingSafeEqual(given, changing)
-    const mayRead = reading !== undefined && timingSafeEqual(given, reading)
-    return mayChange ? 'change' : mayRead ? 'read' : 'none'
+    const [equal] = known.filter(({ hashed }) => timingSafeEqual(given, hashed))
+    return equal?.grant ?? { right: 'none' }
   }
 }
 
@@ -33,10 +43,13 @@ export function whyNot(right: Right, method: string): ApiError | undefined {
 
 const NO_TOKEN = new ApiError(
   'UNAUTHENTICATED',
-  'the admin port asks for a bearer token: that of admin.token, or of admin.readToken to read',
+  'the admin port asks for a bearer token: that of admin.token, one of admin.tokens, or that of admin.readToken to read',
   { headers: { 'www-authenticate': 'Bearer' } },
 )
-const READS_ONLY = new ApiError('PERMISSION_DENIED', 'admin.readToken only reads; to change something takes the token of admin.token')
+const READS_ONLY = new ApiError(
+  'PERMISSION_DENIED',
+  'admin.readToken only reads; to change something takes the token of admin.token or one of admin.tokens',
+)
 
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest()

@@ -11,12 +11,19 @@ beforeEach(() => void compared.mockClear())
 
 const TOKEN = 'the-token-that-changes'
 const READ_TOKEN = 'the-token-that-reads'
-const rights = createRights({ token: TOKEN, readToken: READ_TOKEN })
+const NAMED = 'the-token-of-alice'
+const READING = { name: 'admin.readToken', token: READ_TOKEN, right: 'read' } as const
+const rights = createRights([
+  { name: 'admin.token', token: TOKEN, right: 'change' },
+  { name: 'alice', token: NAMED, right: 'change' },
+  READING,
+])
 
 it.each([
-  [`Bearer ${TOKEN}`, 'change'],
-  [`bearer ${TOKEN}`, 'change'],
-  [`Bearer ${READ_TOKEN}`, 'read'],
+  [`Bearer ${TOKEN}`, 'change', 'admin.token'],
+  [`bearer ${TOKEN}`, 'change', 'admin.token'],
+  [`Bearer ${NAMED}`, 'change', 'alice'],
+  [`Bearer ${READ_TOKEN}`, 'read', 'admin.readToken'],
   [`Bearer ${TOKEN}x`, 'none'],
   [`Bearer ${TOKEN.slice(0, -1)}`, 'none'],
   [`Bearer ${TOKEN} `, 'none'],
@@ -26,13 +33,16 @@ it.each([
   ['Bearer ', 'none'],
   ['', 'none'],
   [undefined, 'none'],
-])('gives %j the right to %s', (authorization, right) => expect(rights(authorization)).toBe(right))
+])('gives %j the right to %s', (authorization, right, token?: string) => {
+  expect(rights(authorization)).toEqual(token === undefined ? { right } : { right, token })
+})
 
-it('compares a given token with both tokens, whole and in constant time', () => {
-  for (const given of [TOKEN, READ_TOKEN, 'x', `${TOKEN.slice(0, -1)}x`, `x${TOKEN.slice(1)}`, TOKEN.repeat(100), '']) {
+it('compares a given token with every token, whole and in constant time', () => {
+  for (const given of [TOKEN, NAMED, READ_TOKEN, 'x', `${TOKEN.slice(0, -1)}x`, `x${TOKEN.slice(1)}`, TOKEN.repeat(100), '']) {
     compared.mockClear()
     rights(`Bearer ${given}`)
     expect(compared.mock.calls.map((sides) => sides.map(({ byteLength }) => byteLength))).toEqual([
+      [32, 32],
       [32, 32],
       [32, 32],
     ])
@@ -40,9 +50,9 @@ it('compares a given token with both tokens, whole and in constant time', () => 
 })
 
 it('permits everything without tokens, and no change with only a read token', () => {
-  expect(createRights({ token: undefined, readToken: undefined })(undefined)).toBe('change')
-  const reading = createRights({ token: undefined, readToken: READ_TOKEN })
-  expect([reading(undefined), reading(`Bearer ${READ_TOKEN}`), reading('Bearer undefined')]).toEqual(['none', 'read', 'none'])
+  expect(createRights([])(undefined)).toEqual({ right: 'change' })
+  const reading = createRights([READING])
+  expect([undefined, `Bearer ${READ_TOKEN}`, 'Bearer undefined'].map((one) => reading(one).right)).toEqual(['none', 'read', 'none'])
 })
 
 it.each([

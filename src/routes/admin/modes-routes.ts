@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { describeActor } from '../../diff/records/actor.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { idleRules } from '../../modes/choose/idle-rules.ts'
+import type { MigrationReport } from '../../modes/migration-report.ts'
+import type { Modes } from '../../modes/modes.ts'
+import type { ModesState } from '../../modes/modes-state.ts'
+import { isObject } from '../../tables/json.ts'
+import { sendError } from '../send-answer.ts'
+import type { ActorOf } from './actor-of.ts'
+import { ifMatch } from './if-match.ts'
+
+export interface ModesSources {
+  readonly modes: Pick<Modes, 'state' | 'change'>
+  readonly report: Pick<MigrationReport, 'openCircuits'>
+  readonly actorOf: ActorOf
+}
+
+/**
+ * Adds `GET` and `PUT /modes`. The entity tag of an answer names the version of the rules in it. A PUT with `If-Match` changes nothing if
+ * somebody else changed the rules meanwhile. Rules may name the ids in `operations`.
+ */
+export function addModes(app: FastifyInstance, { modes, report, actorOf }: ModesSources, operations: readonly string[]): void {
+  // A process that starts anew counts from 1 again, so its tags must differ from those of the process before.
+  const boot = randomBytes(6).toString('hex')
+  const tagNow = () => `"${boot}-${modes.state().version}"`
+  const answer = (reply: FastifyReply, added: object) => {
+    const { rules, version, by, at } = modes.state()
+    reply.header('etag', tagNow())
+    return { ...rules, ...added, version, changed: { at: new Date(at).toISOString(), by } }
+  }
+  app.get('/modes', async (_, reply) => {
+    const circuits = report.openCircuits()
+    return answer(reply, { ...(Object.keys(circuits).length > 0 && { circuits }) })
+  })
+  app.put('/modes', async (request, reply) => {
+    const condition = ifMatch(request.headers['if-match'], tagNow())
+    if (condition === 'malformed') throw MALFORMED
+    if (condition === 'failed') return sendError(reply.header('etag', tagNow()), changedBefore(modes.state()), 412)
+    const problem = modes.change(rulesIn(request.body), actorOf(request))
+    if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
+    const warnings = idleRules(modes.state().rules, operations)
+    return answer(reply, { ...(warnings.length > 0 && { warnings }) })
+  })
+}
+
+const MALFORMED = new ApiError('INVALID_ARGUMENT', 'If-Match must be * or the etag of GET /modes, with its quotes')
+
+/** google.rpc has no code for 412; the status says it. */
+function changedBefore({ version, by, at }: ModesState): ApiError {
+  const when = new Date(at).toISOString()
+  return new ApiError('FAILED_PRECONDITION', `the modes are at version ${version} since ${when} (${describeActor(by)}); read them again`)
+}
+
+/** What answers add to the rules, and a PUT ignores, so that an answer can be changed and sent back. */
+const ADDED: ReadonlySet<string> = new Set(['circuits', 'warnings', 'version', 'changed'])
+
+function rulesIn(body: unknown): unknown {
+  return isObject(body) ? Object.fromEntries(Object.entries(body).filter(([member]) => !ADDED.has(member))) : body
+}

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { createKindOf } from '../diff/clients/request-kind.ts'
 import { isDifference } from '../diff/evidence/observation.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
 import { mergedEntries, nothingRead } from '../diff/records/merged-entries.ts'
@@ -6,6 +8,7 @@ import type { Entry } from '../diff/records/record.ts'
 import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings } from '../diff/records/record-file.ts'
 import { createRecorder, type Recorder } from '../diff/records/recorder.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
+import { createRedactor } from '../diff/redact/redact.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { AskV1 } from '../upstream/ask-v1.ts'
 import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
@@ -74,7 +77,8 @@ export function createMigration(settings: MigrationSettings): Migration {
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
   const { subjects, emulated, random, now } = settings
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
-  const modes = createModes(rules, { journal, v1: side, positions, subjects, emulated, now })
+  const kindOf = createKindOf(createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') }))
+  const modes = createModes(rules, { journal, v1: side, positions, subjects, emulated, kindOf, now })
   const flush = () => {
     modes.flush()
     journal.tallies.flush()

@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createInventory } from '../diff/clients/inventory.ts'
 import { type Circuit, createCircuit } from '../diff/evidence/circuit.ts'
 import { createEvidence } from '../diff/evidence/evidence.ts'
-import { isDifference } from '../diff/evidence/observation.ts'
 import { shapeOf } from '../diff/evidence/request-shape.ts'
 import { createTallies, type Tallies } from '../diff/evidence/tallies.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
@@ -104,7 +103,7 @@ export function createJournal(settings: JournalSettings): Journal {
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
       tally(expected, read.id, judgement)
       teller.compared(subject.mode, entry)
-      if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
+      inventory.compared(entry)
       const why = whyUncompared(compared)
       if (why) tallies.uncompared(entry.operation, why)
       const counted = tallies.count(entry)

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { KindOf } from '../diff/clients/request-kind.ts'
 import type { Actor } from '../diff/records/actor.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
@@ -9,7 +10,8 @@ import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { MODE_HEADER } from './choose/select.ts'
-import { callerOf, type Journal } from './journal.ts'
+import type { Journal } from './journal.ts'
+import { countKnown } from './known-traffic.ts'
 import { createModesState, type ModesState } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import { type Accepted, createAccepted } from './serve/accepted.ts'
@@ -20,7 +22,7 @@ import { fallback } from './serve/fallback.ts'
 import { createOwnWrites } from './serve/own-writes.ts'
 import { createRecentWrites } from './serve/recent-writes.ts'
 import { told } from './serve/told.ts'
-import { createTraffic } from './traffic.ts'
+import { createTraffic, type KeepRequest } from './traffic.ts'
 import { countUnknown } from './unknown-traffic.ts'
 
 /** What is decided about a request before it is served. */
@@ -40,8 +42,8 @@ export interface Modes {
   identify(headers: IncomingHttpHeaders): Identified
   /** Notes the status with which a service itself answered: only accepted callers count. */
   readonly heard: Accepted['heard']
-  /** Counts a finished request. One that was refused without asking a service is no traffic. */
-  used(choice: Choice, operation: Operation, refused: boolean): void
+  /** Counts a finished request. One that was refused without asking a service is no traffic. See `countKnown`. */
+  used(choice: Choice, operation: Operation, refused: boolean): KeepRequest | undefined
   /** Counts a request that v1 answered well at a path that no table has. */
   usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
   /** Notes that a request may write. Call the returned function when the request has ended. */
@@ -60,15 +62,17 @@ export interface ModesSettings {
   readonly positions: Positions
   /** The side that answers reads that v2 can only emulate, if no rule names them. */
   readonly emulated: Emulated
+  readonly kindOf: KindOf
   readonly now: () => number
 }
 
 export type Emulated = 'v1-first' | 'v2'
 
-export function createModes(initial: ModeRules, { journal, v1, positions, subjects, emulated, now }: ModesSettings): Modes {
+export function createModes(initial: ModeRules, { journal, v1, positions, subjects, emulated, kindOf, now }: ModesSettings): Modes {
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
-  const traffic = createTraffic(journal.inventory, journal.recorder, now)
+  const { inventory, recorder } = journal
+  const traffic = createTraffic({ inventory, recorder, kindOf, now })
   const pagingSides = createPagingSides()
   const modesState = createModesState(initial, { journal, hasV1: v1 !== undefined, now })
 
@@ -92,14 +96,8 @@ export function createModes(initial: ModeRules, { journal, v1, positions, subjec
       return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller) }
     },
     heard: accepted.heard,
-    used(choice, operation, refused) {
-      const { credential, caller, mode } = choice
-      if (!accepted.has(credential)) return journal.inventory.stranger(operation.id)
-      if (refused) return
-      pagingSides.note(mode, operation, caller)
-      traffic.use(callerOf(choice, subjects), operation.id, mode)
-    },
-    usedUnknown: countUnknown(accepted, traffic, journal.inventory, subjects),
+    used: countKnown({ accepted, traffic, inventory, pagingSides, subjects }),
+    usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
     writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten
       if (accepted.has(credential)) return write(operation, params, caller)

@@ -1,28 +1,49 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
-import type { Caller, Entry } from '../diff/records/record.ts'
+import type { KindOf, RequestKind, SampledKind } from '../diff/clients/request-kind.ts'
+import type { Caller, TrafficEntry } from '../diff/records/record.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
+import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Mode } from './choose/mode.ts'
 
 /** Counts which caller uses which operation. */
 export interface TrafficCounter {
-  use(caller: Caller, operation: string, mode: Mode): void
+  /** Returns a function that takes the parameters of the request, if they are worth a look. */
+  use(caller: Caller, operation: string, mode: Mode): KeepRequest | undefined
   /** Records the counts since the last flush. */
   flush(): void
 }
 
-type Counted = Omit<Extract<Entry, { readonly kind: 'traffic' }>, 'at' | 'calls'> & { calls: number }
+/** Keeps the parameters of one request, redacted. The tables of `operation` know them. */
+export type KeepRequest = (operation: Operation, request: V1Request) => void
 
-/** Records calls as sums: one line for each call would outnumber the comparisons. `now` returns milliseconds since 1970. */
-export function createTraffic(inventory: Inventory, recorder: Recorder, now: () => number): TrafficCounter {
+type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests'> & { calls: number; requests?: (SampledKind & { samples: number })[] }
+
+export interface TrafficSettings {
+  readonly inventory: Inventory
+  readonly recorder: Recorder
+  readonly kindOf: KindOf
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Records calls as sums: one line for each call would outnumber the comparisons. */
+export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSettings): TrafficCounter {
   /** By caller, operation and mode. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
   return {
     use(caller, operation, mode) {
-      inventory.use(caller, { operation, mode, at: now() })
+      const isWorthALook = inventory.use(caller, { operation, mode, at: now() })
       const modes = within(within(since, caller.caller), operation)
-      const counted = modes.get(mode)
-      if (counted) counted.calls += 1
-      else modes.set(mode, { kind: 'traffic', ...caller, operation, mode, calls: 1 })
+      const known = modes.get(mode)
+      const counted: Counted = known ?? { kind: 'traffic', ...caller, operation, mode, calls: 0 }
+      counted.calls += 1
+      if (!known) modes.set(mode, counted)
+      if (!isWorthALook) return undefined
+      return (described, request) => {
+        const kind = kindOf(described, request)
+        inventory.look(caller.caller, operation, kind)
+        addTo(counted, kind)
+      }
     },
     flush() {
       const at = new Date(now()).toISOString()
@@ -32,6 +53,16 @@ export function createTraffic(inventory: Inventory, recorder: Recorder, now: () 
       since.clear()
     },
   }
+}
+
+/** Kinds of requests in one record. The inventory keeps no more of them. */
+const KINDS = 8
+
+function addTo(counted: Counted, kind: RequestKind): void {
+  counted.requests ??= []
+  const known = counted.requests.find(({ shape }) => shape === kind.shape)
+  if (known) known.samples += 1
+  else if (counted.requests.length < KINDS) counted.requests.push({ ...kind, samples: 1 })
 }
 
 function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {

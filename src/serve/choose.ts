@@ -1,8 +1,9 @@
 import { SERVED_BY } from '../modes/choose/mode.ts'
 import type { Choice } from '../modes/modes.ts'
 import { parseQuery, searchOf } from '../request/query-string.ts'
-import { isBodyWithin, type RequestHead } from '../request/request.ts'
+import { createRequest, isBodyWithin, type RequestHead } from '../request/request.ts'
 import { type Found, isFound, type Routed, routeRequest } from '../request/route-request.ts'
+import type { RawRequest } from '../upstream/ask-v1.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
 import type { RequestRecord } from './request-record.ts'
@@ -77,5 +78,16 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
   const { operation } = routed.match
   if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status)
   written()
-  modes.used(onlyV1 ? { ...choice, mode: 'v1' } : choice, onlyV1 ?? operation, !asked && status !== undefined && status >= 400)
+  const refused = !asked && status !== undefined && status >= 400
+  const look = modes.used(onlyV1 ? { ...choice, mode: 'v1' } : choice, onlyV1 ?? operation, refused)
+  if (!look) return
+  try {
+    look(operation, record.read ? record.read() : createRequest(routed, withoutBody(record.id, head)).read())
+  } catch {
+    // A request that the tables cannot read has nothing to keep.
+  }
+}
+
+function withoutBody(id: string, { method = '', url = '', headers }: RequestHead): RawRequest {
+  return { id, method, url, headers, body: undefined }
 }

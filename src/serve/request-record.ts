@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
 import type { Mode } from '../modes/choose/mode.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
 
 /** How a request is answered: in a mode, from v1 because v2 failed, or directly by v2 without translation. */
@@ -25,6 +25,8 @@ export interface RequestRecord {
   /** Query parameters that the operation does not know. */
   dropped: readonly string[]
   error: ApiError | undefined
+  /** Reads the request again, body and all. Undefined if the proxy did not read its body. */
+  read: (() => V1Request) | undefined
   /** Its span, if the request is traced. */
   span: RequestSpan | undefined
 }
@@ -40,6 +42,7 @@ export function newRequestRecord(id: string): RequestRecord {
     parsedPages: 0,
     dropped: [],
     error: undefined,
+    read: undefined,
     span: undefined,
   }
 }

@@ -9,6 +9,7 @@ import type { KnownRead } from './known-reads.ts'
 
 /** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
 export function respond(core: Core, serving: Serving, writer: Writer): void {
+  serving.record.read = serving.request.read
   if (core.hasV1) {
     inMode(core, serving).then(
       (served) => writer.write(served.answer, served.by),

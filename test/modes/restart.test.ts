@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import type { Client } from '../../src/diff/clients/client.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { startStage } from '../stage/stage.ts'
 
@@ -32,6 +33,37 @@ it('evidence, clients and declarations are restored from the records after a res
   expect(await clients(second.server.adminUrl)).toMatchObject([{ caller: known?.caller, calls: 4, mismatches: 1, couldMove: false }])
   await second.close()
   expect(readFileSync(settings['records.file'], 'utf8')).toContain('"what":"restart"')
+})
+
+it('the kinds of requests of a client are restored, and a secret is in no record', async () => {
+  const file = join(directory, 'kinds.ndjson')
+  const settings = { modes: { ...ALL_V2, default: 'v1' as const }, 'records.file': file }
+  const first = await startStage(settings)
+  const org = first.sandbox.organization
+  for (const limit of [5, 7, 500]) await first.request('GET', `/iam/v1/groups?limit=${limit}&hunter1=hunter2`)
+  await first.request('GET', '/iam/v1/roles?name=hunter3')
+  await first.request('PUT', `/iam/v1/groups/${org}`, { body: { name: 'hunter4' } })
+  await first.setModes({ default: 'v2' })
+  await first.request('PUT', `/iam/v1/groups/${org}`, { body: { name: 'demo', description: 'hunter5' } })
+  await first.request('GET', '/libraries/v1/artifacts?ecosystems=GO')
+  await first.settled()
+  const clients = async (url: string) => (await (await fetch(`${url}/clients`)).json()) as readonly Client[]
+  const before = await clients(first.server.adminUrl)
+  await first.close()
+  expect(readFileSync(file, 'utf8')).not.toContain('hunter')
+
+  const second = await startStage(settings)
+  const [after] = await clients(second.server.adminUrl)
+  await second.close()
+  expect(after?.operations.map(({ requests }) => requests)).toEqual(before[0]?.operations.map(({ requests }) => requests))
+  const kinds = (id: string) => after?.operations.find(({ operation }) => operation === id)?.requests
+  expect(kinds('iam.groups.list')).toMatchObject([
+    { samples: 2, query: [['limit', '5']], unknown: 1 },
+    { samples: 1, query: [['limit', '500']] },
+  ])
+  expect(kinds('iam.roles.list')).toMatchObject([{ query: [['name']] }])
+  expect(kinds('iam.groups.update')).toMatchObject([{ path: [['id', org]] }, { members: ['name', 'description'] }])
+  expect(kinds('libraries.artifacts.list?ecosystems')).toMatchObject([{ query: [['ecosystems', 'GO']] }])
 })
 
 it('a change of modes is recorded without the names of clients', async () => {

@@ -1,15 +1,25 @@
 import type { OperationKind } from '../../tables/operations/operation.ts'
 import { many } from '../many.ts'
 import type { Caller } from '../records/record.ts'
+import type { KeptUse, SeenDifference } from './kept-uses.ts'
+import type { SampledKind } from './request-kind.ts'
 import type { createUseOf } from './uses.ts'
 
 export interface OperationUse {
   readonly operation: string
   readonly calls: number
+  /** Milliseconds since 1970, like `lastSeen`. */
+  readonly firstSeen: number
   readonly lastSeen: number
   /** Every mode in which it was served. */
   readonly modes: readonly string[]
   readonly mismatches: number
+  /** The kinds of requests among those that were looked at, the most frequent first. Absent if none was. */
+  readonly requests?: readonly SampledKind[]
+  /** Requests of further kinds, among those that were looked at. */
+  readonly otherRequests?: number
+  /** Where answers of v1 and v2 differed, the most frequent place first. Absent if they did not. */
+  readonly differences?: readonly SeenDifference[]
 }
 
 /** A client, and what keeps it from moving to v2. */
@@ -29,9 +39,13 @@ export interface Client extends Caller {
 /** What one client did at one operation. */
 export interface Tally {
   calls: number
+  firstSeen: number
   lastSeen: number
   mismatches: number
   readonly modes: Set<string>
+  /** Requests that were to be looked at. */
+  samples: number
+  readonly kept: KeptUse
 }
 
 /** A client while it is counted. */
@@ -54,7 +68,7 @@ const OBSTACLES: Readonly<Record<OperationKind, 'blocker' | 'caution' | undefine
 export function clientOf(caller: string, { subject, operations }: KnownClient, useOf: UseOf): Client | undefined {
   const called = [...operations].filter(([, { calls }]) => calls > 0)
   if (called.length === 0) return undefined
-  const uses = called.map(([operation, { modes, ...tally }]): OperationUse => ({ operation, ...tally, modes: [...modes].sort() }))
+  const uses = called.map(([operation, tally]) => useIn(operation, tally))
   const because = (what: 'blocker' | 'caution') =>
     uses.flatMap(({ operation }) => {
       const row = useOf(operation)
@@ -74,5 +88,20 @@ export function clientOf(caller: string, { subject, operations }: KnownClient, u
     couldMove: blockers.length === 0,
     blockers,
     cautions: [...because('caution'), ...differing],
+  }
+}
+
+function useIn(operation: string, { calls, firstSeen, lastSeen, mismatches, modes, kept }: Tally): OperationUse {
+  const [requests, others, differences] = [kept.kinds(), kept.otherSamples(), kept.differences()]
+  return {
+    operation,
+    calls,
+    firstSeen,
+    lastSeen,
+    modes: [...modes].sort(),
+    mismatches,
+    ...(requests.length > 0 && { requests }),
+    ...(others > 0 && { otherRequests: others }),
+    ...(differences.length > 0 && { differences }),
   }
 }

@@ -7,7 +7,7 @@ const COLUMNS = ['caller', 'subject', 'operation', 'calls', 'last_seen', 'modes'
 export function clientsCsv(clients: readonly Client[]): string {
   const rows = clients.flatMap(({ caller, subject = '', operations, couldMove, blockers, cautions }) =>
     operations.map(({ operation, calls, lastSeen, modes, mismatches }) => {
-      const use = [operation, calls, new Date(lastSeen).toISOString(), modes.join(' '), mismatches]
+      const use = [operation, calls, time(lastSeen), modes.join(' '), mismatches]
       return [caller, subject, ...use, couldMove ? 'yes' : 'no', blockers.join('; '), cautions.join('; ')]
     }),
   )
@@ -18,7 +18,11 @@ export function clientsCsv(clients: readonly Client[]): string {
 export function clientsJson(clients: readonly Client[]): readonly object[] {
   return clients.map((client) => ({
     ...client,
-    lastSeen: new Date(client.lastSeen).toISOString(),
-    operations: client.operations.map((use) => ({ ...use, lastSeen: new Date(use.lastSeen).toISOString() })),
+    lastSeen: time(client.lastSeen),
+    operations: client.operations.map((use) => ({ ...use, firstSeen: time(use.firstSeen), lastSeen: time(use.lastSeen) })),
   }))
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
 }

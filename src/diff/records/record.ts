@@ -1,3 +1,4 @@
+import type { SampledKind } from '../clients/request-kind.ts'
 import type { Finding } from '../compare/finding.ts'
 import type { OperationTally } from '../evidence/operation-counts.ts'
 import type { ComparisonOutcome } from '../judge/judge.ts'
@@ -91,6 +92,8 @@ export interface TrafficEntry extends Caller, Identified {
   readonly operation: string
   readonly mode: string
   readonly calls: number
+  /** The kinds of requests among those that were looked at. */
+  readonly requests?: readonly SampledKind[]
 }
 
 /** What was counted of one operation since the last such record, without a record of its own. */

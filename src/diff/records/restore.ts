@@ -1,9 +1,8 @@
 import type { Inventory } from '../clients/inventory.ts'
 import type { Evidence } from '../evidence/evidence.ts'
-import { isDifference } from '../evidence/observation.ts'
 import type { ExpectedDifferences } from '../judge/expected.ts'
 import { isJudged } from '../judge/judge.ts'
-import type { Comparison, Entry } from './record.ts'
+import type { Comparison, Entry, TrafficEntry } from './record.ts'
 
 /** The state of a migration that its records can restore, after a restart or in a command. */
 export interface Ledger {
@@ -19,13 +18,19 @@ export interface Ledger {
 export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
   const at = Date.parse(entry.at)
   if (Number.isNaN(at)) return false
-  if (entry.kind === 'traffic') inventory.use(entry, { operation: entry.operation, mode: entry.mode, calls: entry.calls, at })
+  if (entry.kind === 'traffic') countTraffic(entry, inventory, at)
   if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
   if (entry.kind !== 'comparison') return true
   const counted = evidence.observe(entry, at) !== undefined
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
-  if (isDifference(entry.outcome)) inventory.mismatch(entry.caller, entry.operation)
+  inventory.compared(entry)
   return counted
+}
+
+function countTraffic(entry: TrafficEntry, inventory: Inventory, at: number): void {
+  const { caller, operation, mode, calls, requests = [] } = entry
+  inventory.use(entry, { operation, mode, calls, at })
+  for (const { samples, ...kind } of requests) inventory.look(caller, operation, kind, samples)
 }
 
 function codesOf({ totals }: Comparison): readonly string[] {

@@ -61,6 +61,16 @@ export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings
   }
 }
 
+const MASK = /^text-\d+-[0-9a-f]{8}$/
+
+/** True if this text of a redacted value stands for another one, or for the rest of it. */
+export function isConcealed(text: string): boolean {
+  return MASK.test(text) || text.includes(HIDDEN) || text.includes(CUT)
+}
+
+/** Follows the beginning of a text that was cut. */
+const CUT = '… ('
+
 /** Returns a text in the form in which it may be kept. */
 type Word = (text: string, words: Vocabulary) => string
 
@@ -89,7 +99,7 @@ const BEYOND = 4096
 /** Returns the beginning of a text without anything that looks like a secret. Text far beyond the cut is not searched. */
 function shown(text: string, limit: number): string {
   const seen = withoutSecrets(text.slice(0, limit + BEYOND))
-  return seen.length > limit || text.length > limit + BEYOND ? `${seen.slice(0, limit)}… (${text.length} characters)` : seen
+  return seen.length > limit || text.length > limit + BEYOND ? `${seen.slice(0, limit)}${CUT}${text.length} characters)` : seen
 }
 
 function shortened(items: readonly unknown[], length: number): readonly unknown[] {

@@ -13,8 +13,7 @@ function inventory() {
   made.use({ caller: 'aa' }, { operation: 'registry.repos.list', mode: 'diff-v1', calls: 2, at: at - 5_000 })
   made.use({ caller: 'aa' }, { operation: 'registry.eol_tags.list', mode: 'v2', at: at + 1_000 })
   made.use({ caller: 'bb' }, { operation: 'registry.vuln_reports.list', mode: 'v1', calls: 9, at })
-  made.mismatch('aa', 'registry.repos.list')
-  made.mismatch('zz', 'registry.repos.list')
+  for (const caller of ['aa', 'zz']) made.compared({ caller, operation: 'registry.repos.list', outcome: 'mismatch', totals: [] })
   return made
 }
 
@@ -45,6 +44,38 @@ describe('the inventory', () => {
     expect(made.clients().map(({ caller, calls }) => [caller, calls])).toEqual([['a', 2]])
     expect(made.uncounted()).toBe(2)
     expect(made.traffic()).toEqual(new Map([['ping.ping.ping', 4]]))
+  })
+
+  it('looks at the first requests of a client at an operation, then at one in a hundred', () => {
+    const made = createInventory(operations)
+    const use = (caller: string) => made.use({ caller }, { operation: 'ping.ping.ping', mode: 'v2', at })
+    const looks = Array.from({ length: 300 }, () => use('a'))
+    expect(looks.flatMap((look, nth) => (look ? [nth + 1] : []))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 200, 300])
+    expect(use('b')).toBe(true)
+  })
+
+  it('keeps a few kinds of requests, the most frequent first', () => {
+    const made = createInventory(operations)
+    const kind = (nth: number) => ({ shape: `shape ${nth}`, path: [], query: [] })
+    made.use({ caller: 'a' }, { operation: 'ping.ping.ping', mode: 'v2', at })
+    made.look('a', 'ping.ping.ping', kind(0))
+    for (let nth = 1; nth < 12; nth += 1) made.look('a', 'ping.ping.ping', kind(nth), 2)
+    const [use] = made.clients()[0]?.operations ?? []
+    expect(use?.requests?.map(({ shape, samples }) => [shape, samples]).at(0)).toEqual(['shape 1', 2])
+    expect(use).toMatchObject({ firstSeen: at, requests: { length: 8 }, otherRequests: 8 })
+  })
+
+  it('keeps where answers differed, declared or not', () => {
+    const made = createInventory(operations)
+    const of = { caller: 'a', operation: 'ping.ping.ping' }
+    const place = (where: string, count: number) => ({ kind: 'value' as const, where, count })
+    made.use(of, { operation: of.operation, mode: 'v2', at })
+    made.compared({ ...of, outcome: 'mismatch', totals: [place('/a', 1), { ...place('/n', 9), noise: true }] })
+    made.compared({ ...of, outcome: 'expected', totals: [{ ...place('/b', 3), code: 'known' }] })
+    made.compared({ ...of, outcome: 'race', totals: [place('/c', 1)] })
+    expect(made.clients()[0]?.operations).toMatchObject([
+      { mismatches: 1, differences: [{ ...place('/b', 3), code: 'known' }, place('/a', 1)] },
+    ])
   })
 
   it('is printed as CSV and JSON', () => {

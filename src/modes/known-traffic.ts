@@ -1,0 +1,34 @@
+import type { Inventory } from '../diff/clients/inventory.ts'
+import type { Identified } from '../request/caller.ts'
+import type { Operation } from '../tables/operations/operation.ts'
+import type { Mode } from './choose/mode.ts'
+import type { PagingSides } from './choose/paging-sides.ts'
+import { callerOf } from './journal.ts'
+import type { Accepted } from './serve/accepted.ts'
+import type { KeepRequest, TrafficCounter } from './traffic.ts'
+
+interface KnownTraffic {
+  readonly accepted: Accepted
+  readonly traffic: TrafficCounter
+  readonly inventory: Inventory
+  readonly pagingSides: PagingSides
+  /** Subjects of tokens may be shown and recorded. */
+  readonly subjects: boolean
+}
+
+/**
+ * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
+ * are worth one: those of strangers and of refused requests never are.
+ */
+export function countKnown({ accepted, traffic, inventory, pagingSides, subjects }: KnownTraffic) {
+  return (choice: Identified & { readonly mode: Mode }, operation: Operation, refused: boolean): KeepRequest | undefined => {
+    const { credential, caller, mode } = choice
+    if (!accepted.has(credential)) {
+      inventory.stranger(operation.id)
+      return undefined
+    }
+    if (refused) return undefined
+    pagingSides.note(mode, operation, caller)
+    return traffic.use(callerOf(choice, subjects), operation.id, mode)
+  }
+}

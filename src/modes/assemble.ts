@@ -21,6 +21,7 @@ import type { Notes } from './notes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
+import { createRollouts } from './rollout/rollouts.ts'
 import { createBudget } from './serve/budget.ts'
 import { createReadingsOf } from './verify/reader.ts'
 
@@ -78,7 +79,8 @@ export function createMigration(settings: MigrationSettings): Migration {
   const { subjects, emulated, random, now } = settings
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') }))
-  const modes = createModes(rules, { journal, v1: side, positions, subjects, emulated, kindOf, now })
+  const rollouts = createRollouts(rules, { journal, now })
+  const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, kindOf, now })
   const flush = () => {
     modes.flush()
     journal.tallies.flush()

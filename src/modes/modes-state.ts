@@ -2,6 +2,7 @@ import { type Actor, describeActor } from '../diff/records/actor.ts'
 import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
 import { createSelect, type Select } from './choose/select.ts'
 import type { Journal } from './journal.ts'
+import type { Rollouts } from './rollout/rollouts.ts'
 
 /** The rules in force and what put them there. Every change makes a new state. */
 export interface ModesState {
@@ -24,13 +25,18 @@ export interface ModesStateHolder {
 
 interface StateParts {
   readonly journal: Pick<Journal, 'circuit' | 'note'>
+  readonly rollouts: Rollouts
   readonly hasV1: boolean
   readonly now: () => number
 }
 
-export function createModesState(initial: ModeRules, { journal, hasV1, now }: StateParts): ModesStateHolder {
+export function createModesState(initial: ModeRules, { journal, rollouts, hasV1, now }: StateParts): ModesStateHolder {
   let state: ModesState = { rules: initial, version: 1, by: { source: 'start' }, at: now() }
-  let select = createSelect(initial)
+  const compiled = () => createSelect(rollouts.inForce(state.rules))
+  let select = compiled()
+  rollouts.onMove(() => {
+    select = compiled()
+  })
   return {
     state: () => state,
     change(value, by) {
@@ -39,9 +45,10 @@ export function createModesState(initial: ModeRules, { journal, hasV1, now }: St
       if (!hasV1 && needV1(rules)) return NEEDS_V1
       const [from, to] = [describeRules(state.rules), describeRules(rules)]
       state = { rules, version: state.version + 1, by, at: now() }
-      select = createSelect(rules)
       journal.circuit.closeAll()
       journal.note({ what: 'modes', text: `${describeActor(by)}: ${to}`, by, from, to, version: state.version })
+      rollouts.change(rules, by)
+      select = compiled()
       return undefined
     },
     select: (question) => select(question),

@@ -14,6 +14,7 @@ import type { Journal } from './journal.ts'
 import { countKnown } from './known-traffic.ts'
 import { createModesState, type ModesState } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
+import type { Rollouts } from './rollout/rollouts.ts'
 import { type Accepted, createAccepted } from './serve/accepted.ts'
 import { type Backend, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
@@ -36,6 +37,9 @@ export interface Modes {
   state(): ModesState
   /** Applies other rules to every request from now on and closes every circuit. Returns a sentence if it cannot. */
   change(rules: unknown, by: Actor): string | undefined
+  /** The rollouts of the rules in force. */
+  readonly rollouts: Rollouts['all']
+  readonly steer: Rollouts['steer']
   /** Chooses the mode of one request to an operation with a plan. Throws an ApiError if a tester's choice cannot be granted. */
   choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
   /** Identifies the caller of an operation that only v1 can answer. */
@@ -60,6 +64,7 @@ export interface ModesSettings {
   readonly v1?: { readonly ask: AskV1; readonly observer: Observer; readonly budget: Budget } | undefined
   readonly subjects: boolean
   readonly positions: Positions
+  readonly rollouts: Rollouts
   /** The side that answers reads that v2 can only emulate, if no rule names them. */
   readonly emulated: Emulated
   readonly kindOf: KindOf
@@ -68,13 +73,14 @@ export interface ModesSettings {
 
 export type Emulated = 'v1-first' | 'v2'
 
-export function createModes(initial: ModeRules, { journal, v1, positions, subjects, emulated, kindOf, now }: ModesSettings): Modes {
+export function createModes(initial: ModeRules, settings: ModesSettings): Modes {
+  const { journal, v1, positions, rollouts, subjects, emulated, kindOf, now } = settings
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
   const { inventory, recorder } = journal
   const traffic = createTraffic({ inventory, recorder, kindOf, now })
   const pagingSides = createPagingSides()
-  const modesState = createModesState(initial, { journal, hasV1: v1 !== undefined, now })
+  const modesState = createModesState(initial, { journal, rollouts, hasV1: v1 !== undefined, now })
 
   const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
     const ends = [witnesses.recentWrites.begin(operation, params), witnesses.ownWrites.begin(caller)]
@@ -84,6 +90,8 @@ export function createModes(initial: ModeRules, { journal, v1, positions, subjec
   return {
     state: modesState.state,
     change: modesState.change,
+    rollouts: rollouts.all,
+    steer: rollouts.steer,
     identify: ({ authorization }) => identify(authorization),
     choose(operation, url, headers) {
       const who = identify(headers.authorization)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MOST_ROLLOUTS, rolloutSchema } from '../rollout/rollout-plan.ts'
 import { isMode, MODES, SERVED_BY } from './mode.ts'
 
 const WRONG_MODE = `must be one of ${MODES.join(', ')}`
@@ -10,25 +11,53 @@ const patterns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)],
 const WRONG_PERCENT = 'must be a number from 0 to 100'
 const percent = z.number({ error: WRONG_PERCENT }).min(0, WRONG_PERCENT).max(100, WRONG_PERCENT)
 
-const rule = z.strictObject({
-  /** Operation ids: `registry.*`, `iam.groups.list`. */
-  operations: patterns.default('*'),
-  /** Hashes of callers, as `crosswalk clients` shows them, or subjects of their tokens. */
-  clients: patterns.default('*'),
-  mode,
-  /** This share of the callers gets another mode instead. */
-  canary: z.strictObject({ percent, mode }).optional(),
+/** A share of the callers gets another mode: a fixed one, or one that a rollout raises by itself. */
+const canary = z.strictObject({ percent: percent.optional(), mode, rollout: rolloutSchema.optional() }).superRefine((value, check) => {
+  const { percent: fixed, rollout } = value
+  if (fixed === undefined && rollout === undefined) wrong(check, 'percent', `${WRONG_PERCENT}, unless the canary has a rollout`)
+  if (fixed !== undefined && rollout !== undefined)
+    wrong(check, 'percent', 'must be left out beside a rollout, which sets the share itself')
+  if (rollout && value.mode !== 'diff-v2') wrong(check, 'mode', 'must be diff-v2 beside a rollout: v1 must be asked too, to judge v2')
 })
+
+const rule = z
+  .strictObject({
+    /** Operation ids: `registry.*`, `iam.groups.list`. */
+    operations: patterns.default('*'),
+    /** Hashes of callers, as `crosswalk clients` shows them, or subjects of their tokens. */
+    clients: patterns.default('*'),
+    mode,
+    canary: canary.optional(),
+  })
+  .superRefine((value, check) => {
+    if (value.canary?.rollout === undefined || SERVED_BY[value.mode] === 'v1') return
+    wrong(check, 'mode', 'must be v1 or diff-v1 beside a rollout, which moves callers from v1 to v2')
+  })
+
+function wrong(check: z.RefinementCtx, path: string | readonly (string | number)[], message: string): void {
+  check.addIssue({ code: 'custom', path: [path].flat(), message })
+}
 
 /** The schema of the setting `modes`, and of `GET /modes` and `PUT /modes` on the admin port. */
 export const modesSchema = z.strictObject({
   /** Required: a change of one rule that omits the default must not move every other operation to v2. */
   default: z.enum(MODES, { error: ({ input }) => (input === undefined ? 'is required' : WRONG_MODE) }),
   /** The first rule that fits decides. */
-  rules: z.array(rule).default([]),
+  rules: z.array(rule).superRefine(checkRollouts).default([]),
   /** Clients that may choose a mode with the header `x-crosswalk-mode`. */
   testers: z.array(z.string().min(1)).default([]),
 })
+
+/** The name of a rollout is its key. */
+function checkRollouts(rules: readonly ModeRule[], check: z.RefinementCtx): void {
+  const names = rules.map((one) => one.canary?.rollout?.name)
+  for (const [at, name] of names.entries()) {
+    if (name === undefined) continue
+    const path = [at, 'canary', 'rollout', 'name']
+    if (names.indexOf(name) < at) wrong(check, path, 'is the name of an earlier rollout too')
+    if (names.slice(0, at).filter(Boolean).length === MOST_ROLLOUTS) wrong(check, path, `is one too many: ${MOST_ROLLOUTS} are allowed`)
+  }
+}
 
 export type ModeRule = z.infer<typeof rule>
 export type ModeRules = z.infer<typeof modesSchema>
@@ -75,7 +104,12 @@ export function isV2Canary({ mode: base, canary }: ModeRule): boolean {
 export function describeRules({ default: byDefault, rules }: ModeRules): string {
   const lines = rules.map(({ operations, clients, mode: base, canary }) => {
     const who = clients === '*' ? '' : ' for some clients'
-    return `${[operations].flat().join(' ')}${who} ${base}${canary ? `, ${canary.percent} % ${canary.mode}` : ''}`
+    return `${[operations].flat().join(' ')}${who} ${base}${canary ? `, ${shareText(canary)} ${canary.mode}` : ''}`
   })
   return [...lines, `everything else ${byDefault}`].join('; ')
+}
+
+function shareText({ percent: fixed, rollout }: NonNullable<ModeRule['canary']>): string {
+  if (!rollout) return `${fixed} %`
+  return `rollout ${rollout.name} (${rollout.steps.map((one) => `${one.percent} %`).join(', ')})`
 }

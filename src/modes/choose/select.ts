@@ -44,7 +44,7 @@ function modeOf(rule: ModeRule, { caller, circuit }: Question): Mode {
   const { mode, canary } = rule
   // v1 answers the clients of a probe, so that no client meets a v2 that is still wrong.
   if (circuit !== 'closed' && isV2Canary(rule)) return circuit === 'probed' ? 'diff-v1' : mode
-  return canary && isWithinShare(caller, canary.percent) ? canary.mode : mode
+  return canary?.percent !== undefined && isWithinShare(caller, canary.percent) ? canary.mode : mode
 }
 
 function wished(wish: string): Mode {

@@ -1,0 +1,37 @@
+import type { RolloutPlan } from './rollout-plan.ts'
+import { type RolloutPhase, type RolloutState, shareOf, stepOf } from './rollout-state.ts'
+
+/** What is told of a rollout: `GET /rollouts`, the page and the metrics. */
+export interface RolloutStatus {
+  /** The key of requests, metrics and notes. */
+  readonly name: string
+  /** Patterns of the operations of its rule. */
+  readonly operations: readonly string[]
+  readonly phase: RolloutPhase
+  /** Number of the step, from 1; `steps` once all are over. */
+  readonly step: number
+  readonly steps: number
+  /** Share of the callers in force, 0–100. */
+  readonly percent: number
+  /** When it came into this phase, in milliseconds since 1970. */
+  readonly since: number
+  /** Why, in one sentence. */
+  readonly reason: string
+  /** How often it may still go on by itself. */
+  readonly retriesLeft: number
+  /** Milliseconds with traffic in this step, and those that it needs. */
+  readonly heldMs: number
+  readonly wantedMs: number
+  /** New observations of v2's answers to the callers of the share in this step, and those that it needs. */
+  readonly observed: number
+  readonly wanted: number
+}
+
+export function statusOf(plan: RolloutPlan, state: RolloutState, observed: number): RolloutStatus {
+  const { name, operations, steps, retries } = plan
+  const { holdMs, observations } = stepOf(plan, state)
+  const place = { step: Math.min(state.at + 1, steps.length), steps: steps.length, percent: shareOf(plan, state) }
+  const { phase, since, reason, heldMs } = state
+  const counts = { heldMs, wantedMs: holdMs, observed, wanted: observations }
+  return { name, operations, phase, ...place, since, reason, retriesLeft: Math.max(0, retries - state.retried), ...counts }
+}

@@ -21,6 +21,7 @@ import type { Notes } from './notes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
+import { createReadinessWatch } from './readiness-watch.ts'
 import { createRollouts } from './rollout/rollouts.ts'
 import { createBudget } from './serve/budget.ts'
 import { createReadingsOf } from './verify/reader.ts'
@@ -86,6 +87,9 @@ export function createMigration(settings: MigrationSettings): Migration {
     journal.tallies.flush()
   }
   const timer = setInterval(flush, FLUSH_EVERY).unref()
+  const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget })
+  const readiness = createReadinessWatch({ journal, openCircuits: report.openCircuits, operations, now })
+  listeners.push(readiness.entry)
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
@@ -96,7 +100,7 @@ export function createMigration(settings: MigrationSettings): Migration {
 
   return {
     modes,
-    report: createReport({ journal, queue, skipped: side?.observer.skipped, budget }),
+    report,
     ledger: journal,
     follow: (listener) => void listeners.push(listener),
     note: journal.note,
@@ -105,6 +109,7 @@ export function createMigration(settings: MigrationSettings): Migration {
       if (records.file) await checkRecordFile(records.file.path)
       const count = nothingRead()
       for await (const entry of mergedEntries(filesOf(records.file), count)) if (restore(entry, journal)) tell(entry)
+      readiness.start()
       if (count.entries > 0) journal.note({ what: 'restart', text: `${count.entries} records were read back`, by: { source: 'start' } })
     },
     idle: queue.idle,
@@ -112,6 +117,7 @@ export function createMigration(settings: MigrationSettings): Migration {
       clearInterval(timer)
       await queue.close()
       flush()
+      readiness.close()
       await recorder.close()
     },
   }

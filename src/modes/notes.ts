@@ -1,23 +1,27 @@
+import { randomUUID } from 'node:crypto'
 import type { Note } from '../diff/records/record.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 
 /** A note without what is added to all. */
 type NewNote = Omit<Note, 'kind' | 'at' | 'id'>
 
+/** A note with its id, which the record file and the notifications share. */
+export type IdentifiedNote = Note & { readonly id: string }
+
 /** The one stream of events: the record file, log lines, metrics and notifications follow from it. */
 export interface Notes {
   /** Records that something happened, and tells the listeners. */
   note(note: NewNote): void
   /** Passes every note on to a listener when it is made, but none that `restore` reads back. */
-  onNote(listener: (note: Note) => void): void
+  onNote(listener: (note: IdentifiedNote) => void): void
 }
 
 /** `now` returns milliseconds since 1970. */
 export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => number): Notes {
-  const listeners: ((note: Note) => void)[] = []
+  const listeners: ((note: IdentifiedNote) => void)[] = []
   return {
     note(made) {
-      const note: Note = { kind: 'note', at: new Date(now()).toISOString(), ...made }
+      const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made }
       record(note)
       for (const listener of listeners) listener(note)
     },

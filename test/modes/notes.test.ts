@@ -9,7 +9,9 @@ it('records each note and tells every listener of it once', () => {
   for (const name of ['a', 'b']) notes.onNote(({ text, by }) => told.push([name, text, by]))
   notes.note({ what: 'modes', text: 'x', by: { source: 'admin', token: 'ops', address: '127.0.0.1' }, from: 'p', to: 'q', version: 2 })
   const by = { source: 'admin', token: 'ops', address: '127.0.0.1' }
-  expect(recorded).toEqual([{ kind: 'note', at: '1970-01-01T00:00:00.000Z', what: 'modes', text: 'x', by, from: 'p', to: 'q', version: 2 }])
+  expect(recorded).toEqual([
+    { kind: 'note', id: expect.any(String), at: '1970-01-01T00:00:00.000Z', what: 'modes', text: 'x', by, from: 'p', to: 'q', version: 2 },
+  ])
   expect(told).toEqual([
     ['a', 'x', by],
     ['b', 'x', by],

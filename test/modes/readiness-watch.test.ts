@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createInventory } from '../../src/diff/clients/inventory.ts'
+import { createEvidence } from '../../src/diff/evidence/evidence.ts'
+import type { Entry, Note, TrafficEntry } from '../../src/diff/records/record.ts'
+import { createReadinessWatch, LOOK_EVERY } from '../../src/modes/readiness-watch.ts'
+import { operations } from '../diff/given.ts'
+
+beforeEach(() => void vi.useFakeTimers({ now: 0 }))
+afterEach(() => void vi.useRealTimers())
+
+const GROUPS = 'iam.groups.list'
+const ENTRY: TrafficEntry = { kind: 'traffic', at: '1970-01-01T00:00:00.000Z', operation: GROUPS, mode: 'diff-v1', calls: 1, caller: 'c' }
+
+/** A watch over evidence that `observe` adds to; `told` lists what it noted. */
+function setUp() {
+  const told: string[] = []
+  const [evidence, inventory] = [createEvidence(() => 0), createInventory(operations)]
+  const note = ({ what, operation = 'all' }: Pick<Note, 'what' | 'operation'>) => {
+    told.push(`${operation} ${what}`)
+    watch.entry({ kind: 'note', at: ENTRY.at, what, text: '', ...(operation !== 'all' && { operation }) })
+  }
+  const judged = vi.fn(() => ({}))
+  const watch = createReadinessWatch({ journal: { evidence, inventory, note }, openCircuits: judged, operations, now: Date.now })
+  const observe = (count: number, outcome: 'match' | 'mismatch' = 'match') => {
+    for (let nth = 0; nth < count; nth += 1) evidence.observe({ operation: GROUPS, caller: 'c', shape: `${outcome}${nth}`, outcome }, 0)
+  }
+  return { watch, told, observe, judged }
+}
+
+it('looks only after entries, and once in its time', () => {
+  const { watch, told, observe, judged } = setUp()
+  watch.start()
+  vi.advanceTimersByTime(10 * LOOK_EVERY)
+  expect(judged).toHaveBeenCalledTimes(1)
+  observe(3300)
+  for (let nth = 0; nth < 100; nth += 1) watch.entry(ENTRY)
+  expect(told).toEqual([])
+  vi.advanceTimersByTime(10 * LOOK_EVERY)
+  expect(told).toEqual([`${GROUPS} ready`, 'all ready'])
+  expect(judged).toHaveBeenCalledTimes(2)
+})
+
+it('tells nothing at the start that the records know', () => {
+  const { watch, told, observe } = setUp()
+  observe(3300)
+  watch.entry(ENTRY)
+  watch.start()
+  watch.entry(ENTRY)
+  vi.advanceTimersByTime(LOOK_EVERY)
+  watch.close()
+  expect(told).toEqual([])
+})
+
+it('tells after a restart what the last process could not', () => {
+  const { watch, told, observe } = setUp()
+  const ready: Entry = { kind: 'note', at: ENTRY.at, what: 'ready', operation: GROUPS, text: '' }
+  watch.entry(ready)
+  observe(3300)
+  observe(20, 'mismatch')
+  watch.start()
+  watch.entry(ENTRY)
+  vi.advanceTimersByTime(LOOK_EVERY)
+  expect(told).toEqual([`${GROUPS} not-ready`])
+})
+
+it('looks again by itself until what became ready again is told', () => {
+  const { watch, told, observe } = setUp()
+  watch.entry({ kind: 'note', at: ENTRY.at, what: 'not-ready', operation: GROUPS, text: '' })
+  watch.start()
+  observe(3300)
+  watch.entry(ENTRY)
+  vi.advanceTimersByTime(LOOK_EVERY)
+  expect(told).toEqual(['all ready'])
+  vi.advanceTimersByTime(300_000)
+  expect(told).toEqual(['all ready', `${GROUPS} ready`])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+it('looks a last time when it is closed', () => {
+  const { watch, told, observe } = setUp()
+  watch.start()
+  observe(3300)
+  watch.entry(ENTRY)
+  watch.close()
+  expect(told).toEqual([`${GROUPS} ready`, 'all ready'])
+  expect(vi.getTimerCount()).toBe(0)
+})

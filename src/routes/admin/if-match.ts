@@ -1,5 +1,9 @@
+import { ApiError } from '../../errors/api-error.ts'
+
 /** What an `If-Match` header says about the present entity tag. */
 export type IfMatch = 'met' | 'failed' | 'malformed'
+
+export const MALFORMED = new ApiError('INVALID_ARGUMENT', 'If-Match must be * or the etag of an answer, with its quotes')
 
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 

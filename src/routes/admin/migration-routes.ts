@@ -2,9 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors/api-error.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
+import type { ActorOf } from './actor-of.ts'
 import { addModes, type ModesSources } from './modes-routes.ts'
+import { addRollouts, type RolloutSources } from './rollout-routes.ts'
 
-export interface MigrationSources extends ModesSources {
+export interface MigrationSources {
+  readonly modes: ModesSources['modes'] & RolloutSources['modes']
+  readonly actorOf: ActorOf
   readonly report: MigrationReport
 }
 
@@ -13,10 +17,11 @@ const comparisonsQuery = z.object({
   limit: z.coerce.number({ error: 'must be a whole number from 1 to 10000' }).int().min(1).max(10_000).default(100),
 })
 
-/** Adds the admin endpoints of a migration: its modes and its report. Rules may name the ids in `operations`. */
+/** Adds the admin endpoints of a migration: its modes, its rollouts and its report. Rules may name the ids in `operations`. */
 export function addMigration(app: FastifyInstance, sources: MigrationSources, operations: readonly string[]): void {
   const { report } = sources
   addModes(app, sources, operations)
+  addRollouts(app, sources)
   app.get('/evidence', async () => report.evidence())
   app.get('/clients', async () => report.clients())
   app.get('/comparisons', async ({ query }) => {

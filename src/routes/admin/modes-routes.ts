@@ -9,10 +9,10 @@ import type { ModesState } from '../../modes/modes-state.ts'
 import { isObject } from '../../tables/json.ts'
 import { sendError } from '../send-answer.ts'
 import type { ActorOf } from './actor-of.ts'
-import { ifMatch } from './if-match.ts'
+import { ifMatch, MALFORMED } from './if-match.ts'
 
 export interface ModesSources {
-  readonly modes: Pick<Modes, 'state' | 'change'>
+  readonly modes: Pick<Modes, 'state' | 'change' | 'rollouts'>
   readonly report: Pick<MigrationReport, 'openCircuits'>
   readonly actorOf: ActorOf
 }
@@ -27,8 +27,9 @@ export function addModes(app: FastifyInstance, { modes, report, actorOf }: Modes
   const tagNow = () => `"${boot}-${modes.state().version}"`
   const answer = (reply: FastifyReply, added: object) => {
     const { rules, version, by, at } = modes.state()
+    const rollouts = modes.rollouts()
     reply.header('etag', tagNow())
-    return { ...rules, ...added, version, changed: { at: new Date(at).toISOString(), by } }
+    return { ...rules, ...(rollouts.length > 0 && { rollouts }), ...added, version, changed: { at: new Date(at).toISOString(), by } }
   }
   app.get('/modes', async (_, reply) => {
     const circuits = report.openCircuits()
@@ -45,8 +46,6 @@ export function addModes(app: FastifyInstance, { modes, report, actorOf }: Modes
   })
 }
 
-const MALFORMED = new ApiError('INVALID_ARGUMENT', 'If-Match must be * or the etag of GET /modes, with its quotes')
-
 /** google.rpc has no code for 412; the status says it. */
 function changedBefore({ version, by, at }: ModesState): ApiError {
   const when = new Date(at).toISOString()
@@ -54,7 +53,7 @@ function changedBefore({ version, by, at }: ModesState): ApiError {
 }
 
 /** What answers add to the rules, and a PUT ignores, so that an answer can be changed and sent back. */
-const ADDED: ReadonlySet<string> = new Set(['circuits', 'warnings', 'version', 'changed'])
+const ADDED: ReadonlySet<string> = new Set(['circuits', 'rollouts', 'warnings', 'version', 'changed'])
 
 function rulesIn(body: unknown): unknown {
   return isObject(body) ? Object.fromEntries(Object.entries(body).filter(([member]) => !ADDED.has(member))) : body

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from '../../errors/api-error.ts'
+import type { Modes } from '../../modes/modes.ts'
+import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
+import { ROLLOUT_COMMANDS } from '../../modes/rollout/steer.ts'
+import { nearest } from '../../tables/nearest.ts'
+import { sendError } from '../send-answer.ts'
+import type { ActorOf } from './actor-of.ts'
+import { ifMatch, MALFORMED } from './if-match.ts'
+
+export interface RolloutSources {
+  readonly modes: Pick<Modes, 'rollouts' | 'steer' | 'state'>
+  readonly actorOf: ActorOf
+}
+
+/**
+ * Adds `GET /rollouts` and `POST /rollouts/NAME/COMMAND`, which needs no body and answers with the new status. The entity tag of an answer
+ * changes with the rules and whenever a rollout moves, so that a POST with `If-Match` does not promote what has moved on meanwhile.
+ */
+export function addRollouts(app: FastifyInstance, { modes, actorOf }: RolloutSources): void {
+  const boot = randomBytes(6).toString('hex')
+  const tagNow = () => {
+    const moves = modes.rollouts().map(({ name, phase, step, since }) => [name, phase, step, since])
+    const hash = createHash('sha256').update(JSON.stringify([boot, modes.state().version, moves]))
+    return `"${hash.digest('hex').slice(0, 16)}"`
+  }
+  app.get('/rollouts', async (_, reply) => {
+    reply.header('etag', tagNow())
+    return modes.rollouts()
+  })
+  for (const command of ROLLOUT_COMMANDS) {
+    app.post<{ readonly Params: { readonly name: string } }>(`/rollouts/:name/${command}`, async (request, reply) => {
+      const { name } = request.params
+      findRollout(modes.rollouts(), name)
+      const condition = ifMatch(request.headers['if-match'], tagNow())
+      if (condition === 'malformed') throw MALFORMED
+      if (condition === 'failed') return sendError(reply.header('etag', tagNow()), MOVED_ON, 412)
+      const problem = modes.steer(name, command, actorOf(request))
+      if (problem !== undefined) throw new ApiError('FAILED_PRECONDITION', problem)
+      reply.header('etag', tagNow())
+      return findRollout(modes.rollouts(), name)
+    })
+  }
+}
+
+/** google.rpc has no code for 412; the status says it. */
+const MOVED_ON = new ApiError('FAILED_PRECONDITION', 'a rollout or the modes have moved on meanwhile; read GET /rollouts again')
+
+function findRollout(rollouts: readonly RolloutStatus[], name: string): RolloutStatus {
+  const found = rollouts.find((one) => one.name === name)
+  if (found) return found
+  throw new ApiError('NOT_FOUND', `there is no rollout ${JSON.stringify(name)}; ${hintOf(name, rollouts)}`)
+}
+
+function hintOf(name: string, rollouts: readonly RolloutStatus[]): string {
+  if (rollouts.length === 0) return 'no rule has one'
+  const near = nearest(
+    name,
+    rollouts.map((one) => one.name),
+  )
+  return near === undefined ? 'GET /rollouts lists them' : `did you mean ${JSON.stringify(near)}?`
+}

@@ -1,5 +1,6 @@
 import type { Client } from '../diff/clients/client.ts'
 import type { Replica } from '../diff/cutover/replicas.ts'
+import type { RolloutOutlook } from '../diff/cutover/rollout-outlook.ts'
 import type { EvidenceReport } from '../modes/migration-report.ts'
 import { isObject } from '../tables/json.ts'
 import { type AdminPort, adminPort } from './admin-port.ts'
@@ -25,9 +26,15 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   const clients = 'problem' in evidence ? evidence : await ask<readonly Client[]>('/clients', admin)
   if ('problem' in evidence) return { admin, problem: evidence.problem }
   if ('problem' in clients) return { admin, problem: clients.problem }
+  const rollouts = await ask<readonly RolloutOutlook[]>('/rollouts', admin)
+  if ('problem' in rollouts) return { admin, problem: rollouts.problem }
   const { operations, traffic, strangers, uncounted, circuits } = evidence
-  const isWhole = Array.isArray(operations) && Array.isArray(clients) && [traffic, strangers, circuits].every(isObject)
+  const isWhole =
+    Array.isArray(operations) && Array.isArray(clients) && Array.isArray(rollouts) && [traffic, strangers, circuits].every(isObject)
   if (!isWhole) return { admin, problem: `${admin} answers, but not as the admin port of this version of Crosswalk.` }
   const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
-  return { admin, replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open) } }
+  return {
+    admin,
+    replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open), rollouts },
+  }
 }

@@ -15,6 +15,8 @@ export interface CutoverAnswer extends CutoverVerdict {
   readonly strangers: Readonly<Record<string, number>>
   /** Operations whose clients reached more than one proxy. */
   readonly shared: readonly string[]
+  /** Rollouts of these operations that are not done, in sentences. */
+  readonly rollouts: readonly string[]
   /** What the answer takes for granted, in sentences. */
   readonly assumptions: readonly string[]
 }
@@ -33,7 +35,7 @@ export function assumptionsOf(
 }
 
 /** Writes the answer as lines for a terminal: every operation, what limits the answer, and the answer itself. */
-export function cutoverLines({ ready, operations, reasons, asked, strangers, assumptions }: CutoverAnswer): readonly string[] {
+export function cutoverLines({ ready, operations, reasons, asked, strangers, rollouts, assumptions }: CutoverAnswer): readonly string[] {
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
   const unit = inTheWay.some(({ needed = 0 }) => needed > 0) ? ` ${OBSERVATION}` : ''
@@ -43,6 +45,7 @@ export function cutoverLines({ ready, operations, reasons, asked, strangers, ass
     ...inTheWay.map(lineOf),
     ...unknown,
     ...notCounted(strangers),
+    ...rollouts,
     ...assumptions,
     ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length, unit)),
   ]

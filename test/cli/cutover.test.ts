@@ -54,6 +54,19 @@ describe('cutover', () => {
     expect(report).toMatchObject({ ready: false, reasons: [expect.stringContaining('circuit is open')] })
   })
 
+  it('tells the rollouts of what is judged', async () => {
+    await cleanReads(stage)
+    const canary = (name: string) => ({ mode: 'diff-v2', rollout: { name, steps: [{ percent: 1, hold: '1h' }] } })
+    const rule = (name: string) => ({ operations: `${name}.*`, mode: 'v1', canary: canary(name) })
+    const body = JSON.stringify({ default: 'diff-v1', rules: [rule('iam'), rule('registry')] })
+    await fetch(`${stage.server.adminUrl}/modes`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
+    const { code, out } = await cutover('--target', '0.15')
+    expect([code, out.split('\n').filter((line) => line.startsWith('Rollout'))]).toEqual([
+      0,
+      ['Rollout iam is running at 1 %: It begins at its first step.'],
+    ])
+  })
+
   it('is ready once the clean evidence meets the target', async () => {
     await cleanReads(stage)
     expect(await cutover('--target', '0.15')).toMatchObject({

@@ -2,6 +2,7 @@ import { mappings } from '../../../mappings/index.ts'
 import { judgeCutover, TARGET } from '../../diff/cutover/cutover.ts'
 import { type CutoverScope, inScope } from '../../diff/cutover/cutover-scope.ts'
 import { joinReplicas } from '../../diff/cutover/replicas.ts'
+import { rolloutSentences } from '../../diff/cutover/rollout-outlook.ts'
 import { withV1Values } from '../../tables/operations/v1-values.ts'
 import { adminFlags } from '../admin-port.ts'
 import { type AskedReplica, askReplicas } from '../ask-replicas.ts'
@@ -80,6 +81,10 @@ function answerOf(
     asked: asked.map(({ admin, problem }) => ({ admin, ...(problem !== undefined && { problem }) })),
     strangers: Object.fromEntries(strangers),
     shared: known.shared,
+    rollouts: rolloutSentences(
+      verdict.operations.map(({ operation }) => operation),
+      known.rollouts,
+    ),
     assumptions: assumptionsOf(scope, asked, known),
   }
 }

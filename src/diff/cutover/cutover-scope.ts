@@ -10,7 +10,7 @@ export interface CutoverScope {
   readonly clients: readonly string[]
 }
 
-type Seen = Pick<Replicas, 'evidence' | 'traffic' | 'clients' | 'strangers' | 'openCircuits'>
+type Seen = Pick<Replicas, 'evidence' | 'traffic' | 'clients' | 'strangers' | 'openCircuits' | 'rollouts'>
 
 /**
  * Leaves out what is beyond the scope. Traffic is known by client, evidence by operation only: with clients in the scope, their calls

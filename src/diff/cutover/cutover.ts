@@ -4,6 +4,7 @@ import { createUseOf } from '../clients/uses.ts'
 import type { OperationEvidence } from '../evidence/evidence.ts'
 import { percent } from '../percent.ts'
 import { type ClientCalls, type OperationVerdict, type Standing, verdictOf } from './operation-verdict.ts'
+import { type RolloutOutlook, turnedBackReason } from './rollout-outlook.ts'
 
 /** The usual target: 0.1 % wrong answers. */
 export const TARGET = 0.001
@@ -24,6 +25,8 @@ export interface CutoverQuestion {
   readonly clients: readonly ClientUses[]
   /** Why each open circuit opened, by operation id. Records do not tell the present state. */
   readonly openCircuits?: ReadonlyMap<string, string>
+  /** The rollouts of the proxies that were asked. Records do not tell them either. */
+  readonly rollouts?: readonly RolloutOutlook[]
   readonly operations: readonly Operation[]
 }
 
@@ -39,14 +42,15 @@ export interface CutoverVerdict {
 
 /** Judges whether every operation with traffic can move to v2. */
 export function judgeCutover(question: CutoverQuestion): CutoverVerdict {
-  const { target, withoutV1, evidence, traffic, clients, openCircuits, operations } = question
+  const { target, withoutV1, evidence, traffic, clients, openCircuits, rollouts = [], operations } = question
   const useOf = createUseOf(operations)
   const seen = new Map(evidence.map((one) => [one.operation, one]))
   const callers = callersOf(clients)
   const ids = [...new Set([...traffic.keys(), ...seen.keys()])].sort()
   const verdicts = ids.map((id) => {
     const calls = { calls: traffic.get(id) ?? 0, clients: callers.get(id) ?? [] }
-    const known = { use: useOf(id), evidence: seen.get(id), openCircuit: openCircuits?.get(id) }
+    const stops = { openCircuit: openCircuits?.get(id), turnedBack: turnedBackReason(id, rollouts) }
+    const known = { use: useOf(id), evidence: seen.get(id), ...stops }
     return verdictOf({ id, ...known, ...calls }, { target, withoutV1 })
   })
   const inTheWay = verdicts.filter(({ blocks }) => blocks).map(({ reason }) => reason)

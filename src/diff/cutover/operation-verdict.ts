@@ -41,6 +41,8 @@ export interface OperationCase extends Pick<OperationVerdict, 'calls' | 'clients
   readonly evidence: OperationEvidence | undefined
   /** Why its circuit is open now, if it is. */
   readonly openCircuit: string | undefined
+  /** Why a rollout of it turned back, if one did. */
+  readonly turnedBack: string | undefined
 }
 
 interface Aim {
@@ -49,15 +51,16 @@ interface Aim {
 }
 
 export function verdictOf(one: OperationCase, aim: Aim): OperationVerdict {
-  const { id, use, evidence, openCircuit, calls, clients } = one
+  const { id, use, evidence, openCircuit, turnedBack, calls, clients } = one
   const seen = { operation: id, calls, clients, ...(evidence && { evidence }) }
   if (use?.kind === 'v1-only') {
     return { ...seen, standing: 'v1-only', blocks: aim.withoutV1, reason: v1OnlyReason(one, use, aim), needed: undefined }
   }
-  if (openCircuit !== undefined) {
+  const stop = openCircuit === undefined ? turnedBack : `circuit is open. ${openCircuit}.`
+  if (stop !== undefined) {
     // A week of clean evidence outweighs the last minutes, in which v2 may have broken.
     const isInside = evidence === undefined || standingOf(evidence, aim.target) === 'inside'
-    const reason = `${isInside ? `${id}: its` : `${reasonOf(evidence, aim.target)} Its`} circuit is open. ${openCircuit}.`
+    const reason = `${isInside ? `${id}: its` : `${reasonOf(evidence, aim.target)} Its`} ${stop}`
     return { ...seen, standing: 'outside', blocks: true, reason, needed: moreNeeded(evidence ?? noEvidence(id), aim.target) }
   }
   if (use?.readBack && !isReadBack(use.readBack) && !isFailing(evidence, aim.target)) {

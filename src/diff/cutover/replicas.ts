@@ -2,6 +2,7 @@ import { figuresOf, type OperationEvidence } from '../evidence/evidence.ts'
 import { addCounts } from '../evidence/operation-counts.ts'
 import type { UncomparedCounts } from '../evidence/uncompared.ts'
 import type { ClientUses } from './cutover.ts'
+import type { RolloutOutlook } from './rollout-outlook.ts'
 
 /** What one proxy knows of a migration. */
 export interface Replica {
@@ -15,6 +16,7 @@ export interface Replica {
   readonly uncounted: number
   /** Why each open circuit opened, by operation id. */
   readonly openCircuits: Readonly<Record<string, string>>
+  readonly rollouts: readonly RolloutOutlook[]
 }
 
 /** What several proxies know together. */
@@ -24,6 +26,8 @@ export interface Replicas {
   readonly strangers: ReadonlyMap<string, number>
   readonly clients: readonly ClientUses[]
   readonly openCircuits: ReadonlyMap<string, string>
+  /** Every replica runs its own. */
+  readonly rollouts: readonly RolloutOutlook[]
   /** Operations with clients that more than one replica saw, or may have seen. */
   readonly shared: readonly string[]
 }
@@ -48,6 +52,7 @@ export function joinReplicas(replicas: readonly Replica[]): Replicas {
     strangers: sums(replicas.map(({ strangers }) => Object.entries(strangers))),
     clients: joinedClients(replicas),
     openCircuits: new Map(replicas.flatMap((one) => Object.entries(one.openCircuits))),
+    rollouts: replicas.flatMap(({ rollouts }) => rollouts),
     shared,
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CutoverQuestion, judgeCutover } from '../../../src/diff/cutover/cutover.ts'
+import { rolloutSentences } from '../../../src/diff/cutover/rollout-outlook.ts'
 import { createEvidence, moreNeeded } from '../../../src/diff/evidence/evidence.ts'
 import type { ComparisonOutcome } from '../../../src/diff/judge/judge.ts'
 import { operations } from '../given.ts'
@@ -78,9 +79,30 @@ describe('the cutover', () => {
     expect(judge([[1, 'error']], {}, { openCircuits }).reasons[0]).toMatch(/^registry.repos.list: 0 mis.+ Its circuit is open\. errors: /)
   })
 
+  it('is not reached by an operation whose rollout turned back, however good the evidence', () => {
+    const back = { name: 'repos', operations: ['registry.*'], phase: 'turned-back', percent: 0, reason: 'the circuit opened' }
+    expect(judge([[1_000]], {}, { rollouts: [back] })).toMatchObject({
+      ready: false,
+      reasons: ['registry.repos.list: its rollout repos turned back. the circuit opened.'],
+    })
+    expect(judge([[1_000]], {}, { rollouts: [{ ...back, operations: ['iam.*'] }] }).ready).toBe(true)
+    expect(judge([[1_000]], {}, { rollouts: [{ ...back, phase: 'running' }] }).ready).toBe(true)
+  })
+
   it('is not reached by races alone', () => {
     expect(judge([[10_000, 'race']]).operations[0]?.standing).toBe('inconclusive')
   })
+})
+
+it('tells the rollouts of the operations that are not done', () => {
+  const rollout = { name: 'repos', operations: ['registry.*'], phase: 'paused', percent: 10, reason: 'it waits' }
+  const told = (...phases: readonly string[]) =>
+    rolloutSentences(
+      [LIST],
+      phases.map((phase) => ({ ...rollout, phase })),
+    )
+  expect(told('done', 'turned-back', 'paused', 'paused')).toEqual(['Rollout repos is paused at 10 %: it waits.'])
+  expect(rolloutSentences(['iam.groups.list'], [rollout])).toEqual([])
 })
 
 describe('a write that no read can show', () => {

@@ -20,7 +20,7 @@ function replica({ caller, outcomes, operation = LIST, ...members }: Told): Repl
     for (let nth = 0; nth < count; nth++) all.observe({ operation, caller, shape: `${outcome}-${nth}`, outcome })
   }
   const clients = [{ caller, operations: [{ operation, calls: 10 }] }]
-  const counts = { traffic: { [operation]: 10 }, strangers: { [operation]: 1 }, uncounted: 0, openCircuits: {} }
+  const counts = { traffic: { [operation]: 10 }, strangers: { [operation]: 1 }, uncounted: 0, openCircuits: {}, rollouts: [] }
   return { evidence: all.all(), clients, ...counts, ...members }
 }
 

@@ -13,7 +13,7 @@ import { NEEDS_V1 } from './modes/modes-state.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
-import { declarationsWith } from './server/declarations.ts'
+import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, reportOf } from './server/migration.ts'
 import { createProxy } from './server/proxy.ts'
@@ -46,23 +46,15 @@ export interface Server {
  * It logs to standard error unless another logger is given. Spans are sent only with `tracing`, which the server closes.
  */
 export function createServer(config: Config, mappings: readonly Mapping[], log: Logger = createLog(config), tracing?: Tracing): Server {
-  const v2 = config['upstream.v2']
-  if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
-  if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
-  checkMappings(mappings)
-  const declared = declarationsWith(
-    config['diff.ignore'],
-    mappings.flatMap(({ operations }) => operations),
-  )
-  if ('problem' in declared) throw new Error(declared.problem)
-  const { declarations } = declared
+  const { v2, declarations } = checked(config, mappings)
   const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log })
   const ask: Ping = (service, base) => ping(pool, service, base)
   const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
-  const metrics = createMetrics({ pool, report: migration.report, health, expiry: certificate && expiryOf(certificate) })
+  const { report, modes, onNote } = migration
+  const metrics = createMetrics({ pool, report, modes, onNote, health, expiry: certificate && expiryOf(certificate) })
   const proxy = createProxy(config, v2, mappings, { pool, certificate, migration, metrics, log, tracing })
   let closing = false
   const readiness = createReady(health, () => closing)
@@ -116,4 +108,19 @@ export function createServer(config: Config, mappings: readonly Mapping[], log: 
       return urlOf(admin.server, 'http')
     },
   }
+}
+
+/** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
+function checked(
+  config: Config,
+  mappings: readonly Mapping[],
+): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[] } {
+  const v2 = config['upstream.v2']
+  if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
+  if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
+  checkMappings(mappings)
+  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const declared = declarationsWith(config['diff.ignore'], operations)
+  if ('problem' in declared) throw new Error(declared.problem)
+  return { v2, declarations: declared.declarations }
 }

@@ -36,6 +36,8 @@ export interface MigrationSettings
   readonly v1?: { readonly ask: AskV1; readonly askForDiff: AskV1 } | undefined
   /** Reads of v2 that are not shared with those of clients. */
   readonly unsharedReads: UnsharedReads
+  /** Reports a defect of Crosswalk. */
+  readonly warn: (text: string) => void
   readonly translate: TranslateSettings
   readonly declarations: readonly Declaration[]
   readonly queue: QueueSettings

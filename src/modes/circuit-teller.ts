@@ -15,17 +15,15 @@ export interface CircuitTeller {
 interface TellerParts {
   readonly circuit: Circuit
   readonly note: Notes['note']
-  readonly warn: (text: string) => void
 }
 
-/** Creates a teller that notes every circuit that opens or closes, and warns of it. */
-export function createCircuitTeller({ circuit, note, warn }: TellerParts): CircuitTeller {
+/** Creates a teller that notes every circuit that opens or closes. */
+export function createCircuitTeller({ circuit, note }: TellerParts): CircuitTeller {
   const turned = (operation: string, state: CircuitState | undefined) => {
     if (!state) return
     const isOpen = state.state === 'open'
     const [from, to] = isOpen ? ['closed', 'open'] : ['open', 'closed']
     note({ what: isOpen ? 'circuit' : 'circuit-closed', text: state.reason, operation, by: { source: 'circuit' }, from, to })
-    warn(`the circuit of ${operation} is ${isOpen ? 'open, its canary share is 0' : 'closed again'}: ${state.reason}`)
   }
   const answered = (operation: string, failed: boolean) => turned(operation, circuit.answered(operation, failed))
   return {

@@ -63,8 +63,6 @@ export interface JournalSettings {
   readonly now: () => number
   /** Share of the requests of an open circuit that are compared, 0–100. If it is not 0, comparisons may close the circuit. */
   readonly probePercent: number
-  /** Reports what an operator must know at once. */
-  readonly warn: (text: string) => void
 }
 
 export function createJournal(settings: JournalSettings): Journal {
@@ -87,7 +85,7 @@ export function createJournal(settings: JournalSettings): Journal {
     return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects), ...chosen }
   }
   const notes = createNotes(recorder, now)
-  const teller = createCircuitTeller({ circuit, note: notes.note, warn: settings.warn })
+  const teller = createCircuitTeller({ circuit, note: notes.note })
   return {
     evidence,
     inventory,

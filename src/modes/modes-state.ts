@@ -45,8 +45,11 @@ export function createModesState(initial: ModeRules, { journal, rollouts, hasV1,
       if (!hasV1 && needV1(rules)) return NEEDS_V1
       const [from, to] = [describeRules(state.rules), describeRules(rules)]
       state = { rules, version: state.version + 1, by, at: now() }
-      journal.circuit.closeAll()
+      const closed = journal.circuit.closeAll()
       journal.note({ what: 'modes', text: `${describeActor(by)}: ${to}`, by, from, to, version: state.version })
+      for (const operation of closed) {
+        journal.note({ what: 'circuit-closed', text: 'the modes changed', operation, by, from: 'open', to: 'closed' })
+      }
       rollouts.change(rules, by)
       select = compiled()
       return undefined

@@ -12,6 +12,7 @@ import type { Mapping } from '../tables/operations/operation.ts'
 import { createAskV1 } from '../upstream/ask-v1.ts'
 import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import type { DescribedDeclaration } from './declarations.ts'
+import { logNotes } from './note-log.ts'
 
 interface AskCarriers {
   readonly pool: Agent
@@ -30,7 +31,7 @@ export function assembleMigration(
 ): Migration {
   const base = config['upstream.v1']
   const settings = migrationSettings(config)
-  return createMigration({
+  const migration = createMigration({
     ...settings,
     operations: mappings.flatMap(({ operations }) => operations),
     declarations,
@@ -47,6 +48,8 @@ export function assembleMigration(
     random: Math.random,
     warn: (text) => log.warn(text),
   })
+  migration.onNote(logNotes(log))
+  return migration
 }
 
 /** Collects the data of the report page from every recorded entry, and says what is in force. */

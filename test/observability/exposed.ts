@@ -37,6 +37,18 @@ export interface Panel {
   readonly targets?: readonly { readonly expr: string }[]
 }
 
+const dashboard = () => JSON.parse(readFileSync('docker/grafana-dashboard.json', 'utf8'))
+
 export function panels(): readonly Panel[] {
-  return JSON.parse(readFileSync('docker/grafana-dashboard.json', 'utf8')).panels
+  return dashboard().panels
+}
+
+/** An event that is drawn across every panel. */
+export interface DrawnEvent {
+  readonly name: string
+  readonly expr: string
+}
+
+export function drawnEvents(): readonly DrawnEvent[] {
+  return dashboard().annotations.list
 }

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { configWith } from '../../src/config.ts'
 import { startProxy } from '../stage/proxy.ts'
-import { alerts, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
+import { alerts, drawnEvents, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
 import { hasPromtool, promtool } from './promtool.ts'
 
 const GUIDE = readFileSync('docs/operations.md', 'utf8')
@@ -56,6 +56,11 @@ describe('the dashboard', () => {
     expect(unknown(expressions)).toEqual([])
     const shown = new Set(expressions.flatMap(metricsIn))
     expect([...exposed].filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  it('draws changes of modes, circuits and rollouts across its panels', () => {
+    expect(drawnEvents().map(({ name }) => name)).toEqual(['Modes', 'Circuits', 'Rollouts'])
+    expect(drawnEvents().flatMap(({ expr }) => metricsIn(expr))).toEqual(Array(3).fill('crosswalk_notes_total'))
   })
 
   it('describes each panel', () => {
@@ -113,7 +118,7 @@ describe.runIf(hasPromtool())('promtool', () => {
   it('accepts every expression of the dashboard', () => {
     const folder = mkdtempSync(join(tmpdir(), 'crosswalk-dashboard-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
-    const expressions = panels().flatMap(expressionsOf)
+    const expressions = [...panels().flatMap(expressionsOf), ...drawnEvents().map(({ expr }) => expr)]
     const rules = expressions.map((expr, at) => ({
       record: `panel:${at}`,
       expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'crosswalk'),

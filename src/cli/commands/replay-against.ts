@@ -87,7 +87,6 @@ async function compare(
     recorder,
     now: Date.now,
     probePercent: 0,
-    warn: () => {},
   })
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({

@@ -36,8 +36,8 @@ export interface Circuit {
   isOpen(operation: string): boolean
   /** The states of all operations that were counted. */
   all(): ReadonlyMap<string, CircuitState>
-  /** Closes every open circuit and drops its counts. */
-  closeAll(): void
+  /** Closes every open circuit and drops its counts. Returns their operations. */
+  closeAll(): readonly string[]
 }
 
 interface Watched {
@@ -85,7 +85,9 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
     isOpen: (operation) => known.get(operation)?.opened !== undefined,
     all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
     closeAll() {
-      for (const [operation, { opened }] of known) if (opened) known.delete(operation)
+      const open = [...known].flatMap(([operation, { opened }]) => (opened ? operation : []))
+      for (const operation of open) known.delete(operation)
+      return open
     },
   }
 }

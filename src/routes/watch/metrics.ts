@@ -8,6 +8,7 @@ import type { Health } from '../../upstream/health.ts'
 import type { Refused } from '../lifetime/admission.ts'
 import { createDurations } from './histogram.ts'
 import { watchMigration } from './migration-metrics.ts'
+import { type ModesMetricsSources, watchModes } from './modes-metrics.ts'
 import { outcomeOf } from './outcome.ts'
 import { watchProcess } from './process-metrics.ts'
 import { createRequestCounters } from './request-counters.ts'
@@ -36,7 +37,7 @@ export interface Metrics {
 export type Carrier = 'native' | 'v1' | 'grpc'
 
 /** The sources that are read when the metrics are. */
-export interface MetricsSources {
+export interface MetricsSources extends ModesMetricsSources {
   readonly pool: Agent
   readonly report: Pick<MigrationReport, 'evidence'>
   readonly health: () => Promise<Health>
@@ -45,7 +46,7 @@ export interface MetricsSources {
 }
 
 /** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ pool, report, health, expiry }: MetricsSources): Metrics {
+export function createMetrics({ pool, report, health, expiry, ...sources }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestCounters(registry)
@@ -59,6 +60,7 @@ export function createMetrics({ pool, report, health, expiry }: MetricsSources):
   watchPool(pool, registers)
   watchHealth(health, registers)
   watchMigration(report, registers)
+  watchModes(sources, registers)
   watchProcess(registers)
   if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers)
   return {

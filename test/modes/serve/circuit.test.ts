@@ -114,8 +114,24 @@ describe('an open circuit', () => {
     await open({})
     const body = JSON.stringify(await modesNow())
     const answer = await fetch(`${stage.server.adminUrl}/modes`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body })
-    expect([answer.status, await answer.json()]).toEqual([200, canary('v1', 'v2')])
-    expect(await modesNow()).toEqual(canary('v1', 'v2'))
+    expect([answer.status, await answer.json()]).toMatchObject([200, { ...canary('v1', 'v2'), version: 2 }])
+    expect(await modesNow()).toMatchObject(canary('v1', 'v2'))
+    expect(await modesNow()).not.toHaveProperty('circuits')
+  })
+
+  it('is one log line, which says what opened or closed it', async () => {
+    await open({})
+    await stage.setModes(canary('v1', 'v2'))
+    const lines = stage.server.log.filter(({ what }) => what !== undefined).map(({ time: _, ...line }) => line)
+    const operation = 'iam.groups.list'
+    expect(lines).toMatchObject([
+      { level: 40, what: 'circuit', operation, by: { source: 'circuit' }, from: 'closed', to: 'open' },
+      { level: 30, what: 'modes', by: { source: 'file', path: 'test' }, version: 2 },
+      { level: 40, what: 'circuit-closed', operation, by: { source: 'file', path: 'test' }, from: 'open', to: 'closed' },
+    ])
+    const metrics = await (await fetch(`${stage.server.adminUrl}/metrics`)).text()
+    for (const what of ['circuit', 'circuit-closed', 'modes']) expect(metrics).toContain(`crosswalk_notes_total{what="${what}"} 1`)
+    expect(metrics).toContain('crosswalk_modes_version 2')
   })
 
   it('stays open by default, even if v2 is compared and right', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type Actor, describeActor } from '../diff/records/actor.ts'
 import { describeRules, type ModeRules, needV1, readModeRules } from './choose/rules.ts'
 import { createSelect, type Select } from './choose/select.ts'
@@ -9,6 +10,8 @@ export interface ModesState {
   readonly rules: ModeRules
   /** 1 at the start; each change adds 1. */
   readonly version: number
+  /** Tells this version from those of every other process, which count from 1 too. */
+  readonly tag: string
   /** What made the last change, and when, in milliseconds since 1970. */
   readonly by: Actor
   readonly at: number
@@ -31,7 +34,8 @@ interface StateParts {
 }
 
 export function createModesState(initial: ModeRules, { journal, rollouts, hasV1, now }: StateParts): ModesStateHolder {
-  let state: ModesState = { rules: initial, version: 1, by: { source: 'start' }, at: now() }
+  const boot = randomBytes(6).toString('hex')
+  let state: ModesState = { rules: initial, version: 1, tag: `${boot}-1`, by: { source: 'start' }, at: now() }
   const compiled = () => createSelect(rollouts.inForce(state.rules))
   let select = compiled()
   rollouts.onMove(() => {
@@ -44,7 +48,8 @@ export function createModesState(initial: ModeRules, { journal, rollouts, hasV1,
       if ('problem' in rules) return rules.problem
       if (!hasV1 && needV1(rules)) return NEEDS_V1
       const [from, to] = [describeRules(state.rules), describeRules(rules)]
-      state = { rules, version: state.version + 1, by, at: now() }
+      const version = state.version + 1
+      state = { rules, version, tag: `${boot}-${version}`, by, at: now() }
       const closed = journal.circuit.closeAll()
       journal.note({ what: 'modes', text: `${describeActor(by)}: ${to}`, by, from, to, version: state.version })
       for (const operation of closed) {

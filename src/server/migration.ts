@@ -63,8 +63,16 @@ export function reportOf(
   const v1First = emulated === 'v1-first' ? operations.filter((one) => one.kind === 'emulated' && isRead(one)).map(({ id }) => id) : []
   const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
   follow(reporter.add)
+  const startedAt = Date.now()
   return () => {
-    const inForce = { ...modes.state(), circuits: report.openCircuits(), v1First, hasV1: v1 !== undefined }
+    const inForce = {
+      ...modes.state(),
+      startedAt,
+      rollouts: modes.rollouts(),
+      circuits: report.openCircuits(),
+      v1First,
+      hasV1: v1 !== undefined,
+    }
     return reporter.report({ target: TARGET, now: Date.now(), inForce })
   }
 }

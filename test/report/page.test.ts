@@ -91,7 +91,8 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(await chosen.getAttribute('aria-posinset')).toBe('3')
     await page.keyboard.press('End')
     expect(await chosen.getAttribute('aria-posinset')).toBe(await chosen.getAttribute('aria-setsize'))
-    await page.keyboard.press('Tab')
+    const role = () => page.evaluate("document.activeElement.getAttribute('role')")
+    for (let nth = 0; (await role()) !== 'slider' && nth < 10; nth++) await page.keyboard.press('Tab')
     await page.keyboard.press('ArrowRight')
     expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/comparisons that show it \d+/)
   })
@@ -165,14 +166,16 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   })
 
   it('names its proxy and the token of that proxy in its advice', async () => {
-    const free = await proxy()
-    const guarded = await proxy({ 'admin.token': 'the-token-that-changes' })
+    const modes = { default: 'v1' as const, rules: [], testers: [] }
+    const free = await proxy({ modes })
+    const guarded = await proxy({ modes, 'admin.token': 'the-token-that-changes' })
     const { page } = await open(browser, `${free.adminUrl}/report`)
+    await page.getByText('The default mode is v1, in which nothing is compared.').waitFor()
     await page.getByText(`curl -X PUT ${free.adminUrl}/modes -H 'Content-Type`).waitFor()
     await page.goto(`${guarded.adminUrl}/report`)
     await page.getByLabel('Token').fill('the-token-that-changes')
     await page.getByRole('button', { name: 'Show the report' }).click()
-    await page.getByText(`curl -X PUT ${guarded.adminUrl}/modes -H "Authorization: Bearer $TOKEN"`).waitFor()
+    await page.getByText(`curl -X PUT ${guarded.adminUrl}/modes -H "Authorization: Bearer $ADMIN_TOKEN"`).waitFor()
   })
 
   it.each(['light', 'dark'] as const)('asks for the token of a proxy in %s colours, and keeps it in the tab', async (colorScheme) => {

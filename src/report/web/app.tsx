@@ -2,8 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Report } from '../report.ts'
 import { Brand } from './brand.tsx'
 import { many, time } from './format.ts'
-import { askLive } from './live.ts'
+import { Announcer, LiveMark, LostBanner } from './live/connection.tsx'
+import { type Live, useHeldFocus } from './live/use-live.ts'
 import { Crumbs, Navigation } from './navigation.tsx'
+import { Strip } from './now/strip.tsx'
 import { parseRoute, type Route } from './route.ts'
 import { Clients } from './views/clients.tsx'
 import { Declared } from './views/declared.tsx'
@@ -15,26 +17,27 @@ import { placeOf } from './words.ts'
 
 interface Props {
   readonly report: Report
-  /** Where a running proxy returns the current report. A file has no such address. */
-  readonly live: string | undefined
-  /** Receives a newer report, or null if the proxy asks for a token. */
-  readonly onReport: (report: Report | null) => void
+  /** The link to a running proxy. A file has none. */
+  readonly live: Live | undefined
 }
 
 /** The page: header, navigation, and the view that the address names. */
-export function App({ report, live, onReport }: Props) {
-  const route = useRoute()
+export function App({ report, live }: Props) {
+  const { hash, route } = useRoute()
+  useHeldFocus()
   const title = titleOf(route, report)
   const heading = useRef<HTMLHeadingElement>(null)
   const arrived = useRef(false)
   useEffect(() => {
     document.title = `${title} – Crosswalk report`
+  }, [title])
+  useEffect(() => {
     if (arrived.current) {
       heading.current?.focus()
       window.scrollTo(0, 0)
     }
     arrived.current = true
-  }, [title])
+  }, [hash])
   return (
     <>
       <button type="button" class="skip" onClick={() => heading.current?.focus()}>
@@ -44,15 +47,18 @@ export function App({ report, live, onReport }: Props) {
         <div class="top">
           <Brand />
           <Navigation route={route} report={report} />
-          {live !== undefined && <Refresh live={live} report={report} onReport={onReport} />}
+          {live ? <LiveMark live={live} /> : <p class="live-mark">File of {time(report.generatedAt).slice(0, 16)}</p>}
         </div>
+        {report.now && <Strip now={report.now} />}
       </header>
+      {live && <LostBanner live={live} />}
+      <Announcer report={report} />
       <main id="main">
         <Crumbs route={route} />
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
-        <View route={route} report={report} live={live} />
+        <View route={route} report={report} />
       </main>
       <footer>
         Made {time(report.generatedAt)} from {many(report.read.entries, 'record')}
@@ -63,10 +69,10 @@ export function App({ report, live, onReport }: Props) {
   )
 }
 
-function View({ route, report, live }: { readonly route: Route; readonly report: Report; readonly live: string | undefined }) {
+function View({ route, report }: { readonly route: Route; readonly report: Report }) {
   if (route.view !== 'operation' && route.view !== 'difference') {
     const Plain = PLAIN[route.view]
-    return <Plain report={report} live={live} />
+    return <Plain report={report} />
   }
   const operation = report.operations.find((one) => one.operation === route.operation)
   if (!operation) return <p>This report knows no such operation.</p>
@@ -89,36 +95,12 @@ function titleOf(route: Route, report: Report): string {
 const TITLES = { operations: 'Operations', clients: 'Clients', timeline: 'Timeline', declared: 'Declared differences' }
 
 /** Follows the address, which may change by a link, by the back button or by hand. */
-function useRoute(): Route {
+function useRoute(): { readonly hash: string; readonly route: Route } {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const follow = () => setHash(location.hash)
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
-  return parseRoute(hash)
-}
-
-interface RefreshProps extends Props {
-  readonly live: string
-}
-
-function Refresh({ live, report, onReport }: RefreshProps) {
-  const [said, say] = useState('')
-  const refresh = async () => {
-    try {
-      onReport((await askLive(live)) ?? null)
-      say('')
-    } catch (error) {
-      say(`Not refreshed: ${(error as Error).message}`)
-    }
-  }
-  return (
-    <p class="refresh">
-      <span role="status">{said || `As of ${time(report.generatedAt).slice(11)}`}</span>
-      <button type="button" onClick={() => void refresh()}>
-        Refresh
-      </button>
-    </p>
-  )
+  return { hash, route: parseRoute(hash) }
 }

@@ -38,3 +38,8 @@ export function duration(ms: number): string {
 export function milliseconds(ms: number): string {
   return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`
 }
+
+/** `5 %`, `0.5 %`: a share that a person chose. */
+export function percentText(percent: number): string {
+  return `${percent} %`
+}

@@ -5,4 +5,4 @@ import './style.css'
 
 const root = document.getElementById('app')
 const data = document.getElementById('report')
-if (root && data) render(<Page first={JSON.parse(data.textContent ?? '') as Report | null} live={data.dataset.live} />, root)
+if (root && data) render(<Page first={JSON.parse(data.textContent ?? '') as Report | null} address={data.dataset.live} />, root)

@@ -15,6 +15,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   race: 'M3.5 6H12.5M9.5 3.5 12.5 6M12.5 10.5H3.5M6.5 13 3.5 10.5',
   noise: 'M2.5 8 5 4.5 8 11.5 11 4.5 13.5 8',
   declared: 'M4 4.5H12M4 8H12M4 11.5H9',
+  circuit: 'M2 10.5H5.5L11 5.5M10.5 10.5H14',
 }
 
 /** Shows a verdict as an icon and a word, so that neither colour nor shape is needed to read it. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { describeActor } from '../../diff/records/actor.ts'
 import { ApiError } from '../../errors/api-error.ts'
@@ -22,9 +21,7 @@ export interface ModesSources {
  * somebody else changed the rules meanwhile. Rules may name the ids in `operations`.
  */
 export function addModes(app: FastifyInstance, { modes, report, actorOf }: ModesSources, operations: readonly string[]): void {
-  // A process that starts anew counts from 1 again, so its tags must differ from those of the process before.
-  const boot = randomBytes(6).toString('hex')
-  const tagNow = () => `"${boot}-${modes.state().version}"`
+  const tagNow = () => `"${modes.state().tag}"`
   const answer = (reply: FastifyReply, added: object) => {
     const { rules, version, by, at } = modes.state()
     const rollouts = modes.rollouts()

@@ -1,26 +1,27 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Report } from '../../report.ts'
 import { Brand } from '../brand.tsx'
-import { askLive, hasToken, keepToken } from '../live.ts'
+import { createAsk, hasToken, keepToken } from '../live/ask-live.ts'
 
 interface Props {
-  readonly live: string
+  /** Where the proxy returns the report. */
+  readonly address: string
   readonly onReport: (report: Report) => void
 }
 
 /** Guards the report of a proxy that asks for a token. It tries the token of the tab, then asks for another. */
-export function Gate({ live, onReport }: Props) {
+export function Gate({ address, onReport }: Props) {
   const [said, say] = useState('')
   const input = useRef<HTMLInputElement>(null)
   const ask = useCallback(async () => {
     try {
-      const report = await askLive(live)
-      if (report) onReport(report)
+      const answer = await createAsk(address)()
+      if (answer.kind === 'report') onReport(answer.report)
       else say('The proxy does not know this token.')
     } catch (error) {
       say(`Not shown: ${(error as Error).message}`)
     }
-  }, [live, onReport])
+  }, [address, onReport])
   useEffect(() => {
     document.title = 'Token – Crosswalk report'
     input.current?.focus()

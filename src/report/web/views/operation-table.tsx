@@ -8,6 +8,7 @@ import type { OperationReport, Report } from '../../report.ts'
 import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'
 import { Sparkline } from '../charts/sparkline.tsx'
 import { count, many } from '../format.ts'
+import { Badges } from '../now/badges.tsx'
 import { hashOf } from '../route.ts'
 import { StandingChip } from '../verdict.tsx'
 import { STANDING_ORDER, STANDINGS } from '../words.ts'
@@ -46,7 +47,7 @@ export function OperationTable({ report }: { readonly report: Report }) {
           </thead>
           <tbody>
             {shown.map((one) => (
-              <Row key={one.operation} one={one} target={report.target} />
+              <Row key={one.operation} one={one} report={report} />
             ))}
           </tbody>
         </table>
@@ -59,7 +60,7 @@ export function OperationTable({ report }: { readonly report: Report }) {
   )
 }
 
-function Row({ one, target }: { readonly one: OperationReport; readonly target: number }) {
+function Row({ one, report: { target, now } }: { readonly one: OperationReport; readonly report: Report }) {
   const wrong = wrongOf(one)
   return (
     <tr>
@@ -70,7 +71,7 @@ function Row({ one, target }: { readonly one: OperationReport; readonly target: 
         <a href={hashOf({ view: 'operation', operation: one.operation })}>{one.operation}</a>
         <span class="quiet below">
           {many(Math.max(one.calls, one.comparisons), 'request')}
-          {one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
+          {now ? <Badges operation={one.operation} now={now} /> : one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
         </span>
       </th>
       <td class="plot">

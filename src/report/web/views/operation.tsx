@@ -8,6 +8,7 @@ import { Lanes } from '../charts/lanes.tsx'
 import { notesOf } from '../charts/markers.tsx'
 import { outcomeLanes } from '../charts/outcome-lanes.ts'
 import { count, many } from '../format.ts'
+import { Badges } from '../now/badges.tsx'
 import { StandingChip } from '../verdict.tsx'
 import { Differences, type OperationProps } from './differences.tsx'
 import { Latency } from './latency.tsx'
@@ -18,7 +19,8 @@ export function OperationView({ operation, report }: OperationProps) {
   return (
     <>
       <p class="lead">
-        <StandingChip of={operation.standing} /> {operation.reason.replace(`${operation.operation}: `, '')}
+        {report.now && <Badges operation={operation.operation} now={report.now} />} <StandingChip of={operation.standing} />{' '}
+        {operation.reason.replace(`${operation.operation}: `, '')}
       </p>
       <Counts operation={operation} />
       <Differences operation={operation} report={report} />

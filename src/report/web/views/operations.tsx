@@ -14,13 +14,11 @@ import { OperationTable } from './operation-table.tsx'
 
 interface Props {
   readonly report: Report
-  /** Where a running proxy returns the current report. A file has no such address. */
-  readonly live: string | undefined
 }
 
 /** Shows the state of every operation at a glance. */
-export function Operations({ report, live }: Props) {
-  if (report.operations.length === 0) return <Empty report={report} live={live} />
+export function Operations({ report }: Props) {
+  if (report.operations.length === 0) return <Empty report={report} />
   return (
     <>
       <Verdict report={report} />

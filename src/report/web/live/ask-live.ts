@@ -1,0 +1,39 @@
+import type { Report } from '../../report.ts'
+import type { LiveAnswer } from './poll.ts'
+
+/** Key in the tab's storage, which ends with the tab and is private to this origin. */
+const KEPT = 'crosswalk.admin.token'
+
+/** Keeps the token for further requests to the proxy. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(KEPT, token)
+}
+
+export function hasToken(): boolean {
+  return sessionStorage.getItem(KEPT) !== null
+}
+
+/** The headers of a request to the admin port. */
+export function ownHeaders(): Record<string, string> {
+  const token = sessionStorage.getItem(KEPT)
+  return token === null ? {} : { authorization: `Bearer ${token}` }
+}
+
+/** A proxy that takes longer does not answer. */
+const LONGEST_MS = 20_000
+
+/** Returns a function that gets the current report of a running proxy, if it changed since the last call. It throws a sentence if it cannot. */
+export function createAsk(live: string): () => Promise<LiveAnswer> {
+  let etag: string | undefined
+  return async () => {
+    const headers = { ...ownHeaders(), ...(etag !== undefined && { 'if-none-match': etag }) }
+    const answer = await fetch(live, { cache: 'no-store', headers, signal: AbortSignal.timeout(LONGEST_MS) })
+    const at = Date.parse(answer.headers.get('date') ?? '') || Date.now()
+    if (answer.status === 304) return { kind: 'same', at }
+    if (answer.status === 401) return { kind: 'token' }
+    if (!answer.ok) throw new Error(`it answers with HTTP ${answer.status}`)
+    const report = (await answer.json()) as Report
+    etag = answer.headers.get('etag') ?? undefined
+    return { kind: 'report', report, at }
+  }
+}

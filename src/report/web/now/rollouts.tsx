@@ -1,0 +1,51 @@
+import type { RolloutStatus } from '../../../modes/rollout/rollout-status.ts'
+import { count, duration, percentText, time } from '../format.ts'
+
+type Phase = RolloutStatus['phase']
+
+const PHASES: Readonly<Record<Phase, { readonly word: string; readonly tone: string }>> = {
+  running: { word: 'running', tone: 'inside' },
+  held: { word: 'held', tone: 'inconclusive' },
+  paused: { word: 'paused', tone: 'inconclusive' },
+  'turned-back': { word: 'turned back', tone: 'outside' },
+  watching: { word: 'watching', tone: 'inside' },
+  done: { word: 'done', tone: 'inside' },
+  aborted: { word: 'aborted', tone: 'outside' },
+}
+
+/** Names a rollout, its step and its phase. */
+export function PhaseChip({ rollout: { name, phase, step, steps, reason } }: { readonly rollout: RolloutStatus }) {
+  const { word, tone } = PHASES[phase]
+  return (
+    <span class={`chip is-bare is-${tone}`} title={`${name}: ${reason}`}>
+      step {step} of {steps}, {word}
+    </span>
+  )
+}
+
+/** Says where each rollout is, and why. */
+export function RolloutList({ rollouts }: { readonly rollouts: readonly RolloutStatus[] }) {
+  return (
+    <ul>
+      {rollouts.map((rollout) => (
+        <li key={rollout.name}>
+          <strong>{rollout.name}</strong> {percentText(rollout.percent)} <PhaseChip rollout={rollout} />
+          <span class="quiet below">
+            {rollout.reason} {progressOf(rollout)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const MOVING: ReadonlySet<Phase> = new Set<Phase>(['running', 'held', 'paused', 'watching'])
+
+function progressOf({ phase, since, heldMs, wantedMs, observed, wanted }: RolloutStatus): string {
+  const parts = [
+    ...(wanted > 0 ? [`${count(observed)} of ${count(wanted)} observations`] : []),
+    ...(wantedMs > 0 ? [`${duration(heldMs)} of ${duration(wantedMs)}`] : []),
+  ]
+  const progress = MOVING.has(phase) && parts.length > 0 ? `In this step: ${parts.join(', ')}. ` : ''
+  return `${progress}Since ${time(since).slice(0, 16)}.`
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import type { ModeRules } from '../../src/modes/choose/rules.ts'
+import { createSelect } from '../../src/modes/choose/select.ts'
+import type { InForce } from '../../src/report/in-force.ts'
+import { effectOn, forMost } from '../../src/report/next-step/effect.ts'
+
+const rules: ModeRules = {
+  default: 'diff-v2',
+  rules: [
+    { operations: ['iam.groups.*', 'iam.roles.list'], clients: ['ab*', 'cd'], mode: 'v2' },
+    { operations: '*.list', clients: '*', mode: 'diff-v1', canary: { percent: 25, mode: 'diff-v2' } },
+    { operations: 'iam.*', clients: '*', mode: 'v1' },
+  ],
+  testers: [],
+}
+
+const inForce = (members: Partial<InForce> = {}): InForce => ({
+  ...{ rules, version: 1, tag: 'a-1', by: { source: 'start' }, at: 0, startedAt: 0 },
+  ...{ rollouts: [], circuits: {}, v1First: ['registry.eol.get'], hasV1: true },
+  ...members,
+})
+
+describe('what is in force for an operation', () => {
+  it.each(['iam.groups.list', 'iam.groups.get', 'iam.roles.get', 'registry.repos.list', 'registry.repos.get', 'registry.eol.get'])(
+    'is for %s what a request meets',
+    (operation) => {
+      const select = createSelect(rules)
+      for (const circuit of ['closed', 'open'] as const) {
+        const now = inForce(circuit === 'open' ? { circuits: { [operation]: 'errors' } } : {})
+        const isV1First = now.v1First.includes(operation)
+        for (const caller of ['00000000', 'ffffffff', 'ab000000', 'cd']) {
+          const effect = effectOn(operation, now)
+          const rule = caller.startsWith('ab') || caller === 'cd' ? effect.rules[0] : forMost(effect)
+          const isIn = rule.share !== undefined && (Number.parseInt(caller, 16) / 2 ** 32) * 100 < rule.share.percent
+          const mode = isIn ? rule.share?.mode : rule.mode
+          expect(`${caller} ${circuit} ${mode}`).toBe(
+            `${caller} ${circuit} ${select({ caller, subject: undefined, operation, circuit, isV1First })}`,
+          )
+        }
+      }
+    },
+  )
+
+  it('is v2 without a v1 service', () => {
+    expect(effectOn('iam.groups.list', inForce({ hasV1: false })).rules).toEqual([{ allClients: true, mode: 'v2' }])
+  })
+})

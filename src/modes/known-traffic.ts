@@ -1,10 +1,9 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
 import type { Identified } from '../request/caller.ts'
 import type { Operation } from '../tables/operations/operation.ts'
-import type { Mode, Side } from './choose/mode.ts'
+import type { Mode } from './choose/mode.ts'
 import type { PagingSides } from './choose/paging-sides.ts'
 import { callerOf } from './journal.ts'
-import type { Rollouts } from './rollout/rollouts.ts'
 import type { Accepted } from './serve/accepted.ts'
 import type { KeepRequest, TrafficCounter } from './traffic.ts'
 
@@ -13,39 +12,23 @@ interface KnownTraffic {
   readonly traffic: TrafficCounter
   readonly inventory: Inventory
   readonly pagingSides: PagingSides
-  readonly rollouts: Pick<Rollouts, 'used'>
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
-}
-
-/** How a request ended. */
-export interface RequestEnd {
-  /** It was refused without asking a service. */
-  readonly refused: boolean
-  /** The side that answered. */
-  readonly by: Side
-}
-
-interface Chosen extends Identified {
-  readonly mode: Mode
-  /** The turn of the rollouts in which a rule chose the mode. */
-  readonly turn?: number
 }
 
 /**
  * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
  * are worth one: those of strangers and of refused requests never are.
  */
-export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
-  return (choice: Chosen, operation: Operation, { refused, by }: RequestEnd): KeepRequest | undefined => {
-    const { credential, caller, subject, mode, turn } = choice
+export function countKnown({ accepted, traffic, inventory, pagingSides, subjects }: KnownTraffic) {
+  return (choice: Identified & { readonly mode: Mode }, operation: Operation, refused: boolean): KeepRequest | undefined => {
+    const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
       inventory.stranger(operation.id)
       return undefined
     }
     if (refused) return undefined
     pagingSides.note(mode, operation, caller)
-    if (turn !== undefined && operation.begin) rollouts.used({ operation: operation.id, caller, subject, byV2: by === 'v2', turn })
     return traffic.use(callerOf(choice, subjects), operation.id, mode)
   }
 }

@@ -11,7 +11,7 @@ import { createPagingSides } from './choose/paging-sides.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { MODE_HEADER } from './choose/select.ts'
 import type { Journal } from './journal.ts'
-import { countKnown, type RequestEnd } from './known-traffic.ts'
+import { countKnown } from './known-traffic.ts'
 import { createModesState, type ModesState } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import type { Rollouts } from './rollout/rollouts.ts'
@@ -29,8 +29,6 @@ import { countUnknown } from './unknown-traffic.ts'
 /** What is decided about a request before it is served. */
 export interface Choice extends Identified {
   readonly mode: Mode
-  /** The turn of the rollouts in which a rule chose it. Undefined if none did: a list stays on the side that began it. */
-  readonly turn?: number
 }
 
 /** Decides which side answers an operation; see `ModeRules`. */
@@ -49,7 +47,7 @@ export interface Modes {
   /** Notes the status with which a service itself answered: only accepted callers count. */
   readonly heard: Accepted['heard']
   /** Counts a finished request. One that was refused without asking a service is no traffic. See `countKnown`. */
-  used(choice: Choice, operation: Operation, end: RequestEnd): KeepRequest | undefined
+  used(choice: Choice, operation: Operation, refused: boolean): KeepRequest | undefined
   /** Counts a request that v1 answered well at a path that no table has. */
   usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
   /** Notes that a request may write. Call the returned function when the request has ended. */
@@ -103,11 +101,10 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
       const mode = modesState.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
-      const kept = pagingSides.stay(mode, operation, url, caller)
-      return { caller, subject, credential, mode: kept, ...(kept === mode && { turn: rollouts.turn() }) }
+      return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller) }
     },
     heard: accepted.heard,
-    used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }),
+    used: countKnown({ accepted, traffic, inventory, pagingSides, subjects }),
     usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
     writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten

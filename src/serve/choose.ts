@@ -79,8 +79,7 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
   if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status)
   written()
   const refused = !asked && status !== undefined && status >= 400
-  const by = onlyV1 || record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
-  const look = modes.used(onlyV1 ? { ...choice, mode: 'v1' } : choice, onlyV1 ?? operation, { refused, by })
+  const look = modes.used(onlyV1 ? { ...choice, mode: 'v1' } : choice, onlyV1 ?? operation, refused)
   if (!look) return
   try {
     look(operation, record.read ? record.read() : createRequest(routed, withoutBody(record.id, head)).read())

@@ -78,9 +78,8 @@ export interface PlannedStep {
 /** A rollout as the engine runs it. */
 export interface RolloutPlan {
   readonly name: string
-  /** Patterns of operations, and of the callers and subjects of clients. */
+  /** Patterns of operations. */
   readonly operations: readonly string[]
-  readonly clients: readonly string[]
   readonly steps: readonly PlannedStep[]
   /** What is watched after the last step. */
   readonly watch: PlannedStep
@@ -105,5 +104,5 @@ export function planOf(rollout: RolloutRule, { operations, clients }: Whose): Ro
     .update(JSON.stringify([rollout, [operations].flat(), [clients].flat()]))
     .digest('hex')
     .slice(0, 16)
-  return { name, operations: [operations].flat(), clients: [clients].flat(), steps, watch, retries, digest }
+  return { name, operations: [operations].flat(), steps, watch, retries, digest }
 }

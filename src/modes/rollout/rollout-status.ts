@@ -1,6 +1,5 @@
 import type { RolloutPlan } from './rollout-plan.ts'
 import { type RolloutPhase, type RolloutState, shareOf, stepOf } from './rollout-state.ts'
-import type { RatioState } from './sample-ratio.ts'
 
 /** What is told of a rollout: `GET /rollouts`, the page and the metrics. */
 export interface RolloutStatus {
@@ -26,8 +25,6 @@ export interface RolloutStatus {
   /** New observations of v2's answers to the callers of the share in this step, and those that it needs. */
   readonly observed: number
   readonly wanted: number
-  /** Which callers really got the share in this step; absent while the share is 0. */
-  readonly ratio?: RatioState
 }
 
 export function statusOf(plan: RolloutPlan, state: RolloutState, observed: number): RolloutStatus {

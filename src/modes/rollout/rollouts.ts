@@ -3,7 +3,6 @@ import { covers } from '../../tables/operations/operation-pattern.ts'
 import type { ModeRules } from '../choose/rules.ts'
 import type { Journal } from '../journal.ts'
 import { planOf, type RolloutPlan } from './rollout-plan.ts'
-import { createRolloutShares, type RolloutShares } from './rollout-shares.ts'
 import { describeState, firstState, type RolloutState, shareOf } from './rollout-state.ts'
 import { type RolloutStatus, statusOf } from './rollout-status.ts'
 import { ROLLOUT_COMMANDS, type RolloutCommand, steered } from './steer.ts'
@@ -17,10 +16,6 @@ export interface Rollouts {
   change(rules: ModeRules, by: Actor): void
   /** Returns the rules with the shares in force in place of rollouts. */
   inForce(rules: ModeRules): ModeRules
-  /** The number of changes of shares so far; see `used`. */
-  readonly turn: RolloutShares['turn']
-  /** Counts a finished request, for the share that callers really got. */
-  readonly used: RolloutShares['used']
   /** Calls a listener whenever a share may have changed. */
   onMove(listener: () => void): void
 }
@@ -38,14 +33,7 @@ interface Run {
 
 export function createRollouts(initial: ModeRules, { journal, now }: RolloutSources): Rollouts {
   const listeners: (() => void)[] = []
-  const shares = createRolloutShares()
   let runs: ReadonlyMap<string, Run> = new Map()
-
-  const share = (anew?: string) =>
-    shares.follow(
-      Array.from(runs.values(), ({ plan, state }) => ({ plan, percent: shareOf(plan, state) })),
-      anew,
-    )
 
   const openOf = ({ operations }: RolloutPlan) => {
     const open = [...journal.circuit.all()].flatMap(([operation, { state }]) => (state === 'open' ? operation : []))
@@ -55,7 +43,6 @@ export function createRollouts(initial: ModeRules, { journal, now }: RolloutSour
     const { plan } = run
     const [from, to] = [describeState(plan, run.state), describeState(plan, state)]
     run.state = state
-    share(by.source === 'admin' ? plan.name : undefined)
     for (const listener of listeners) listener()
     journal.note({ what: 'rollout', text: `rollout ${plan.name}: ${state.reason}`, by, from, to })
   }
@@ -63,16 +50,11 @@ export function createRollouts(initial: ModeRules, { journal, now }: RolloutSour
   const follow = (rules: ModeRules) => {
     const plans = plansOf(rules)
     runs = new Map(plans.map((plan) => [plan.name, keptOf(runs.get(plan.name), plan) ?? begin(plan)]))
-    share()
   }
   follow(initial)
 
   return {
-    all: () =>
-      Array.from(runs.values(), ({ plan, state }) => {
-        const ratio = shares.ratioOf(plan.name)
-        return { ...statusOf(plan, state, 0), ...(ratio && { ratio }) }
-      }),
+    all: () => Array.from(runs.values(), ({ plan, state }) => statusOf(plan, state, 0)),
     steer(name, command, by) {
       const run = runs.get(name)
       if (!run) return `There is no rollout ${JSON.stringify(name)}.`
@@ -92,8 +74,6 @@ export function createRollouts(initial: ModeRules, { journal, now }: RolloutSour
       })
       return { ...rules, rules: inForce }
     },
-    turn: shares.turn,
-    used: shares.used,
     onMove: (listener) => void listeners.push(listener),
   }
 }

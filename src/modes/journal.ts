@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createInventory } from '../diff/clients/inventory.ts'
+import { bodyOf } from '../diff/compare/compare.ts'
 import { type Circuit, createCircuit } from '../diff/evidence/circuit.ts'
 import { createEvidence } from '../diff/evidence/evidence.ts'
 import { shapeOf } from '../diff/evidence/request-shape.ts'
 import { createTallies, type Tallies } from '../diff/evidence/tallies.ts'
+import { detailed } from '../diff/excerpt/detailed.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { type Judgement, tally } from '../diff/judge/judge.ts'
 import { exhibitOf } from '../diff/records/exhibit.ts'
@@ -96,7 +98,7 @@ export function createJournal(settings: JournalSettings): Journal {
     tallies,
     ...notes,
     compared(subject, check, read, compared) {
-      const { judgement, v1, v2, observed } = compared
+      const { asked, judgement, v1, v2, observed } = compared
       const sides = { v1: sideOf(v1), v2: sideOf(v2) }
       const entry = comparisonOf(judgement, { id: randomUUID(), ...head(subject), check, ...sides }, redacted(read))
       tally(expected, read.id, judgement)
@@ -107,12 +109,13 @@ export function createJournal(settings: JournalSettings): Journal {
       const counted = tallies.count(entry)
       if (!counted) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
-      recorder.record({ ...counted, ...(exhibit && { exhibit }) })
+      recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
     },
     unwritten(subject, judgement, v2) {
       const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
       const counted = tallies.count(comparisonOf(judgement, circumstances, redacted(subject.operation)))
-      if (counted) recorder.record(counted)
+      const failed = { ...judgement, answers: { v1: undefined, v2: bodyOf(v2.seen) } }
+      if (counted) recorder.record(detailed(counted, failed, { asked: subject, about: subject.operation, redacted }))
     },
     wouldSend(subject, call) {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })

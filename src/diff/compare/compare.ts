@@ -4,7 +4,7 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import { type Captured, whyUnread } from './captured-body.ts'
 import type { Finding } from './finding.ts'
 import { answerForm, ERROR_FORM, type Form } from './form.ts'
-import { ROOT } from './json-path.ts'
+import { rootOf } from './json-path.ts'
 import { compareValues, finding, inTableNames } from './values.ts'
 
 /** One side's answer to a v1 request, in v1 space. */
@@ -49,7 +49,7 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
     if (findings.push(found) === MOST_FINDINGS) throw CUT
   }
   try {
-    compareValues(v1.status >= 400 ? ERROR_FORM : form, bodyOf(v1), bodyOf(v2), ROOT, report)
+    compareValues(v1.status >= 400 ? ERROR_FORM : form, rootOf(bodyOf(v1), bodyOf(v2)), report)
   } catch (error) {
     if (error === CUT) return { findings, isCut: true }
     if (error instanceof RangeError) return { inconclusive: `an answer cannot be walked: ${error.message}` }
@@ -62,13 +62,14 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
 export const MOST_FINDINGS = 10_000
 const CUT = new Error('enough differences were found')
 
-function bodyOf({ body }: SeenAnswer): unknown {
+/** Returns the JSON of an answer; undefined if it has none. */
+export function bodyOf({ body }: SeenAnswer): unknown {
   return body.kind === 'json' ? body.value : undefined
 }
 
 function otherStatus(form: Form, v1: SeenAnswer, v2: SeenAnswer): Finding {
   const body = bodyOf(v2)
-  const found = finding('status', ROOT, v1.status, v2.status)
+  const found = finding('status', rootOf(bodyOf(v1), body), { v1: v1.status, v2: v2.status })
   return isObject(body) ? { ...found, shown: inTableNames(v2.status >= 400 ? ERROR_FORM : form, body) } : found
 }
 

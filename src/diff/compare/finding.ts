@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../tables/json.ts'
 import type { DifferenceKind } from '../../tables/language/sign.ts'
+import type { JsonPath } from './json-path.ts'
 
 /** A place where v2's answer, in v1 space, differs from v1's. Its values are unredacted: `redact` them before they leave the process. */
 export interface Finding {
@@ -15,4 +16,6 @@ export interface Finding {
   readonly v2: unknown
   /** What v2 shows, by table names: the object that lacks the member, or the whole answer of another status. */
   readonly shown?: JsonObject
+  /** The place in both answers, so that records can show what is around it. Absent outside of the bodies. */
+  readonly place?: JsonPath
 }

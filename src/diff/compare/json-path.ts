@@ -8,10 +8,15 @@ export interface JsonPath {
   /** Like `at`, but a row of a list is `[its id]`, which does not change when other rows are added or removed. */
   readonly path: string
   readonly depth: number
+  /** What each side has there; undefined if it has nothing. */
+  readonly v1: unknown
+  readonly v2: unknown
 }
 
-/** The whole answer. Its JSON Pointer is the empty string. */
-export const ROOT: JsonPath = { up: undefined, at: '', where: '', path: '', depth: 0 }
+/** Returns the place of two whole answers. Its JSON Pointer is the empty string. */
+export function rootOf(v1: unknown, v2: unknown): JsonPath {
+  return { up: undefined, at: '', where: '', path: '', depth: 0, v1, v2 }
+}
 
 /** The API gives no answer that is nested deeper than this. */
 const MAX_DEPTH = 100
@@ -24,14 +29,22 @@ export function checkDepth(depth: number): void {
 /** Any one index or map key. */
 export const ANY = '*'
 
+/** What both sides have at one place. */
+export type Both = Pick<JsonPath, 'v1' | 'v2'>
+
 /** Returns the place one level down. In `path`, only rows keep a closing bracket, because a map key may contain one too. */
-export function below(up: JsonPath, at: string, where = at, path = at.replaceAll(']', ')')): JsonPath {
-  return { up, at, where, path, depth: up.depth + 1 }
+export function below(up: JsonPath, { v1, v2 }: Both, at: string, where = at, path = at.replaceAll(']', ')')): JsonPath {
+  return { up, at, where, path, depth: up.depth + 1, v1, v2 }
 }
 
 /** Returns the segment of a row in `path`. */
 export function rowSegment(id: string): string {
   return `[${id}]`
+}
+
+/** True for the segment of a row in `path`. */
+export function isRowSegment(segment: string): boolean {
+  return segment.endsWith(']')
 }
 
 /** Returns the JSON Pointer (RFC 6901) of a place in one of its three spellings. */
@@ -51,6 +64,14 @@ export function segmentsOf(text: string): readonly string[] {
     .split('/')
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** Returns the id of the innermost row that contains a `path`; undefined outside of every row, and for rows without ids. */
+export function rowIdOf(path: string): string | undefined {
+  const id = segmentsOf(rowOf(path) ?? '')
+    .at(-1)
+    ?.slice(1, -1)
+  return id?.startsWith('#') ? undefined : id?.replace(/~\d+$/, '')
 }
 
 /** Returns the pointer of the row that contains a `path`; undefined outside of every row. */

@@ -1,6 +1,7 @@
 import { whyUnread } from '../compare/captured-body.ts'
-import { type Compare, MOST_FINDINGS, type SeenAnswer } from '../compare/compare.ts'
+import { bodyOf, type Compare, MOST_FINDINGS, type SeenAnswer } from '../compare/compare.ts'
 import type { Finding } from '../compare/finding.ts'
+import type { Both } from '../compare/json-path.ts'
 import type { AskedRequest } from './asked-request.ts'
 import type { ExpectedDifferences } from './expected.ts'
 import type { Noise } from './noise.ts'
@@ -35,6 +36,8 @@ export interface Judgement {
   readonly findings: readonly Explained[]
   /** A sentence for the outcomes that need one: race, transient, error and inconclusive. */
   readonly reason?: string
+  /** What both sides sent where v2 failed, unredacted. */
+  readonly answers?: Both
 }
 
 /** Judges two answers to one request, both in v1 space. It is pure: `tally` counts the judgements that are recorded. */
@@ -91,9 +94,9 @@ function failureOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
   if (v1.status === 499 || v2.status === 499) return inconclusive('the client went away')
   // The status is that of an answer that was broken off.
   if (hasFailed(v2) && v2.body.kind === 'too-large') return inconclusive(whyUnread('v2', v2.body))
-  if (hasFailed(v2) || v2.status === 429)
-    return { outcome: 'error', findings: [], reason: `v2 answered HTTP ${v2.status} where v1 answered ${v1.status}` }
-  return undefined
+  if (!hasFailed(v2) && v2.status !== 429) return undefined
+  const reason = `v2 answered HTTP ${v2.status} where v1 answered ${v1.status}`
+  return { outcome: 'error', findings: [], reason, answers: { v1: bodyOf(v1), v2: bodyOf(v2) } }
 }
 
 /** Says why the answers may be answers to a stranger. Anyone could otherwise fill the evidence or open a circuit. */

@@ -2,6 +2,7 @@ import type { Dialect } from '../../tables/language/names.ts'
 import type { V1Request } from '../../tables/operations/operation.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import type { SeenAnswer } from '../compare/compare.ts'
+import { recordedParameter } from '../redact/recorded-parameter.ts'
 import type { Redacted } from '../redact/redacted.ts'
 
 /** One v2 call of a translated request, and v2's answer. */
@@ -39,7 +40,10 @@ export function exhibitOf(operation: string, dialect: Dialect, { request, v1, ca
     dialect,
     operation,
     params: Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, redacted.path(value)])),
-    query: [...request.query].map(([name, values]) => [redacted.word(name), values.map((value) => parameter(value, name, redacted))]),
+    query: [...request.query].map(([name, values]) => [
+      redacted.word(name),
+      values.map((value) => recordedParameter(value, name, redacted)),
+    ]),
     v1: { status: v1.status, body: redacted.value(v1.body.value, '') },
     v2: calls.map(({ call, status, body }, nth) => ({
       method: call.method,
@@ -49,16 +53,6 @@ export function exhibitOf(operation: string, dialect: Dialect, { request, v1, ca
     })),
   }
   return JSON.stringify(exhibit).length > LARGEST ? undefined : exhibit
-}
-
-/** Flags, small numbers and sort directions decide which calls are made, and are not secret. */
-const PLAIN = /^(?:true|false|t|f|[+-]?\d{1,9})$/i
-const DIRECTED = /^(\S+)\s+(asc|desc)$/i
-
-function parameter(value: string, name: string, redacted: Redacted): string {
-  if (PLAIN.test(value)) return value
-  const [, field, direction] = DIRECTED.exec(value) ?? []
-  return field === undefined ? String(redacted.value(value, name)) : `${redacted.value(field, name)} ${direction}`
 }
 
 /** Hides a page token like every secret, but numbers it. Otherwise tokens of different pages would look the same. */

@@ -1,7 +1,8 @@
 import type { Call } from '../../tables/plan/plan.ts'
-import type { Judgement } from '../judge/judge.ts'
+import { exampleOf } from '../excerpt/example-of.ts'
+import type { Explained, Judgement } from '../judge/judge.ts'
 import type { Redacted } from '../redact/redacted.ts'
-import type { Comparison, Example, WouldSend } from './record.ts'
+import type { Comparison, Total, WouldSend } from './record.ts'
 
 /** What is known of a comparison besides its judgement. */
 export type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'totals' | 'examples'>
@@ -10,39 +11,40 @@ export type Circumstances = Omit<Comparison, 'kind' | 'outcome' | 'reason' | 'to
 const EXAMPLES = 20
 
 export function comparisonOf(judgement: Judgement, circumstances: Circumstances, redacted: Redacted): Comparison {
-  const groups = new Map<string, Judgement['findings'][number][]>()
-  for (const finding of judgement.findings) {
-    const key = `${finding.kind} ${finding.where} ${finding.code ?? finding.noise ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(finding)
-    else groups.set(key, [finding])
-  }
-  const first = [...groups.values()].flatMap((group) => group.slice(0, 1))
+  const groups = groupsOf(judgement)
   return {
     kind: 'comparison',
     ...circumstances,
     outcome: judgement.outcome,
     ...(judgement.reason !== undefined && { reason: judgement.reason }),
-    totals: [...groups.values()].flatMap((group) => group.slice(0, 1).map((one) => ({ ...labelOf(one), count: group.length }))),
-    examples: first.slice(0, EXAMPLES).map((finding) => exampleOf(finding, redacted)),
+    totals: groups.map(([first, count]) => ({ ...labelOf(first), count })),
+    examples: shownFindings(judgement).map((finding) => ({ ...labelOf(finding), ...exampleOf(finding, redacted) })),
   }
 }
 
-type Explained = Judgement['findings'][number]
+/** The first finding of each kind and place, and how many there are. */
+type Groups = readonly (readonly [first: Explained, count: number])[]
 
-function labelOf({ kind, where, code, noise }: Explained) {
+function groupsOf({ findings }: Judgement): Groups {
+  const groups = new Map<string, { readonly first: Explained; count: number }>()
+  for (const finding of findings) {
+    const key = `${finding.kind} ${finding.where} ${finding.code ?? finding.noise ?? ''}`
+    const group = groups.get(key)
+    if (group) group.count += 1
+    else groups.set(key, { first: finding, count: 1 })
+  }
+  return [...groups.values()].map(({ first, count }) => [first, count])
+}
+
+/** Returns the findings of which a record has examples, in their order. */
+export function shownFindings(judgement: Judgement): readonly Explained[] {
+  return groupsOf(judgement)
+    .slice(0, EXAMPLES)
+    .map(([first]) => first)
+}
+
+function labelOf({ kind, where, code, noise }: Explained): Omit<Total, 'count'> {
   return { kind, where, ...(code !== undefined && { code }), ...(noise && { noise }) }
-}
-
-function exampleOf(finding: Explained, redacted: Redacted): Example {
-  const name = finding.where.split('/').findLast((segment) => segment !== '*') ?? ''
-  const side = (value: unknown) => redacted.value(value, finding.kind === 'order' ? 'id' : name)
-  return {
-    ...labelOf(finding),
-    at: redacted.pointer(finding.at, finding.where),
-    ...(finding.v1 !== undefined && { v1: side(finding.v1) }),
-    ...(finding.v2 !== undefined && { v2: side(finding.v2) }),
-  }
 }
 
 /** Returns the v2 call that a write would have made, redacted. */

@@ -1,7 +1,9 @@
 import type { SampledKind } from '../clients/request-kind.ts'
 import type { Finding } from '../compare/finding.ts'
 import type { OperationTally } from '../evidence/operation-counts.ts'
+import type { Excerpt } from '../excerpt/excerpt.ts'
 import type { ComparisonOutcome } from '../judge/judge.ts'
+import type { SentRequest } from '../redact/sent-request.ts'
 import type { Actor } from './actor.ts'
 import type { Exhibit } from './exhibit.ts'
 
@@ -16,6 +18,12 @@ export interface Caller {
 export interface Example extends Pick<Finding, 'kind' | 'at' | 'where'> {
   readonly v1?: unknown
   readonly v2?: unknown
+  /** Of two long texts: the number of the first character that differs, from 0. */
+  readonly differsAt?: number
+  /** The id of the row that holds it, as far as it may be kept. */
+  readonly row?: string
+  /** What is around it. Records of older versions lack it, and it is left out where it would be too large. */
+  readonly around?: Excerpt
   readonly code?: string
   readonly noise?: true
 }
@@ -44,6 +52,8 @@ export interface Comparison extends Caller {
   /** The mode that served the client. */
   readonly mode: string
   readonly shape: string
+  /** What both sides were asked, or the write that v2 failed. A match, and records of older versions, lack it. */
+  readonly request?: SentRequest
   /**
    * What was read: the client's own request, or the resource that it had just written. After a `write` that v2 failed, nothing was: a write
    * reaches one side, so that v1's answer to it is unknown.
@@ -58,6 +68,8 @@ export interface Comparison extends Caller {
   /** Differences by kind and place. Complete, even where `examples` is not. */
   readonly totals: readonly Total[]
   readonly examples: readonly Example[]
+  /** Both answers in short, if v2 failed. */
+  readonly answers?: Excerpt
   /** Absent after a failed write. */
   readonly v1?: RecordedSide
   readonly v2: RecordedSide

@@ -1,11 +1,14 @@
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { Redactor } from './redact.ts'
+import type { RedactLimits, Redactor, Spellings } from './redact.ts'
+import type { TextPair } from './text-pair.ts'
 import { vocabularyOf } from './vocabulary.ts'
 
 /** Redacts the data of one operation; see `Redactor`. */
 export interface Redacted {
-  value(value: unknown, name: string): unknown
-  pointer(at: string, where: string): string
+  value(value: unknown, name: string, limits?: RedactLimits): unknown
+  texts(v1: string, v2: string, name: string): TextPair
+  key(name: string): string
+  pointer(place: Spellings): string
   path(path: string): string
   /** Redacts a name that may come from a user. */
   word(word: string): string
@@ -15,8 +18,10 @@ export interface Redacted {
 export function redactedFor(operation: Operation, redactor: Redactor): Redacted {
   const words = vocabularyOf(operation)
   return {
-    value: (value, name) => redactor.value(value, name, words),
-    pointer: (at, where) => redactor.pointer(at, where, words),
+    value: (value, name, limits) => redactor.value(value, name, words, limits),
+    texts: (v1, v2, name) => redactor.texts(v1, v2, name, words),
+    key: (name) => redactor.key(name, words),
+    pointer: (place) => redactor.pointer(place, words),
     path: (path) => redactor.path(path, words),
     word: (word) => redactor.path(word, words),
   }

@@ -39,6 +39,8 @@ export interface AnsweredRead extends Asking {
 
 /** The answers of both sides, and the result of comparing them. */
 export interface ComparedRead {
+  /** What both sides were asked. */
+  readonly asked: AskedRequest
   readonly judgement: Judgement
   readonly v1: SideAnswer
   readonly v2: SideAnswer
@@ -54,16 +56,16 @@ type Asked = (side: Side, tap?: Asking['tap']) => Promise<SideAnswer>
 
 /** Asks the other side and compares. A difference only counts after both sides were asked again (design §7). */
 export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
-  const asked: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
-  const other = read.other ?? (await asked(otherSide(read.by)))
+  const askSide: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
+  const other = read.other ?? (await askSide(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
-  const question = { operation: read.operation, request: read.read() }
-  if (read.learn) await learn(read, v1, asked, judging)
-  const judgement = judging.judge(question, v1.seen, v2.seen)
+  const asked = { operation: read.operation, request: read.read() }
+  if (read.learn) await learn(read, v1, askSide, judging)
+  const judgement = judging.judge(asked, v1.seen, v2.seen)
   // Noise that stops must not go on excusing anything.
-  if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, asked, judging)
-  if (judgement.outcome !== 'mismatch') return { judgement, v1, v2 }
-  return { v1, v2, ...(await tryAgain(read, question, [v1.seen, v2.seen], asked, judging)) }
+  if (judgement.outcome === 'noise' && !read.learn) await learn(read, v1, askSide, judging)
+  if (judgement.outcome !== 'mismatch') return { asked, judgement, v1, v2 }
+  return { asked, v1, v2, ...(await tryAgain(read, asked, [v1.seen, v2.seen], askSide, judging)) }
 }
 
 /** Asks both sides in turn until it is known what a difference means. */

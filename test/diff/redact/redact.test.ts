@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { detailed } from '../../../src/diff/excerpt/detailed.ts'
 import { comparisonOf, recordedCall } from '../../../src/diff/records/record-of.ts'
 import { createRedactor, type Values } from '../../../src/diff/redact/redact.ts'
 import { redactedFor } from '../../../src/diff/redact/redacted.ts'
 import { isSecretName, withoutSecrets } from '../../../src/diff/redact/secrets.ts'
 import { vocabularyOf } from '../../../src/diff/redact/vocabulary.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
+import { variablesOf } from '../../../src/tables/language/path.ts'
 import { asked, child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'
 
 const redactor = (values: Values = 'masked') => createRedactor({ values, key: 'k' })
@@ -41,7 +43,9 @@ describe('masked values', () => {
   it('hide a uid where no uid belongs, and names that no table has', () => {
     expect(value(ROOT_UID, 'description', words)).toMatch(/^text-40-/)
     expect(JSON.stringify(value({ environment: { [PLANTED]: PLANTED } }, 'custom_overlay', words))).not.toContain(PLANTED)
-    expect(pointer(`/items/3/custom_overlay/environment/${PLANTED}~1x`, '/items/*/custom_overlay/environment/*', words)).toMatch(
+    const inRow = (key: string) => `/items/3/custom_overlay/environment/${key}`
+    const where = '/items/*/custom_overlay/environment/*'
+    expect(pointer({ at: inRow(`${PLANTED}~1x`), where, path: inRow(`${PLANTED}~1x`).replace('3', '[a]') }, words)).toMatch(
       /^\/items\/3\/custom_overlay\/environment\/text-21-[0-9a-f]{8}$/,
     )
   })
@@ -170,18 +174,31 @@ describe('a secret planted in every member of every answer', () => {
     const row = operation.answer?.show.specification({})
     const body = (text: string) => planted({ ...row, ...(operation.empty('specification') as object), items: [row] }, text)
     const redacted = redactedFor(operation, redactor())
+    const params = Object.fromEntries(variablesOf(operation.template).map((name) => [name, '']))
     for (const [v1, v2] of [
       [seen(body(PLANTED)), seen(body(`${PLANTED}-2`))],
       [seen(body(PLANTED)), seen({})],
       [seen({}), seen(body(PLANTED))],
       [seen({ code: 3, message: PLANTED, details: [PLANTED] }, 400), seen({ code: 3, message: 'x', details: [] }, 400)],
       [seen({}), seen({ code: 3, message: PLANTED, details: [PLANTED] }, 400)],
+      [seen(body(PLANTED)), seen({ code: 3, message: PLANTED, details: [{ [PLANTED]: PLANTED }] }, 503)],
     ] as const) {
       const judgement = judge(asked(operation), v1, v2)
-      expect(judgement.outcome).toBe('mismatch')
+      expect(judgement.outcome).toBe(v2.status === 503 ? 'error' : 'mismatch')
       const sides = { v1: { status: v1.status }, v2: { status: v2.status } }
       const who = { id: '1', at: '', operation: id, mode: 'diff-v1', caller: 'c', shape: id, check: 'read', ...sides } as const
-      expect(JSON.stringify(comparisonOf(judgement, who, redacted))).not.toContain('planted')
+      const question = asked(
+        operation,
+        `${PLANTED}=1&name=${PLANTED}&order_by=${PLANTED}%20desc`,
+        planted(params, PLANTED) as typeof params,
+      )
+      const record = detailed(comparisonOf(judgement, who, redacted), judgement, {
+        asked: question,
+        about: operation,
+        redacted: () => redacted,
+      })
+      expect(record).toMatchObject({ request: { method: operation.method } })
+      expect(JSON.stringify(record)).not.toContain('planted')
     }
   })
 })

@@ -44,13 +44,20 @@ export interface Server {
 /**
  * Builds the proxy. Throws a sentence if the tables are wrong or `upstream.v2` is missing.
  * It logs to standard error unless another logger is given. Spans are sent only with `tracing`, which the server closes.
+ * `file` is the path of the configuration file: the server tells when other modes than its are in force.
  */
-export function createServer(config: Config, mappings: readonly Mapping[], log: Logger = createLog(config), tracing?: Tracing): Server {
+export function createServer(
+  config: Config,
+  mappings: readonly Mapping[],
+  log: Logger = createLog(config),
+  tracing?: Tracing,
+  file?: string,
+): Server {
   const { v2, declarations } = checked(config, mappings)
   const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
-  const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log })
+  const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log, file })
   const ask: Ping = (service, base) => ping(pool, service, base)
   const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
   const { report, modes, onNote } = migration

@@ -8,6 +8,11 @@ export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<
   return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'JSON file with any of these settings' } }
 }
 
+/** The path of the configuration file, if there is one. */
+export function configPath(flags: Flags, io: Io): string | undefined {
+  return (textOf(flags, FILE_FLAG) ?? io.env.CROSSWALK_CONFIG) || undefined
+}
+
 /** The configuration from the flags, the environment and the file. */
 export function configFrom(flags: Flags, io: Io): Loaded {
   const names = [FILE_FLAG, ...SETTING_KEYS.map(flagOf)]

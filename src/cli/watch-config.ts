@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, SETTING_KEYS } from '../config/settings.ts'
-import { FILE_FLAG } from '../config.ts'
-import { describeRules } from '../modes/choose/rules.ts'
+import { describeRules } from '../modes/choose/rules-text.ts'
 import type { Server } from '../server.ts'
-import { type Flags, type Io, textOf } from './command.ts'
-import { configFrom } from './config-flags.ts'
+import type { Flags, Io } from './command.ts'
+import { configFrom, configPath } from './config-flags.ts'
 
 /** Milliseconds between two reads of the file. Polling works on every file system, even if a mount is replaced. */
 const EVERY = 250
@@ -15,7 +14,7 @@ const EVERY = 250
  * nothing; the reason is printed. The returned function stops watching.
  */
 export function watchConfig(flags: Flags, io: Io, server: Pick<Server, 'changeModes'>, started: Config): () => void {
-  const path = textOf(flags, FILE_FLAG) ?? io.env.CROSSWALK_CONFIG
+  const path = configPath(flags, io)
   if (!path) return () => {}
   let known = started
   const look = () => {

@@ -32,6 +32,8 @@ export interface MigrationSettings
     Pick<ProbeSettings, 'random'> {
   readonly rules: ModeRules
   readonly emulated: Emulated
+  /** The path of the configuration file, if there is one. */
+  readonly configFile: string | undefined
   /** The v1 side. Without it, v2 answers everything. */
   readonly v1?: { readonly ask: AskV1; readonly askForDiff: AskV1 } | undefined
   /** Reads of v2 that are not shared with those of clients. */
@@ -79,11 +81,11 @@ export function createMigration(settings: MigrationSettings): Migration {
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
-  const { subjects, emulated, random, now } = settings
+  const { subjects, emulated, configFile, random, now } = settings
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') }))
   const rollouts = createRollouts(rules, { journal, now })
-  const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, kindOf, now })
+  const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
   const flush = () => {
     modes.flush()
     journal.tallies.flush()

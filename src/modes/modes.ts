@@ -37,6 +37,8 @@ export interface Modes {
   state(): ModesState
   /** Applies other rules to every request from now on and closes every circuit. Returns a sentence if it cannot. */
   change(rules: unknown, by: Actor): string | undefined
+  /** The rules with the share in force in place of each rollout. */
+  inForce(): ModeRules
   /** The rollouts of the rules in force. */
   readonly rollouts: Rollouts['all']
   readonly steer: Rollouts['steer']
@@ -67,6 +69,8 @@ export interface ModesSettings {
   readonly rollouts: Rollouts
   /** The side that answers reads that v2 can only emulate, if no rule names them. */
   readonly emulated: Emulated
+  /** The path of the configuration file, if there is one. */
+  readonly configFile: string | undefined
   readonly kindOf: KindOf
   readonly now: () => number
 }
@@ -74,13 +78,13 @@ export interface ModesSettings {
 export type Emulated = 'v1-first' | 'v2'
 
 export function createModes(initial: ModeRules, settings: ModesSettings): Modes {
-  const { journal, v1, positions, rollouts, subjects, emulated, kindOf, now } = settings
+  const { journal, v1, positions, rollouts, subjects, emulated, configFile, kindOf, now } = settings
   const accepted = createAccepted()
   const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
   const { inventory, recorder } = journal
   const traffic = createTraffic({ inventory, recorder, kindOf, now })
   const pagingSides = createPagingSides()
-  const modesState = createModesState(initial, { journal, rollouts, hasV1: v1 !== undefined, now })
+  const modesState = createModesState(initial, { journal, rollouts, hasV1: v1 !== undefined, configFile, subjects, now })
 
   const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
     const ends = [witnesses.recentWrites.begin(operation, params), witnesses.ownWrites.begin(caller)]
@@ -90,6 +94,7 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
   return {
     state: modesState.state,
     change: modesState.change,
+    inForce: modesState.inForce,
     rollouts: rollouts.all,
     steer: rollouts.steer,
     identify: ({ authorization }) => identify(authorization),

@@ -19,6 +19,8 @@ interface AskCarriers {
   /** Connections for comparison only: a side that hangs must not block those that clients wait for. */
   readonly askPool: Agent
   readonly log: Logger
+  /** The path of the configuration file, if there is one. */
+  readonly file: string | undefined
 }
 
 /** Builds the modes and everything that compares. */
@@ -27,12 +29,13 @@ export function assembleMigration(
   v2: string,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
-  { pool, askPool, log }: AskCarriers,
+  { pool, askPool, log, file }: AskCarriers,
 ): Migration {
   const base = config['upstream.v1']
   const settings = migrationSettings(config)
   const migration = createMigration({
     ...settings,
+    configFile: file,
     operations: mappings.flatMap(({ operations }) => operations),
     declarations,
     v1:

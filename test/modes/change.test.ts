@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 
 const settings = {
@@ -32,6 +32,48 @@ const put = (mode: string, ifMatch?: string, who?: string) =>
     ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
     ...(who !== undefined && { who }),
   })
+
+describe('the configuration file', () => {
+  const FILE = 'crosswalk.json'
+  const rulesOf = (mode: 'v1' | 'v2' | 'diff-v1') => ({ default: mode, rules: [], testers: [] })
+  const withFile = async () => {
+    const started = await startProxy({ ...settings, modes: rulesOf('diff-v1') }, undefined, FILE)
+    onTestFinished(started.close)
+    const change = (mode: 'v1' | 'v2' | 'diff-v1') => ask({ method: 'PUT', body: JSON.stringify(rulesOf(mode)) }, started)
+    const metric = async () =>
+      (await (await fetch(`${started.adminUrl}/metrics`, { headers: bearer('the-token-of-alice') })).text())
+        .split('\n')
+        .find((line) => line.startsWith('crosswalk_modes_drift'))
+    return { started, change, metric }
+  }
+
+  it('is named as long as other modes than its own are in force', async () => {
+    const { started, change, metric } = await withFile()
+    expect((await ask({}, started)).body).toMatchObject({ changed: { by: { source: 'start', path: FILE } } })
+    expect((await ask({}, started)).body).not.toHaveProperty('drift')
+    expect(await metric()).toBe('crosswalk_modes_drift 0')
+    const { body } = await change('v1')
+    expect(body).toHaveProperty(
+      'drift',
+      'The configuration (crosswalk.json) says: everything else diff-v1. Other rules were put by admin port, token alice, from 127.0.0.1. A restart, or a change of the file, brings the former back.',
+    )
+    expect((await ask({}, started)).body).toEqual(body)
+    expect(await metric()).toBe('crosswalk_modes_drift 1')
+    expect((await change('diff-v1')).body).not.toHaveProperty('drift')
+    expect(await metric()).toBe('crosswalk_modes_drift 0')
+  })
+
+  it('replaces what was put, and the note says so', async () => {
+    const { started, change } = await withFile()
+    await change('v1')
+    started.changeModes(rulesOf('v2'), { source: 'file', path: FILE })
+    expect((await ask({}, started)).body).not.toHaveProperty('drift')
+    const { msg } = await started.logged(({ version }) => version === 3)
+    expect(msg).toBe(
+      'the modes changed: file crosswalk.json (it replaces what was put by admin port, token alice, from 127.0.0.1): default: v1 → v2',
+    )
+  })
+})
 
 describe('a change of modes', () => {
   it('has a version, a tag and the name of the token that made it', async () => {
@@ -74,6 +116,21 @@ describe('a change of modes', () => {
     const ends = await Promise.all(Array.from({ length: 40 }, (_, nth) => put(nth % 2 === 0 ? 'v1' : 'diff-v2', etag)))
     expect(ends.map(({ status }) => status).filter((status) => status !== 412)).toEqual([200])
     expect((await ask()).body.version).toBe(body.version + 1)
+  })
+
+  it('is a note that says from what to what, and by whom', async () => {
+    await put('v1')
+    const { body } = await ask({ method: 'PUT', body: '{"default":"v1","rules":[{"operations":"iam.*","mode":"diff-v1"}]}' })
+    const { time: _, ...line } = await proxy.logged(({ version }) => version === body.version)
+    expect(line).toEqual({
+      level: 30,
+      what: 'modes',
+      by: { source: 'admin', token: 'alice', address: '127.0.0.1' },
+      from: 'everything else v1',
+      to: 'iam.* diff-v1; everything else v1',
+      version: body.version,
+      msg: 'the modes changed: admin port, token alice, from 127.0.0.1: iam.*: no rule → diff-v1; default: unchanged',
+    })
   })
 
   it('has another tag than any of a process before', async () => {

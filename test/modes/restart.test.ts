@@ -87,10 +87,10 @@ it('a change of modes is recorded without the names of clients', async () => {
       kind: 'note',
       at: expect.any(String),
       what: 'modes',
-      text: 'file test: registry.* for some clients diff-v1, 10 % v2; everything else v2',
+      text: 'file test: registry.* for 1 client: no rule → diff-v1, 10 % v2; default: unchanged',
       by: { source: 'file', path: 'test' },
       from: 'everything else v2',
-      to: 'registry.* for some clients diff-v1, 10 % v2; everything else v2',
+      to: 'registry.* for 1 client diff-v1, 10 % v2; everything else v2',
       version: 2,
     },
   ])

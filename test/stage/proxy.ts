@@ -15,8 +15,8 @@ export interface TestProxy extends Omit<Server, 'listen'> {
   logged(fits: (line: LogLine) => boolean): Promise<LogLine>
 }
 
-/** Starts the proxy on free ports and keeps its log. */
-export async function startProxy(values: Partial<Config>, tracing?: Tracing): Promise<TestProxy> {
+/** Starts the proxy on free ports and keeps its log. `file` is said to be its configuration file. */
+export async function startProxy(values: Partial<Config>, tracing?: Tracing, file?: string): Promise<TestProxy> {
   const log: LogLine[] = []
   const waiting = new Set<() => void>()
   const write = (line: string) => {
@@ -29,6 +29,7 @@ export async function startProxy(values: Partial<Config>, tracing?: Tracing): Pr
     mappings,
     pino({ base: null, level: values['log.level'] ?? 'info' }, { write }),
     tracing,
+    file,
   )
   await server.listen()
   const logged = (fits: (line: LogLine) => boolean) =>

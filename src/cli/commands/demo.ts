@@ -6,7 +6,7 @@ import { createLog } from '../../server/log.ts'
 import { createServer, type Server } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, MISUSED } from '../command.ts'
-import { configFlags, configFrom } from '../config-flags.ts'
+import { configFlags, configFrom, configPath } from '../config-flags.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 import { stay } from '../stay.ts'
 import { watchConfig } from '../watch-config.ts'
@@ -28,7 +28,7 @@ export const demo: Command = {
     try {
       const config = withUpstreams(loaded.config, sandbox.url)
       const log = createLog(config)
-      const server = createServer(config, mappings, log, await openTracing(io.env))
+      const server = createServer(config, mappings, log, await openTracing(io.env), configPath(flags, io))
       await server.listen()
       for (const line of welcome(server, sandbox)) io.out(line)
       return await stay(server, log, io, watchConfig(flags, io, server, loaded.config))

@@ -6,7 +6,7 @@ import { createLog } from '../../server/log.ts'
 import { createServer } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, MISUSED } from '../command.ts'
-import { configFlags, configFrom } from '../config-flags.ts'
+import { configFlags, configFrom, configPath } from '../config-flags.ts'
 import { stay } from '../stay.ts'
 import { watchConfig } from '../watch-config.ts'
 
@@ -39,7 +39,7 @@ export const serve: Command = {
       return MISUSED
     }
     const log = createLog(config)
-    const server = createServer(config, mappings, log, await openTracing(io.env))
+    const server = createServer(config, mappings, log, await openTracing(io.env), configPath(flags, io))
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     return stay(server, log, io, watchConfig(flags, io, server, config))

@@ -99,17 +99,3 @@ export function needV1({ default: byDefault, rules }: ModeRules): boolean {
 export function isV2Canary({ mode: base, canary }: ModeRule): boolean {
   return canary !== undefined && SERVED_BY[canary.mode] === 'v2' && SERVED_BY[base] === 'v1'
 }
-
-/** Describes the rules in one line, without the names of clients. */
-export function describeRules({ default: byDefault, rules }: ModeRules): string {
-  const lines = rules.map(({ operations, clients, mode: base, canary }) => {
-    const who = clients === '*' ? '' : ' for some clients'
-    return `${[operations].flat().join(' ')}${who} ${base}${canary ? `, ${shareText(canary)} ${canary.mode}` : ''}`
-  })
-  return [...lines, `everything else ${byDefault}`].join('; ')
-}
-
-function shareText({ percent: fixed, rollout }: NonNullable<ModeRule['canary']>): string {
-  if (!rollout) return `${fixed} %`
-  return `rollout ${rollout.name} (${rollout.steps.map((one) => `${one.percent} %`).join(', ')})`
-}

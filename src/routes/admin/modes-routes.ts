@@ -22,24 +22,23 @@ export interface ModesSources {
  */
 export function addModes(app: FastifyInstance, { modes, report, actorOf }: ModesSources, operations: readonly string[]): void {
   const tagNow = () => `"${modes.state().tag}"`
-  const answer = (reply: FastifyReply, added: object) => {
-    const { rules, version, by, at } = modes.state()
-    const rollouts = modes.rollouts()
+  const answer = (reply: FastifyReply) => {
+    const { rules, version, by, at, drift } = modes.state()
     reply.header('etag', tagNow())
-    return { ...rules, ...(rollouts.length > 0 && { rollouts }), ...added, version, changed: { at: new Date(at).toISOString(), by } }
+    const rollouts = some('rollouts', modes.rollouts())
+    const warnings = some('warnings', idleRules(rules, operations))
+    const circuits = some('circuits', report.openCircuits())
+    const changed = { at: new Date(at).toISOString(), by }
+    return { ...rules, ...rollouts, ...circuits, ...warnings, ...(drift !== undefined && { drift }), version, changed }
   }
-  app.get('/modes', async (_, reply) => {
-    const circuits = report.openCircuits()
-    return answer(reply, { ...(Object.keys(circuits).length > 0 && { circuits }) })
-  })
+  app.get('/modes', async (_, reply) => answer(reply))
   app.put('/modes', async (request, reply) => {
     const condition = ifMatch(request.headers['if-match'], tagNow())
     if (condition === 'malformed') throw MALFORMED
     if (condition === 'failed') return sendError(reply.header('etag', tagNow()), changedBefore(modes.state()), 412)
     const problem = modes.change(rulesIn(request.body), actorOf(request))
     if (problem !== undefined) throw new ApiError('INVALID_ARGUMENT', problem)
-    const warnings = idleRules(modes.state().rules, operations)
-    return answer(reply, { ...(warnings.length > 0 && { warnings }) })
+    return answer(reply)
   })
 }
 
@@ -50,8 +49,13 @@ function changedBefore({ version, by, at }: ModesState): ApiError {
 }
 
 /** What answers add to the rules, and a PUT ignores, so that an answer can be changed and sent back. */
-const ADDED: ReadonlySet<string> = new Set(['circuits', 'rollouts', 'warnings', 'version', 'changed'])
+const ADDED: ReadonlySet<string> = new Set(['circuits', 'rollouts', 'warnings', 'drift', 'version', 'changed'])
 
 function rulesIn(body: unknown): unknown {
   return isObject(body) ? Object.fromEntries(Object.entries(body).filter(([member]) => !ADDED.has(member))) : body
+}
+
+/** Returns the member only if it holds something. */
+function some(name: string, value: object): object {
+  return Object.keys(value).length > 0 ? { [name]: value } : {}
 }

@@ -21,12 +21,17 @@ export function watchModes({ modes, onNote }: ModesMetricsSources, registers: Re
   // Without a first value of 0, the rate of a counter does not see its first event.
   for (const what of WHATS) notes.inc({ what }, 0)
   onNote(({ what }) => notes.inc({ what }))
-  new Gauge({
-    name: 'crosswalk_modes_version',
-    help: 'Version of the modes in force: 1 at the start, one more with each change',
-    registers,
-    collect() {
-      this.set(modes.state().version)
-    },
-  })
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge('crosswalk_modes_version', 'Version of the modes in force: 1 at the start, one more with each change', () => modes.state().version)
+  gauge('crosswalk_modes_drift', DRIFT, () => (modes.state().drift === undefined ? 0 : 1))
 }
+
+const DRIFT = '1 while other modes are in force than the configuration file says'

@@ -119,6 +119,7 @@ export const roleBindingOperations: readonly Operation[] = [
   operation('iam.role_bindings.create_batch', 'POST /iam/v1/rolebindings/batch/{parent=**}', {
     calls: [`POST ${BATCH_CREATE}`],
     request: batch,
+    bodyIs: 'role_bindings',
     answer: created,
     readBack: { resource: binding, named: { rows: 'role_bindings' }, ...read },
     // v2 may name a member of a request without its index in the batch.

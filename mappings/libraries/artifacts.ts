@@ -40,7 +40,15 @@ const ecosystem = enumMap(
     ['GO_ATHENA', 10],
   ],
 )
-const sourceType = identical('SourceType', ['SOURCE_TYPE_UNSPECIFIED'])
+const sourceType = identical(
+  'SourceType',
+  ['SOURCE_TYPE_UNSPECIFIED'],
+  [
+    ['SOURCE_TYPE_INTERNAL', 1],
+    ['SOURCE_TYPE_INTERNAL_REMEDIATED', 2],
+    ['SOURCE_TYPE_UPSTREAM_REGISTRY', 3],
+  ],
+)
 
 const artifact = resource('artifact', {
   v2: '/libraries/v2/artifacts',

@@ -2,6 +2,8 @@ import {
   asText,
   choice,
   type Enrich,
+  type Fields,
+  flag,
   gone,
   identical,
   list,
@@ -27,6 +29,20 @@ const graceStatus = identical('EolGracePeriodStatus', [
   'GRACE_EXPIRED',
 ])
 
+/** The stream of packages behind a tag, as v1 showed it (facts §4.4). The names in camelCase are v1's own. */
+const packageVersion: Fields = {
+  eolDate: text(''),
+  exists: flag(''),
+  fips: flag(''),
+  legacy_lts: text(''),
+  lts: flag(''),
+  releaseDate: text(''),
+  version: text(''),
+  eolBroken: flag(''),
+  latestVersion: text(''),
+  versionSource: object('', { ref: text(''), sha: text('') }),
+}
+
 /** v1's end-of-life view of a tag. Members that v2 cannot know are unset. */
 const eolTag = resource('end-of-life tag', {
   v2: tag.v2,
@@ -36,7 +52,7 @@ const eolTag = resource('end-of-life tag', {
     name: text('name'),
     main_package_name: gone(text, UNKNOWABLE),
     tag_status: choice('status', tagStatus),
-    main_package_version: gone((source) => object(source, {}), UNKNOWABLE),
+    main_package_version: gone((source) => object(source, packageVersion), UNKNOWABLE),
     grace_status: gone((source) => choice(source, graceStatus), UNKNOWABLE),
     grace_period_expiry_date: gone(time, UNKNOWABLE),
   },

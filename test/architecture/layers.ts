@@ -1,5 +1,5 @@
 /** What both who put things together, the server and the command line, need. */
-const SERVED = ['modes', 'report', 'diff', 'explain', 'translate', 'upstream', 'tables', 'errors']
+const SERVED = ['modes', 'report', 'diff', 'explain', 'openapi', 'translate', 'upstream', 'tables', 'errors']
 
 /**
  * Imports go one way (design): each layer names the layers it may import besides itself. `config` is read by whoever puts things
@@ -23,6 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
   config: ['tables', 'modes'],
   explain: ['translate', 'upstream', 'tables', 'errors'],
+  openapi: ['tables', 'errors'],
   serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
   routes: [
     'serve',
@@ -32,6 +33,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'relay',
     'tracing',
     'explain',
+    'openapi',
     'modes',
     'report',
     'diff',

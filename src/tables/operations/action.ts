@@ -23,6 +23,7 @@ interface Action<V2 extends string> {
   readonly takes?: Takes | undefined
   /** The parameter or variable with which a read selects one resource. */
   readonly selects?: string
+  readonly root?: boolean
 }
 
 /**
@@ -34,7 +35,7 @@ interface Action<V2 extends string> {
  *     })
  */
 export function action<Route extends string, V2 extends string>(id: string, route: Route, options: Action<Fillable<V2, Route>>): Operation {
-  const { v2, params = {}, more, request, answer = nothing, missing = 'error', readBack, takes, selects } = options
+  const { v2, params = {}, more, request, answer = nothing, missing = 'error', readBack, takes, selects, root } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
     // `=**` only says that the variable may be empty, which people need not see.
@@ -44,6 +45,7 @@ export function action<Route extends string, V2 extends string>(id: string, rout
     ...(readBack && { readBack }),
     ...(takes && { takes }),
     ...(selects !== undefined && { selects }),
+    ...(root && { root }),
     answer,
     missing,
     begin(v1, env) {

@@ -58,6 +58,10 @@ export interface Operation {
   /** v1's enum of sort orders, where it has one. */
   readonly orders?: EnumMap
   readonly request?: Message
+  /** The member of the request that is the whole body, where v1 takes a bare list (facts §3.5). */
+  readonly bodyIs?: string
+  /** Of a create: without a parent it creates a root resource (facts §12.4). */
+  readonly root?: true
   /** One row of a list (`rows`), or the whole answer. */
   readonly answer?: Message
   readonly rows?: true

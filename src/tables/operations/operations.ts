@@ -81,7 +81,7 @@ export function create(id: string, route: string, resource: Resource, options: C
   const { request = resource, answer = resource, root = false, named = { answer: 'id' }, shownAs, goesWith } = options
   const readBack: ReadBack = { resource, named, ...(shownAs && { shownAs }), ...(goesWith !== undefined && { goesWith }) }
   const parent = `{${onlyVariable(route)}${root ? '=**' : ''}}`
-  return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer, readBack })
+  return action(id, route, { v2: `POST ${resource.v2}/${parent}`, request, answer, readBack, root })
 }
 
 /**

@@ -38,8 +38,8 @@ export interface Api {
 export interface Session {
   readonly api: Api
   readonly exchanges: readonly Exchange[]
-  /** Every request of the case, including those that the transcript omits. */
-  readonly requests: readonly Request[]
+  /** Every exchange of the case, including those that the transcript omits. */
+  readonly all: readonly Exchange[]
   /** Undoes the changes of the case. */
   readonly close: () => Promise<void>
 }
@@ -47,13 +47,14 @@ export interface Session {
 /** Creates the API of a target for one case. */
 export function session(target: Target, slug: string): Session {
   const exchanges: Exchange[] = []
-  const requests: Request[] = []
+  const all: Exchange[] = []
   const undos: ((api: Api) => Promise<unknown>)[] = []
   const build = (role: Role, spelling: Spelling, recorded: boolean, anyWords = false): Api => {
     const exchange = async (request: Request) => {
       const answer = await send(target, role, request)
-      requests.push(request)
-      if (recorded) exchanges.push({ role, request, answer, anyWords })
+      const made = { role, request, answer, anyWords }
+      all.push(made)
+      if (recorded) exchanges.push(made)
       return answer
     }
     const json = (method: string, path: string, body: unknown, query: Query = {}) =>
@@ -93,7 +94,7 @@ export function session(target: Target, slug: string): Session {
   const close = async () => {
     for (const undo of undos.reverse()) await undo(api.unrecorded)
   }
-  return { api, exchanges, requests, close }
+  return { api, exchanges, all, close }
 }
 
 function queryString(query: Query, spelling: Spelling): string {

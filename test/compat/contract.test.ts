@@ -7,6 +7,7 @@ import { complaintsAboutList, complaintsOf, type Outcome } from './judge.ts'
 import { run } from './run.ts'
 import { type Sides, startSides } from './sides.ts'
 import type { Dialect } from './spell.ts'
+import { complaintsAboutDocument } from './undescribed.ts'
 
 const DIALECTS: readonly Dialect[] = ['specification', 'published']
 
@@ -33,7 +34,8 @@ async function play(one: Case, dialect: Dialect = one.dialect ?? 'specification'
 describe.each(DIALECTS)('the v1 contract, %s dialect', { timeout: PATIENCE }, (dialect) => {
   const spoken = cases.filter((one) => (one.dialect ?? dialect) === dialect)
   const check = async (one: Case) => {
-    const complaints = complaintsOf(await play(one, dialect), differences)
+    const outcome = await play(one, dialect)
+    const complaints = [...complaintsOf(outcome, differences), ...complaintsAboutDocument(outcome, dialect)]
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   }
 

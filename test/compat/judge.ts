@@ -25,7 +25,10 @@ export function complaintsOf(outcome: Outcome, differences: readonly DeclaredDif
   const { case: one, genuine, proxied } = outcome
   const failures = Object.entries({ genuine, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
   if (failures.length > 0) return failures
-  const called = operationsHit(router, proxied.requests)
+  const called = operationsHit(
+    router,
+    proxied.exchanges.map(({ request }) => request),
+  )
   const uncalled = one.operations.filter((id) => !called.has(id)).map((id) => `${id} is not called`)
   return [...uncalled, ...complaintsAboutDifference(outcome, differences)]
 }

@@ -13,6 +13,7 @@ import { NEEDS_V1 } from './modes/modes-state.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
+import { contractOf } from './server/contract.ts'
 import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, reportOf } from './server/migration.ts'
@@ -67,10 +68,9 @@ export function createServer(
   const readiness = createReady(health, () => closing)
   const operations = describeOperations(mappings, differencesOf)
   const access = adminSettings(config)
-  const admin = createAdmin(
-    { metrics, operations, readiness, reportNow: reportOf(migration, mappings, declarations, config), ...migration },
-    access,
-  )
+  const reportNow = reportOf(migration, mappings, declarations, config)
+  const asked = { metrics, operations, readiness, reportNow, contract: contractOf(config, mappings), proxyUrl: () => proxy.url }
+  const admin = createAdmin({ ...asked, ...migration }, access)
   const warnOfIdle = () => {
     const ids = operations.map(({ id }) => id)
     for (const warning of idleRules(migration.modes.state().rules, ids)) log.warn(warning)

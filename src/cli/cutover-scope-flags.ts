@@ -3,9 +3,14 @@ import { type CutoverScope, coversClient, coversUse } from '../diff/cutover/cuto
 import { nearest } from '../tables/nearest.ts'
 import { type Flag, type Flags, textsOf } from './command.ts'
 
+/** The flag that limits a question to some operations. */
+export const operationsFlag = {
+  operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', more: true },
+} as const
+
 /** The flags that limit a question to some operations or clients. */
 export const scopeFlags: Readonly<Record<string, Flag>> = {
-  operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', more: true },
+  ...operationsFlag,
   clients: { help: 'Only operations that this client calls: its hash or its subject, with * as any text; may be repeated', more: true },
 }
 

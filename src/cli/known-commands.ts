@@ -7,6 +7,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
   'sandbox token': async () => (await import('./commands/sandbox-token.ts')).sandboxToken,
   operations: async () => (await import('./commands/operations.ts')).operations,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
   explain: async () => (await import('./commands/explain.ts')).explain,
   clients: async () => (await import('./commands/clients.ts')).clients,
   cutover: async () => (await import('./commands/cutover.ts')).cutover,

@@ -124,6 +124,17 @@ export function announcement(config: Config) {
   return { deprecation: config['v1.deprecation'], sunset: config['v1.sunset'], successor: config['v1.successor'] }
 }
 
+export function contractSettings(config: Config) {
+  return { dialect: config['v1.dialect'], notFound: config['errors.notFound'], ...announcement(config) }
+}
+
+/** The address that the settings give the proxy. */
+export function listeningUrl(config: Config): string {
+  const host = config['listen.host']
+  const protocol = config['tls.cert'] === undefined ? 'http' : 'https'
+  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${config['listen.port']}`
+}
+
 export function retirement(config: Config) {
   return { drainMs: config['limits.drainMs'], lingerMs: config['limits.lingerMs'], shutdownMs: config['limits.shutdownMs'] }
 }

@@ -10,13 +10,14 @@ import { notFound, refuseExpectation, refuseSocket } from '../refusal.ts'
 import { sendError } from '../send-answer.ts'
 import type { Metrics } from '../watch/metrics.ts'
 import { createActorOf } from './actor-of.ts'
+import { addContract, type ContractSources } from './contract-route.ts'
 import { createForeign } from './foreign.ts'
 import { addMigration, type MigrationSources } from './migration-routes.ts'
 import type { Readiness } from './ready.ts'
 import { addReport, PAGE, type ReportSources } from './report-page.ts'
 import { type AdminToken, createRights, whyNot } from './rights.ts'
 
-export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources {
+export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources, ContractSources {
   readonly metrics: Metrics
   readonly operations: readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
@@ -36,7 +37,7 @@ const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PA
 
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
 export function createAdmin(sources: AdminSources, { names, tokens }: AdminSettings): FastifyInstance {
-  const { metrics, operations, readiness, reportNow, ...migration } = sources
+  const { metrics, operations, readiness, reportNow, contract, proxyUrl, ...migration } = sources
   const isForeign = createForeign(names)
   const rights = createRights(tokens)
   const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization).right
@@ -62,6 +63,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   app.get('/operations', async () => operations)
   const ids = operations.map(({ id }) => id)
   addMigration(app, { ...migration, actorOf: createActorOf(rights) }, ids)
+  addContract(app, { contract, proxyUrl })
   addReport(app, { reportNow }, rights(undefined).right !== 'none')
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { connect2, fetch2 } from '../../listen/fetch2.ts'
+import { documentWith } from '../../openapi/documents.ts'
 import { bearer, startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { rawExchange } from '../../stage/raw-exchange.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
@@ -93,6 +94,14 @@ describe('the admin port', () => {
     expect(rows[0]).toMatchObject({ id: 'iam.groups.list', method: 'GET', path: '/iam/v1/groups', kind: 'direct' })
   })
 
+  it('answers the v1 contract of the proxy once, until it is another one', async () => {
+    const first = await fetch(`${proxy.adminUrl}/openapi.json`)
+    expect([first.status, await first.json()]).toEqual([200, documentWith({ server: proxy.url })])
+    const etag = String(first.headers.get('etag'))
+    const again = (known: string) => fetch(`${proxy.adminUrl}/openapi.json`, { headers: { 'if-none-match': known } })
+    expect([(await again(etag)).status, (await again('"other"')).status]).toEqual([304, 200])
+  })
+
   it('answers everything else with 404 in the common form', async () => {
     for (const path of ['/nothing', '/%zz']) {
       expect(await get(path)).toEqual({ status: 404, text: '{"code":5,"message":"Not Found","details":[]}' })
@@ -101,7 +110,7 @@ describe('the admin port', () => {
 })
 
 /** Paths of every kind of answer; requests that are not HTTP use a connection of their own. */
-const KINDS = ['/healthz', '/metrics', '/modes', '/report', '/report.json', '/comparisons?limit=x', '/nothing', '/%zz']
+const KINDS = ['/healthz', '/metrics', '/modes', '/report', '/report.json', '/openapi.json', '/comparisons?limit=x', '/nothing', '/%zz']
 const BYTES = [
   'GET http://x/modes HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
   'GET /modes HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',

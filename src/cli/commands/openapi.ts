@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises'
+import { differences, differencesOf } from '../../../mappings/differences.ts'
+import { mappings } from '../../../mappings/index.ts'
+import { contractSettings, listeningUrl } from '../../config/parts.ts'
+import type { Config } from '../../config/settings.ts'
+import { openApiDocument } from '../../openapi/open-api-document.ts'
+import { serverUrl } from '../../openapi/server-url.ts'
+import { type Command, type Flags, MISUSED, textOf, textsOf } from '../command.ts'
+import { configFlags, configFrom } from '../config-flags.ts'
+import { operationsFlag, unfitOperations } from '../cutover-scope-flags.ts'
+
+/** Prints the v1 contract of the proxy as OpenAPI. */
+export const openapi: Command = {
+  usage: 'openapi',
+  summary: 'Prints the v1 contract of the proxy as an OpenAPI 3.1 document in JSON, with what v2 does for each operation.',
+  flags: {
+    ...operationsFlag,
+    server: { help: 'Address at which clients call the proxy. Default: where it listens' },
+    out: { help: 'File to write the document to' },
+    ...configFlags([
+      'listen.host',
+      'listen.port',
+      'tls.cert',
+      'v1.dialect',
+      'v1.deprecation',
+      'v1.sunset',
+      'v1.successor',
+      'errors.notFound',
+    ]),
+  },
+  async run(flags, _, io) {
+    const loaded = configFrom(flags, io)
+    const problem = 'problem' in loaded ? loaded.problem : unfit(flags)
+    if ('problem' in loaded || problem !== undefined) {
+      io.err(String(problem))
+      return MISUSED
+    }
+    const text = JSON.stringify(documentOf(loaded.config, flags), null, 2)
+    const file = textOf(flags, 'out')
+    if (file === undefined) io.text(text)
+    else {
+      await writeFile(file, `${text}\n`)
+      io.out(`written to ${file}`)
+    }
+    return 0
+  },
+}
+
+function documentOf(config: Config, flags: Flags) {
+  const server = textOf(flags, 'server') ?? serverUrl(listeningUrl(config), 'localhost')
+  const settings = { ...contractSettings(config), server, operations: textsOf(flags, 'operations') }
+  return openApiDocument({ mappings, differences, differencesOf }, settings)
+}
+
+/** Returns a sentence about a flag that makes no sense. */
+function unfit(flags: Flags): string | undefined {
+  const server = textOf(flags, 'server')
+  if (server !== undefined && !/^https?:\/\/[^\s]+$/.test(server)) {
+    return `server is ${JSON.stringify(server)} in the flag --server, but it must be an address such as https://proxy.example.`
+  }
+  const ids = mappings.flatMap(({ operations }) => operations.map(({ id }) => id))
+  return unfitOperations({ operations: textsOf(flags, 'operations'), clients: [] }, ids)
+}

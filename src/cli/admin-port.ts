@@ -1,3 +1,4 @@
+import { isObject } from '../tables/json.ts'
 import type { Flag, Flags, Io } from './command.ts'
 import { textOf } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
@@ -18,11 +19,18 @@ export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T
   return 'problem' in port ? port : port.ask(path, textOf(flags, 'admin') ?? port.own)
 }
 
+/** Sends a POST without a body, with a token that may change something. A refusal is the sentence of the admin port. */
+export async function orderAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | Problem> {
+  const port = adminPort(flags, io)
+  return 'problem' in port ? port : port.order(path, textOf(flags, 'admin') ?? port.own)
+}
+
 /** An admin port to ask. */
 export interface AdminPort {
   /** Address of the admin port on this machine. */
   readonly own: string
   ask<T>(path: string, base: string): Promise<T | Problem>
+  order<T>(path: string, base: string): Promise<T | Problem>
 }
 
 /** Returns how to ask an admin port with the token of the settings, or a sentence about settings that are wrong. */
@@ -30,16 +38,23 @@ export function adminPort(flags: Flags, io: Io): AdminPort | Problem {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return loaded
   const { config } = loaded
-  const token = config['admin.readToken'] ?? config['admin.token'] ?? config['admin.tokens'][0]?.token
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token
+  const reading = config['admin.readToken'] ?? changing
   return {
     own: `${HOST}:${config['admin.port']}`,
-    async ask<T>(path: string, base: string) {
-      const answer = await fetch(`${base}${path}`, { headers }).catch(() => undefined)
-      const read = answer?.ok ? ((await answer.json().catch(() => undefined)) as T | undefined) : undefined
-      return read ?? { problem: problemOf(base, path, answer?.status, token) }
-    },
+    ask: (path, base) => send('GET', base, path, reading),
+    order: (path, base) => send('POST', base, path, changing),
   }
+}
+
+async function send<T>(method: 'GET' | 'POST', base: string, path: string, token: string | undefined): Promise<T | Problem> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${base}${path}`, { method, headers }).catch(() => undefined)
+  const body: unknown = await answer?.json().catch(() => undefined)
+  if (answer?.ok && body !== undefined) return body as T
+  // What is said about a token names none of the settings of this command.
+  const said = method === 'POST' && answer?.status !== 401 && isObject(body) ? body.message : undefined
+  return { problem: typeof said === 'string' ? said : problemOf(base, path, answer?.status, token) }
 }
 
 function problemOf(base: string, path: string, status: number | undefined, token: string | undefined): string {

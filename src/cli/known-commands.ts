@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   clients: async () => (await import('./commands/clients.ts')).clients,
   cutover: async () => (await import('./commands/cutover.ts')).cutover,
+  rollouts: async () => (await import('./commands/rollouts.ts')).rollouts,
   case: async () => (await import('./commands/case.ts')).mismatchCase,
   report: async () => (await import('./commands/report.ts')).report,
   replay: async () => (await import('./commands/replay.ts')).replay,

@@ -16,7 +16,7 @@ import { createMetrics } from './routes/watch/metrics.ts'
 import { contractOf } from './server/contract.ts'
 import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
-import { assembleMigration, reportOf } from './server/migration.ts'
+import { assembleMigration, CLOCKS, type Clocks, reportOf } from './server/migration.ts'
 import { createProxy } from './server/proxy.ts'
 import { checkMappings } from './tables/compile/check.ts'
 import type { Mapping } from './tables/operations/operation.ts'
@@ -53,12 +53,13 @@ export function createServer(
   log: Logger = createLog(config),
   tracing?: Tracing,
   file?: string,
+  clocks: Clocks = CLOCKS,
 ): Server {
   const { v2, declarations } = checked(config, mappings)
   const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
-  const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log, file })
+  const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log, file, clocks })
   const ask: Ping = (service, base) => ping(pool, service, base)
   const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
   const { report, modes, onNote } = migration

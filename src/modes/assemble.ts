@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { createKindOf } from '../diff/clients/request-kind.ts'
-import { isDifference } from '../diff/evidence/observation.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
 import { mergedEntries, nothingRead } from '../diff/records/merged-entries.ts'
-import type { Entry } from '../diff/records/record.ts'
-import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings } from '../diff/records/record-file.ts'
-import { createRecorder, type Recorder } from '../diff/records/recorder.ts'
+import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings, recordFilesOf } from '../diff/records/record-file.ts'
+import { createRecorder } from '../diff/records/recorder.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
 import { createRedactor } from '../diff/redact/redact.ts'
+import { isReadBack } from '../tables/operations/read-back.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { AskV1 } from '../upstream/ask-v1.ts'
 import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import { createPositions, type ProbeSettings } from './choose/circuit-position.ts'
 import type { ModeRules } from './choose/rules.ts'
+import { type EntryListener, followed } from './followed-recorder.ts'
 import { createJournal, type JournalSettings } from './journal.ts'
 import { createReport, type MigrationReport } from './migration-report.ts'
 import { createModes, type Emulated, type Modes } from './modes.ts'
@@ -23,11 +22,12 @@ import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
 import { createReadinessWatch } from './readiness-watch.ts'
 import { createRollouts } from './rollout/rollouts.ts'
+import { isRead } from './serve/backend.ts'
 import { createBudget } from './serve/budget.ts'
 import { createReadingsOf } from './verify/reader.ts'
 
 export interface MigrationSettings
-  extends Omit<JournalSettings, 'recorder'>,
+  extends Omit<JournalSettings, 'recorder' | 'onComparison'>,
     Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit' | 'perSecond'>,
     Pick<ProbeSettings, 'random'> {
   readonly rules: ModeRules
@@ -46,10 +46,12 @@ export interface MigrationSettings
   /** Milliseconds in which an asked side must answer. */
   readonly answerMs: number
   readonly fallbacksPerMinute: number
+  /** Milliseconds of a monotonic clock. */
+  readonly ticks: () => number
+  /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
+  readonly repeat: (run: () => void, ms: number) => () => void
   readonly records: { readonly memory: number; readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined }
 }
-
-type Listener = (entry: Entry) => void
 
 /** The modes, and everything that is learnt in them. */
 export interface Migration extends Notes {
@@ -57,7 +59,7 @@ export interface Migration extends Notes {
   readonly report: MigrationReport
   readonly ledger: Ledger
   /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
-  follow(listener: Listener): void
+  follow(listener: EntryListener): void
   /** Counts earlier records again. Call it before the first request. */
   restore(): Promise<void>
   /** Resolves when no comparison waits or runs. */
@@ -69,31 +71,35 @@ export interface Migration extends Notes {
 /** Milliseconds between two records of traffic. */
 const FLUSH_EVERY = 60_000
 
+/** Milliseconds between two looks at rollouts. They measure the time themselves. */
+const LOOK_EVERY = 1000
+
 export function createMigration(settings: MigrationSettings): Migration {
   const { rules, v1, operations, records } = settings
   const file = records.file && createRecordFile({ ...records.file, waiting: RECORD_FILE.waiting })
-  const listeners: Listener[] = []
-  const tell: Listener = (entry) => {
+  const listeners: EntryListener[] = []
+  const tell: EntryListener = (entry) => {
     for (const listener of listeners) listener(entry)
   }
   const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), tell, () => modes.flush())
-  const journal = createJournal({ ...settings, recorder })
+  const journal = createJournal({ ...settings, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
   const { subjects, emulated, configFile, random, now } = settings
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') }))
-  const rollouts = createRollouts(rules, { journal, now })
+  const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks })
   const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
   const flush = () => {
     modes.flush()
     journal.tallies.flush()
+    rollouts.flush()
   }
-  const timer = setInterval(flush, FLUSH_EVERY).unref()
+  const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, LOOK_EVERY)]
   const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget })
   const readiness = createReadinessWatch({ journal, openCircuits: report.openCircuits, operations, now })
-  listeners.push(readiness.entry)
+  listeners.push(readiness.entry, rollouts.entry)
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
@@ -112,13 +118,14 @@ export function createMigration(settings: MigrationSettings): Migration {
     async restore() {
       if (records.file) await checkRecordFile(records.file.path)
       const count = nothingRead()
-      for await (const entry of mergedEntries(filesOf(records.file), count)) if (restore(entry, journal)) tell(entry)
+      for await (const entry of mergedEntries(recordFilesOf(records.file), count)) if (restore(entry, journal)) tell(entry)
       readiness.start()
       if (count.entries > 0) journal.note({ what: 'restart', text: `${count.entries} records were read back`, by: { source: 'start' } })
+      rollouts.start()
     },
     idle: queue.idle,
     async close() {
-      clearInterval(timer)
+      for (const end of ends) end()
       await queue.close()
       flush()
       readiness.close()
@@ -127,23 +134,9 @@ export function createMigration(settings: MigrationSettings): Migration {
   }
 }
 
-/**
- * Returns the same recorder, which also passes its entries on. The calls so far come before a mismatch, so that its client is known when it
- * is counted.
- */
-function followed(recorder: Recorder, tell: Listener, flush: () => void): Recorder {
-  return {
-    ...recorder,
-    record(entry) {
-      if (entry.kind === 'comparison' && isDifference(entry.outcome)) flush()
-      recorder.record(entry)
-      tell(entry)
-    },
-  }
-}
-
-/** The record file and the files set aside, as far as they exist. */
-function filesOf(file: MigrationSettings['records']['file']): readonly string[] {
-  if (!file) return []
-  return [file.path, ...Array.from({ length: file.files }, (_, nth) => `${file.path}.${nth + 1}`)].filter((path) => existsSync(path))
+/** The operations, and whether comparisons can judge them: reads, and writes that are read back. */
+function verifiable({ operations, verifyWrites }: Pick<MigrationSettings, 'operations' | 'verifyWrites'>) {
+  const judged = operations.filter((one) => isRead(one) || (verifyWrites && one.readBack !== undefined && isReadBack(one.readBack)))
+  const ids = new Set(judged.map(({ id }) => id))
+  return { operations: operations.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
 }

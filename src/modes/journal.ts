@@ -9,12 +9,12 @@ import { detailed } from '../diff/excerpt/detailed.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { type Judgement, tally } from '../diff/judge/judge.ts'
 import { exhibitOf } from '../diff/records/exhibit.ts'
-import type { Caller, RecordedSide } from '../diff/records/record.ts'
+import type { Caller, Comparison, RecordedSide } from '../diff/records/record.ts'
 import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import { createRedactor, type RedactLimits, type Values } from '../diff/redact/redact.ts'
-import { type Redacted, redactedFor } from '../diff/redact/redacted.ts'
+import { redactedWith } from '../diff/redact/redacted.ts'
 import type { Identity } from '../request/caller.ts'
 import { isObject } from '../tables/json.ts'
 import type { Dialect } from '../tables/language/names.ts'
@@ -65,6 +65,8 @@ export interface JournalSettings {
   readonly now: () => number
   /** Share of the requests of an open circuit that are compared, 0–100. If it is not 0, comparisons may close the circuit. */
   readonly probePercent: number
+  /** Is told of every comparison, with the client whose request was compared. */
+  readonly onComparison?: (client: Identity, comparison: Comparison) => void
 }
 
 export function createJournal(settings: JournalSettings): Journal {
@@ -79,12 +81,16 @@ export function createJournal(settings: JournalSettings): Journal {
   const judging = createJudging(settings.dialect, expected, now)
   const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
   const redactor = createRedactor(redaction)
-  const redacted = remembered((operation) => redactedFor(operation, redactor))
-  const whole = remembered((operation) => redactedFor(operation, createRedactor({ ...redaction, limits: WHOLE })))
+  const redacted = redactedWith(redactor)
+  const whole = redactedWith(createRedactor({ ...redaction, limits: WHOLE }))
   const at = () => new Date(now()).toISOString()
   const head = ({ operation, request, mode, weight, ...who }: ComparedRequest) => {
     const chosen = weight !== undefined && weight > 1 && { weight }
     return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects), ...chosen }
+  }
+  const count = (subject: ComparedRequest, comparison: Comparison) => {
+    settings.onComparison?.(subject, comparison)
+    return tallies.count(comparison)
   }
   const notes = createNotes(recorder, now)
   const teller = createCircuitTeller({ circuit, note: notes.note })
@@ -106,14 +112,14 @@ export function createJournal(settings: JournalSettings): Journal {
       inventory.compared(entry)
       const why = whyUncompared(compared)
       if (why) tallies.uncompared(entry.operation, why)
-      const counted = tallies.count(entry)
+      const counted = count(subject, entry)
       if (!counted) return
       const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
       recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
     },
     unwritten(subject, judgement, v2) {
       const circumstances = { id: randomUUID(), ...head(subject), check: 'write', v2: sideOf(v2) } as const
-      const counted = tallies.count(comparisonOf(judgement, circumstances, redacted(subject.operation)))
+      const counted = count(subject, comparisonOf(judgement, circumstances, redacted(subject.operation)))
       const failed = { ...judgement, answers: { v1: undefined, v2: bodyOf(v2.seen) } }
       if (counted) recorder.record(detailed(counted, failed, { asked: subject, about: subject.operation, redacted }))
     },
@@ -135,13 +141,4 @@ export function callerOf({ caller, subject }: Identity, subjects: boolean): Call
 function sideOf({ seen: { status, body }, ms }: SideAnswer): RecordedSide {
   const code = status >= 400 && body.kind === 'json' && isObject(body.value) ? body.value.code : undefined
   return { status, ...(typeof code === 'number' && { code }), ms }
-}
-
-function remembered(make: (operation: Operation) => Redacted): (operation: Operation) => Redacted {
-  const known = new Map<Operation, Redacted>()
-  return (operation) => {
-    const found = known.get(operation) ?? make(operation)
-    known.set(operation, found)
-    return found
-  }
 }

@@ -1,9 +1,9 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
 import type { Identified } from '../request/caller.ts'
 import type { Operation } from '../tables/operations/operation.ts'
-import type { Mode } from './choose/mode.ts'
 import type { PagingSides } from './choose/paging-sides.ts'
 import { callerOf } from './journal.ts'
+import type { Rollouts, SidedRequest } from './rollout/rollouts.ts'
 import type { Accepted } from './serve/accepted.ts'
 import type { KeepRequest, TrafficCounter } from './traffic.ts'
 
@@ -12,6 +12,7 @@ interface KnownTraffic {
   readonly traffic: TrafficCounter
   readonly inventory: Inventory
   readonly pagingSides: PagingSides
+  readonly rollouts: Pick<Rollouts, 'used'>
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
 }
@@ -20,8 +21,8 @@ interface KnownTraffic {
  * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
  * are worth one: those of strangers and of refused requests never are.
  */
-export function countKnown({ accepted, traffic, inventory, pagingSides, subjects }: KnownTraffic) {
-  return (choice: Identified & { readonly mode: Mode }, operation: Operation, refused: boolean): KeepRequest | undefined => {
+export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
+  return (choice: SidedRequest & Identified, operation: Operation, refused: boolean): KeepRequest | undefined => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
       inventory.stranger(operation.id)
@@ -29,6 +30,7 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, subjects
     }
     if (refused) return undefined
     pagingSides.note(mode, operation, caller)
+    rollouts.used(choice, operation.id)
     return traffic.use(callerOf(choice, subjects), operation.id, mode)
   }
 }

@@ -24,7 +24,10 @@ export interface ModesState {
 /** Holds the rules in force. */
 export interface ModesStateHolder {
   state(): ModesState
-  /** Applies other rules and closes every circuit. Returns a sentence if it cannot. */
+  /**
+   * Applies other rules and closes every circuit, except those of a rollout that is turned back and stays so. Returns a sentence if it
+   * cannot.
+   */
   change(rules: unknown, by: Actor): string | undefined
   /** The rules with the share in force in place of each rollout. */
   inForce(): ModeRules
@@ -66,12 +69,12 @@ export function createModesState(initial: ModeRules, parts: StateParts): ModesSt
       const drift = file === undefined ? undefined : driftOf({ configured, rules, file, by, subjects })
       const version = before.version + 1
       state = { rules, version, tag: `${boot}-${version}`, by, at: now(), ...(drift !== undefined && { drift }) }
-      const closed = journal.circuit.closeAll()
       journal.note({ what: 'modes', by, ...changeOf(before, state, subjects), version })
+      rollouts.change(rules, by)
+      const closed = journal.circuit.close((operation) => !rollouts.needsOpen(operation))
       for (const operation of closed) {
         journal.note({ what: 'circuit-closed', text: 'the modes changed', operation, by, from: 'open', to: 'closed' })
       }
-      rollouts.change(rules, by)
       select = createSelect(inForce())
       return undefined
     },

@@ -29,6 +29,8 @@ import { countUnknown } from './unknown-traffic.ts'
 /** What is decided about a request before it is served. */
 export interface Choice extends Identified {
   readonly mode: Mode
+  /** The round of rollouts in which the mode was chosen. */
+  readonly round?: number
 }
 
 /** Decides which side answers an operation; see `ModeRules`. */
@@ -106,10 +108,10 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
       const mode = modesState.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
-      return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller) }
+      return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller), round: rollouts.round() }
     },
     heard: accepted.heard,
-    used: countKnown({ accepted, traffic, inventory, pagingSides, subjects }),
+    used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }),
     usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
     writing(operation, params, { caller, credential }) {
       if (isRead(operation)) return nothingWritten

@@ -3,7 +3,7 @@ import type { Agent } from 'undici'
 import { compatSettings, migrationSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
-import { createMigration, type Migration } from '../modes/assemble.ts'
+import { createMigration, type Migration, type MigrationSettings } from '../modes/assemble.ts'
 import { isRead } from '../modes/serve/backend.ts'
 import { describeWith } from '../report/describe-difference.ts'
 import type { Report } from '../report/report.ts'
@@ -21,6 +21,19 @@ interface AskCarriers {
   readonly log: Logger
   /** The path of the configuration file, if there is one. */
   readonly file: string | undefined
+  readonly clocks: Clocks
+}
+
+/** The times that migrations go by. */
+export type Clocks = Pick<MigrationSettings, 'now' | 'ticks' | 'repeat'>
+
+export const CLOCKS: Clocks = {
+  now: Date.now,
+  ticks: () => performance.now(),
+  repeat(run, ms) {
+    const timer = setInterval(run, ms).unref()
+    return () => clearInterval(timer)
+  },
 }
 
 /** Builds the modes and everything that compares. */
@@ -29,7 +42,7 @@ export function assembleMigration(
   v2: string,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
-  { pool, askPool, log, file }: AskCarriers,
+  { pool, askPool, log, file, clocks }: AskCarriers,
 ): Migration {
   const base = config['upstream.v1']
   const settings = migrationSettings(config)
@@ -47,7 +60,7 @@ export function assembleMigration(
           },
     unsharedReads: createUnsharedReads({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
-    now: Date.now,
+    ...clocks,
     random: Math.random,
     warn: (text) => log.warn(text),
   })

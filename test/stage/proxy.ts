@@ -2,6 +2,7 @@ import pino from 'pino'
 import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
+import type { Clocks } from '../../src/server/migration.ts'
 import { createServer, type Server } from '../../src/server.ts'
 import type { Tracing } from '../../src/tracing/tracing.ts'
 
@@ -16,7 +17,7 @@ export interface TestProxy extends Omit<Server, 'listen'> {
 }
 
 /** Starts the proxy on free ports and keeps its log. `file` is said to be its configuration file. */
-export async function startProxy(values: Partial<Config>, tracing?: Tracing, file?: string): Promise<TestProxy> {
+export async function startProxy(values: Partial<Config>, tracing?: Tracing, file?: string, clocks?: Clocks): Promise<TestProxy> {
   const log: LogLine[] = []
   const waiting = new Set<() => void>()
   const write = (line: string) => {
@@ -30,6 +31,7 @@ export async function startProxy(values: Partial<Config>, tracing?: Tracing, fil
     pino({ base: null, level: values['log.level'] ?? 'info' }, { write }),
     tracing,
     file,
+    clocks,
   )
   await server.listen()
   const logged = (fits: (line: LogLine) => boolean) =>

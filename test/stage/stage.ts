@@ -3,6 +3,7 @@ import type { Config } from '../../src/config/settings.ts'
 import type { ModeRules } from '../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.ts'
+import type { Clocks } from '../../src/server/migration.ts'
 import { startProxy, type TestProxy } from './proxy.ts'
 import { startQuietSandbox } from './sandbox.ts'
 
@@ -44,9 +45,9 @@ export interface Entry {
   readonly body: unknown
 }
 
-export async function startStage(values: Partial<Config> = {}, options: SandboxOptions = {}): Promise<Stage> {
+export async function startStage(values: Partial<Config> = {}, options: SandboxOptions = {}, clocks?: Clocks): Promise<Stage> {
   const sandbox = await startQuietSandbox({ v1Dialect: values['v1.dialect'], ...options })
-  const server = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values })
+  const server = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }, undefined, undefined, clocks)
   let sent = 0
   const control = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${sandbox.url}/-/${path}`, { method, ...(body && { body: JSON.stringify(body) }) })

@@ -5,7 +5,7 @@ import { spellings } from '../../tables/language/query.ts'
 import type { Operation, V1Request } from '../../tables/operations/operation.ts'
 import { shapeOf } from '../evidence/request-shape.ts'
 import { isConcealed, type Redactor } from '../redact/redact.ts'
-import { type Redacted, redactedFor } from '../redact/redacted.ts'
+import { redactedWith } from '../redact/redacted.ts'
 import { isTyped } from '../redact/typed-parameter.ts'
 
 /** One kind of request that a client makes, with an example of its values. All names are those of the tables. */
@@ -37,12 +37,7 @@ const MOST = { values: 3, parameters: 20, members: 60, text: 300 }
 
 /** Creates a function that describes requests under the rules of redaction. */
 export function createKindOf(redactor: Redactor): KindOf {
-  const known = new WeakMap<Operation, Redacted>()
-  const redactedOf = (operation: Operation) => {
-    const redacted = known.get(operation) ?? redactedFor(operation, redactor)
-    known.set(operation, redacted)
-    return redacted
-  }
+  const redactedOf = redactedWith(redactor)
   return (operation, request) => {
     const redacted = redactedOf(operation)
     const given = (name: string, value: string): Given => {

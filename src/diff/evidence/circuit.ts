@@ -36,8 +36,12 @@ export interface Circuit {
   isOpen(operation: string): boolean
   /** The states of all operations that were counted. */
   all(): ReadonlyMap<string, CircuitState>
-  /** Closes every open circuit and drops its counts. Returns their operations. */
-  closeAll(): readonly string[]
+  /** Why it opened, in one line; undefined if it is not open. */
+  whyOpen(operation: string): string | undefined
+  /** Closes the open circuits of the operations that are meant, and drops their counts. Returns their operations. */
+  close(isMeant: (operation: string) => boolean): readonly string[]
+  /** Opens a circuit that was open before a restart, for the reason that it had then. */
+  reopen(operation: string, reason: string): void
 }
 
 interface Watched {
@@ -84,10 +88,14 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
     state: (operation) => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
     isOpen: (operation) => known.get(operation)?.opened !== undefined,
     all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
-    closeAll() {
-      const open = [...known].flatMap(([operation, { opened }]) => (opened ? operation : []))
+    whyOpen: (operation) => known.get(operation)?.opened?.reason,
+    close(isMeant) {
+      const open = [...known].flatMap(([operation, { opened }]) => (opened && isMeant(operation) ? operation : []))
       for (const operation of open) known.delete(operation)
       return open
+    },
+    reopen(operation, reason) {
+      watchedOf(operation).opened = { at: now(), reason }
     },
   }
 }

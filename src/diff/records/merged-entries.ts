@@ -72,7 +72,7 @@ function datedOf(lines: readonly string[]): readonly Dated[] {
 }
 
 /** In one millisecond, the calls come before the mismatch of their client, as they were recorded. The order of the rest means nothing. */
-const RANKS: readonly Entry['kind'][] = ['note', 'traffic', 'tally', 'would-send', 'comparison']
+const RANKS: readonly Entry['kind'][] = ['note', 'rollout', 'traffic', 'tally', 'would-send', 'comparison']
 
 function byTime(a: Dated, b: Dated): number {
   const ranked = a.at - b.at || RANKS.indexOf(a.entry.kind) - RANKS.indexOf(b.entry.kind)

@@ -2,7 +2,7 @@ import { isObject } from '../../tables/json.ts'
 import { linesOf } from './lines.ts'
 import type { Entry } from './record.ts'
 
-const KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>(['comparison', 'would-send', 'traffic', 'tally', 'note'])
+const KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>(['comparison', 'would-send', 'traffic', 'tally', 'note', 'rollout'])
 
 /** Yields the entries of one record file in the order of its lines. Rejects if the file cannot be read. */
 export async function* readEntries(path: string): AsyncGenerator<Entry> {

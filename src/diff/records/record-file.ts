@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { appendFile, open, rename, stat } from 'node:fs/promises'
 
 export interface RecordFileSettings {
@@ -21,6 +22,12 @@ export interface RecordFile {
   dropped(): number
   /** Why the last write failed; undefined if it succeeded. */
   problem(): string | undefined
+}
+
+/** Returns the record file and the files set aside, as far as they exist. */
+export function recordFilesOf(file: Pick<RecordFileSettings, 'path' | 'files'> | undefined): readonly string[] {
+  if (!file) return []
+  return [file.path, ...Array.from({ length: file.files }, (_, nth) => `${file.path}.${nth + 1}`)].filter((path) => existsSync(path))
 }
 
 /** Rejects with a sentence if the file cannot be written. A misspelt folder must not cost a week of evidence. */

@@ -134,5 +134,16 @@ export interface Note extends Identified {
   readonly version?: number
 }
 
+/** Where a rollout stands, so that a restart goes on there. */
+export interface RolloutEntry extends Identified {
+  readonly kind: 'rollout'
+  readonly at: string
+  readonly name: string
+  /** Tells the rollout from another one of the same name. */
+  readonly digest: string
+  /** Its state and the evidence of its step, as the engine of rollouts reads them. Absent once the modes have it no more. */
+  readonly saved?: unknown
+}
+
 /** One line of a record file. */
-export type Entry = Comparison | WouldSend | TrafficEntry | TallyEntry | Note
+export type Entry = Comparison | WouldSend | TrafficEntry | TallyEntry | Note | RolloutEntry

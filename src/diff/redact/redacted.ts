@@ -26,3 +26,13 @@ export function redactedFor(operation: Operation, redactor: Redactor): Redacted 
     word: (word) => redactor.path(word, words),
   }
 }
+
+/** Returns a function that redacts the data of any operation, and gathers the words of each once. */
+export function redactedWith(redactor: Redactor): (operation: Operation) => Redacted {
+  const known = new Map<Operation, Redacted>()
+  return (operation) => {
+    const found = known.get(operation) ?? redactedFor(operation, redactor)
+    known.set(operation, found)
+    return found
+  }
+}

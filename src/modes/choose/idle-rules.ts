@@ -7,10 +7,22 @@ export function idleRules({ rules }: ModeRules, operations: readonly string[]): 
     const fitting = operations.filter((operation) => fits(rule.operations, operation))
     const name = `modes.rules.${at} (${patternsOf(rule.operations).join(', ')})`
     if (fitting.length === 0) return `${name} fits no operation; crosswalk operations lists them.`
-    const before = rules.slice(0, at).filter((earlier) => takesClientsOf(earlier, rule))
-    const isTaken = fitting.every((operation) => before.some((earlier) => fits(earlier.operations, operation)))
-    return isTaken ? `${name} is never reached: a rule before it fits the same requests, and the first that fits wins.` : []
+    return fitting.every((operation) => isTaken(rules, at, operation))
+      ? `${name} is never reached: a rule before it fits the same requests, and the first that fits wins.`
+      : []
   })
+}
+
+/** Returns the operations that the rule at this place may decide about. */
+export function operationsOf(rules: readonly ModeRule[], at: number, operations: readonly string[]): readonly string[] {
+  const patterns = rules[at]?.operations ?? []
+  return operations.filter((operation) => fits(patterns, operation) && !isTaken(rules, at, operation))
+}
+
+/** True if earlier rules decide about the operation for every client of the rule. */
+function isTaken(rules: readonly ModeRule[], at: number, operation: string): boolean {
+  const rule = rules[at]
+  return rule !== undefined && rules.slice(0, at).some((one) => fits(one.operations, operation) && takesClientsOf(one, rule))
 }
 
 /** True if the earlier rule covers every client of the later one. Whether two different patterns overlap is unknown. */

@@ -24,17 +24,25 @@ export interface Question extends Identity {
 /** Returns the mode of one request. Throws INVALID_ARGUMENT if a tester's header names no mode. */
 export type Select = (question: Question) => Mode
 
+/** Returns the first rule that fits an operation and its client. */
+export type RuleOf = (operation: string, client: Identity) => ModeRule | undefined
+
 /** Compiles the rules. Each operation is matched once. */
-export function createSelect({ default: byDefault, rules, testers }: ModeRules): Select {
+export function createRuleOf(rules: readonly ModeRule[]): RuleOf {
   const known = new Map<string, readonly ModeRule[]>()
   const rulesFor = (operation: string) => {
     const found = known.get(operation) ?? rules.filter(({ operations }) => fits(operations, operation))
     known.set(operation, found)
     return found
   }
+  return (operation, client) => rulesFor(operation).find(({ clients }) => isClient(clients, client))
+}
+
+export function createSelect({ default: byDefault, rules, testers }: ModeRules): Select {
+  const ruleOf = createRuleOf(rules)
   return (question) => {
     if (question.wish !== undefined && isClient(testers, question)) return wished(question.wish)
-    const rule = rulesFor(question.operation).find(({ clients }) => isClient(clients, question))
+    const rule = ruleOf(question.operation, question)
     if (rule) return modeOf(rule, question)
     return question.isV1First ? BY_V1[byDefault] : byDefault
   }

@@ -9,7 +9,14 @@ import type { PlannedStep, RolloutPlan } from './rollout-plan.ts'
  * - `done`: the share of the last step stays.
  * - `aborted`: a person set the share to 0 for good.
  */
-export type RolloutPhase = 'running' | 'held' | 'paused' | 'turned-back' | 'watching' | 'done' | 'aborted'
+export const ROLLOUT_PHASES = ['running', 'held', 'paused', 'turned-back', 'watching', 'done', 'aborted'] as const
+
+export type RolloutPhase = (typeof ROLLOUT_PHASES)[number]
+
+/** What pauses a rollout. `conditions.ts` says when. */
+export const SIGNAL_NAMES = ['outside', 'fallbacks', 'share', 'unjudged', 'records', 'inconclusive'] as const
+
+export type SignalName = (typeof SIGNAL_NAMES)[number]
 
 /** Where a rollout stands. It is data, so that it can be recorded and restored. */
 export interface RolloutState {
@@ -20,25 +27,40 @@ export interface RolloutState {
   readonly reason: string
   /** When it came into this phase, in milliseconds since 1970. It is only shown: no decision looks at it. */
   readonly since: number
-  /** Only a person may end the pause. */
-  readonly byPerson: boolean
+  /** The signal that paused it. Without one, a person did, and only a person ends the pause. */
+  readonly signal?: SignalName | undefined
   /** How often it went on by itself since a person last decided. */
   readonly retried: number
-  /** How often the step was extended because its evidence was inconclusive. */
-  readonly extended: number
+  /** How many times over inconclusive evidence may be waited for in this step. */
+  readonly rounds: number
   /** Milliseconds with traffic in this step. */
   readonly heldMs: number
   /** Milliseconds since the last request of a caller of the share. */
   readonly quietMs: number
   /** Milliseconds since it was turned back. */
   readonly backMs: number
+  /** Why each circuit that turned it back is open, by operation id. */
+  readonly opened: Readonly<Record<string, string>>
+  /** Grows whenever a step begins, so that its evidence begins anew. */
+  readonly stepsBegun: number
+  /** Grows whenever what was known of v2 before proves nothing any more. */
+  readonly runsBegun: number
 }
 
-/** What every step begins with. */
-export const FRESH = { byPerson: false, extended: 0, heldMs: 0, quietMs: 0, backMs: 0 } as const
-
 export function firstState(reason: string, now: number): RolloutState {
-  return { ...FRESH, phase: 'running', at: 0, reason, since: now, retried: 0 }
+  return { phase: 'running', at: 0, reason, since: now, retried: 0, ...BEGUN, opened: {}, stepsBegun: 1, runsBegun: 1 }
+}
+
+const BEGUN = { signal: undefined, rounds: 1, heldMs: 0, quietMs: 0, backMs: 0 } as const
+
+/** Returns what changes when a step begins. */
+export function stepBegins(plan: RolloutPlan, at: number, { stepsBegun }: RolloutState) {
+  return { ...BEGUN, phase: goingAt(plan, at), at, stepsBegun: stepsBegun + 1 }
+}
+
+/** Returns what changes when the first step begins again, without what was known of v2 before. */
+export function runBegins(plan: RolloutPlan, state: RolloutState) {
+  return { ...stepBegins(plan, 0, state), opened: {}, runsBegun: state.runsBegun + 1 }
 }
 
 /** Returns the step of a state; that of the watch once the steps are over. */

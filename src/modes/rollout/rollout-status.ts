@@ -1,3 +1,5 @@
+import { describeProgress } from './machine/progress-text.ts'
+import { observedIn, type RolloutView } from './machine/rollout-view.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import { type RolloutPhase, type RolloutState, shareOf, stepOf } from './rollout-state.ts'
 
@@ -27,11 +29,20 @@ export interface RolloutStatus {
   readonly wanted: number
 }
 
-export function statusOf(plan: RolloutPlan, state: RolloutState, observed: number): RolloutStatus {
+export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutView): RolloutStatus {
   const { name, operations, steps, retries } = plan
   const { holdMs, observations } = stepOf(plan, state)
   const place = { step: Math.min(state.at + 1, steps.length), steps: steps.length, percent: shareOf(plan, state) }
-  const { phase, since, reason, heldMs } = state
-  const counts = { heldMs, wantedMs: holdMs, observed, wanted: observations }
-  return { name, operations, phase, ...place, since, reason, retriesLeft: Math.max(0, retries - state.retried), ...counts }
+  const { phase, since, heldMs } = state
+  const counts = { heldMs, wantedMs: holdMs, observed: observedIn(view), wanted: observations }
+  return {
+    name,
+    operations,
+    phase,
+    ...place,
+    since,
+    reason: describeProgress(plan, state, view),
+    retriesLeft: Math.max(0, retries - state.retried),
+    ...counts,
+  }
 }

@@ -1,11 +1,23 @@
-import { type Actor, describeActor } from '../../diff/records/actor.ts'
-import { covers } from '../../tables/operations/operation-pattern.ts'
+import type { Observation } from '../../diff/evidence/observation.ts'
+import type { Actor } from '../../diff/records/actor.ts'
+import type { Comparison } from '../../diff/records/record.ts'
+import type { Identity } from '../../request/caller.ts'
+import { type Mode, SERVED_BY } from '../choose/mode.ts'
 import type { ModeRules } from '../choose/rules.ts'
+import { createRuleOf, type RuleOf } from '../choose/select.ts'
 import type { Journal } from '../journal.ts'
-import { planOf, type RolloutPlan } from './rollout-plan.ts'
-import { describeState, firstState, type RolloutState, shareOf } from './rollout-state.ts'
-import { type RolloutStatus, statusOf } from './rollout-status.ts'
-import { ROLLOUT_COMMANDS, type RolloutCommand, steered } from './steer.ts'
+import { createEarlierRuns, type EarlierRuns } from './earlier-runs.ts'
+import { type Runs, runsOf, tellChange, withShares } from './followed-runs.ts'
+import type { RunSources } from './rollout-run.ts'
+import type { RolloutStatus } from './rollout-status.ts'
+import { ROLLOUT_COMMANDS, type RolloutCommand } from './steer.ts'
+
+/** A request of a client, as far as rollouts look at it. */
+export interface SidedRequest extends Identity {
+  readonly mode: Mode
+  /** The round in which its mode was chosen. */
+  readonly round?: number | undefined
+}
 
 /** Runs the rollouts of the rules in force. */
 export interface Rollouts {
@@ -14,74 +26,90 @@ export interface Rollouts {
   steer(name: string, command: RolloutCommand, by: Actor): string | undefined
   /** Follows other rules. A rollout with the same steps goes on where it is. */
   change(rules: ModeRules, by: Actor): void
+  /** True if the circuit of this operation turned back a rollout that still waits for it. */
+  needsOpen(operation: string): boolean
   /** Returns the rules with the shares in force in place of rollouts. */
   inForce(rules: ModeRules): ModeRules
   /** Calls a listener whenever a share may have changed. */
   onMove(listener: () => void): void
+  /** Grows whenever a share may have changed. */
+  round(): number
+  /** Looks at all of them. Call it every second; nothing depends on the exact time. */
+  look(): void
+  /** Counts a finished request of an accepted client. */
+  used(request: SidedRequest, operation: string): void
+  /** Counts a comparison of an answer to a client. */
+  compared(client: Identity, comparison: Pick<Comparison, 'mode'> & Observation): void
+  readonly entry: EarlierRuns['entry']
+  /** Begins, or goes on where the records ended. */
+  start(): void
+  /** Records where they stand. */
+  flush(): void
 }
 
-interface RolloutSources {
-  readonly journal: Pick<Journal, 'circuit' | 'note'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+interface RolloutSources extends Omit<RunSources, 'moved'> {
+  readonly journal: RunSources['journal'] & Pick<Journal, 'onNote'>
+  /** Ids of all operations. */
+  readonly operations: readonly string[]
 }
 
-interface Run {
-  readonly plan: RolloutPlan
-  state: RolloutState
-}
-
-export function createRollouts(initial: ModeRules, { journal, now }: RolloutSources): Rollouts {
+export function createRollouts(initial: ModeRules, sources: RolloutSources): Rollouts {
+  const { journal, now } = sources
   const listeners: (() => void)[] = []
-  let runs: ReadonlyMap<string, Run> = new Map()
-
-  const openOf = ({ operations }: RolloutPlan) => {
-    const open = [...journal.circuit.all()].flatMap(([operation, { state }]) => (state === 'open' ? operation : []))
-    return open.filter((operation) => operations.some((pattern) => covers(pattern, operation)))
-  }
-  const move = (run: Run, state: RolloutState, by: Actor) => {
-    const { plan } = run
-    const [from, to] = [describeState(plan, run.state), describeState(plan, state)]
-    run.state = state
+  let runs: Runs = new Map()
+  let ruleOf: RuleOf = () => undefined
+  let round = 0
+  const moved = () => {
+    round += 1
     for (const listener of listeners) listener()
-    journal.note({ what: 'rollout', text: `rollout ${plan.name}: ${state.reason}`, by, from, to })
   }
-  const begin = (plan: RolloutPlan): Run => ({ plan, state: firstState('It begins at its first step.', now()) })
+  const runOf = (operation: string, client: Identity) => {
+    const name = runs.size > 0 ? ruleOf(operation, client)?.canary?.rollout?.name : undefined
+    return name === undefined ? undefined : runs.get(name)
+  }
   const follow = (rules: ModeRules) => {
-    const plans = plansOf(rules)
-    runs = new Map(plans.map((plan) => [plan.name, keptOf(runs.get(plan.name), plan) ?? begin(plan)]))
+    runs = runsOf(rules, runs, { ...sources, moved })
+    ruleOf = createRuleOf(rules.rules)
+    round += 1
   }
+  const look = () => {
+    for (const run of runs.values()) run.look()
+  }
+  const earlier = createEarlierRuns({ runs: () => runs, circuit: journal.circuit, now })
+  journal.onNote(({ what }) => what === 'circuit' && look())
   follow(initial)
 
   return {
-    all: () => Array.from(runs.values(), ({ plan, state }) => statusOf(plan, state, 0)),
+    all: () => Array.from(runs.values(), (run) => run.status()),
     steer(name, command, by) {
       const run = runs.get(name)
       if (!run) return `There is no rollout ${JSON.stringify(name)}.`
-      if (!ROLLOUT_COMMANDS.includes(command))
-        return `A rollout knows no command ${JSON.stringify(command)}: use ${ROLLOUT_COMMANDS.join(', ')}.`
-      const result = steered(run.plan, run.state, command, { by: describeActor(by), open: openOf(run.plan), now: now() })
-      if (result === 'same') return undefined
-      if ('problem' in result) return result.problem
-      move(run, result.state, by)
-      return undefined
+      if (ROLLOUT_COMMANDS.includes(command)) return run.steer(command, by)
+      return `A rollout knows no command ${JSON.stringify(command)}: use ${ROLLOUT_COMMANDS.join(', ')}.`
     },
-    change: (rules) => follow(rules),
-    inForce(rules) {
-      const inForce = rules.rules.map((rule) => {
-        const run = rule.canary?.rollout && runs.get(rule.canary.rollout.name)
-        return run && rule.canary ? { ...rule, canary: { mode: rule.canary.mode, percent: shareOf(run.plan, run.state) } } : rule
-      })
-      return { ...rules, rules: inForce }
+    change(rules, by) {
+      const before = runs
+      follow(rules)
+      tellChange(before, runs, by)
     },
+    needsOpen: (operation) => [...runs.values()].some((run) => run.needsOpen(operation)),
+    inForce: (rules) => withShares(rules, runs),
     onMove: (listener) => void listeners.push(listener),
+    round: () => round,
+    look,
+    used(request, operation) {
+      if (request.round === round) runOf(operation, request)?.used(operation, request.caller, SERVED_BY[request.mode] === 'v2')
+    },
+    compared(client, comparison) {
+      if (comparison.mode === 'diff-v2') runOf(comparison.operation, client)?.compared(comparison)
+    },
+    entry: earlier.entry,
+    start() {
+      earlier.end()
+      moved()
+    },
+    flush() {
+      for (const run of runs.values()) run.save()
+    },
   }
-}
-
-function plansOf({ rules }: ModeRules): readonly RolloutPlan[] {
-  return rules.flatMap((rule) => (rule.canary?.rollout ? planOf(rule.canary.rollout, rule) : []))
-}
-
-function keptOf(run: Run | undefined, { digest }: RolloutPlan): Run | undefined {
-  return run?.plan.digest === digest ? run : undefined
 }

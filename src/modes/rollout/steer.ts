@@ -1,5 +1,5 @@
 import type { RolloutPlan } from './rollout-plan.ts'
-import { FRESH, goingAt, type RolloutPhase, type RolloutState } from './rollout-state.ts'
+import { goingAt, type RolloutPhase, type RolloutState, runBegins, type SignalName, stepBegins } from './rollout-state.ts'
 
 /** What a person may ask of a rollout. */
 export const ROLLOUT_COMMANDS = ['pause', 'resume', 'promote', 'abort'] as const
@@ -21,31 +21,36 @@ export type Steered = { readonly state: RolloutState } | { readonly problem: str
 
 type Move = (plan: RolloutPlan, state: RolloutState, steering: Steering) => Partial<RolloutState> & Pick<RolloutState, 'phase' | 'reason'>
 
-const pause: Move = (_, __, { by }) => ({ phase: 'paused', byPerson: true, reason: `Paused by ${by}.` })
+const pause: Move = (_, __, { by }) => ({ phase: 'paused', signal: undefined, reason: `Paused by ${by}.` })
 
-const resume: Move = (plan, { at }, { by }) => ({
-  phase: goingAt(plan, at),
-  byPerson: false,
+/** What a person who resumes says of the signal that paused it. Without this, it would pause at the next look again. */
+const SETTLED: Partial<Record<SignalName, (plan: RolloutPlan, state: RolloutState) => Partial<RolloutState>>> = {
+  outside: (plan, state) => ({ ...stepBegins(plan, state.at, state), runsBegun: state.runsBegun + 1 }),
+  share: (plan, state) => stepBegins(plan, state.at, state),
+  inconclusive: (_, { rounds }) => ({ rounds: rounds + 1 }),
+}
+
+const resume: Move = (plan, state, { by }) => ({
+  ...(state.signal && SETTLED[state.signal]?.(plan, state)),
+  phase: goingAt(plan, state.at),
+  signal: undefined,
+  quietMs: 0,
   retried: 0,
-  extended: 0,
   reason: `Resumed by ${by}.`,
 })
 
-const restart: Move = (_, __, { by }) => ({
-  ...FRESH,
-  phase: 'running',
-  at: 0,
+const restart: Move = (plan, state, { by }) => ({
+  ...runBegins(plan, state),
   retried: 0,
-  reason: `Resumed by ${by}, from the first step. Its circuits are closed.`,
+  reason: `Resumed by ${by} from the first step, with closed circuits.`,
 })
 
-const promote: Move = (plan, { at }, { by }) => {
-  const isOver = at >= plan.steps.length
-  const next = isOver ? at : at + 1
-  return { ...FRESH, phase: isOver ? 'done' : goingAt(plan, next), at: next, reason: `Promoted by ${by}, whatever the evidence says.` }
+const promote: Move = (plan, state, { by }) => {
+  const reason = `Promoted by ${by}, whatever the evidence says.`
+  return state.at < plan.steps.length ? { ...stepBegins(plan, state.at + 1, state), reason } : { phase: 'done', signal: undefined, reason }
 }
 
-const abort: Move = (_, __, { by }) => ({ phase: 'aborted', byPerson: false, reason: `Aborted by ${by}.` })
+const abort: Move = (_, __, { by }) => ({ phase: 'aborted', signal: undefined, reason: `Aborted by ${by}.` })
 
 const OVER = 'is aborted: only other steps, or another name, start it again'
 
@@ -84,7 +89,7 @@ const MEANINGS: Readonly<Record<RolloutCommand, Readonly<Record<RolloutPhase, Mo
 /** Returns what a command makes of a rollout. */
 export function steered(plan: RolloutPlan, state: RolloutState, command: RolloutCommand, steering: Steering): Steered {
   const meaning = MEANINGS[command][state.phase]
-  if (meaning === 'same' || (command === 'pause' && state.phase === 'paused' && state.byPerson)) return 'same'
+  if (meaning === 'same' || (command === 'pause' && state.phase === 'paused' && !state.signal)) return 'same'
   if (typeof meaning === 'string') return { problem: `The rollout ${plan.name} ${meaning}.` }
   if (command === 'promote' && steering.open.length > 0) {
     return { problem: `The rollout ${plan.name} cannot be promoted: the circuit of ${steering.open.join(', ')} is open.` }

@@ -104,14 +104,14 @@ describe('the circuit of an operation', () => {
   })
 
   it('stays open without probes until a person closes it, and does not affect other operations', () => {
-    const { state, answers, comparisons, isOpen, closeAll, all } = circuit()
+    const { state, answers, comparisons, isOpen, close, all } = circuit()
     answers(4, true)
     answers(10_000, false)
     comparisons(10_000, false)
     expect(state(OPERATION).state).toBe('open')
     expect(isOpen('iam.groups.list')).toBe(false)
     expect([...all().keys()]).toEqual([OPERATION])
-    closeAll()
+    close(() => true)
     expect(state(OPERATION).state).toBe('inconclusive')
   })
 

@@ -8,7 +8,14 @@ const steps = [
   { percent: 50, hold: '1h' },
 ]
 const plan: RolloutPlan = planOf({ name: 'iam', target: 0.01, retries: 2, watch: '1h', steps }, { operations: 'iam.*', clients: '*' })
-const inPhase = (phase: RolloutPhase, at = 0): RolloutState => ({ ...firstState('x', 0), phase, at, heldMs: 5, retried: 1, extended: 1 })
+const inPhase = (phase: RolloutPhase, at = 0): RolloutState => ({
+  ...firstState('x', 0),
+  phase,
+  at,
+  heldMs: 5,
+  retried: 1,
+  ...(phase === 'paused' && { signal: 'records' }),
+})
 const steer = (state: RolloutState, command: (typeof ROLLOUT_COMMANDS)[number], open: readonly string[] = []) => {
   const result = steered(plan, state, command, { by: 'ops', open, now: 7 })
   return result === 'same' ? result : 'problem' in result ? result.problem : describeState(plan, result.state)
@@ -69,11 +76,21 @@ it('nothing is promoted while a circuit is open', () => {
 })
 
 it('a second pause by a person changes nothing', () => {
-  const paused = { ...inPhase('paused'), byPerson: true }
+  const paused = { ...inPhase('paused'), signal: undefined }
   expect(steer(paused, 'pause')).toBe('same')
 })
 
-it('a person who resumes gives the retries and extensions back', () => {
-  const result = steered(plan, { ...inPhase('paused'), byPerson: true }, 'resume', { by: 'ops', open: [], now: 7 })
-  expect(result).toMatchObject({ state: { phase: 'running', byPerson: false, retried: 0, extended: 0, heldMs: 5, since: 7 } })
+it.each([
+  ['records', { heldMs: 5, rounds: 1, stepsBegun: 1, runsBegun: 1 }],
+  ['inconclusive', { heldMs: 5, rounds: 2, stepsBegun: 1, runsBegun: 1 }],
+  ['share', { heldMs: 0, rounds: 1, stepsBegun: 2, runsBegun: 1 }],
+  ['outside', { heldMs: 0, rounds: 1, stepsBegun: 2, runsBegun: 2 }],
+] as const)('a person who resumes after the signal %s gives the retries back and settles it', (signal, settled) => {
+  const result = steered(plan, { ...inPhase('paused'), signal }, 'resume', { by: 'ops', open: [], now: 7 })
+  expect(result).toMatchObject({ state: { phase: 'running', at: 0, signal: undefined, retried: 0, since: 7, ...settled } })
+})
+
+it('a person who resumes after a guardrail begins a new run', () => {
+  const result = steered(plan, { ...inPhase('turned-back', 1), opened: { a: 'b' } }, 'resume', { by: 'ops', open: ['a'], now: 7 })
+  expect(result).toMatchObject({ state: { phase: 'running', at: 0, opened: {}, retried: 0, stepsBegun: 2, runsBegun: 2 } })
 })

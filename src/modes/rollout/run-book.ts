@@ -1,0 +1,51 @@
+import type { Actor } from '../../diff/records/actor.ts'
+import type { Journal } from '../journal.ts'
+import type { RolloutPlan } from './rollout-plan.ts'
+import { describeState, type RolloutState } from './rollout-state.ts'
+import type { SavedRun } from './saved-run.ts'
+
+/** Writes down what happens to one rollout: each move is one note. */
+export interface RunBook {
+  /** It begins, or goes on after a restart. */
+  begun(text: string, by: Actor, saved: SavedRun): void
+  moved(from: RolloutState, by: Actor, saved: SavedRun): void
+  /** The modes have it no more. */
+  ended(text: string, by: Actor, from: RolloutState): void
+  /** A person closed circuits by resuming it. */
+  closed(operations: readonly string[], by: Actor): void
+  /** Records where it stands, without a note. */
+  save(saved: SavedRun): void
+}
+
+interface BookSources {
+  readonly journal: Pick<Journal, 'recorder' | 'note'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources): RunBook {
+  const { name, digest } = plan
+  const note = (text: string, by: Actor, to: string, from?: RolloutState) =>
+    journal.note({ what: 'rollout', text: `rollout ${name}: ${text}`, by, ...(from && { from: describeState(plan, from) }), to })
+  const save = (saved?: SavedRun) =>
+    journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, ...(saved && { saved }) })
+  return {
+    begun(text, by, saved) {
+      note(text, by, describeState(plan, saved.state))
+      save(saved)
+    },
+    moved(from, by, saved) {
+      note(saved.state.reason, by, describeState(plan, saved.state), from)
+      save(saved)
+    },
+    ended(text, by, from) {
+      note(text, by, 'ended', from)
+      save()
+    },
+    closed(operations, by) {
+      const text = `the rollout ${name} was resumed`
+      for (const operation of operations) journal.note({ what: 'circuit-closed', text, operation, by, from: 'open', to: 'closed' })
+    },
+    save,
+  }
+}

@@ -1,0 +1,67 @@
+import type { Sample } from '../../diff/evidence/bound.ts'
+import type { Journal } from '../journal.ts'
+import type { OperationView, RolloutView } from './machine/rollout-view.ts'
+import type { StepEvidence } from './step-evidence.ts'
+
+/** Where the figures about v2 come from. */
+export interface FigureSources {
+  readonly journal: Pick<Journal, 'circuit' | 'evidence' | 'recorder'>
+  /** False for a write that no read can show. */
+  readonly canBeJudged: (operation: string) => boolean
+}
+
+/** What a rollout has seen. */
+export interface Seen {
+  /** Operations of its rule, as far as no earlier rule takes them. */
+  readonly reach: ReadonlySet<string>
+  readonly evidence: StepEvidence
+  /** What was known of each operation when the run began. */
+  readonly before: Readonly<Record<string, Sample>>
+}
+
+/** Puts together all that decisions look at. */
+export function viewOf(
+  seen: Seen,
+  since: Pick<RolloutView, 'requests' | 'unjudged'>,
+  { journal, canBeJudged }: FigureSources,
+): RolloutView {
+  const { reach, evidence, before } = seen
+  const used = Object.entries(evidence.counts()).filter(([, { requests }]) => requests > 0)
+  const operations = used.map(([operation, step]): OperationView => {
+    const run = sinceThen(journal.evidence.of(operation), before[operation])
+    return { operation, canBeJudged: canBeJudged(operation), step, run, failures: journal.circuit.state(operation).errors }
+  })
+  return {
+    ...since,
+    operations,
+    unused: reach.size - used.length,
+    open: openOf(reach, journal),
+    ratio: { isOff: evidence.ratio.isOff(), reason: evidence.ratio.state().reason },
+    unwritten: journal.recorder.problem(),
+  }
+}
+
+/** Returns why each open circuit of these operations opened. */
+export function openOf(reach: ReadonlySet<string>, { circuit }: Pick<Journal, 'circuit'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...reach].flatMap((operation) => {
+      const why = circuit.whyOpen(operation)
+      return why === undefined ? [] : [[operation, why]]
+    }),
+  )
+}
+
+/** Returns what is known of each operation now. */
+export function knownOf(reach: ReadonlySet<string>, { evidence }: Pick<Journal, 'evidence'>): Readonly<Record<string, Sample>> {
+  return Object.fromEntries(
+    [...reach].flatMap((operation) => {
+      const known = evidence.of(operation)
+      return known ? [[operation, { n: known.n, bad: known.bad }]] : []
+    }),
+  )
+}
+
+/** Returns what became known since then. If records are gone, what is left counts whole: nothing bad may hide. */
+function sinceThen({ n, bad }: Sample = { n: 0, bad: 0 }, then: Sample = { n: 0, bad: 0 }): Sample {
+  return n < then.n || bad < then.bad ? { n, bad } : { n: n - then.n, bad: bad - then.bad }
+}

@@ -1,0 +1,74 @@
+import type { Config } from '../../../src/config/settings.ts'
+import { isWithinShare } from '../../../src/modes/choose/share.ts'
+import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
+import { identify } from '../../../src/request/caller.ts'
+import type { Clocks } from '../../../src/server/migration.ts'
+import { type Stage, startStage } from '../../stage/stage.ts'
+
+/** A clock that stands still until a test moves it. */
+export interface ManualClock {
+  readonly clocks: Clocks
+  /** Lets time pass in looks of this many milliseconds. */
+  pass(ms: number, every?: number): void
+  /** Sets the wall clock, and nothing else. */
+  setWall(ms: number): void
+}
+
+export function createManualClock(): ManualClock {
+  const looks = new Set<() => void>()
+  let [wall, ticks] = [Date.UTC(2026, 10, 24, 14), 0]
+  return {
+    clocks: {
+      now: () => wall,
+      ticks: () => ticks,
+      repeat(run, ms) {
+        if (ms === 1000) looks.add(run)
+        return () => void looks.delete(run)
+      },
+    },
+    pass(ms, every = ms) {
+      for (let passed = 0; passed < ms; passed += every) {
+        wall += every
+        ticks += every
+        for (const look of looks) look()
+      }
+    },
+    setWall: (ms) => {
+      wall = ms
+    },
+  }
+}
+
+/** Returns demo tokens of callers whose place is from `from` up to but not including `to` percent. */
+export function tokensBetween(from: number, to: number, count: number): readonly string[] {
+  const tokens = Array.from({ length: 10_000 }, (_, nth) => `demo-viewer-${nth}`)
+  const caller = (token: string) => identify(`Bearer ${token}`).caller
+  return tokens.filter((token) => isWithinShare(caller(token), to) && !isWithinShare(caller(token), from)).slice(0, count)
+}
+
+/** The sandbox with rollouts and a clock of the test. */
+export interface RolloutStage extends Stage {
+  readonly clock: ManualClock
+  /** Sends a request of each kind with each token, and lets a minute pass once all is compared. */
+  traffic(tokens: readonly string[], kinds: readonly string[]): Promise<readonly number[]>
+  rollouts(): Promise<readonly RolloutStatus[]>
+  command(name: string, command: string): Promise<number>
+}
+
+export async function startRolloutStage(values: Partial<Config>, clock: ManualClock = createManualClock()): Promise<RolloutStage> {
+  const stage = await startStage({ 'log.level': 'warn', ...values }, {}, clock.clocks)
+  const admin = (path: string, init?: RequestInit) => fetch(`${stage.server.adminUrl}${path}`, init)
+  return {
+    ...stage,
+    clock,
+    async traffic(tokens, kinds) {
+      const all = tokens.flatMap((token) => kinds.map((path) => stage.request('GET', path, { token })))
+      const replies = await Promise.all(all)
+      await stage.server.idle()
+      clock.pass(60_000)
+      return [...new Set(replies.map(({ status }) => status))]
+    },
+    rollouts: async () => (await admin('/rollouts')).json() as Promise<readonly RolloutStatus[]>,
+    command: async (name, command) => (await admin(`/rollouts/${name}/${command}`, { method: 'POST' })).status,
+  }
+}

@@ -14,6 +14,7 @@ import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
 import { contractOf } from './server/contract.ts'
+import { currentModesOf } from './server/current-modes.ts'
 import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, CLOCKS, type Clocks, reportOf } from './server/migration.ts'
@@ -63,7 +64,8 @@ export function createServer(
   const ask: Ping = (service, base) => ping(pool, service, base)
   const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
   const { report, modes, onNote } = migration
-  const metrics = createMetrics({ pool, report, modes, onNote, health, expiry: certificate && expiryOf(certificate) })
+  const currentModes = currentModesOf(migration, mappings, config)
+  const metrics = createMetrics({ pool, report, modes, currentModes, onNote, health, expiry: certificate && expiryOf(certificate) })
   const proxy = createProxy(config, v2, mappings, { pool, certificate, migration, metrics, log, tracing })
   let closing = false
   const readiness = createReady(health, () => closing)

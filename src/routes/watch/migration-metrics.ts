@@ -36,17 +36,33 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
     [{ answered: 'no' }, fallbacks.refused],
   ])
   counter('crosswalk_records_dropped_total', 'Records that could not be written', [], ({ records }) => [[{}, records.dropped]])
-  new Gauge({
-    name: 'crosswalk_circuit_open',
-    help: '1 where an operation is kept from its canary share because v2 answers it wrongly',
-    labelNames: ['operation'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [operation, { state }] of Object.entries(report.evidence().circuits)) this.set({ operation }, state === 'open' ? 1 : 0)
-    },
-  })
+  const gauge = (
+    name: string,
+    help: string,
+    rows: (evidence: EvidenceReport) => readonly (readonly [operation: string, value: number])[],
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['operation'],
+      registers,
+      collect() {
+        this.reset()
+        for (const [operation, value] of rows(report.evidence())) this.set({ operation }, value)
+      },
+    })
+  gauge('crosswalk_circuit_open', OPEN, ({ circuits }) =>
+    Object.entries(circuits).map(([operation, { state }]) => [operation, state === 'open' ? 1 : 0] as const),
+  )
+  gauge('crosswalk_evidence_bound', BOUND, ({ operations }) => operations.map(({ operation, bound }) => [operation, bound] as const))
+  gauge('crosswalk_evidence_needed', NEEDED, ({ operations }) => operations.map(({ operation, needed }) => [operation, needed] as const))
 }
+
+const OPEN = '1 where an operation is kept from its canary share because v2 answers it wrongly'
+
+const BOUND = 'Upper end of the 95 % confidence interval for the share of wrong answers of an operation, 0-1, valid at every look'
+
+const NEEDED = 'Clean observations that an operation still needs, to be proven within the usual target'
 
 const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationProgress & Member])[] = [
   ['match', 'matches'],

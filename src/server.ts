@@ -18,6 +18,7 @@ import { currentModesOf } from './server/current-modes.ts'
 import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, CLOCKS, type Clocks, reportOf } from './server/migration.ts'
+import { openNotifier } from './server/notifications.ts'
 import { createProxy } from './server/proxy.ts'
 import { checkMappings } from './tables/compile/check.ts'
 import type { Mapping } from './tables/operations/operation.ts'
@@ -62,10 +63,12 @@ export function createServer(
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log, file, clocks })
   const ask: Ping = (service, base) => ping(pool, service, base)
+  const notifier = openNotifier(config, migration, log)
   const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
-  const metrics = createMetrics({ pool, report, modes, currentModes, onNote, health, expiry: certificate && expiryOf(certificate) })
+  const expiry = certificate && expiryOf(certificate)
+  const metrics = createMetrics({ pool, report, modes, currentModes, onNote, health, expiry, notified: notifier?.counts })
   const proxy = createProxy(config, v2, mappings, { pool, certificate, migration, metrics, log, tracing })
   let closing = false
   const readiness = createReady(health, () => closing)
@@ -73,7 +76,7 @@ export function createServer(
   const access = adminSettings(config)
   const reportNow = reportOf(migration, mappings, declarations, config)
   const asked = { metrics, operations, readiness, reportNow, contract: contractOf(config, mappings), proxyUrl: () => proxy.url }
-  const admin = createAdmin({ ...asked, ...migration }, access)
+  const admin = createAdmin({ ...asked, notifier, ...migration }, access)
   const warnOfIdle = () => {
     const ids = operations.map(({ id }) => id)
     for (const warning of idleRules(migration.modes.state().rules, ids)) log.warn(warning)
@@ -82,7 +85,7 @@ export function createServer(
     await admin.close()
     proxy.release()
     await migration.close()
-    await Promise.all([pool.destroy(), askPool.destroy(), tracing?.close()])
+    await Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   }
   return {
     async listen() {

@@ -3,7 +3,7 @@ import type { Config } from './settings.ts'
 
 /** Returns one sentence about values that are allowed one by one but contradict each other, otherwise undefined. */
 export function contradiction(config: Config): string | undefined {
-  return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? leadsBack(config)
+  return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? isUnsigned(config) ?? leadsBack(config)
 }
 
 function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
@@ -24,6 +24,11 @@ function readsAndChanges({ 'admin.token': token, 'admin.readToken': readToken, '
 function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Config): string | undefined {
   if (one <= all) return undefined
   return `limits.bodiesBytes (${all}) is less than limits.requestBytes (${one}), so that the largest bodies would always be refused; raise the first.`
+}
+
+function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {
+  if (url === undefined || secret !== undefined) return undefined
+  return 'notify.url is set without notify.secret, so that its receiver could not tell these events from forged ones; give the output of: echo whsec_$(openssl rand -base64 32)'
 }
 
 function day(seconds: number): string {

@@ -18,6 +18,16 @@ export function leadsBack(config: Config): string | undefined {
       return `${upstream} (${address}) is the proxy's own address (${own}.host, ${own}.port), so that ${OWN[own]}; give the address of the service.`
     }
   }
+  return notifiesItself(config)
+}
+
+/** The address of the receiver is not shown: it may hold a token. */
+function notifiesItself(config: Config): string | undefined {
+  const address = config['notify.url']
+  for (const own of ['listen', 'admin'] as const) {
+    if (address === undefined || !isAt(new URL(address), config[`${own}.host`], config[`${own}.port`])) continue
+    return `notify.url is the proxy's own address (${own}.host, ${own}.port), which takes no events; give the address of a receiver.`
+  }
   return undefined
 }
 

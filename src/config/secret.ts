@@ -9,13 +9,18 @@ const ALLOWED = 'a token of 16 or more letters, digits or ._~+/-, or @ and the p
 /** A token that clients must send. It is never printed. Put it in a file or the environment: `ps` shows flags. */
 export const secret: SettingKind<string | undefined> = {
   secret: true,
-  schema: z.string({ error: `must be ${ALLOWED}` }).transform((text, context) => {
-    const token = text.startsWith('@') ? contentOf(text.slice(1)) : text
-    if (token !== undefined && TOKEN.test(token)) return token
-    context.addIssue({ code: 'custom', message: token === undefined ? 'names a file that cannot be read' : `must be ${ALLOWED}` })
-    return z.NEVER
-  }),
+  schema: fromFile(ALLOWED, (token) => TOKEN.test(token)),
   allowed: ALLOWED,
+}
+
+/** Reads a text, or the file that it names after `@`. Its issues never quote the text. */
+export function fromFile(allowed: string, isRight: (text: string) => boolean): z.ZodType<string> {
+  return z.string({ error: `must be ${allowed}` }).transform((given, context) => {
+    const text = given.startsWith('@') ? contentOf(given.slice(1)) : given
+    if (text !== undefined && isRight(text)) return text
+    context.addIssue({ code: 'custom', message: text === undefined ? 'names a file that cannot be read' : `must be ${allowed}` })
+    return z.NEVER
+  })
 }
 
 function contentOf(path: string): string | undefined {

@@ -6,6 +6,7 @@ import { link, moment } from './announcements.ts'
 import { ignoreRules } from './ignore-rules.ts'
 import { choiceOf, file, flag, host, integer, modes, type SettingKind, url } from './kinds.ts'
 import { namedTokens } from './named-tokens.ts'
+import { identity, receiver, signingSecrets } from './notify-kinds.ts'
 import { secret } from './secret.ts'
 
 /** One setting. Parsing, `--help` and docs/configuration.md all read this row. */
@@ -218,6 +219,31 @@ export const SETTINGS = {
     'Texts in records: hashes (masked), or readable except for what looks like a secret (shown)',
   ),
   'records.subjects': setting(flag, 'RECORDS_SUBJECTS', false, "Shows and records the subject of a client's token beside its hash"),
+  'notify.url': setting<string | undefined>(
+    receiver,
+    'NOTIFY_URL',
+    undefined,
+    'Receiver of an event for each change: modes, circuits, rollouts, operations that become ready. Only its origin is ever shown',
+  ),
+  'notify.secret': setting<string | undefined>(
+    signingSecrets,
+    'NOTIFY_SECRET',
+    undefined,
+    'Secret that signs each event, as the receiver verifies it. With several, each signs, so that a secret can be replaced. Required by notify.url',
+  ),
+  'notify.source': setting<string | undefined>(
+    identity,
+    'NOTIFY_SOURCE',
+    undefined,
+    'Name of this proxy in its events. Without it, urn:crosswalk: and the name of the machine',
+  ),
+  'notify.timeoutMs': setting(integer(1, HOUR), 'NOTIFY_TIMEOUT_MS', 15_000, 'Maximum time for the receiver to answer, in milliseconds'),
+  'notify.attempts': setting(
+    integer(1, 100),
+    'NOTIFY_ATTEMPTS',
+    12,
+    'Maximum attempts to send one event. The pauses between them grow from 1 s to 5 minutes, so that 12 attempts take about a quarter of an hour',
+  ),
   'limits.callsPerRequest': setting(integer(1, 1_000_000), 'CALLS_PER_REQUEST', 10_000, 'Maximum v2 calls that one v1 request may cost'),
   'limits.parallelCalls': setting(integer(1, 1000), 'PARALLEL_CALLS', 8, 'Maximum v2 calls of one request at the same time'),
   'limits.bufferedRows': setting(

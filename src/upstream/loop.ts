@@ -14,6 +14,9 @@ export const LOOP_DETECTED = 508
 const HEADER = 'cdn-loop'
 const NAME = 'crosswalk-'
 
+/** Marks a request that Crosswalk sends for itself, so that no admin port obeys it. */
+export const FROM_CROSSWALK = { [HEADER]: `${NAME}notify` } as const
+
 /**
  * Marks requests with a random word of its own in `CDN-Loop` (RFC 8586).
  * `Via` has side effects: nginx, for example, stops compressing its answers. Every carrier of requests passes this header on.

@@ -18,6 +18,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   listen: ['limits', 'relay'],
   tracing: [],
   diff: ['tables', 'errors'],
+  notify: ['diff', 'upstream'],
   report: ['modes', 'diff', 'tables', 'errors'],
   modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
   replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
@@ -35,6 +36,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'explain',
     'openapi',
     'modes',
+    'notify',
     'report',
     'diff',
     'translate',
@@ -42,7 +44,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tables',
     'errors',
   ],
-  server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'mappings'],
+  server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'notify', 'mappings'],
   cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'mappings', 'sandbox'],
 }
 
@@ -51,7 +53,7 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   fastify: ['routes', 'server', 'sandbox'],
   '@fastify/reply-from': ['routes'],
   'http-proxy-3': ['upstream'],
-  undici: ['upstream', 'routes', 'server', 'sandbox'],
+  undici: ['upstream', 'notify', 'routes', 'server', 'sandbox'],
   'prom-client': ['routes'],
   '@opentelemetry/api': ['tracing'],
   '@opentelemetry/sdk-trace-base': ['tracing'],

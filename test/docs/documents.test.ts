@@ -6,11 +6,13 @@ import { configWith } from '../../src/config.ts'
 import { boundsTable } from './generated/bounds-table.ts'
 import { coverageTable, withSection } from './generated/coverage-table.ts'
 import { differencesPage } from './generated/differences-page.ts'
+import { eventsTable } from './generated/events-table.ts'
 import { settingsTables } from './generated/settings-tables.ts'
 import { costTable } from './generated/stranger-cost.ts'
 
 const README = new URL('../../README.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname
+const OPERATIONS = new URL('../../docs/operations.md', import.meta.url).pathname
 const SECURITY = new URL('../../docs/security.md', import.meta.url).pathname
 
 /** An outdated document fails here; `npm run docs` rewrites it. */
@@ -31,4 +33,8 @@ it('makes the tables of docs/configuration.md from the settings', async () => {
 it('makes the tables of docs/security.md from the settings', async () => {
   const page = withSection(readFileSync(SECURITY, 'utf8'), 'cost', costTable(configWith({})))
   await expect(withSection(page, 'bounds', boundsTable())).toMatchFileSnapshot('../../docs/security.md')
+})
+
+it('makes the table of events of docs/operations.md from their types', async () => {
+  await expect(withSection(readFileSync(OPERATIONS, 'utf8'), 'events', eventsTable())).toMatchFileSnapshot('../../docs/operations.md')
 })

@@ -72,16 +72,17 @@ function pattern(output: string): RegExp {
 }
 
 /**
- * Runs a document word for word and in order, in an empty folder. Free ports replace 8080, 8081 and 8090. Fails if an output differs.
+ * Runs a document word for word and in order, in an empty folder. Free ports replace 8070, 8080, 8081 and 8090. Fails if an output differs.
  * Returns the number of compared outputs.
  */
 export async function walkThrough(path: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'walk-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await symlink(resolve(inject('cli'), '../..'), join(folder, 'dist'))
-  const [proxy, admin, sandbox] = await Promise.all([freePort(), freePort(), freePort()])
+  const [proxy, admin, sandbox, receiver] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
   const text = readFileSync(path, 'utf8')
-  const ported = text.replaceAll('8080', String(proxy)).replaceAll('8081', String(admin)).replaceAll('8090', String(sandbox))
+  const named = { 8080: proxy, 8081: admin, 8090: sandbox, 8070: receiver }
+  const ported = Object.entries(named).reduce((ported, [port, free]) => ported.replaceAll(port, String(free)), text)
   const ports = { CROSSWALK_PORT: String(proxy), CROSSWALK_ADMIN_PORT: String(admin), CROSSWALK_SANDBOX_PORT: String(sandbox) }
   const blocks = blocksOf(ported)
   const printed = await runAll(blocks, folder, { ...process.env, ...ports })

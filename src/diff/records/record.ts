@@ -124,6 +124,7 @@ export interface Note extends Identified {
   readonly at: string
   readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready'
   readonly operation?: string
+  readonly rollout?: string
   readonly text: string
   readonly by?: Actor
   /** What was in force before, in one line. */

@@ -26,7 +26,14 @@ interface BookSources {
 export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources): RunBook {
   const { name, digest } = plan
   const note = (text: string, by: Actor, to: string, from?: RolloutState) =>
-    journal.note({ what: 'rollout', text: `rollout ${name}: ${text}`, by, ...(from && { from: describeState(plan, from) }), to })
+    journal.note({
+      what: 'rollout',
+      rollout: name,
+      text: `rollout ${name}: ${text}`,
+      by,
+      ...(from && { from: describeState(plan, from) }),
+      to,
+    })
   const save = (saved?: SavedRun) =>
     journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, ...(saved && { saved }) })
   return {

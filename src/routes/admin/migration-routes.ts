@@ -2,14 +2,18 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../errors/api-error.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
+import type { Notifier } from '../../notify/notifier.ts'
 import type { ActorOf } from './actor-of.ts'
 import { addModes, type ModesSources } from './modes-routes.ts'
+import { addNotify } from './notify-routes.ts'
 import { addRollouts, type RolloutSources } from './rollout-routes.ts'
 
 export interface MigrationSources {
   readonly modes: ModesSources['modes'] & RolloutSources['modes']
   readonly actorOf: ActorOf
   readonly report: MigrationReport
+  /** Absent without `notify.url`. */
+  readonly notifier: Pick<Notifier, 'counts' | 'ping'> | undefined
 }
 
 const comparisonsQuery = z.object({
@@ -19,10 +23,11 @@ const comparisonsQuery = z.object({
 
 /** Adds the admin endpoints of a migration: its modes, its rollouts and its report. Rules may name the ids in `operations`. */
 export function addMigration(app: FastifyInstance, sources: MigrationSources, operations: readonly string[]): void {
-  const { report } = sources
+  const { report, notifier } = sources
   addModes(app, sources, operations)
   addRollouts(app, sources)
-  app.get('/evidence', async () => report.evidence())
+  app.get('/evidence', async () => ({ ...report.evidence(), ...(notifier && { notifications: notifier.counts() }) }))
+  addNotify(app, notifier)
   app.get('/clients', async () => report.clients())
   app.get('/comparisons', async ({ query }) => {
     const read = comparisonsQuery.safeParse(query)

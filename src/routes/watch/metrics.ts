@@ -3,12 +3,14 @@ import type { Agent } from 'undici'
 import type { CodeName } from '../../errors/codes.ts'
 import type { Cut } from '../../listen/times/time-limits.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
+import type { NotifyCounts } from '../../notify/notifier.ts'
 import type { RequestRecord } from '../../serve/request-record.ts'
 import type { Health } from '../../upstream/health.ts'
 import type { Refused } from '../lifetime/admission.ts'
 import { createDurations } from './histogram.ts'
 import { watchMigration } from './migration-metrics.ts'
 import { type ModesMetricsSources, watchModes } from './modes-metrics.ts'
+import { watchNotify } from './notify-metrics.ts'
 import { outcomeOf } from './outcome.ts'
 import { watchProcess } from './process-metrics.ts'
 import { createRequestCounters } from './request-counters.ts'
@@ -43,10 +45,12 @@ export interface MetricsSources extends ModesMetricsSources {
   readonly health: () => Promise<Health>
   /** The certificate's expiry in seconds since 1970, with TLS. */
   readonly expiry: number | undefined
+  /** What became of events; absent without `notify.url`. */
+  readonly notified: (() => NotifyCounts) | undefined
 }
 
 /** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ pool, report, health, expiry, ...sources }: MetricsSources): Metrics {
+export function createMetrics({ pool, report, health, expiry, notified, ...sources }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestCounters(registry)
@@ -61,6 +65,7 @@ export function createMetrics({ pool, report, health, expiry, ...sources }: Metr
   watchHealth(health, registers)
   watchMigration(report, registers)
   watchModes(sources, registers)
+  watchNotify(notified, registers)
   watchProcess(registers)
   if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers)
   return {

@@ -24,6 +24,7 @@ const ABOUT: Readonly<Record<Group, string>> = {
   circuit: 'How an open circuit closes ([circuits](migration.md#circuits)).',
   diff: 'Comparisons of v1 and v2 ([how they work](migration.md#how-comparison-works)).',
   records: 'Where comparisons are kept ([what is written down](security.md#what-is-written-down)).',
+  notify: 'Who is told when something changes ([notifications](operations.md#notifications)).',
   limits: 'What one process accepts ([what each limit protects](security.md#what-a-stranger-can-cost-at-most)).',
   keep: 'v2 answers that are kept after the request that asked for them.',
   log: 'The log on standard error ([its members](operations.md#log)).',

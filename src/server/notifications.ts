@@ -1,0 +1,26 @@
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { notifySettings } from '../config/notify-settings.ts'
+import type { Config } from '../config/settings.ts'
+import type { Migration } from '../modes/assemble.ts'
+import { createNotifier, type Notifier, ROOM } from '../notify/notifier.ts'
+import { createReceiver } from '../notify/receiver.ts'
+import { createSign } from '../notify/signature.ts'
+
+/** Builds the notifier of the settings, which follows all notes; undefined without `notify.url`. */
+export function openNotifier(config: Config, { onNote }: Pick<Migration, 'onNote'>, log: Logger): Notifier | undefined {
+  const { url, secrets, source = `urn:crosswalk:${hostname()}`, timeoutMs, attempts } = notifySettings(config)
+  if (url === undefined) return undefined
+  const notifier = createNotifier({
+    receiver: createReceiver(url, timeoutMs),
+    sign: createSign(secrets),
+    ...{ source, attempts, room: ROOM },
+    now: Date.now,
+    random: Math.random,
+    pause: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => {}),
+    warn: (text) => log.warn(text),
+  })
+  onNote(notifier.tell)
+  return notifier
+}

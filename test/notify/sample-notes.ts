@@ -1,0 +1,59 @@
+import type { Note } from '../../src/diff/records/record.ts'
+
+/** A note of each kind, as the proxy makes it; docs/operations.md shows the events that they become. */
+export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
+  {
+    what: 'circuit',
+    operation: 'registry.repos.list',
+    text: 'errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed',
+    by: { source: 'circuit' },
+    from: 'closed',
+    to: 'open',
+  },
+  {
+    what: 'circuit-closed',
+    operation: 'registry.repos.list',
+    text: '0 of 254 answers failed, at most 1.2 % do (allowed: 5 %)',
+    by: { source: 'circuit' },
+    from: 'open',
+    to: 'closed',
+  },
+  {
+    what: 'modes',
+    text: 'admin port, token alice, from 127.0.0.1: iam.*: no rule → diff-v2; default: unchanged',
+    by: { source: 'admin', token: 'alice', address: '127.0.0.1' },
+    from: 'everything else diff-v1',
+    to: 'iam.* diff-v2; everything else diff-v1',
+    version: 2,
+  },
+  {
+    what: 'rollout',
+    rollout: 'iam-reads',
+    text: 'rollout iam-reads: Step 1 of 3 is proven.',
+    by: { source: 'rollout' },
+    from: 'step 1, 1 %',
+    to: 'step 2, 10 %',
+  },
+  {
+    what: 'ready',
+    operation: 'iam.groups.list',
+    text: 'iam.groups.list: bound 0.0999 % ≤ 0.1 % after 3282 observations.',
+    from: 'inconclusive',
+    to: 'inside',
+  },
+  {
+    what: 'not-ready',
+    operation: 'iam.groups.list',
+    text: 'iam.groups.list: its circuit is open. errors: 4 of the last 4 answers failed, so at least 10.4 % do; 5 % is allowed.',
+    from: 'inside',
+    to: 'outside',
+  },
+  {
+    what: 'ready',
+    text: 'All 12 operations with traffic have a bound of 0.1 % or less.',
+    from: 'not ready',
+    to: 'ready',
+  },
+  { what: 'not-ready', text: 'In the way: iam.groups.list.', from: 'ready', to: 'not ready' },
+  { what: 'restart', text: '3312 records were read back', by: { source: 'start' } },
+]

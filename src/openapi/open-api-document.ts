@@ -14,7 +14,7 @@ export interface OpenApiDocument {
   readonly openapi: '3.1.1'
   readonly info: JsonSchema
   readonly servers: readonly { readonly url: string }[]
-  readonly tags: readonly { readonly name: string }[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly security: readonly JsonSchema[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> & {
@@ -69,7 +69,7 @@ export function openApiDocument(tables: ContractTables, settings: DocumentSettin
     openapi: '3.1.1',
     info: { title: 'v1', version: 'v1', description: introduction(dialect) },
     servers: [{ url: settings.server }],
-    tags: [...new Set(wanted.map(domainOf))].map((name) => ({ name })),
+    tags: tagsOf(wanted),
     security: [{ bearer: [] }],
     paths: pathItems([...operations].map(([operation, object]) => ({ path: paths.get(operation)?.path ?? '', operation, object }))),
     components: {
@@ -87,6 +87,16 @@ interface Placed {
   readonly path: string
   readonly operation: Operation
   readonly object: JsonSchema
+}
+
+/** One tag for each domain, with the beginnings of its paths: `/events/v1 and /iam/v1`. */
+function tagsOf(operations: readonly Operation[]): OpenApiDocument['tags'] {
+  const prefixes = new Map<string, Set<string>>()
+  for (const operation of operations) {
+    const prefix = operation.template.split('/').slice(0, 3).join('/')
+    prefixes.set(domainOf(operation), (prefixes.get(domainOf(operation)) ?? new Set()).add(prefix))
+  }
+  return [...prefixes].map(([name, below]) => ({ name, description: `Paths below ${[...below].join(' and ')}.` }))
 }
 
 /** Operations of one path stand together, in the order of the tables. */

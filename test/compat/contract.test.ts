@@ -79,6 +79,19 @@ describe('the contract as a whole', () => {
     expect(complaintsOf(await pinned(code), others)).toEqual([`difference ${code} is not in mappings/differences.ts`])
   })
 
+  test('fails an answer with a member that the OpenAPI document does not list', async () => {
+    const one = cases.find(({ name }) => name === 'ping needs no token')
+    if (!one) throw new Error('there is no such case')
+    const outcome = await play(one)
+    expect(complaintsAboutDocument(outcome, 'specification')).toEqual([])
+    const exchanges = outcome.genuine.exchanges.map(({ answer, ...rest }) => ({
+      ...rest,
+      answer: { ...answer, body: { response: '', more: 1 } },
+    }))
+    const [said] = complaintsAboutDocument({ ...outcome, genuine: { ...outcome.genuine, exchanges } }, 'specification')
+    expect(said).toMatch(/^genuine: ping\.ping\.ping answers 200: .*"additionalProperty":"more"/)
+  })
+
   test('fails false codes, operations and cases, and differences that no longer occur', async () => {
     const [first, ...rest] = differences
     if (!first) throw new Error('there is no difference')

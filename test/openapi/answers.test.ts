@@ -29,7 +29,7 @@ describe('an answer that the document does not describe', () => {
   /** Holds a list of one row against the document with another schema of the row. */
   const saidOf = (change: (properties: Record<string, unknown>) => Record<string, unknown>) => {
     const { Subscription: { properties, ...schema } = { properties: {} }, ...schemas } = components.schemas
-    const changed = { ...schema, properties: change(properties as Record<string, unknown>) }
+    const changed = { ...schema, properties: change(properties as Record<string, unknown>), required: ['id'] }
     const document = { ...rest, components: { ...components, schemas: { ...schemas, Subscription: changed } } }
     return createUndescribed(document)('events.subscriptions.list', list({ items: [row] }))
   }

@@ -7,8 +7,7 @@ export type Check = (pointer: string, value: unknown) => readonly string[]
 
 /** Reads each schema of a document when it is first needed. An object may then have the members alone that its schema lists. */
 export function createCheck(document: OpenApiDocument): Check {
-  // What an object requires of a oneof stands beside the list of its members.
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, validateSchema: false, code: { optimize: false } })
+  const ajv = new Ajv2020({ strict: true, validateSchema: false, code: { optimize: false } })
   addFormats.default(ajv)
   ajv.addVocabulary(Object.keys(document))
   ajv.addSchema(closed(document) as object, 'v1')

@@ -27,7 +27,7 @@ export function objectSchema(
     ...(groups.length > 0 && { description: groups.map((group) => `At most one of ${group.join(', ')} is present.`).join(' ') }),
     properties: Object.fromEntries(members.map(({ name, schema }) => [name, schema])),
     ...(required.length > 0 && { required }),
-    ...(groups.length > 0 && { allOf: groups.map(atMostOne) }),
+    ...(groups.length > 0 && { dependentSchemas: Object.fromEntries(groups.flatMap(atMostOne)) }),
   }
 }
 
@@ -65,7 +65,10 @@ function oneofsOf(members: readonly { readonly name: string; readonly field: Fie
   return [...groups.values()].filter((group) => group.length > 1)
 }
 
-function atMostOne(names: readonly string[]): JsonSchema {
-  const present = names.map((name) => ({ required: [name] }))
-  return { oneOf: [...present, { not: { anyOf: present } }] }
+/** Returns for each member but the last that those behind it are absent beside it. Readers that do not know the keyword lose nothing else. */
+function atMostOne(names: readonly string[]): readonly (readonly [string, JsonSchema])[] {
+  return names.slice(0, -1).map((name, at) => {
+    const others = names.slice(at + 1).map((other) => [other, false])
+    return [name, { properties: Object.fromEntries(others) }]
+  })
 }

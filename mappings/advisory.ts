@@ -120,8 +120,7 @@ export const advisory: Mapping = {
     ),
     action('advisory.resolved_vulns.list', 'GET /advisory/v1/images/resolved_vulns', {
       v2: 'GET /advisory/v2/images/resolvedVulns',
-      // A repeated message cannot be a query parameter; both versions refuse it (facts §7).
-      params: { image_refs: textsParam('image_refs'), from: timeParam('start_time'), to: timeParam('end_time') },
+      params: { image_refs: { ...textsParam('image_refs'), neverTaken: true }, from: timeParam('start_time'), to: timeParam('end_time') },
       answer: message('resolved vulnerability reports', { items: objects('resolvedVulnsReports', report) }),
       missing: 'empty',
     }),

@@ -54,7 +54,7 @@ describe('the schemas of a resource', () => {
       properties: {
         firstName: { type: 'string' },
         size: { type: 'integer', format: 'int32' },
-        port: { type: 'integer', minimum: 0, maximum: 4_294_967_295 },
+        port: { type: 'integer', format: 'int64', minimum: 0, maximum: 4_294_967_295 },
         count: { type: 'string', format: 'int64' },
         labels: { type: 'object', additionalProperties: { type: 'string' } },
         part: { anyOf: [{ $ref: '#/components/schemas/LargeThingPart' }, { type: 'null' }] },

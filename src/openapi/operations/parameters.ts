@@ -29,7 +29,10 @@ export function parametersOf(
   })
   return [
     ...variables.map((variable) => pathParameter(variable, operation)),
-    ...Object.entries(params).map(([name, row]) => query(name, textOf(name, asParam(row)), schemaOf(asParam(row), choice))),
+    ...Object.entries(params)
+      .map(([name, row]) => [name, asParam(row)] as const)
+      .filter(([, { neverTaken }]) => !neverTaken)
+      .map(([name, param]) => query(name, textOf(name, param), schemaOf(param, choice))),
     ...ownParams.map((name) => {
       if (name === ORDER_PARAMETER && orders) return query(name, 'The order of the rows.', { schema: choice(orders) })
       const schema = WHOLE_NUMBERS.has(name) ? { type: 'integer', minimum: 0 } : { type: 'string' }

@@ -21,7 +21,7 @@ export function typeSchema(type: FieldType, inner: Inner): JsonSchema {
     case 'flag':
       return { type: 'boolean' }
     case 'int':
-      return type.unsigned ? { type: 'integer', ...UINT32 } : { type: 'integer', format: 'int32', ...INT32 }
+      return type.unsigned ? { type: 'integer', format: 'int64', ...UINT32 } : { type: 'integer', format: 'int32', ...INT32 }
     case 'long':
       return { type: 'string', format: 'int64', pattern: '^-?\\d+$' }
     case 'time':

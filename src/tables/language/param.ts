@@ -16,6 +16,8 @@ export interface Param {
    * False is v2's only behaviour.
    */
   readonly v1Only?: string
+  /** True for a repeated message, which no gateway reads from a query: v1 refuses the parameter, and so does v2 (facts §7). */
+  readonly neverTaken?: true
 }
 
 export type Params = Readonly<Record<string, Param | string>>

@@ -59,4 +59,60 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.clock.fastForward(SOON)
     await page.getByRole('heading', { name: 'This report asks for a token' }).waitFor()
   })
+
+  it('changes nothing without a token, and goes back to v1 with one, unless somebody else was faster', async () => {
+    const token = 'the-token-that-changes'
+    const steps = [{ percent: 100, hold: '1h' }]
+    const rollout = { name: 'iam', steps, target: 0.001, retries: 2, watch: '1h' }
+    const moving = { operations: 'iam.roles.*', clients: '*', mode: 'diff-v1' as const, canary: { mode: 'diff-v2' as const, rollout } }
+    const modes = { default: 'diff-v1' as const, rules: [CANARY, moving], testers: [] }
+    const stage = await startStage({ modes, 'admin.token': token, 'admin.readToken': 'the-token-that-reads', 'log.level': 'silent' })
+    onTestFinished(() => stage.close())
+    await stage.request('GET', '/iam/v1/groups')
+    await stage.server.idle()
+    const rules = async () => {
+      const answer = await fetch(`${stage.server.adminUrl}/modes`, { headers: { authorization: `Bearer ${token}` } })
+      return (await answer.json()) as { readonly rules: readonly object[]; readonly rollouts?: readonly { readonly phase: string }[] }
+    }
+    const { page } = await open(browser, `${stage.server.adminUrl}/report#/operation/iam.groups.list`)
+    const enter = async (text: string) => {
+      await page.getByLabel('Token').fill(text)
+      await page.getByRole('button', { name: 'Show the report' }).click()
+      await page.getByRole('heading', { name: 'Next step' }).waitFor()
+    }
+    const strip = page.getByRole('region', { name: 'In force now' })
+    await enter('the-token-that-reads')
+    await strip.getByText('In force', { exact: true }).click()
+    await strip.getByText('Here nothing can be changed').waitFor()
+    expect(await page.getByRole('button', { name: /^(Back|Everything|Pause)/ }).count()).toBe(0)
+    await page.evaluate('sessionStorage.clear()')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await enter(token)
+    await strip.getByText('In force', { exact: true }).click()
+    await strip.getByRole('button', { name: 'Pause' }).click()
+    await strip.getByRole('button', { name: 'Resume' }).waitFor()
+    expect(await rules()).toMatchObject({ rollouts: [{ phase: 'paused' }] })
+
+    const back = page.locator('.next > button')
+    await back.click()
+    const dialog = page.getByRole('dialog', { name: 'Back to v1: iam.groups.list' })
+    await dialog.getByText('v1 answers every client of iam.groups.list').waitFor()
+    await stage.setModes(modes)
+    await dialog.getByRole('button', { name: 'Back to v1' }).click()
+    await dialog
+      .getByRole('alert')
+      .getByText(/^Somebody else was faster: .*version 2/)
+      .waitFor()
+    expect((await rules()).rules[0]).toMatchObject(CANARY)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await back.click()
+    await dialog.getByRole('button', { name: 'Back to v1' }).click()
+    await back.waitFor({ state: 'detached' })
+    expect((await rules()).rules[0]).toMatchObject({ operations: 'iam.groups.list', mode: 'diff-v1' })
+    await strip.getByRole('button', { name: 'Everything back to v1' }).click()
+    await page.getByText('1 rollout ends: iam.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Everything back to v1' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect((await rules()).rollouts ?? []).toEqual([])
+  })
 })

@@ -171,11 +171,12 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     const guarded = await proxy({ modes, 'admin.token': 'the-token-that-changes' })
     const { page } = await open(browser, `${free.adminUrl}/report`)
     await page.getByText('The default mode is v1, in which nothing is compared.').waitFor()
-    await page.getByText(`curl -X PUT ${free.adminUrl}/modes -H 'Content-Type`).waitFor()
+    await page.getByText(`-X PUT ${free.adminUrl}/modes`).waitFor()
     await page.goto(`${guarded.adminUrl}/report`)
     await page.getByLabel('Token').fill('the-token-that-changes')
     await page.getByRole('button', { name: 'Show the report' }).click()
-    await page.getByText(`curl -X PUT ${guarded.adminUrl}/modes -H "Authorization: Bearer $ADMIN_TOKEN"`).waitFor()
+    await page.getByText(`-X PUT ${guarded.adminUrl}/modes`).waitFor()
+    await page.getByText('-H "Authorization: Bearer $ADMIN_TOKEN"').waitFor()
   })
 
   it.each(['light', 'dark'] as const)('asks for the token of a proxy in %s colours, and keeps it in the tab', async (colorScheme) => {

@@ -13,8 +13,8 @@ function polled(answers: readonly (LiveAnswer | Error)[], took = 0) {
   const given: LiveAnswer[] = []
   const poll = createPoll(
     {
-      async ask() {
-        asked.push(now)
+      async ask(isPerson) {
+        asked.push(isPerson ? -now : now)
         now += took
         const answer = answers[Math.min(asked.length, answers.length) - 1]!
         if (answer instanceof Error) throw answer
@@ -96,12 +96,15 @@ describe('a page that asks again and again', () => {
     expect(page.given).toEqual([{ kind: 'token' }])
   })
 
-  it('asks at once on request, one request at a time', async () => {
-    const page = polled([SAME])
+  it('asks at once for a person, one request at a time', async () => {
+    const page = polled([SAME], 10)
     page.poll.askNow()
     page.poll.askNow()
-    await page.until(0)
-    expect(page.asked).toEqual([0])
+    page.poll.askNow()
+    for (const at of [1, 2, 3]) await page.until(at)
+    await new Promise(setImmediate)
+    expect(page.asked).toEqual([-0, -10])
+    expect(page.links).toHaveLength(1)
   })
 })
 

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Report } from '../report.ts'
 import { Brand } from './brand.tsx'
 import { many, time } from './format.ts'
 import { Announcer, LiveMark, LostBanner } from './live/connection.tsx'
 import { type Live, useHeldFocus } from './live/use-live.ts'
 import { Crumbs, Navigation } from './navigation.tsx'
+import { HandsContext } from './now/hands.ts'
 import { Strip } from './now/strip.tsx'
 import { parseRoute, type Route } from './route.ts'
 import { Clients } from './views/clients.tsx'
@@ -25,6 +26,7 @@ interface Props {
 export function App({ report, live }: Props) {
   const { hash, route } = useRoute()
   useHeldFocus()
+  const { mayChange = false, askNow } = live ?? {}
   const title = titleOf(route, report)
   const heading = useRef<HTMLHeadingElement>(null)
   const arrived = useRef(false)
@@ -38,8 +40,9 @@ export function App({ report, live }: Props) {
     }
     arrived.current = true
   }, [hash])
+  const hands = useMemo(() => (mayChange ? { changed: () => askNow?.() } : undefined), [mayChange, askNow])
   return (
-    <>
+    <HandsContext value={hands}>
       <button type="button" class="skip" onClick={() => heading.current?.focus()}>
         Skip to the content
       </button>
@@ -65,7 +68,7 @@ export function App({ report, live }: Props) {
         {report.read.skipped > 0 && ` (${many(report.read.skipped, 'line')} could not be read)`}. All times are UTC. Values were redacted
         when they were recorded.
       </footer>
-    </>
+    </HandsContext>
   )
 }
 

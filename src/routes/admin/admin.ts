@@ -64,7 +64,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   const ids = operations.map(({ id }) => id)
   addMigration(app, { ...migration, actorOf: createActorOf(rights) }, ids)
   addContract(app, { contract, proxyUrl })
-  addReport(app, { reportNow }, rights(undefined).right !== 'none')
+  addReport(app, { reportNow }, (authorization) => rights(authorization).right)
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
   return app

@@ -3,11 +3,15 @@ import { type PageAssets, readAssets } from '../../report/page/assets.ts'
 import { pageOf } from '../../report/page/html-page.ts'
 import type { Report } from '../../report/report.ts'
 import { createReportMaker } from './report-data.ts'
+import type { Right } from './rights.ts'
 
 export interface ReportSources {
   /** Returns the current report. */
   readonly reportNow: () => Report
 }
+
+/** Returns the right that an `Authorization` header gives. The page offers changes only to a token that may make them. */
+type RightOf = (authorization: string | undefined) => Right
 
 export const PAGE = '/report'
 
@@ -19,7 +23,8 @@ const DATA = '/report.json'
  * If the report `isOpen`, the page holds the data. Otherwise it is empty, asks for a token and fetches the data with it.
  * An open page asks again every few seconds, and names what it has: it then gets only what changed since.
  */
-export function addReport(app: FastifyInstance, { reportNow }: ReportSources, isOpen: boolean): void {
+export function addReport(app: FastifyInstance, { reportNow }: ReportSources, rightOf: RightOf): void {
+  const isOpen = rightOf(undefined) !== 'none'
   let assets: PageAssets | undefined
   app.get(PAGE, async (_, reply) => {
     assets ??= readAssets()
@@ -29,9 +34,9 @@ export function addReport(app: FastifyInstance, { reportNow }: ReportSources, is
     return html
   })
   const maker = createReportMaker(reportNow, () => performance.now())
-  app.get(DATA, async ({ headers: { 'if-none-match': known } }, reply) => {
+  app.get(DATA, async ({ headers: { 'if-none-match': known, authorization } }, reply) => {
     const { text, etag } = known === undefined ? maker.made() : maker.recent()
-    reply.header('etag', etag)
+    reply.headers({ etag, 'x-crosswalk-right': rightOf(authorization) })
     if (known === etag) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(text)
   })

@@ -2,7 +2,7 @@ import type { Report } from '../../report.ts'
 
 /** `same`: the report has not changed. `token`: the proxy asks for a token, or does not know this one. `at` is the time of the proxy. */
 export type LiveAnswer =
-  | { readonly kind: 'report'; readonly report: Report; readonly at: number }
+  | { readonly kind: 'report'; readonly report: Report; readonly at: number; readonly mayChange: boolean }
   | { readonly kind: 'same'; readonly at: number }
   | { readonly kind: 'token' }
 
@@ -21,7 +21,8 @@ export interface Clock {
 }
 
 export interface PollSettings {
-  readonly ask: () => Promise<LiveAnswer>
+  /** Gets the report. A person who asks gets what is true now, and not what was true a second ago. */
+  readonly ask: (isPerson: boolean) => Promise<LiveAnswer>
   readonly clock: Clock
   readonly isVisible: () => boolean
   readonly onAnswer: (answer: LiveAnswer) => void
@@ -30,7 +31,7 @@ export interface PollSettings {
 
 /** Asks again and again while the page is visible. */
 export interface Poll {
-  /** Asks now, unless a request is under way. */
+  /** Asks now, for a person; after the request that is under way, if there is one. */
   askNow(): void
   /** The page became visible or hidden. */
   turned(): void
@@ -49,6 +50,7 @@ export function createPoll({ ask, clock, isVisible, onAnswer, onLink }: PollSett
   let link: LiveLink = { asOf }
   let failures = 0
   let isAsking = false
+  let isAskedAgain = false
   let isStopped = false
   let dueAt = clock.now() + PAUSE_MS
   let cancel = () => {}
@@ -62,14 +64,22 @@ export function createPoll({ ask, clock, isVisible, onAnswer, onLink }: PollSett
     tell({ asOf: link.asOf, lost: { since: link.lost?.since ?? clock.now(), why: reasonOf(error), nextAt } })
     plan(nextAt - clock.now())
   }
-  const askNow = async () => {
-    if (isAsking || isStopped) return
+  const askNow = async (isPerson: boolean): Promise<void> => {
+    if (isStopped) return
+    if (isAsking) {
+      isAskedAgain ||= isPerson
+      return
+    }
     cancel()
     isAsking = true
     const begun = clock.now()
-    const answer = await ask().catch((error: Error) => error)
+    const answer = await ask(isPerson).catch((error: Error) => error)
     isAsking = false
     if (isStopped) return
+    if (isAskedAgain) {
+      isAskedAgain = false
+      return askNow(true)
+    }
     if (answer instanceof Error) return failed(answer)
     failures = 0
     if (answer.kind !== 'token') tell({ asOf: answer.at })
@@ -79,11 +89,11 @@ export function createPoll({ ask, clock, isVisible, onAnswer, onLink }: PollSett
   const plan = (ms: number) => {
     cancel()
     dueAt = clock.now() + ms
-    if (isVisible() && !isStopped) cancel = clock.later(() => void askNow(), ms)
+    if (isVisible() && !isStopped) cancel = clock.later(() => void askNow(false), ms)
   }
   plan(PAUSE_MS)
   return {
-    askNow: () => void askNow(),
+    askNow: () => void askNow(true),
     turned() {
       cancel()
       if (isVisible() && !isAsking) plan(Math.max(0, dueAt - clock.now()))

@@ -1,12 +1,14 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Report } from '../../report.ts'
-import { createAsk } from './ask-live.ts'
+import { createAsk, hasToken } from './ask-live.ts'
 import { createPoll, type LiveLink, type Poll } from './poll.ts'
 
 /** The link to a running proxy, and a function that asks it at once. */
 export interface Live {
   readonly link: LiveLink
   readonly askNow: () => void
+  /** True if the token of the reader may change modes. False on a port without tokens: then nobody knows who the reader is. */
+  readonly mayChange: boolean
 }
 
 /**
@@ -15,6 +17,7 @@ export interface Live {
  */
 export function useLive(live: string | undefined, shown: Report | null, onReport: (report: Report | null) => void): Live | undefined {
   const [link, setLink] = useState<LiveLink | undefined>(undefined)
+  const [mayChange, setMayChange] = useState(false)
   const poll = useRef<Poll | undefined>(undefined)
   const isShown = shown !== null
   const madeAt = useRef(0)
@@ -27,19 +30,23 @@ export function useLive(live: string | undefined, shown: Report | null, onReport
         ask: createAsk(live),
         clock: { now: Date.now, later },
         isVisible: () => document.visibilityState === 'visible',
-        onAnswer: (answer) => answer.kind !== 'same' && onReport(answer.kind === 'report' ? answer.report : null),
+        onAnswer(answer) {
+          if (answer.kind === 'report') setMayChange(answer.mayChange)
+          if (answer.kind !== 'same') onReport(answer.kind === 'report' ? answer.report : null)
+        },
         onLink: setLink,
       },
       madeAt.current,
     )
     poll.current = running
+    if (hasToken()) running.askNow()
     document.addEventListener('visibilitychange', running.turned)
     return () => {
       document.removeEventListener('visibilitychange', running.turned)
       running.stop()
     }
   }, [live, isShown, onReport])
-  return link && isShown ? { link, askNow: () => poll.current?.askNow() } : undefined
+  return link && isShown ? { link, askNow: () => poll.current?.askNow(), mayChange } : undefined
 }
 
 function later(call: () => void, ms: number): () => void {

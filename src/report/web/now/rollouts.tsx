@@ -1,5 +1,6 @@
 import type { RolloutStatus } from '../../../modes/rollout/rollout-status.ts'
 import { count, duration, percentText, time } from '../format.ts'
+import { ChangeButton } from './change-button.tsx'
 
 type Phase = RolloutStatus['phase']
 
@@ -33,12 +34,21 @@ export function RolloutList({ rollouts }: { readonly rollouts: readonly RolloutS
           <span class="quiet below">
             {rollout.reason} {progressOf(rollout)}
           </span>
+          {GOING.has(rollout.phase) && <ChangeButton label="Pause" change={{ what: 'rollout', name: rollout.name, command: 'pause' }} />}
+          {STOPPED.has(rollout.phase) && (
+            <ChangeButton
+              label={rollout.phase === 'paused' ? 'Resume' : 'Start again'}
+              change={{ what: 'rollout', name: rollout.name, command: 'resume' }}
+            />
+          )}
         </li>
       ))}
     </ul>
   )
 }
 
+const GOING: ReadonlySet<Phase> = new Set<Phase>(['running', 'held', 'watching'])
+const STOPPED: ReadonlySet<Phase> = new Set<Phase>(['paused', 'turned-back'])
 const MOVING: ReadonlySet<Phase> = new Set<Phase>(['running', 'held', 'paused', 'watching'])
 
 function progressOf({ phase, since, heldMs, wantedMs, observed, wanted }: RolloutStatus): string {

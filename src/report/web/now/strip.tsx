@@ -4,6 +4,8 @@ import type { InForce } from '../../in-force.ts'
 import { many, percentText, time } from '../format.ts'
 import { hashOf } from '../route.ts'
 import { Icon } from '../verdict.tsx'
+import { AllBack } from './back-to-v1.tsx'
+import { useHands } from './hands.ts'
 import { ModeTag } from './mode-tag.tsx'
 import { PhaseChip, RolloutList } from './rollouts.tsx'
 
@@ -13,6 +15,7 @@ const NAMED = 3
 /** Says what is in force now in one line. Opened, it says it all. */
 export function Strip({ now }: { readonly now: InForce }) {
   const { rules, testers } = now.rules
+  const hands = useHands()
   const circuits = Object.entries(now.circuits)
   return (
     <section class="strip" aria-label="In force now">
@@ -36,6 +39,7 @@ export function Strip({ now }: { readonly now: InForce }) {
             ))}
           {rules.length > NAMED && <span class="strip-item is-rule quiet">and {many(rules.length - NAMED, 'more rule')}</span>}
           {rules.length > 0 && <span class="strip-item is-count">{many(rules.length, 'rule')}</span>}
+          {now.drift !== undefined && <span class="chip is-bare is-inconclusive">not as in the file</span>}
           <span class="strip-changed quiet">{changeOf(now)}</span>
         </summary>
         <div class="strip-more">
@@ -55,6 +59,9 @@ export function Strip({ now }: { readonly now: InForce }) {
               The first rule that fits decides. {!now.hasV1 && 'There is no v1 service, so v2 answers everything. '}
               {testers.length > 0 && `${many(testers.length, 'client')} may choose a mode by a header.`}
             </p>
+            {now.drift !== undefined && <p>{now.drift}</p>}
+            <AllBack now={now} />
+            {!hands && <p class="quiet">Here nothing can be changed: that takes a proxy with admin.token, and the token.</p>}
           </section>
           {now.rollouts.length > 0 && (
             <section>

@@ -1,12 +1,14 @@
 import { COMPARING } from '../../../modes/choose/mode.ts'
+import type { InForce } from '../../in-force.ts'
+import { putModes } from '../../next-step/admin-command.ts'
 import type { Report } from '../../report.ts'
+import { CopyButton } from '../copy-button.tsx'
 import { many } from '../format.ts'
-import { hasToken } from '../live/ask-live.ts'
+import { adminAddress } from '../live/ask-live.ts'
 
 /** Says what to do if no operation was called. */
 export function Empty({ report: { read, now } }: { readonly report: Report }) {
   const modes = now ? [now.rules.default, ...now.rules.rules.flatMap(({ mode, canary }) => [mode, canary?.mode ?? mode])] : []
-  const token = hasToken() ? ' -H "Authorization: Bearer $ADMIN_TOKEN"' : ''
   return (
     <section class="empty">
       <h2>Nothing was recorded yet</h2>
@@ -19,11 +21,22 @@ export function Empty({ report: { read, now } }: { readonly report: Report }) {
             ? `The default mode is ${now.rules.default}. Send v1 requests through the proxy; this page shows them within seconds.`
             : `The default mode is ${now.rules.default}, in which nothing is compared. Put operations into a diff mode:`)}
       </p>
-      {now?.hasV1 && !modes.some((mode) => COMPARING.has(mode)) && (
-        <pre>
-          <code>{`curl -X PUT ${location.origin}/modes${token} -H 'Content-Type: application/json' -d '{"default":"diff-v1"}'`}</code>
-        </pre>
-      )}
+      {now?.hasV1 && !modes.some((mode) => COMPARING.has(mode)) && <CompareAll now={now} />}
     </section>
+  )
+}
+
+function CompareAll({ now: { rules, tag } }: { readonly now: InForce }) {
+  const text = putModes(adminAddress(), { rules: { ...rules, default: 'diff-v1' }, tag })
+  return (
+    <div class="paste">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, and the keyboard must reach it */}
+      <section class="paste-text" tabIndex={0} aria-label="The command">
+        <pre>
+          <code>{text}</code>
+        </pre>
+      </section>
+      <CopyButton text={text} what="the command that compares everything" />
+    </div>
   )
 }

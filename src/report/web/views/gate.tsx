@@ -15,7 +15,7 @@ export function Gate({ address, onReport }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const ask = useCallback(async () => {
     try {
-      const answer = await createAsk(address)()
+      const answer = await createAsk(address)(true)
       if (answer.kind === 'report') onReport(answer.report)
       else say('The proxy does not know this token.')
     } catch (error) {

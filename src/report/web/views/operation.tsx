@@ -12,6 +12,7 @@ import { Badges } from '../now/badges.tsx'
 import { StandingChip } from '../verdict.tsx'
 import { Differences, type OperationProps } from './differences.tsx'
 import { Latency } from './latency.tsx'
+import { NextStepView } from './next-step.tsx'
 
 /** Shows one operation: its verdict, its progress and its differences. */
 export function OperationView({ operation, report }: OperationProps) {
@@ -22,6 +23,7 @@ export function OperationView({ operation, report }: OperationProps) {
         {report.now && <Badges operation={operation.operation} now={report.now} />} <StandingChip of={operation.standing} />{' '}
         {operation.reason.replace(`${operation.operation}: `, '')}
       </p>
+      <NextStepView operation={operation} report={report} />
       <Counts operation={operation} />
       <Differences operation={operation} report={report} />
       {operation.trend.length > 0 && <BoundChart operation={operation} report={report} notes={notes} />}

@@ -100,9 +100,10 @@ export function planOf(rollout: RolloutRule, { operations, clients }: Whose): Ro
   })
   const last = steps.at(-1) ?? { percent: 0, target: usual }
   const watch = { percent: last.percent, observations: 0, holdMs: durationOf(rollout.watch) ?? 0, target: last.target }
+  const scope = { operations: [operations].flat(), clients: [clients].flat() }
   const digest = createHash('sha256')
-    .update(JSON.stringify([rollout, [operations].flat(), [clients].flat()]))
+    .update(JSON.stringify([steps, watch, retries, scope]))
     .digest('hex')
     .slice(0, 16)
-  return { name, operations: [operations].flat(), steps, watch, retries, digest }
+  return { name, operations: scope.operations, steps, watch, retries, digest }
 }

@@ -39,7 +39,7 @@ interface EvidenceSettings {
 const PAIRS = { ...COLLAPSE, entries: COLLAPSE.entries / MOST_ROLLOUTS }
 
 /** At most one right share in this many steps is called wrong. */
-const RATIO_ODDS = 10_000
+const RATIO_ODDS = 100_000
 
 interface Counting {
   requests: number

@@ -79,3 +79,16 @@ it.each([
 it.each(['0s', '366d', '1.5h', '-1m', 'PT1H', '1w', ''])('%j is no duration', (text) => {
   expect(durationOf(text)).toBeUndefined()
 })
+
+it('a rollout that is written otherwise is the same, and one with another step, retry or scope is not', () => {
+  const digestOf = (rollout: object, more: object = {}) => {
+    const read = readModeRules({ default: 'diff-v1', rules: [{ ...rule(rollout), ...more }] })
+    if ('problem' in read || !read.rules[0]?.canary?.rollout) throw new Error('wrong')
+    return planOf(read.rules[0].canary.rollout, read.rules[0]).digest
+  }
+  const known = digestOf({})
+  expect(digestOf({ watch: '1d', steps: [STEPS[0], { target: 0.01, hold: '60m', percent: 100 }] })).toBe(known)
+  const others = [{ retries: 1 }, { watch: '2d' }, { target: 0.002 }, { steps: [STEPS[0]] }].map((rollout) => digestOf(rollout))
+  const scopes = [{ operations: 'iam.r*' }, { clients: 'a' }].map((more) => digestOf({}, more))
+  expect(new Set([known, ...others, ...scopes]).size).toBe(7)
+})

@@ -60,7 +60,7 @@ function proves(sample: Sample, allowed: number): boolean {
 
 /**
  * Says what the evidence about an operation lacks to be inside the target; undefined if it lacks nothing. All that is known must prove it, and
- * nothing that the step itself has shown may contradict it: a clean past excuses no step (evidence §9).
+ * nothing that the step itself has shown may contradict it: a clean past excuses no step (evidence §10).
  */
 export function lackIn({ operation, canBeJudged, step, run }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step

@@ -49,24 +49,29 @@ export function tokensBetween(from: number, to: number, count: number): readonly
 /** The sandbox with rollouts and a clock of the test. */
 export interface RolloutStage extends Stage {
   readonly clock: ManualClock
-  /** Sends a request of each kind with each token, and lets a minute pass once all is compared. */
-  traffic(tokens: readonly string[], kinds: readonly string[]): Promise<readonly number[]>
+  /** Sends a request of each kind with each token. Then five minutes pass. Returns the modes that served each token, by token. */
+  traffic(tokens: readonly string[], kinds: readonly string[]): Promise<Readonly<Record<string, readonly unknown[]>>>
   rollouts(): Promise<readonly RolloutStatus[]>
   command(name: string, command: string): Promise<number>
 }
 
 export async function startRolloutStage(values: Partial<Config>, clock: ManualClock = createManualClock()): Promise<RolloutStage> {
-  const stage = await startStage({ 'log.level': 'warn', ...values }, {}, clock.clocks)
+  const stage = await startStage(values, {}, clock.clocks)
   const admin = (path: string, init?: RequestInit) => fetch(`${stage.server.adminUrl}${path}`, init)
   return {
     ...stage,
     clock,
     async traffic(tokens, kinds) {
-      const all = tokens.flatMap((token) => kinds.map((path) => stage.request('GET', path, { token })))
-      const replies = await Promise.all(all)
-      await stage.server.idle()
-      clock.pass(60_000)
-      return [...new Set(replies.map(({ status }) => status))]
+      const modes: Record<string, readonly unknown[]> = {}
+      for (const token of tokens) {
+        const before = stage.server.log.length
+        for (const path of kinds) await stage.request('GET', path, { token })
+        await stage.settled()
+        const requests = stage.server.log.slice(before).filter(({ msg }) => msg === 'request')
+        modes[token] = [...new Set(requests.map(({ mode, status }) => `${mode} ${status}`))]
+      }
+      clock.pass(300_000)
+      return modes
     },
     rollouts: async () => (await admin('/rollouts')).json() as Promise<readonly RolloutStatus[]>,
     command: async (name, command) => (await admin(`/rollouts/${name}/${command}`, { method: 'POST' })).status,

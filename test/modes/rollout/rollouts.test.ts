@@ -1,57 +1,99 @@
-import { afterEach, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import type { ModeRules } from '../../../src/modes/choose/rules.ts'
 import { type RolloutStage, startRolloutStage, tokensBetween } from './rollout-stage.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'crosswalk-rollouts-'))
+afterAll(() => rmSync(directory, { recursive: true }))
 
 let stage: RolloutStage
 afterEach(() => stage.close())
 
-const KINDS = ['', '?limit=5', '?limit=500', '?offset=1', '?order_by=name'].map((query) => `/iam/v1/roles${query}`)
+const KINDS = ['', '?limit=5', '?limit=500', '?offset=1', '?order_by=name', '?limit=0'].map((query) => `/iam/v1/roles${query}`)
 
-const rules = (more: object = {}): ModeRules => ({
-  default: 'diff-v1',
-  rules: [
-    {
-      operations: 'iam.*',
-      clients: '*',
-      mode: 'diff-v1',
-      canary: {
-        mode: 'diff-v2',
-        rollout: {
-          name: 'iam',
-          target: 0.1,
-          retries: 2,
-          watch: '30m',
-          steps: [
-            { percent: 1, observations: 5 },
-            { percent: 10, hold: '10m' },
-            { percent: 100, hold: '10m', observations: 10 },
-          ],
-          ...more,
-        },
-      },
-    },
-  ],
-  testers: [],
-})
+const STEPS = [
+  { percent: 1, observations: 5 },
+  { percent: 10, hold: '10m' },
+  { percent: 100, hold: '10m', observations: 10 },
+]
 
-const [first, tenth, rest] = [tokensBetween(0, 1, 2), tokensBetween(1, 10, 5), tokensBetween(10, 100, 5)]
-const all = [...first, ...tenth, ...rest]
-const status = async () => (await stage.rollouts())[0]
+const modes = (others: ModeRules['rules'] = []): ModeRules => {
+  const rollout = { name: 'iam', target: 0.2, retries: 2, watch: '20m', steps: STEPS }
+  return {
+    default: 'diff-v1',
+    rules: [{ operations: 'iam.*', clients: '*', mode: 'diff-v1', canary: { mode: 'diff-v2', rollout } }, ...others],
+    testers: [],
+  }
+}
+
+/** A caller of each part. */
+const [first, tenth, rest] = [tokensBetween(0, 1, 1), tokensBetween(1, 10, 1), tokensBetween(10, 100, 1)].flat() as [string, string, string]
+const ALL = [first, tenth, rest]
+
 const place = async () => {
-  const { phase, step, percent } = (await status()) ?? {}
+  const [{ phase, step, percent } = {}] = await stage.rollouts()
   return `${phase} ${step} ${percent}`
 }
-const served = () => stage.server.log.filter(({ msg }) => msg === 'request').map(({ mode }) => mode)
 
-it('a rollout goes from 1 % to 100 % by itself, and no client ever goes back', async () => {
-  stage = await startRolloutStage({ modes: rules(), 'log.level': 'info' })
-  expect(await place()).toBe('running 1 1')
-  await stage.traffic(all, KINDS)
-  expect(new Set(served().slice(0, 2 * KINDS.length))).toContain('diff-v2')
+/** Sends traffic until the rollout is at this place, and returns the places between. */
+async function reach(wanted: string): Promise<readonly string[]> {
   const places = [await place()]
-  for (let minute = 0; minute < 60 && places.at(-1) !== 'done 3 100'; minute += 1) {
-    expect(await stage.traffic(all, KINDS.slice(0, 1))).toEqual([200])
+  while (places.at(-1) !== wanted && places.length < 20) {
+    await stage.traffic(ALL, KINDS.slice(0, 1))
     places.push(await place())
   }
-  expect([...new Set(places)]).toEqual(['running 2 10', 'running 3 100', 'watching 3 100', 'done 3 100'])
+  return [...new Set(places)]
+}
+
+const moves = () => stage.server.log.flatMap(({ what, to }) => (what === 'rollout' ? [to] : []))
+
+it('a rollout goes from 1 % to 100 % by itself, and a caller keeps its side', async () => {
+  stage = await startRolloutStage({ modes: modes() })
+  expect(await place()).toBe('running 1 1')
+  expect(await stage.traffic(ALL, KINDS)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v1 200'], [rest]: ['diff-v1 200'] })
+  expect(await place()).toBe('running 2 10')
+  expect(await stage.traffic(ALL, KINDS)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v2 200'], [rest]: ['diff-v1 200'] })
+  await reach('running 3 100')
+  expect(await stage.traffic(ALL, KINDS)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v2 200'], [rest]: ['diff-v2 200'] })
+  expect(await reach('done 3 100')).toEqual(['running 3 100', 'watching 3 100', 'done 3 100'])
+  expect(moves()).toEqual([
+    'running at step 1 of 3 (1 %)',
+    'running at step 2 of 3 (10 %)',
+    'running at step 3 of 3 (100 %)',
+    'watching (100 %)',
+    'done (100 %)',
+  ])
+})
+
+it('a rollout turns back by itself, stays so through a change and a restart, and a person resumes it', async () => {
+  const values = { modes: modes(), 'records.file': join(directory, 'back.ndjson') }
+  stage = await startRolloutStage(values)
+  await stage.traffic(ALL, KINDS)
+  expect(await place()).toBe('running 2 10')
+  await stage.fault({ match: 'GET /iam/v2/roles', change: { at: '/roles/0/name', to: 'wrong' } })
+  await stage.traffic([first, tenth], KINDS)
+  expect(await place()).toBe('turned-back 2 0')
+  expect((await stage.rollouts())[0]).toMatchObject({
+    reason: expect.stringMatching(
+      /^The circuit of iam\.roles\.list opened \(mismatches: 3 of the last 3 comparisons differed.*\)\. It tries again/,
+    ),
+  })
+  await stage.clearFaults()
+  expect((await stage.traffic([first], KINDS.slice(0, 1)))[first]).toEqual(['diff-v1 200'])
+
+  await stage.setModes(modes([{ operations: 'registry.*', clients: '*', mode: 'v1' }]))
+  expect(await place()).toBe('turned-back 2 0')
+  const { clock } = stage
+  await stage.close()
+  stage = await startRolloutStage(values, clock)
+  expect(await place()).toBe('turned-back 2 0')
+  await stage.traffic(ALL, KINDS.slice(0, 1))
+  expect(await place()).toBe('turned-back 2 0')
+
+  expect(await stage.command('iam', 'resume')).toBe(200)
+  expect(await place()).toBe('running 1 1')
+  expect((await stage.traffic([first], KINDS))[first]).toEqual(['diff-v2 200'])
+  expect(moves()).toEqual(['turned-back at step 2 of 3 (0 %)', 'running at step 1 of 3 (1 %)'])
 })

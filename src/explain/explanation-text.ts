@@ -2,7 +2,7 @@ import { CODES } from '../errors/codes.ts'
 import { queryText } from '../upstream/v2/make-call.ts'
 import type { Explanation } from './explain.ts'
 import type { PlannedCall } from './explore.ts'
-import { replaceMarkers } from './marker.ts'
+import { inWords, replaceMarkers } from './marker.ts'
 import { shellLines } from './shell.ts'
 
 /** Writes an explanation as lines for a shell. All lines but commands are comments. */
@@ -77,5 +77,5 @@ function plain(base: string, { method, path, query, body }: PlannedCall['call'])
 }
 
 function words(text: string): string {
-  return replaceMarkers(text, ({ call, path }) => `<${path} of call ${call}>`)
+  return replaceMarkers(text, inWords)
 }

@@ -3,6 +3,7 @@ import type { CodeName } from '../errors/codes.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Guard, guardsOf, ordinary, type Refusal } from './guards.ts'
+import { requestMarker } from './marker.ts'
 import { type ExplainedRequest, type Scenario, type Trace, trace } from './trace.ts'
 
 /** Calls that are made only on a certain result of another call. */
@@ -63,12 +64,25 @@ function reactions(subject: ExplainedRequest, base: Scenario, course: Trace, num
   const failures = FAILURES.map((code) => ({ code, calls: further({ failing: [number, code] }) }))
   const decisive = next !== undefined && !failures.some(({ calls }) => textsOf(calls).has(textOf(next)))
   const fresh = (calls: readonly Call[]) => calls.filter((call) => !usual.has(textOf(call)))
-  const branches = failures.map(({ code, calls }) => ({ when: `answers ${code}`, calls: fresh(calls) }))
-  const nextPage = fresh(further({ paged: number })).slice(0, 1)
+  const branches: Branch[] = failures.map(({ code, calls }) => ({ when: `answers ${code}`, calls: fresh(calls) }))
+  const nextPage = rest(fresh(further({ paged: number })), fresh(further({ paged: number, rows: 2 })))
   const nothingFound = further({ rows: 0 }).filter((call) => call.method !== 'GET')
   branches.push({ when: 'has a nextPageToken, and again for each page', calls: nextPage })
   branches.push({ when: 'finds nothing', calls: isList(subject, course, number) ? fresh(nothingFound) : [] })
   return { decisive, branches: merged(branches.filter(({ calls }) => calls.length > 0)) }
+}
+
+/**
+ * Returns the call for the next page. What is left of a window depends on the rows so far: with one imagined row more it is one less. Such a
+ * value becomes words.
+ */
+function rest([call]: readonly Call[], [other]: readonly Call[]): readonly Call[] {
+  if (!call) return []
+  const query = call.query.map(([name, value], at) => {
+    const isLess = Number(other?.query[at]?.[1]) === Number(value) - 1
+    return [name, isLess ? requestMarker(`what_is_left_of_${Number(value) + 1}`) : value] as const
+  })
+  return [{ ...call, query }]
 }
 
 function isList({ operation, shapeOf }: ExplainedRequest, { calls }: Trace, number: number): boolean {

@@ -27,6 +27,19 @@ export function replaceMarkers(text: string, write: (marker: Marker) => string):
   return text.replace(MARKER, (...match) => write(markerOf(match)))
 }
 
+/** Returns a value as words between angle brackets: `<uid of call 1>`, or `<name>` for a value of the request itself. */
+export function inWords({ call, path }: Marker): string {
+  return call === OF_REQUEST ? `<${path.replaceAll('_', ' ')}>` : `<${path} of call ${call}>`
+}
+
+/** The number that stands for the request in place of a call. */
+const OF_REQUEST = 0
+
+/** Returns the text that stands for a value of the request itself. */
+export function requestMarker(name: string): string {
+  return markerText({ call: OF_REQUEST, row: 0, path: name })
+}
+
 function markerOf([, call, row, path = '']: readonly string[]): Marker {
   return { call: Number(call), row: Number(row), path }
 }

@@ -21,12 +21,20 @@ export function createShapes(mappings: readonly Mapping[]): ShapeOf {
   for (const { answer } of mappings.flatMap(({ operations }) => operations))
     if (answer && isResource(answer)) resources.set(answer.v2, answer)
   return (operation, { method, path }) => {
+    if (isSilent(operation, method)) return SILENT
     const own = [...resources.values()].find(({ v2 }) => path === v2 || path.startsWith(`${v2}/`))
     const fields = { ...operation.answer?.fields, ...own?.fields }
     const shape = { body: (call: number, row: number) => placeholder(fields, call, row) }
     return own && method === 'GET' && path === own.v2 ? { ...shape, plural: own.plural } : shape
   }
 }
+
+/** A delete answers the empty message, and so does a write whose v1 answer has no member. */
+function isSilent({ answer }: Operation, method: Call['method']): boolean {
+  return method === 'DELETE' || (method !== 'GET' && answer !== undefined && Object.keys(answer.fields).length === 0)
+}
+
+const SILENT: Shape = { body: () => ({}) }
 
 function isResource(message: Message): message is Resource {
   return 'plural' in message

@@ -1,6 +1,6 @@
 import { curl, quoted } from './curl.ts'
 import type { Branch, Course, PlannedCall } from './explore.ts'
-import { type Marker, markersIn } from './marker.ts'
+import { inWords, type Marker, markersIn } from './marker.ts'
 import { answerOf, extract, variableOf } from './shell-variable.ts'
 
 /** Writes the calls of a request as lines for a shell. A call under a condition that a shell cannot check is a comment. */
@@ -56,8 +56,7 @@ function condition({ member, value }: NonNullable<PlannedCall['guard']>): string
 }
 
 function comments(base: string, number: number, { when, calls }: Branch): string[] {
-  return [`# when call ${number} ${when}:`, ...calls.map((call) => `#   ${curl(base, call, '-sS', asWords)}`)]
+  return [`# when call ${number} ${when}:`, ...calls.map((call) => `#   ${curl(base, call, '-sS', inWords)}`)]
 }
 
 const asVariable = (marker: Marker) => `$${'{'}${variableOf(marker)}}`
-const asWords = ({ call, path }: Marker) => `<${path} of call ${call}>`

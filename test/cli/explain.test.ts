@@ -39,6 +39,18 @@ describe('explain', () => {
     expect(out.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1)
   })
 
+  it('says what is left of a window where the rows so far decide', async () => {
+    const { out } = await explain('GET /iam/v1/groups?limit=10')
+    expect(out).toContain('/iam/v2/groups?page_size=<what is left of 10>&page_token=<nextPageToken of call 1>"')
+    expect((await explain('GET /iam/v1/groups')).out).toContain('/iam/v2/groups?page_size=200&page_token=<nextPageToken of call 1>"')
+  })
+
+  it('expects no body of a delete', async () => {
+    const { out } = await explain('DELETE /iam/v1/groups/aa/bb')
+    expect(out).not.toContain('v1 answers 500')
+    expect(out).toMatch(/\ncurl -sS -X DELETE .*\/iam\/v2\/groups\/aa\/bb"$/)
+  })
+
   it('states what a response must contain', async () => {
     const { out } = await explain('PUT /registry/v1/tags/aa/bb/cc', { name: 'new' })
     expect(out).toMatch(/^# when name of call 1 is not "new", v1 answers 400 \(code 3\): Invalid argument: name: cannot be changed/m)

@@ -111,6 +111,7 @@ export const advisory: Mapping = {
         calls: [`GET ${DOCUMENTS}`],
         params: documentFilters,
         row: message('document', document),
+        rowsIn: 'documents',
         byId: true,
         *read({ query }) {
           const call = { method: 'GET', path: DOCUMENTS, query: v2Query(documentFilters, query) } as const

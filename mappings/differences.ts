@@ -9,6 +9,11 @@ export interface DeclaredDifference {
   /** What the client sees. */
   readonly seen: string
   readonly because: string
+  /**
+   * The requests that can meet it: those with one of the parameters `given`, with one of the members `sent`, or without one of the members
+   * `missing`. Absent = every request.
+   */
+  readonly met?: { readonly given?: readonly string[]; readonly sent?: readonly string[]; readonly missing?: readonly string[] }
   /** The contract case that proves it (test/compat). */
   readonly test: string
   /** How it looks when both sides are asked. Absent if it appears only in writes, or in operations that only v1 serves. */
@@ -126,6 +131,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'tag-rename',
     operations: ['registry.tags.update'],
+    met: { sent: ['name'] },
     seen: 'A PUT with another name is refused with 400 code 3 on name. A genuine v1 renames the tag.',
     // facts §4.2
     because: 'v2 addresses a tag by its name on a write. A delete and a create would change the id of the tag.',
@@ -134,6 +140,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'tag-digest-required',
     operations: ['registry.tags.create'],
+    met: { missing: ['digest'] },
     seen: 'A new tag without a digest is refused with 400 code 3 on digest. An existing tag keeps its own. Without tag.list the proxy cannot know that the tag exists, and refuses it likewise.',
     // facts §24.9, semantics §3.11
     because: 'v2 requires the digest of a tag, v1 did not.',
@@ -142,6 +149,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'role-capabilities-required',
     operations: ['iam.roles.create', 'iam.roles.update'],
+    met: { missing: ['capabilities'] },
     seen: 'A role without capabilities is refused with 400 code 3. A PUT that omits them does not empty the role.',
     // facts §3.4
     because: 'v2 requires at least one capability, v1 did not.',
@@ -157,6 +165,7 @@ export const differences: readonly DeclaredDifference[] = [
       'registry.repos.create',
       'registry.repos.update',
     ],
+    met: { sent: ['kind', 'oidc', 'catalog_tier'] },
     seen: 'An enum number in a body that the tables do not hold is refused with 400 code 3. A genuine v1 reads it as the unknown value.',
     // facts §18
     because:
@@ -166,6 +175,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'overlay-ids-signed',
     operations: ['registry.repos.create', 'registry.repos.update'],
+    met: { sent: ['custom_overlay'] },
     seen: 'A uid or gid of custom_overlay above 2147483647 is refused with 400 code 3.',
     // facts §4.1
     because: 'v2 keeps them as signed 32-bit numbers, v1 as unsigned ones.',
@@ -174,6 +184,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'association-name-required',
     operations: ['iam.account_associations.create', 'iam.account_associations.update'],
+    met: { missing: ['name'] },
     seen: 'An account association without a name is refused with 400 code 3.',
     // facts §24.13
     because: 'v2 requires the name, v1 did not.',
@@ -182,6 +193,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'provider-default-role-required',
     operations: ['iam.identity_providers.create', 'iam.identity_providers.update'],
+    met: { missing: ['default_role'] },
     seen: 'An identity provider without a default role is refused with 400 code 3.',
     // facts §3.6
     because: 'v2 requires the default role, v1 did not.',
@@ -190,6 +202,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'invite-ttl-required',
     operations: ['iam.group_invites.create'],
+    met: { missing: ['ttl'] },
     seen: 'An invite without a ttl is refused with 400 code 3.',
     // facts §24.13
     because: 'v2 requires the ttl, v1 did not.',
@@ -245,6 +258,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'sync-config-server-members',
     operations: ['registry.repos.create', 'registry.repos.update'],
+    met: { sent: ['sync_config'] },
     seen: 'unique_tags, expiration, apko_overlay and grace_period of sync_config are shown but not written, not even for staff.',
     // facts §4.1
     because: 'v2 sets these members itself.',
@@ -281,6 +295,7 @@ export const differences: readonly DeclaredDifference[] = [
       'libraries.artifacts.list',
       'advisory.vulnerability_metadata.list',
     ],
+    met: { given: ['offset', 'limit', 'page', 'page_number', 'per_page', 'id'] },
     seen: 'offset/limit and page numbers are followed. v1 pages these lists by token and ignores other windows; the proxy ignores wrong ones. A page_token beside an id is ignored.',
     // specification §9.5, facts §10.2
     because:
@@ -336,6 +351,7 @@ export const differences: readonly DeclaredDifference[] = [
   {
     code: 'upstream-gone',
     operations: ['libraries.artifacts.list', 'libraries.artifacts.list_versions'],
+    met: { given: ['include_upstream'] },
     seen: 'include_upstream=true needs upstream.v1, and is 400 code 3 without it.',
     // facts §6.1
     because: 'v2 has no packages of upstream registries, and an answer without them would be wrong.',

@@ -19,6 +19,7 @@ export const events: Mapping = {
       'events.identities.create',
       'POST /iam/v1/identities',
       'v2 creates identities below a group alone, POST /iam/v1/identities/{id}',
+      'POST /iam/v2/identities/{parent_uid}, with the uid of the group',
     ),
   ],
 }

@@ -6,6 +6,7 @@ import {
   hydrate,
   list,
   lookUp,
+  made,
   type Operation,
   object,
   oneof,
@@ -52,7 +53,7 @@ export const identityProvider = resource('identity provider', {
     description: text('description'),
     default_role: text('defaultRole'),
     oidc: oneof('configuration', object('oidc', oidc)),
-    scim: readOnly(object('scim', scim)),
+    scim: made('scim of GET /iam/v2/identityProviders/{uid}', readOnly(object('scim', scim))),
   },
   mask: {
     always: [

@@ -11,6 +11,7 @@ import {
   knownBy,
   list,
   lookUp,
+  made,
   mayBeWithheld,
   message,
   type Operation,
@@ -26,6 +27,7 @@ import {
   remove,
   replace,
   resource,
+  restIn,
   scope,
   text,
   time,
@@ -39,6 +41,9 @@ import { group } from './groups.ts'
 import { identity } from './identities.ts'
 import { role } from './roles.ts'
 
+/** The members of a group or role that a binding of v2 shows. */
+const IN_BINDING = ['id', 'name', 'description']
+
 /** A row of v1's list: group and role in full, the identity as a uid with its claims beside it (facts §3.5). */
 const binding = resource('role binding', {
   v2: '/iam/v2/roleBindings',
@@ -46,14 +51,14 @@ const binding = resource('role binding', {
   stamps: ['group_id'],
   fields: {
     id: readOnly('uid'),
-    group: readOnly(object('group', knownBy(['id'], group.fields))),
+    group: readOnly(object('group', knownBy(['id'], restIn('GET /iam/v2/groups/{uid}', IN_BINDING, group.fields)))),
     identity: readOnly('identity.uid'),
-    role: readOnly(object('role', knownBy(['id'], role.fields))),
+    role: readOnly(object('role', knownBy(['id'], restIn('GET /iam/v2/roles/{uid}', IN_BINDING, role.fields)))),
     email: readOnly('identity.email'),
     claim_match_issuer: readOnly('identity.issuer'),
     claim_match_subject: readOnly('identity.subject'),
     created_at: readOnly(time('createTime')),
-    email_unverified: mayBeWithheld(readOnly('identity.emailUnverified')),
+    email_unverified: made('emailUnverified of GET /iam/v2/identities/{uid}', mayBeWithheld(readOnly('identity.emailUnverified'))),
   },
 })
 
@@ -82,7 +87,6 @@ const created = message('role binding batch', { role_bindings: objects('roleBind
 const BATCH_CREATE = `${binding.v2}:batchCreate`
 
 /** The withheld members of each part of a binding: if v2 shows the part in it, and if not. */
-const IN_BINDING = ['id', 'name', 'description']
 const EMAIL = { emailUnverified: WITHHELD }
 const UNTOLD = {
   group: [withheld(knownBy(IN_BINDING, group.fields)), withheld(knownBy(['id'], group.fields))],

@@ -88,8 +88,12 @@ const version = resource('artifact version', {
   },
 })
 
-const ecosystems = { ecosystems: { ...choicesParam('ecosystems', ecosystem), zeroIsNone: true as const } }
-const includeUpstream = { include_upstream: v1OnlyFlag('v2 has no upstream packages') }
+const ecosystems = {
+  ecosystems: { ...choicesParam('ecosystems', ecosystem), zeroIsNone: true as const, made: 'JAVA and PYTHON are all that v2 has' },
+}
+const includeUpstream = {
+  include_upstream: v1OnlyFlag('v2 has no upstream packages', 'leave it out; the list then has built packages only'),
+}
 
 export const artifactOperations: readonly Operation[] = [
   list('libraries.artifacts.list', 'GET /libraries/v1/artifacts', artifact, {

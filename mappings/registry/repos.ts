@@ -26,7 +26,9 @@ import { halfDone, README_CALLS, readmeIn, storedReadme, withReadmes, writeReadm
 import { repo } from './repo.ts'
 
 /** v2 has no such switch: the plan reads it and sends nothing (facts §4.1). */
-const preventExisting = { prevent_existing: flagParam('') }
+const preventExisting = {
+  prevent_existing: { ...flagParam(''), made: 'v2 never updates on create: it answers ALREADY_EXISTS for a name that is there' },
+}
 
 export const repoOperations: readonly Operation[] = [
   list('registry.repos.list', 'GET /registry/v1/repos', repo, {

@@ -5,6 +5,7 @@ import {
   eachPage,
   type JsonObject,
   long,
+  made,
   message,
   type Operation,
   object,
@@ -22,13 +23,13 @@ import { shownKinds, tag } from './tags.ts'
 
 const tags = { path: tag.v2, plural: tag.plural, order: tag.order, row: tag }
 const summary = message('repo tags summary', {
-  id: text('id'),
-  tag_count: long('tagCount'),
-  last_updated: time('lastUpdated'),
-  latest_tag: object('latestTag', tag.fields),
-  latest_version: text('latestVersion'),
+  id: made('the uid of the repo', text('id')),
+  tag_count: made('count the tags', long('tagCount')),
+  last_updated: made('the latest updateTime of the tags', time('lastUpdated')),
+  latest_tag: made('the tag with the name latest, or else that with the latest updateTime', object('latestTag', tag.fields)),
+  latest_version: made('the longest other name of a tag with the digest of that tag', text('latestVersion')),
 })
-const repoCount = message('repo count', { count: long('count') })
+const repoCount = message('repo count', { count: made('count the repos with this uid in syncConfig.source', long('count')) })
 
 /** v1 reads without a v2 endpoint, computed from whole v2 lists (facts §4.4). */
 export const summaryOperations: readonly Operation[] = [

@@ -2,25 +2,41 @@ import { type Operation, v1OnlyRows } from '../../src/tables/language.ts'
 
 /** Operations that only a v1 service can answer, by reason (facts §22, specification §4.7). Clients read the reasons. */
 export const v1OnlyOperations: readonly Operation[] = [
-  ...v1OnlyRows('vulnerability reports have no v2 endpoint', {
-    'registry.vuln_reports.list': 'GET /registry/v1/vuln_reports',
-    'registry.vuln_reports.counts': 'GET /registry/v1/vuln_reports/counts',
-    'registry.vuln_reports.counts_cumulative': 'GET /registry/v1/vuln_reports/counts_cumulative',
-    'registry.vuln_reports.raw': 'GET /registry/v1/vuln_reports/raw',
-    'registry.vuln_reports.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/vulnreport',
-  }),
-  ...v1OnlyRows('v2 keeps no history of a tag', { 'registry.tag_history.list': 'GET /registry/v1/tags/{parent_id=**}/history' }),
+  ...v1OnlyRows(
+    'vulnerability reports have no v2 endpoint',
+    {
+      'registry.vuln_reports.list': 'GET /registry/v1/vuln_reports',
+      'registry.vuln_reports.counts': 'GET /registry/v1/vuln_reports/counts',
+      'registry.vuln_reports.counts_cumulative': 'GET /registry/v1/vuln_reports/counts_cumulative',
+      'registry.vuln_reports.raw': 'GET /registry/v1/vuln_reports/raw',
+      'registry.vuln_reports.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/vulnreport',
+    },
+    'GET /advisory/v2/images/resolvedVulns, a feed of advisories and no substitute',
+  ),
+  ...v1OnlyRows(
+    'v2 keeps no history of a tag',
+    { 'registry.tag_history.list': 'GET /registry/v1/tags/{parent_id=**}/history' },
+    'GET /registry/v2/tags/{uid} has the newest entry only: its digest and updateTime',
+  ),
   ...v1OnlyRows('the work queue of repo syncing is not in v2', {
     'registry.sync_status.get': 'GET /registry/v1/repos/{repo_id=**}:syncstatus',
     'registry.sync_status.list': 'GET /registry/v1/syncstatuses',
   }),
-  ...v1OnlyRows('v2 does not say which updates count as recent', {
-    'registry.repos.update_status': 'GET /registry/v1/repos/{repo_id=**}:updatestatus',
-  }),
-  ...v1OnlyRows('manifests without a tag are not visible in v2', {
-    'registry.manifests.digest_count': 'GET /registry/v1/digestcount/{parent_id=**}',
-    'registry.manifests.list': 'GET /registry/v1/repos/{repo_id=**}/manifestmetdata',
-  }),
+  ...v1OnlyRows(
+    'v2 does not say which updates count as recent',
+    {
+      'registry.repos.update_status': 'GET /registry/v1/repos/{repo_id=**}:updatestatus',
+    },
+    'the updateTime of the tags of the repo (GET /registry/v2/tags); the client decides itself what is recent',
+  ),
+  ...v1OnlyRows(
+    'manifests without a tag are not visible in v2',
+    {
+      'registry.manifests.digest_count': 'GET /registry/v1/digestcount/{parent_id=**}',
+      'registry.manifests.list': 'GET /registry/v1/repos/{repo_id=**}/manifestmetdata',
+    },
+    'GET /registry/v2/tags has the digests of the manifests that have a tag',
+  ),
   ...v1OnlyRows('software bills of materials have no v2 endpoint', {
     'registry.sbom.get_raw': 'GET /registry/v1/repos/{repo_id=**}/digest/{digest}/rawsbom',
     'registry.sbom.get': 'GET /registry/v1/repos/{repo_id=**}/digests/{digest}/sbom',

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   list,
   long,
+  made,
   message,
   type Operation,
   objects,
@@ -114,7 +115,7 @@ export const advisoryOperations: readonly Operation[] = [
     longPages: true,
     // The parent of the listed rows; of an empty list, the requested parent (facts §5.1).
     envelope: message('advisories', {
-      id: text(firstOf(parentOf('first.uid'), 'scope')),
+      id: made('the uid of a row up to its last slash', text(firstOf(parentOf('first.uid'), 'scope'))),
       next_page_token: text('nextPageToken'),
       total_count: optional(long('totalCount')),
     }),
@@ -125,6 +126,7 @@ export const advisoryOperations: readonly Operation[] = [
     because: 'v2 keeps the events inside the advisory; component_location_changed events arrive without a type',
     calls: [`GET ${advisory.v2}/{parent_id}`],
     row: event,
+    rowsIn: 'events',
     envelope: message('advisory events', { parent_id: text(parentOf('uid')) }),
     read: eventsOf,
   }),

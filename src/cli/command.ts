@@ -36,6 +36,8 @@ export interface Command {
   readonly summary: string
   /** Names of required arguments. */
   readonly args?: readonly string[]
+  /** Names of arguments that may follow them. */
+  readonly optional?: readonly string[]
   /** The last argument may be repeated. */
   readonly more?: true
   readonly flags: Readonly<Record<string, Flag>>

@@ -38,8 +38,8 @@ function find(argv: readonly string[]): string {
   )
 }
 
-function takes({ args = [], more }: Command, given: number): boolean {
-  return more ? given >= args.length : given === args.length
+function takes({ args = [], optional = [], more }: Command, given: number): boolean {
+  return given >= args.length && (more === true || given <= args.length + optional.length)
 }
 
 function parse(words: string, command: Command, args: readonly string[]): { flags: Flags; args: readonly string[] } | { problem: string } {

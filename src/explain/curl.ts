@@ -19,7 +19,10 @@ function urlText(base: string, call: Call, write: WriteMarker): string {
 }
 
 function bodyText(body: unknown, write: WriteMarker): string {
-  return replaceMarkers(quoted(JSON.stringify(body)), (marker) => `'"${write(marker)}"'`)
+  return replaceMarkers(quoted(JSON.stringify(body)), (marker) => {
+    const text = write(marker)
+    return text.startsWith('$') ? `'"${text}"'` : text
+  })
 }
 
 /** Returns a text between single quotes. */

@@ -58,13 +58,14 @@ export function jsonReport(base: string, explanation: Explanation) {
   }
 }
 
-function callReport(base: string, { number, call, each, guard, branches }: PlannedCall) {
+/** Returns one planned call as data. */
+export function callReport(base: string, { number, call, each, guard, branches }: PlannedCall) {
   const condition =
-    guard && `${guard.member.path} of call ${guard.member.call} ${guard.equal ? 'is' : 'is not'} ${JSON.stringify(guard.value)}`
+    guard && `${guard.member.path} of call ${guard.member.call} ${guard.equal ? 'is' : 'is not'} ${words(JSON.stringify(guard.value))}`
   return {
     number,
     ...plain(base, call),
-    ...(each && { each: 'row' }),
+    ...(each && { each: 'row' as const }),
     ...(condition !== undefined && { only: condition }),
     ...(branches.length > 0 && { branches: branches.map(({ when, calls }) => ({ when, calls: calls.map((made) => plain(base, made)) })) }),
   }
@@ -76,6 +77,7 @@ function plain(base: string, { method, path, query, body }: PlannedCall['call'])
   return { method, url, ...(body !== undefined && { body: JSON.parse(words(JSON.stringify(body))) }) }
 }
 
-function words(text: string): string {
+/** Returns the text with words in place of values that nobody knows yet. */
+export function words(text: string): string {
   return replaceMarkers(text, inWords)
 }

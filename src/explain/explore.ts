@@ -3,7 +3,7 @@ import type { CodeName } from '../errors/codes.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Guard, guardsOf, ordinary, type Refusal } from './guards.ts'
-import { requestMarker } from './marker.ts'
+import { leftMarker } from './marker.ts'
 import { type ExplainedRequest, type Scenario, type Trace, trace } from './trace.ts'
 
 /** Calls that are made only on a certain result of another call. */
@@ -80,7 +80,7 @@ function rest([call]: readonly Call[], [other]: readonly Call[]): readonly Call[
   if (!call) return []
   const query = call.query.map(([name, value], at) => {
     const isLess = Number(other?.query[at]?.[1]) === Number(value) - 1
-    return [name, isLess ? requestMarker(`what_is_left_of_${Number(value) + 1}`) : value] as const
+    return [name, isLess ? leftMarker(Number(value) + 1) : value] as const
   })
   return [{ ...call, query }]
 }

@@ -28,8 +28,9 @@ export function replaceMarkers(text: string, write: (marker: Marker) => string):
 }
 
 /** Returns a value as words between angle brackets: `<uid of call 1>`, or `<name>` for a value of the request itself. */
-export function inWords({ call, path }: Marker): string {
-  return call === OF_REQUEST ? `<${path.replaceAll('_', ' ')}>` : `<${path} of call ${call}>`
+export function inWords({ call, row, path }: Marker): string {
+  if (call !== OF_REQUEST) return `<${path} of call ${call}>`
+  return `<${row === 0 ? path : path.replaceAll('_', ' ')}>`
 }
 
 /** The number that stands for the request in place of a call. */
@@ -38,6 +39,11 @@ const OF_REQUEST = 0
 /** Returns the text that stands for a value of the request itself. */
 export function requestMarker(name: string): string {
   return markerText({ call: OF_REQUEST, row: 0, path: name })
+}
+
+/** Returns the text that stands for what is left of a window of `size` rows. */
+export function leftMarker(size: number): string {
+  return markerText({ call: OF_REQUEST, row: 1, path: `what_is_left_of_${size}` })
 }
 
 function markerOf([, call, row, path = '']: readonly string[]): Marker {

@@ -7,7 +7,7 @@ import { markerText } from './marker.ts'
 
 /** The form of v2's answer to a call. Without rows it is not a list. */
 export interface Shape {
-  readonly plural?: string
+  readonly plural?: string | undefined
   /** The body of a single answer, or the rest of a list's; `row` 0 is the answer itself. */
   readonly body: (call: number, row: number) => JsonObject
 }
@@ -25,8 +25,24 @@ export function createShapes(mappings: readonly Mapping[]): ShapeOf {
     const own = [...resources.values()].find(({ v2 }) => path === v2 || path.startsWith(`${v2}/`))
     const fields = { ...operation.answer?.fields, ...own?.fields }
     const shape = { body: (call: number, row: number) => placeholder(fields, call, row) }
-    return own && method === 'GET' && path === own.v2 ? { ...shape, plural: own.plural } : shape
+    if (own && method === 'GET' && path === own.v2) return { ...shape, plural: own.plural }
+    return isOwnList(operation, own, path) ? { ...shape, plural: operation.rowsIn } : shape
   }
+}
+
+/** True for the list of an operation whose collection has variables, or whose rows are no resource. */
+function isOwnList({ rowsIn, answer, calls }: Operation, own: Resource | undefined, path: string): boolean {
+  const [, template = ''] = calls[0]?.split(' ') ?? []
+  const isRow = own === undefined || (answer !== undefined && isResource(answer))
+  return rowsIn !== undefined && isRow && fits(template, path)
+}
+
+/** True if the variables of a template can be filled so that it becomes the path; a value may have slashes. */
+function fits(template: string, path: string): boolean {
+  const parts = template.split(/\{[^{}]*\}/)
+  const last = parts.at(-1) ?? ''
+  const isWithin = parts.length === 1 ? path === template : path.startsWith(parts[0] ?? '') && path.endsWith(last)
+  return isWithin && path.length >= parts.join('').length
 }
 
 /** A delete answers the empty message, and so does a write whose v1 answer has no member. */

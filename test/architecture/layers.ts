@@ -25,6 +25,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['tables', 'modes'],
   explain: ['translate', 'upstream', 'tables', 'errors'],
   openapi: ['tables', 'errors'],
+  guide: ['explain', 'diff', 'upstream', 'tables', 'errors'],
   serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
   routes: [
     'serve',
@@ -45,7 +46,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'notify', 'mappings'],
-  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'mappings', 'sandbox'],
+  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'guide', 'mappings', 'sandbox'],
 }
 
 /** Packages that only one layer knows. */

@@ -19,9 +19,10 @@ function expectHarmless({ out, err }: Ran): void {
   expect(`${out}\n${err}`).not.toMatch(/^FORGED/m)
 }
 
-/** An admin port that answers every request with `body`, and one for clients with `clients`. */
+/** An admin port that answers every request with `body`, one for clients with `clients`, and one for rollouts with none. */
 async function admin(body: unknown, clients = body): Promise<readonly string[]> {
-  const { url, close } = await startUpstream((request, ...rest) => answering(request.url === '/clients' ? clients : body)(request, ...rest))
+  const answers: Readonly<Record<string, unknown>> = { '/clients': clients, '/rollouts': [] }
+  const { url, close } = await startUpstream((request, ...rest) => answering(answers[request.url ?? ''] ?? body)(request, ...rest))
   onTestFinished(close)
   return ['--admin', url]
 }
@@ -34,7 +35,7 @@ function file(text: string): string {
   return path
 }
 
-const use = { operation: HOSTILE, calls: 1, lastSeen: 0, modes: [HOSTILE], mismatches: 0 }
+const use = { operation: HOSTILE, calls: 1, firstSeen: 0, lastSeen: 0, modes: [HOSTILE], mismatches: 0 }
 const client = { caller: HOSTILE, subject: HOSTILE, calls: 1, lastSeen: 0, mismatches: 0, couldMove: false, operations: [use] }
 const clients = [{ ...client, blockers: [HOSTILE], cautions: [HOSTILE] }]
 const difference = { kind: 'value', at: HOSTILE, where: HOSTILE, v1: HOSTILE, v2: HOSTILE } as const
@@ -62,6 +63,15 @@ describe('no untrusted text acts on the terminal:', () => {
     const ran = await runCommand(['clients', '--json', ...(await admin(clients))])
     expectHarmless(ran)
     expect(JSON.parse(ran.out)[0].subject).toBe(HOSTILE)
+  })
+
+  it('the guide of a client', async () => {
+    const kind = { shape: HOSTILE, path: [['id', HOSTILE]], query: [['name', HOSTILE]], members: [HOSTILE], samples: 1 }
+    const uses = ['iam.groups.list', 'registry.vuln_reports.list'].map((operation) => ({ ...use, operation, requests: [kind] }))
+    const asked = await admin([{ ...clients[0], caller: 'aa', operations: [...uses, use] }])
+    const { code, out, err } = await runCommand(['clients', 'aa', '--guide', ...asked])
+    expect([code, err]).toEqual([0, ''])
+    expectHarmless({ code, out, err })
   })
 
   it('cutover', async () => {

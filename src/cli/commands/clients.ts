@@ -1,33 +1,76 @@
 import type { Client } from '../../diff/clients/client.ts'
 import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
+import { findClient } from '../../diff/clients/find-client.ts'
 import { many } from '../../diff/many.ts'
+import { clientGuide } from '../../guide/make-guide.ts'
+import { nearest } from '../../tables/nearest.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
-import { type Command, FAILED, MISUSED } from '../command.ts'
+import { type Command, FAILED, type Flags, type Io } from '../command.ts'
+import { configFrom } from '../config-flags.ts'
+import { callFlags, guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
 
-/** Lists the clients that still call v1 and what blocks each of them. */
+/** Lists the clients that still call v1 and what blocks each of them, or writes the guide of one. */
 export const clients: Command = {
-  usage: 'clients',
-  summary: 'Lists every client with the v1 operations that it calls, and whether it could call v2 itself today.',
+  usage: 'clients [ID]',
+  summary:
+    'Lists every client with the v1 operations that it calls, and whether it could call v2 itself. --guide says how one client moves.',
+  optional: ['ID'],
   flags: {
+    guide: {
+      help: 'Print what one client must change to call v2 itself, in Markdown. ID is its hash, the beginning of it, or its subject',
+      switch: true,
+    },
+    ...guideFlags,
     csv: { help: 'Print CSV (RFC 4180), one line for each client and operation', switch: true },
-    json: { help: 'Print one JSON array', switch: true },
+    json: { help: 'Print one JSON array, or the guide as one JSON object', switch: true },
     ...adminFlags,
+    ...callFlags,
   },
-  async run(flags, _, io) {
-    if (flags.csv && flags.json) {
-      io.err('Choose one of --csv and --json.')
-      return MISUSED
-    }
+  async run(flags, [id], io) {
+    const problem = misuse(flags, id)
+    if (problem !== undefined) return misused(io, problem)
     const known = await askAdmin<readonly Client[]>('/clients', flags, io)
     if ('problem' in known) {
       io.err(known.problem)
       return FAILED
     }
-    if (flags.json) io.text(JSON.stringify(clientsJson(known), null, 2))
-    else if (flags.csv) io.text(clientsCsv(known).trimEnd())
-    else for (const line of known.flatMap(linesOf)) io.out(line)
-    return 0
+    const chosen = id === undefined ? { clients: known } : chooseClient(known, id)
+    if ('problem' in chosen) {
+      io.err(chosen.problem)
+      return FAILED
+    }
+    return flags.guide ? guide(chosen.clients, flags, io) : list(chosen.clients, flags, io)
   },
+}
+
+function misuse(flags: Flags, id: string | undefined): string | undefined {
+  if (flags.csv && (flags.json || flags.guide)) return `Choose one of --csv and --${flags.json ? 'json' : 'guide'}.`
+  if (flags.guide && id === undefined) return 'Say which client: crosswalk clients ID --guide. crosswalk clients lists them.'
+  return guideMisuse(flags)
+}
+
+type Chosen = { readonly clients: readonly Client[] } | { readonly problem: string }
+
+function chooseClient(known: readonly Client[], id: string): Chosen {
+  const found = findClient(known, id)
+  if ('client' in found) return { clients: [found.client] }
+  if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
+  const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
+  const near = nearest(id, names)
+  return { problem: `No client "${id}" has called; ${near === undefined ? 'crosswalk clients lists them.' : `did you mean "${near}"?`}` }
+}
+
+async function guide([client]: readonly Client[], flags: Flags, io: Io): Promise<number> {
+  const loaded = configFrom(flags, io)
+  if ('problem' in loaded) return misused(io, loaded.problem)
+  return client ? writeGuide(clientGuide(client, guideContext(loaded.config)), flags, io) : FAILED
+}
+
+function list(known: readonly Client[], flags: Flags, io: Io): number {
+  if (flags.json) io.text(JSON.stringify(clientsJson(known), null, 2))
+  else if (flags.csv) io.text(clientsCsv(known).trimEnd())
+  else for (const line of known.flatMap(linesOf)) io.out(line)
+  return 0
 }
 
 function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, couldMove, blockers, cautions }: Client): readonly string[] {

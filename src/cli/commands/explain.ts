@@ -5,30 +5,40 @@ import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { explain as explainRequest } from '../../explain/explain.ts'
 import { jsonReport, textReport } from '../../explain/explanation-text.ts'
+import { operationGuide } from '../../guide/make-guide.ts'
 import { createRouteRecorded, type RecordedRoute } from '../../replay/route-recorded.ts'
 import { pathOf } from '../../request/classify.ts'
 import { FORM } from '../../request/route-request.ts'
-import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
-import { configFlags, configFrom } from '../config-flags.ts'
-
-const DEFAULT_BASE = 'http://127.0.0.1:8090'
+import { nearest } from '../../tables/nearest.ts'
+import { covers } from '../../tables/operations/operation-pattern.ts'
+import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
+import { configFrom } from '../config-flags.ts'
+import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
 
 /** Shows the v2 calls of a v1 request without sending them. */
 export const explain: Command = {
   usage: "explain 'METHOD /path?query'",
   summary:
-    'Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown.',
+    'Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown. --guide says all of an operation.',
   args: ['METHOD /path?query'],
   flags: {
     data: { help: 'File with the request body, or - for standard input' },
     type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it` },
     override: { help: 'Value of the header x-http-method-override' },
+    guide: {
+      help: 'Print how its callers move to v2, in Markdown. The argument is then an operation id, or a pattern with *',
+      switch: true,
+    },
+    ...guideFlags,
     json: { help: 'Print one JSON object', switch: true },
-    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes']),
+    ...callFlags,
   },
   async run(flags, [line = ''], io) {
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return misused(io, loaded.problem)
+    const problem = guideMisuse(flags)
+    if (problem !== undefined) return misused(io, problem)
+    if (flags.guide) return guide(line.trim(), loaded.config, flags, io)
     const [method = '', target = '', ...rest] = line.trim().split(/\s+/)
     if (rest.length > 0 || !target.startsWith('/')) return misused(io, `"${line}" is not of the form 'METHOD /path?query'.`)
     const body = await bodyOf(flags, io)
@@ -41,6 +51,17 @@ export const explain: Command = {
     report(place, loaded.config, flags, io)
     return 0
   },
+}
+
+const OPERATIONS = mappings.flatMap(({ operations }) => operations)
+
+async function guide(pattern: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const covered = OPERATIONS.filter(({ id }) => covers(pattern, id))
+  const ids = OPERATIONS.map(({ id }) => id)
+  if (covered.length > 0) return writeGuide(operationGuide(covered, `Move ${pattern} from v1 to v2`, guideContext(config)), flags, io)
+  const near = nearest(pattern, ids)
+  io.err(`No operation is called "${pattern}"; ${near === undefined ? 'crosswalk operations lists them.' : `did you mean "${near}"?`}`)
+  return FAILED
 }
 
 type Found = Extract<RecordedRoute, { readonly kind: 'operation' }>
@@ -72,9 +93,4 @@ function report({ operation, request }: Found, config: Config, flags: Flags, io:
   const base = config['upstream.v2'] ?? DEFAULT_BASE
   if (flags.json) io.text(JSON.stringify(jsonReport(base, explanation), null, 2))
   else for (const line of textReport(base, explanation)) io.out(line)
-}
-
-function misused(io: Io, problem: string): number {
-  io.err(problem)
-  return MISUSED
 }

@@ -3,7 +3,7 @@ import { withV1Values } from '../../tables/operations/v1-values.ts'
 import { anonymousPath } from '../redact/anonymous-path.ts'
 
 /** The unit of traffic: an operation, a value of one that only v1 knows, or a path that v1 answers and no table has. */
-export type Use = Pick<Operation, 'id' | 'kind' | 'because' | 'readBack'>
+export type Use = Pick<Operation, 'id' | 'kind' | 'because' | 'instead' | 'readBack'>
 
 const UNKNOWN = 'unknown'
 

@@ -33,6 +33,8 @@ export interface Field {
   readonly json?: string
   /** The only dialect that shows it. */
   readonly only?: Dialect
+  /** How a client of v2 gets the value if the answer to its main call does not have it. */
+  readonly made?: string
   /** What the pair loses, in a few words. */
   readonly lossy?: string
 }
@@ -110,6 +112,14 @@ export const withheld = (fields: Fields): JsonObject =>
 export const jsonName = (json: string, row: Field): Field => ({ ...row, json })
 /** A pair that loses something, with the loss: `lossy('v2 keeps no seconds', time('createTime'))`. */
 export const lossy = (why: string, row: Field): Field => ({ ...row, lossy: why })
+
+/** A member that the proxy makes, and how: `count: made('count the rows', long('count'))`. */
+export const made = (how: string, row: Field): Field => ({ ...row, made: how })
+/** A message of which the main answer shows only the members `names`, and the call that shows the others. */
+export const restIn = (call: string, names: readonly string[], fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, row]) => [name, names.includes(name) ? row : made(`${row.source} of ${call}`, row)]),
+  )
 
 /** The parent part of a uid: `group_id: readOnly(parentOf('uid'))`. */
 export const parentOf = (uid: string): Source => ({ parentOf: uid })

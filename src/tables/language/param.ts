@@ -18,6 +18,8 @@ export interface Param {
   readonly v1Only?: string
   /** True for a repeated message, which no gateway reads from a query: v1 refuses the parameter, and so does v2 (facts §7). */
   readonly neverTaken?: true
+  /** What comes closest in v2, where v2 lacks the parameter or some of its values. */
+  readonly made?: string
 }
 
 export type Params = Readonly<Record<string, Param | string>>
@@ -40,8 +42,13 @@ export const choiceParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'cho
 /** Enum values: `{ ecosystems: choicesParam('ecosystems', ecosystem) }`. */
 export const choicesParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of, many: true })
 
-/** A flag that v2 cannot honour, and the reason: `{ include_upstream: v1OnlyFlag('v2 lists built artifacts alone') }`. */
-export const v1OnlyFlag = (because: string): Param => ({ v2: '', kind: 'flag', v1Only: because })
+/** A flag that v2 cannot honour, the reason, and what comes closest: `{ include_upstream: v1OnlyFlag('v2 lists built artifacts alone') }`. */
+export const v1OnlyFlag = (because: string, made?: string): Param => ({
+  v2: '',
+  kind: 'flag',
+  v1Only: because,
+  ...(made !== undefined && { made }),
+})
 
 /** A flag whose meaning v2 inverted: `{ exclude_referrers: negated('include_referrers') }`. */
 export const negated = (v2: string): Param => ({ v2, kind: 'flag', negate: true })

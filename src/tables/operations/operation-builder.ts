@@ -55,12 +55,13 @@ export function withoutToken(operation: Operation): Operation {
 }
 
 /**
- * An operation that only a v1 service can answer, and the reason.
+ * An operation that only a v1 service can answer, and the reason. `instead` says what comes closest in v2.
  *
  *     v1Only('registry.charts.find', 'GET /registry/v1/charts:find', 'charts have no v2 endpoint')
  */
-export function v1Only(id: string, route: string, because: string): Operation {
-  const plan = { kind: 'v1-only' as const, calls: [], params: {}, ownParams: [], missing: 'error' as const, because }
+export function v1Only(id: string, route: string, because: string, instead?: string): Operation {
+  const reason = { because, ...(instead !== undefined && { instead }) }
+  const plan = { kind: 'v1-only' as const, calls: [], params: {}, ownParams: [], missing: 'error' as const, ...reason }
   return { id, ...parseRoute(route), ...plan, empty: () => ({}), fieldName: (name) => name }
 }
 
@@ -80,6 +81,6 @@ function parseRoute(route: string): { method: Method; template: string } {
  *
  *     v1OnlyRows('charts have no v2 endpoint', { 'registry.charts.find': 'GET /registry/v1/charts:find' })
  */
-export function v1OnlyRows(because: string, routes: Readonly<Record<string, string>>): readonly Operation[] {
-  return Object.entries(routes).map(([id, route]) => v1Only(id, route, because))
+export function v1OnlyRows(because: string, routes: Readonly<Record<string, string>>, instead?: string): readonly Operation[] {
+  return Object.entries(routes).map(([id, route]) => v1Only(id, route, because, instead))
 }

@@ -65,6 +65,8 @@ export interface Operation {
   /** One row of a list (`rows`), or the whole answer. */
   readonly answer?: Message
   readonly rows?: true
+  /** The member of v2's answer with the rows. */
+  readonly rowsIn?: string
   /** The query parameter or path variable with which a read selects one resource, or the rows of one. */
   readonly selects?: string
   /** The members that a list answers beside its rows, if any. */
@@ -80,6 +82,8 @@ export interface Operation {
   readonly fieldName: (v2Path: string) => string
   /** Why a v1-only operation has no v2 counterpart, or what an emulation cannot know. */
   readonly because?: string
+  /** Of a v1-only operation: what comes closest in v2. */
+  readonly instead?: string
   /** Of a write: how its effect is read, or why it cannot be. */
   readonly readBack?: ReadBack | Unverifiable
   /** Of a delete: what else goes with the resource. */

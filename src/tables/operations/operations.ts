@@ -38,6 +38,7 @@ export function list<Route extends string, V2 extends string>(
     ownParams: [...(byId ? [byId] : []), ...(options.more?.params ?? []), ...order, ...WINDOW_PARAMETERS, ...paging],
     answer: resource,
     rows: true,
+    rowsIn: resource.plural,
     ...(selects !== undefined && { selects }),
     ...(envelope && { envelope, windowOf: (query: Query) => tokenWindow(query, options) }),
     ...(options.orders && { orders: options.orders }),

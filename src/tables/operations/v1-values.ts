@@ -37,7 +37,7 @@ function rowsOf(operation: Operation): readonly Row[] {
     const because = reasonOf(name, param)
     if (because === undefined) return []
     const asks = param.of ? (value: string) => isV1Only(param.of, value) : isTrue
-    return [{ names: spellings(name), asks, use: v1Only(`${id}?${name}`, `${method} ${template}`, because) }]
+    return [{ names: spellings(name), asks, use: v1Only(`${id}?${name}`, `${method} ${template}`, because, param.made) }]
   })
 }
 

@@ -12,7 +12,7 @@ import { readWindow, WINDOW_PARAMETERS } from './window.ts'
 export type ReadWhole = (request: V1Request) => Plan<{ readonly rows: unknown; readonly envelope?: JsonObject }>
 
 /** A v2 answer that holds every row of a v1 list. */
-interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' | 'params'> {
+interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' | 'params' | 'rowsIn'> {
   /** One row. */
   readonly row: Message
   /** The members beside the rows. */
@@ -30,6 +30,7 @@ interface WholeList extends Pick<OperationOptions, 'kind' | 'because' | 'calls' 
  *     wholeList('advisory.documents.list', 'GET /advisory/v1/documents', {
  *       calls: ['GET /advisory/v2/documents'],
  *       row: document,
+ *       rowsIn: 'documents',
  *       *read() {
  *         const { documents } = yield* ask({ method: 'GET', path: '/advisory/v2/documents', query: [] }, answer)
  *         return { rows: documents }

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Client } from '../../../diff/clients/client.ts'
+import { guideCommand } from '../../../diff/clients/guide-command.ts'
 import type { Report } from '../../report.ts'
+import { CopyButton } from '../copy-button.tsx'
 import { count, many, time } from '../format.ts'
 import { hashOf } from '../route.ts'
 import { Icon } from '../verdict.tsx'
@@ -77,6 +79,10 @@ function ClientDetail({ client }: { readonly client: Client }) {
             , hash <code>{caller}</code>
           </>
         )}
+      </p>
+      <p>
+        What it must change to call v2 itself: <code>{guideCommand(client)}</code>{' '}
+        <CopyButton text={guideCommand(client)} what="the command that prints the guide" />
       </p>
       <Sentences title="In the way" sentences={blockers} />
       <Sentences title="To look at first" sentences={cautions} />

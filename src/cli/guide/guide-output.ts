@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises'
+import { differences } from '../../../mappings/differences.ts'
+import { mappings } from '../../../mappings/index.ts'
+import { compatSettings } from '../../config/parts.ts'
+import type { Config } from '../../config/settings.ts'
+import type { Guide } from '../../guide/guide-schema.ts'
+import type { SectionContext } from '../../guide/guide-section.ts'
+import { guideBlocks } from '../../guide/render/guide-blocks.ts'
+import { htmlPage } from '../../guide/render/guide-page.ts'
+import { markdownOf } from '../../guide/render/markdown.ts'
+import { type Flag, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { configFlags } from '../config-flags.ts'
+
+/** The address of v2 in examples, if no setting gives one: that of the sandbox. */
+export const DEFAULT_BASE = 'http://127.0.0.1:8090'
+
+/** The flags of the settings that decide how v2 is called. */
+export const callFlags = configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes'])
+
+/** The flags of a guide besides `--guide` and `--json`. */
+export const guideFlags: Readonly<Record<string, Flag>> = {
+  html: { help: 'File to write the guide to, as one self-contained page' },
+}
+
+export function guideContext(config: Config): SectionContext {
+  return { mappings, differences, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
+}
+
+/** Returns why the flags do not go together; undefined if they do. */
+export function guideMisuse(flags: Flags): string | undefined {
+  if (flags.html !== undefined && !flags.guide) return '--html goes with --guide.'
+  return flags.html !== undefined && flags.json ? 'Choose one of --html and --json.' : undefined
+}
+
+/** Writes a guide as a page, as JSON or as Markdown. */
+export async function writeGuide(guide: Guide, flags: Flags, io: Io): Promise<number> {
+  const file = textOf(flags, 'html')
+  if (file !== undefined) {
+    await writeFile(file, htmlPage(guide.title, guideBlocks(guide)))
+    io.out(`written to ${file}`)
+  } else io.text(flags.json ? JSON.stringify(guide, null, 2) : markdownOf(guideBlocks(guide)).trimEnd())
+  return 0
+}
+
+export function misused(io: Io, problem: string): number {
+  io.err(problem)
+  return MISUSED
+}

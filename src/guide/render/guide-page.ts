@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import type { Block, Inline, Text } from './blocks.ts'
+import { STYLE } from './page-style.ts'
+
+/** Writes a document as one HTML page that loads nothing and runs nothing. */
+export function htmlPage(title: string, blocks: readonly Block[]): string {
+  const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${blocks.map(block).join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+function block(one: Block): string {
+  switch (one.kind) {
+    case 'heading':
+      return `<h${one.level}>${text(one.text)}</h${one.level}>`
+    case 'text':
+      return `<p>${text(one.text)}</p>`
+    case 'list':
+      return `<ul${one.boxes ? ' class="boxes"' : ''}>\n${one.items.map((item) => `<li>${text(item)}</li>`).join('\n')}\n</ul>`
+    case 'table':
+      return table(one)
+    case 'shell':
+      return `<pre tabindex="0" role="region" aria-label="${escaped(one.label)}"><code>${one.lines.map(shellLine).join('\n')}</code></pre>`
+  }
+}
+
+/** A wide table scrolls within its box, by keyboard too. */
+function table({ label, head, rows }: Extract<Block, { readonly kind: 'table' }>): string {
+  const cells = (content: readonly Text[]) =>
+    content.map((cell, at) => (at === 0 ? `<th scope="row">${text(cell)}</th>` : `<td>${text(cell)}</td>`))
+  return `<div class="table" tabindex="0" role="region" aria-label="${escaped(label)}"><table>
+<thead><tr>${head.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>
+<tbody>
+${rows.map((content) => `<tr>${cells(content).join('')}</tr>`).join('\n')}
+</tbody>
+</table></div>`
+}
+
+function shellLine(line: string): string {
+  return line.startsWith('#') ? `<span class="remark">${escaped(line)}</span>` : escaped(line)
+}
+
+function text(parts: Text): string {
+  return parts.map(inline).join('')
+}
+
+function inline(part: Inline): string {
+  if (typeof part === 'string') return escaped(part)
+  return 'code' in part ? `<code>${escaped(part.code)}</code>` : `<strong>${escaped(part.strong)}</strong>`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function escaped(plain: string): string {
+  return plain.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+}

@@ -1,0 +1,17 @@
+import { differences } from '../../mappings/differences.ts'
+import { mappings } from '../../mappings/index.ts'
+import type { Guide } from '../../src/guide/guide-schema.ts'
+import type { SectionContext } from '../../src/guide/guide-section.ts'
+import { operationGuide } from '../../src/guide/make-guide.ts'
+import type { Dialect } from '../../src/tables/language/names.ts'
+import type { Operation } from '../../src/tables/operations/operation.ts'
+
+export const operations = mappings.flatMap((mapping) => mapping.operations)
+
+export function contextOf(dialect: Dialect, base = 'https://v2.example.com'): SectionContext {
+  return { mappings, differences, base, env: { dialect, maskCase: 'snake', replaceMask: '*', notFound: 'empty', readmes: true } }
+}
+
+export function guideOf(operation: Operation, dialect: Dialect): Guide {
+  return operationGuide([operation], operation.id, contextOf(dialect))
+}

@@ -76,7 +76,7 @@ export function createServer(
   const access = adminSettings(config)
   const reportNow = reportOf(migration, mappings, declarations, config)
   const asked = { metrics, operations, readiness, reportNow, contract: contractOf(config, mappings), proxyUrl: () => proxy.url }
-  const admin = createAdmin({ ...asked, notifier, ...migration }, access)
+  const admin = createAdmin({ ...asked, notifier, ...migration, log }, access)
   const warnOfIdle = () => {
     const ids = operations.map(({ id }) => id)
     for (const warning of idleRules(migration.modes.state().rules, ids)) log.warn(warning)

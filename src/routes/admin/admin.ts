@@ -1,6 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import { ApiError } from '../../errors/api-error.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import type { OperationRow } from '../../explain/operation-rows.ts'
@@ -14,6 +15,7 @@ import { addContract, type ContractSources } from './contract-route.ts'
 import { createForeign } from './foreign.ts'
 import { addMigration, type MigrationSources } from './migration-routes.ts'
 import type { Readiness } from './ready.ts'
+import { createRefusedAttempts } from './refused-attempts.ts'
 import { addReport, PAGE, type ReportSources } from './report-page.ts'
 import { type AdminToken, createRights, whyNot } from './rights.ts'
 
@@ -21,6 +23,7 @@ export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportS
   readonly metrics: Metrics
   readonly operations: readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
+  readonly log: Pick<Logger, 'warn'>
 }
 
 export interface AdminSettings {
@@ -37,7 +40,7 @@ const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PA
 
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
 export function createAdmin(sources: AdminSources, { names, tokens }: AdminSettings): FastifyInstance {
-  const { metrics, operations, readiness, reportNow, contract, proxyUrl, ...migration } = sources
+  const { metrics, operations, readiness, reportNow, contract, proxyUrl, log, ...migration } = sources
   const isForeign = createForeign(names)
   const rights = createRights(tokens)
   const rightOf = ({ headers }: FastifyRequest) => rights(headers.authorization).right
@@ -48,6 +51,9 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
     const problem = OPEN.has(request.routeOptions.url) ? isForeign(request.raw) : whyRefused(request)
     if (problem) throw problem
   })
+  const actorOf = createActorOf(rights)
+  const attempts = createRefusedAttempts(log, actorOf, () => performance.now())
+  app.addHook('onSend', async (request, reply, payload) => attempts(request, reply, payload))
   app.removeContentTypeParser('text/plain')
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
@@ -62,7 +68,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   })
   app.get('/operations', async () => operations)
   const ids = operations.map(({ id }) => id)
-  addMigration(app, { ...migration, actorOf: createActorOf(rights) }, ids)
+  addMigration(app, { ...migration, actorOf }, ids)
   addContract(app, { contract, proxyUrl })
   addReport(app, { reportNow }, (authorization) => rights(authorization).right)
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))

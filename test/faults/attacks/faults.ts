@@ -13,6 +13,7 @@ import { sharedCallAttacks } from './shared-calls.ts'
 import { smugglingAttacks } from './smuggling/smuggling.ts'
 import { stagedAnswers } from './staged-answers.ts'
 import { targetAttacks } from './targets.ts'
+import { tokenGuesses } from './token-guesses.ts'
 
 /** Attacks without a token, one file for each kind. */
 export const attackFaults: readonly Fault[] = [
@@ -25,6 +26,7 @@ export const attackFaults: readonly Fault[] = [
   ...growthAttacks,
   ...evidenceAttacks,
   ...adminAttacks,
+  ...tokenGuesses,
   ...connectionAttacks,
   ...placeAttacks,
   ...memoryAttacks,

@@ -215,6 +215,32 @@ describe('the admin port with tokens', () => {
     expect((await ask('/report')).text).toContain('data-live="/report.json">null</script>')
   })
 
+  it('logs what it refused to change, and tokens that it does not know', async () => {
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"default":"v1"}' }
+    const from = guarded.log.length
+    await ask('/metrics')
+    await ask('/metrics', 'a-token-unknown-here')
+    await ask('/modes?token=a-token-unknown-here', undefined, init)
+    await ask('/modes', 'the-token-that-reads', init)
+    await ask('/modes', 'the-token-that-changes', { ...init, headers: { ...init.headers, 'if-match': '"old"' } })
+    await ask('/modes', 'the-token-that-changes', { ...init, body: `{"default":"v1","a-token-${'x'.repeat(5000)}":1}` })
+    const lines = guarded.log.slice(from).map(({ level, what, method, route, status, by, msg }) => {
+      expect(String(msg)).toMatch(/^the admin port refused a request: \w/)
+      expect(String(msg).length).toBeLessThan(400)
+      const { token } = by as { token?: string }
+      expect(by).toEqual({ source: 'admin', ...(token !== undefined && { token }), address: '127.0.0.1' })
+      return [level, what, method, route, status, token]
+    })
+    expect(lines).toEqual([
+      [40, 'refused', 'GET', '/metrics', 401, undefined],
+      [40, 'refused', 'PUT', '/modes', 401, undefined],
+      [40, 'refused', 'PUT', '/modes', 403, 'admin.readToken'],
+      [40, 'refused', 'PUT', '/modes', 412, 'admin.token'],
+      [40, 'refused', 'PUT', '/modes', 400, 'admin.token'],
+    ])
+    expect(JSON.stringify(guarded.log.slice(from))).not.toMatch(/token-unknown|the-token-that/)
+  })
+
   it('shows the tokens nowhere', async () => {
     const paths = ['/modes', '/metrics', '/evidence', '/clients', '/operations', '/report', '/report.json', '/nothing']
     const texts = await Promise.all(paths.map(async (path) => (await ask(path, 'the-token-that-changes')).text))

@@ -67,7 +67,7 @@ export function openApiDocument(tables: ContractTables, settings: DocumentSettin
   const responses = refusalResponses(schemas.add, headers)
   return {
     openapi: '3.1.1',
-    info: { title: 'v1', version: 'v1', description: introduction(dialect) },
+    info: { title: 'API v1', version: 'v1', description: introduction(dialect) },
     servers: [{ url: settings.server }],
     tags: tagsOf(wanted),
     security: [{ bearer: [] }],

@@ -17,7 +17,7 @@ function servedText({ kind, because }: Operation): string {
   if (kind === 'v1-only')
     return `Only a v1 service answers: ${because}. Without one (upstream.v1) the answer is 501. Its query and bodies are not described here.`
   if (kind === 'emulated') return `Crosswalk approximates the answer from v2: ${because}.`
-  return kind === 'composed' ? 'Crosswalk composes the answer of several calls to v2.' : 'One operation of v2 has the answer.'
+  return kind === 'composed' ? 'Crosswalk composes the answer of several calls to v2.' : 'v2 serves this operation.'
 }
 
 function rowsText({ rows, windowOf }: Operation): readonly string[] {

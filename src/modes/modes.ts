@@ -108,7 +108,9 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
       const mode = modesState.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
-      return { caller, subject, credential, mode: pagingSides.stay(mode, operation, url, caller), round: rollouts.round() }
+      const kept = pagingSides.stay(mode, operation, url, caller)
+      // A page that continues a list tells nothing of the share in force.
+      return { caller, subject, credential, mode: kept, ...(kept === mode && { round: rollouts.round() }) }
     },
     heard: accepted.heard,
     used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }),

@@ -27,7 +27,7 @@ interface Known {
 /** Says in one line what is known of an operation, and what is lacking for more. */
 export function describeCircuit({ state, errors, mismatches, opened, probed }: Known): string {
   const seen = `${counted('errors', errors)}; ${counted('mismatches', mismatches)}`
-  if (opened !== undefined) return probed ? `${opened}. Since then: ${seen}` : `${opened}. Only a change of the modes closes it`
+  if (opened !== undefined) return probed ? `${opened}. Since then: ${seen}` : `${opened}. Only a person can close it`
   if (state === 'closed') return seen
   return `INCONCLUSIVE: ${seen}${suspicion('errors', errors)}${suspicion('mismatches', mismatches)}`
 }

@@ -34,6 +34,8 @@ export interface Circuit {
   compared(operation: string, differed: boolean): CircuitState | undefined
   state(operation: string): CircuitState
   isOpen(operation: string): boolean
+  /** True if answers can close it; otherwise only a person can. */
+  canClose(operation: string): boolean
   /** The states of all operations that were counted. */
   all(): ReadonlyMap<string, CircuitState>
   /** Why it opened, in one line; undefined if it is not open. */
@@ -88,6 +90,7 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
     state: (operation) => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
     isOpen: (operation) => known.get(operation)?.opened !== undefined,
     all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
+    canClose: isProbed,
     whyOpen: (operation) => known.get(operation)?.opened?.reason,
     close(isMeant) {
       const open = [...known].flatMap(([operation, { opened }]) => (opened && isMeant(operation) ? operation : []))

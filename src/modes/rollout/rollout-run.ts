@@ -5,7 +5,7 @@ import { isWithinShare } from '../choose/share.ts'
 import type { Journal } from '../journal.ts'
 import { next } from './machine/next.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
-import { firstState, type RolloutState, shareOf, stepOf } from './rollout-state.ts'
+import { firstState, judgedShareOf, type RolloutState, stepOf } from './rollout-state.ts'
 import { type RolloutStatus, statusOf } from './rollout-status.ts'
 import { createRunBook } from './run-book.ts'
 import type { SavedRun } from './saved-run.ts'
@@ -97,12 +97,12 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
       return undefined
     },
     used(operation, caller, got) {
-      const share = shareOf(plan, state)
+      const share = judgedShareOf(plan, state)
       if (share > 0) evidence.sided(caller, got)
       if (got && isWithinShare(caller, share)) evidence.used(operation, canBeJudged(operation))
     },
     compared(observation) {
-      if (isWithinShare(observation.caller, shareOf(plan, state))) evidence.compared(observation)
+      if (isWithinShare(observation.caller, judgedShareOf(plan, state))) evidence.compared(observation)
     },
     remember: (observation, agoMs) => evidence.remember(observation, agoMs),
     restore(known = { state: begun(), counts: {}, before: {} }) {

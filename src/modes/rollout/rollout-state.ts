@@ -78,6 +78,11 @@ export function shareOf(plan: RolloutPlan, state: RolloutState): number {
   return state.phase === 'turned-back' || state.phase === 'aborted' ? 0 : stepOf(plan, state).percent
 }
 
+/** Returns the share of the callers that are judged, 0–100. Nothing is judged once a rollout is over. */
+export function judgedShareOf(plan: RolloutPlan, state: RolloutState): number {
+  return state.phase === 'done' ? 0 : shareOf(plan, state)
+}
+
 /** Describes a state in one line: `running at step 2 of 3 (10 %)`. */
 export function describeState(plan: RolloutPlan, state: RolloutState): string {
   const { steps } = plan

@@ -13,7 +13,7 @@ export interface RunBook {
   ended(text: string, by: Actor, from: RolloutState): void
   /** A person closed circuits by resuming it. */
   closed(operations: readonly string[], by: Actor): void
-  /** Records where it stands, without a note. */
+  /** Records where it stands, without a note, unless the last record says the same and is not old. */
   save(saved: SavedRun): void
 }
 
@@ -22,6 +22,9 @@ interface BookSources {
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
+
+/** Old record files are removed. What stands in the newest one outlives them. */
+const STALE_MS = 3_600_000
 
 export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources): RunBook {
   const { name, digest } = plan
@@ -34,8 +37,13 @@ export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources):
       ...(from && { from: describeState(plan, from) }),
       to,
     })
-  const save = (saved?: SavedRun) =>
+  let last = { text: '', at: 0 }
+  const save = (saved?: SavedRun) => {
+    const text = JSON.stringify(saved ?? null)
+    if (text === last.text && Math.abs(now() - last.at) < STALE_MS) return
+    last = { text, at: now() }
     journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, ...(saved && { saved }) })
+  }
   return {
     begun(text, by, saved) {
       note(text, by, describeState(plan, saved.state))

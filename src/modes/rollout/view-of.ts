@@ -31,11 +31,13 @@ export function viewOf(
     const run = sinceThen(journal.evidence.of(operation), before[operation])
     return { operation, canBeJudged: canBeJudged(operation), step, run, failures: journal.circuit.state(operation).errors }
   })
+  const open = openOf(reach, journal)
   return {
     ...since,
+    open,
+    stuck: Object.keys(open).filter((operation) => !journal.circuit.canClose(operation)),
     operations,
     unused: reach.size - used.length,
-    open: openOf(reach, journal),
     ratio: { isOff: evidence.ratio.isOff(), reason: evidence.ratio.state().reason },
     unwritten: journal.recorder.problem(),
   }

@@ -61,7 +61,7 @@ describe('the circuit of an operation', () => {
       state: 'open',
       openedAt: clock.now,
       reason: expect.stringMatching(
-        /^errors: 4 of the last 4 answers failed, so at least [\d.]+ % do; 5 % is allowed\. Only a change of the modes/,
+        /^errors: 4 of the last 4 answers failed, so at least [\d.]+ % do; 5 % is allowed\. Only a person can close it$/,
       ),
     })
   })

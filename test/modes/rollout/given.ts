@@ -41,6 +41,7 @@ export const viewOn = (more: Partial<RolloutView> = {}): RolloutView => ({
   operations: [operation()],
   unused: 0,
   open: {},
+  stuck: [],
   requests: 1,
   unjudged: { requests: 0, ms: 0 },
   ratio: undefined,

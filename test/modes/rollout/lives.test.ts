@@ -72,7 +72,7 @@ describe('after a restart, a rollout', () => {
     after.minutes(60)
     expect(after.place()).toBe('turned-back 2 0')
     expect(status(after)?.reason).toMatch(
-      /^The circuit of iam\.a opened \(mismatches: 3 of the last 3 [^)]+\)\. It tries again when this circuit has closed\.$/,
+      /^The circuit of iam\.a opened \(mismatches: 3 of the last 3 [^)]+\)\. No answer can close the circuit of iam\.a, so that a person must resume it\.$/,
     )
     expect(after.rollouts.needsOpen('iam.a')).toBe(true)
   })
@@ -150,6 +150,7 @@ describe('an open circuit', () => {
     for (let round = 0; round < 3; round += 1) {
       openCircuit(one)
       places.push(one.place())
+      if (round === 0) expect(status(one)?.reason).toMatch(/ It tries again when this circuit has closed\.$/)
       for (let nth = 0; nth < 400; nth += 1) one.ask(500)
       one.minutes(25)
       places.push(one.place())

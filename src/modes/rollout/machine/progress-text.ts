@@ -31,9 +31,10 @@ const TEXTS: Readonly<Record<RolloutPhase, Text>> = {
     if (left <= 0) return `${reason} No retry is left, so that a person must resume it.`
     return `${reason} It goes on by itself when that has ended.`
   },
-  'turned-back': (plan, state, { open }) => {
+  'turned-back': (plan, state, { open, stuck }) => {
     const { reason, retried, backMs } = state
     if (retried >= plan.retries) return `${reason} No retry is left, so that a person must resume it.`
+    if (stuck.length > 0) return `${reason} No answer can close the circuit of ${stuck.join(', ')}, so that a person must resume it.`
     const circuits = Object.keys(open)
     if (circuits.length > 0)
       return `${reason} It tries again when ${circuits.length === 1 ? 'this circuit has' : 'these circuits have'} closed.`

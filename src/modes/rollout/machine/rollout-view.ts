@@ -34,6 +34,8 @@ export interface RolloutView {
   readonly unused: number
   /** Why each open circuit of the rule opened, by operation id. */
   readonly open: Readonly<Record<string, string>>
+  /** Those of them that only a person can close. */
+  readonly stuck: readonly string[]
   /** Requests of the callers of the share since the last look. */
   readonly requests: number
   /** Requests since the last comparison that said something, and the milliseconds since then. */

@@ -9,6 +9,7 @@ import { inWorld, listOf, serving } from '../world.ts'
 import { program, serve } from './child.ts'
 import { recordFaults } from './records.ts'
 import { signalFaults } from './signals.ts'
+import { webhookFaults } from './webhooks.ts'
 
 const GROUPS = 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n'
 const ask = async (url: string, lines = '') => say((await talk(url, `${GROUPS}${lines}\r\n`, 1)).answers[0])
@@ -131,6 +132,7 @@ async function escapedException(): Promise<string> {
 export const processFaults: readonly Fault[] = [
   ...signalFaults,
   ...recordFaults,
+  ...webhookFaults,
   {
     name: 'an exception that nobody catches',
     expected: 'under way: 200, 3 rows; 1 fatal line, its stack told: true; exit code 1',

@@ -98,7 +98,7 @@ export function createMigration(settings: MigrationSettings): Migration {
   }
   const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, LOOK_EVERY)]
   const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget })
-  const readiness = createReadinessWatch({ journal, openCircuits: report.openCircuits, operations, now })
+  const readiness = createReadinessWatch({ journal, openCircuits: report.openCircuits, rollouts: rollouts.all, operations, now })
   listeners.push(readiness.entry, rollouts.entry)
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {

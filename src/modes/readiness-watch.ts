@@ -4,6 +4,7 @@ import type { Entry } from '../diff/records/record.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import type { Journal } from './journal.ts'
 import type { MigrationReport } from './migration-report.ts'
+import type { Modes } from './modes.ts'
 
 /** Notes every operation that becomes ready to move or stops being so, and the same of all of them together. */
 export interface ReadinessWatch {
@@ -18,6 +19,7 @@ export interface ReadinessWatch {
 interface ReadinessParts {
   readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'>
   readonly openCircuits: MigrationReport['openCircuits']
+  readonly rollouts: Modes['rollouts']
   readonly operations: readonly Operation[]
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -26,7 +28,7 @@ interface ReadinessParts {
 /** Milliseconds between two looks. Judging 200 operations takes a few of them. */
 export const LOOK_EVERY = 5000
 
-export function createReadinessWatch({ journal, openCircuits, operations, now }: ReadinessParts): ReadinessWatch {
+export function createReadinessWatch({ journal, openCircuits, rollouts, operations, now }: ReadinessParts): ReadinessWatch {
   const memory = createReadinessMemory()
   let isStarted = false
   let timer: NodeJS.Timeout | undefined
@@ -34,7 +36,7 @@ export function createReadinessWatch({ journal, openCircuits, operations, now }:
   const judge = () => {
     const { evidence, inventory } = journal
     const counted = { evidence: evidence.all(), traffic: inventory.traffic(), openCircuits: new Map(Object.entries(openCircuits())) }
-    return judgeCutover({ target: TARGET, withoutV1: false, ...counted, clients: [], operations })
+    return judgeCutover({ target: TARGET, withoutV1: false, ...counted, clients: [], rollouts: rollouts(), operations })
   }
   const look = () => {
     timer = undefined

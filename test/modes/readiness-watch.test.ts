@@ -3,6 +3,7 @@ import { createInventory } from '../../src/diff/clients/inventory.ts'
 import { createEvidence } from '../../src/diff/evidence/evidence.ts'
 import type { Entry, Note, TrafficEntry } from '../../src/diff/records/record.ts'
 import { createReadinessWatch, LOOK_EVERY } from '../../src/modes/readiness-watch.ts'
+import type { RolloutStatus } from '../../src/modes/rollout/rollout-status.ts'
 import { operations } from '../diff/given.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }))
@@ -20,11 +21,18 @@ function setUp() {
     watch.entry({ kind: 'note', at: ENTRY.at, what, text: '', ...(operation !== 'all' && { operation }) })
   }
   const judged = vi.fn(() => ({}))
-  const watch = createReadinessWatch({ journal: { evidence, inventory, note }, openCircuits: judged, operations, now: Date.now })
+  const rollouts: RolloutStatus[] = []
+  const watch = createReadinessWatch({
+    journal: { evidence, inventory, note },
+    openCircuits: judged,
+    rollouts: () => rollouts,
+    operations,
+    now: Date.now,
+  })
   const observe = (count: number, outcome: 'match' | 'mismatch' = 'match') => {
     for (let nth = 0; nth < count; nth += 1) evidence.observe({ operation: GROUPS, caller: 'c', shape: `${outcome}${nth}`, outcome }, 0)
   }
-  return { watch, told, observe, judged }
+  return { watch, told, observe, judged, rollouts }
 }
 
 it('looks only after entries, and once in its time', () => {
@@ -84,4 +92,14 @@ it('looks a last time when it is closed', () => {
   watch.close()
   expect(told).toEqual([`${GROUPS} ready`, 'all ready'])
   expect(vi.getTimerCount()).toBe(0)
+})
+
+it('calls an operation whose rollout turned back not ready', () => {
+  const { watch, told, observe, rollouts } = setUp()
+  observe(3300)
+  watch.start()
+  rollouts.push({ name: 'reads', operations: ['iam.*'], phase: 'turned-back', reason: 'v2 was wrong.' } as unknown as RolloutStatus)
+  watch.entry({ kind: 'note', at: ENTRY.at, what: 'rollout', rollout: 'reads', text: '' })
+  vi.advanceTimersByTime(LOOK_EVERY)
+  expect(told).toEqual([`${GROUPS} not-ready`, 'all not-ready'])
 })

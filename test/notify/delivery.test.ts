@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { createReceiver } from '../../src/notify/receiver.ts'
+import { selfSigned } from '../upstream/self-signed.ts'
 import { notifierFor, SECRET, startWebhook, WRONG } from './webhook.ts'
 
 /** Starts a receiver with these turns and a notifier for it. */
@@ -160,4 +163,20 @@ it('never tells the path and the query of the address', async () => {
   await notifier.idle()
   expect(notifier.warned.length).toBeGreaterThan(2)
   expect(JSON.stringify([notifier.warned, notifier.counts()])).not.toMatch(/hook\?|token|hidden/)
+})
+
+it('sends nothing to a receiver whose certificate nobody vouches for', async () => {
+  let asked = 0
+  const server = https.createServer(selfSigned, (_, response) => {
+    asked += 1
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const notifier = notifierFor({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }, { attempts: 1 })
+  notifier.send('a')
+  await notifier.idle()
+  await notifier.close()
+  expect(notifier.warned[0]).toMatch(/^https:\/\/127\.0\.0\.1:\d+ cannot be reached: self-signed certificate/)
+  expect([asked, notifier.counts().failed]).toEqual([0, 1])
 })

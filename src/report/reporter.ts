@@ -61,7 +61,8 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       const traffic = inventory.traffic()
       const clients = inventory.clients()
       const counted = { evidence: evidence.all(), traffic, clients, openCircuits: new Map(Object.entries(inForce?.circuits ?? {})) }
-      const verdict = judgeCutover({ target, withoutV1, ...counted, operations })
+      const { rollouts = [] } = inForce ?? {}
+      const verdict = judgeCutover({ target, withoutV1, ...counted, rollouts, operations })
       const unread = read.unreadable.map((path) => `${path} is no record file: most of its lines are no records.`)
       const modes = modesByOperation(clients)
       const rows = verdict.operations.map((one): OperationReport => {

@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createInventory } from '../../src/diff/clients/inventory.ts'
+import { createEvidence } from '../../src/diff/evidence/evidence.ts'
+import { createExpected } from '../../src/diff/judge/expected.ts'
+import type { InForce } from '../../src/report/in-force.ts'
 import type { Report } from '../../src/report/report.ts'
+import { createReporter } from '../../src/report/reporter.ts'
 import { createReportMaker } from '../../src/routes/admin/report-data.ts'
+import { operations } from '../diff/given.ts'
 import { startStage } from '../stage/stage.ts'
 import { reportOf } from './given.ts'
 
@@ -44,6 +50,21 @@ describe('the report of a running proxy', () => {
     await fetch(`${adminUrl}/modes`, put)
     const other = await ask('"of another report"')
     expect([first.status, other.status, (await ask()).headers.get('etag') === etag]).toEqual([200, 200, false])
+  })
+})
+
+describe('a report of a running proxy', () => {
+  it('is not ready while a rollout has turned back, as cutover says', () => {
+    const now = () => 0
+    const ledger = { evidence: createEvidence(now), inventory: createInventory(operations), expected: createExpected([], now) }
+    for (let nth = 0; nth < 400; nth += 1) {
+      ledger.evidence.observe({ operation: 'iam.groups.list', caller: 'c', shape: `${nth}`, outcome: 'match' })
+    }
+    const reporter = createReporter({ ledger, operations, describe: () => ({ seen: '', because: '' }) })
+    const rollout = { name: 'reads', operations: ['iam.*'], phase: 'turned-back', percent: 0, reason: 'v2 was wrong.' }
+    const ready = (...rollouts: object[]) =>
+      reporter.report({ target: 0.01, now: 0, inForce: { rollouts, circuits: {} } as unknown as InForce }).ready
+    expect([ready(), ready(rollout)]).toEqual([true, false])
   })
 })
 

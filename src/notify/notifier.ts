@@ -74,7 +74,7 @@ export function createNotifier(settings: NotifierSettings): Notifier {
     count.dropped += dropped
     if (dropped > 0 && !isFull) {
       isFull = true
-      warn(`${many(room.events, 'notification')} wait for ${receiver.origin} already: the oldest are dropped until it takes one`)
+      warn(`too many notifications wait for ${receiver.origin}: the oldest are dropped until it takes one`)
     }
     pumping ??= pump()
   }

@@ -10,7 +10,7 @@ import { createSign } from '../notify/signature.ts'
 
 /** Builds the notifier of the settings, which follows all notes; undefined without `notify.url`. */
 export function openNotifier(config: Config, { onNote }: Pick<Migration, 'onNote'>, log: Logger): Notifier | undefined {
-  const { url, secrets, source = `urn:crosswalk:${hostname()}`, timeoutMs, attempts } = notifySettings(config)
+  const { url, secrets, source = `urn:crosswalk:${encodeURIComponent(hostname())}`, timeoutMs, attempts } = notifySettings(config)
   if (url === undefined) return undefined
   const notifier = createNotifier({
     receiver: createReceiver(url, timeoutMs),

@@ -66,7 +66,7 @@ describe('a notifier', () => {
     await webhook.held()
     notifier.send(...names(100))
     expect(notifier.counts()).toMatchObject({ dropped: 90, waiting: 11 })
-    expect(notifier.warned).toEqual([`10 notifications wait for ${webhook.url} already: the oldest are dropped until it takes one`])
+    expect(notifier.warned).toEqual([`too many notifications wait for ${webhook.url}: the oldest are dropped until it takes one`])
     webhook.open()
     await notifier.idle()
     expect(subjects(webhook)).toEqual(['first', ...names(100).slice(90)])

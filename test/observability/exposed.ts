@@ -21,7 +21,7 @@ export interface Alert {
   readonly alert: string
   readonly expr: string
   readonly labels: Readonly<Record<string, string>>
-  readonly annotations: { readonly summary: string; readonly runbook: string }
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook: string }
 }
 
 export function alerts(): readonly Alert[] {

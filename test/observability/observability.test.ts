@@ -34,9 +34,18 @@ describe('the alerts', () => {
     for (const { alert, labels, annotations } of alerts()) {
       expect(labels.severity, alert).toMatch(/^(page|ticket)$/)
       expect(annotations.summary, alert).toMatch(/\.$/)
+      expect(annotations.description, alert).toMatch(/\.$/)
       const [path, anchor] = annotations.runbook.split('#')
       expect(path, alert).toBe('docs/operations.md')
       expect(anchors, alert).toContain(anchor)
+    }
+  })
+
+  it('tell the environments apart, which one Prometheus may watch together', () => {
+    const sums = alerts().flatMap(({ expr }) => expr.match(/\b(?:sum|max|min|count)\b(?! by \(job[,)])[^(]*\(/g) ?? [])
+    expect(sums).toEqual([])
+    for (const { alert, annotations } of alerts()) {
+      expect(annotations.summary + annotations.description, alert).toContain('$labels.job')
     }
   })
 

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
@@ -15,6 +16,7 @@ export function watchProcess(registers: Registry[]): void {
     },
   })
   gauge('process_resident_memory_bytes', 'Memory that the process holds', () => process.memoryUsage.rss())
+  gauge('crosswalk_memory_limit_bytes', 'Memory that the process may hold: the limit of its container, or that of the machine', memoryLimit)
   gauge('process_start_time_seconds', 'When the process started, in seconds since 1970', () => performance.timeOrigin / 1000)
   gauge('process_open_fds', 'Open files and sockets', () => readdirSync('/proc/self/fd').length)
   gauge('process_max_fds', 'Files and sockets that may be open', maxFiles)
@@ -40,6 +42,11 @@ function busySince(): () => number {
     before = now
     return utilization
   }
+}
+
+function memoryLimit(): number {
+  const container = process.constrainedMemory()
+  return container > 0 ? Math.min(container, totalmem()) : totalmem()
 }
 
 function maxFiles(): number {

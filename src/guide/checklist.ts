@@ -23,7 +23,7 @@ export function checklistFor({ sections, blockers, operations, caller }: Moved):
     ...(dropped ? ['Remove what reads members that v2 does not have.'] : []),
     ...(isList && sections.length > 0 ? ['Read lists page by page, until nextPageToken is absent or empty.'] : []),
     ...(sections.length > 0 ? ['Take 404 for "nothing found", and decide by code and reason of an error.'] : []),
-    ...(isWrite && sections.length > 0 ? ['Try each write on a resource of a test, and read it back.'] : []),
+    ...(isWrite && sections.length > 0 ? ['Try each write on a test resource, and read it back.'] : []),
     ...(caller === undefined ? [] : [`After the change, see that the calls have stopped: crosswalk clients ${caller}.`]),
   ]
 }

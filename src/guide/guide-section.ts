@@ -2,7 +2,7 @@ import type { OperationUse } from '../diff/clients/client.ts'
 import type { SampledKind } from '../diff/clients/request-kind.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
-import type { GuideSection } from './guide-schema.ts'
+import type { GuideRequest, GuideSection } from './guide-schema.ts'
 import { type GuideContext, guidedKind, guidedPlain } from './guided-request.ts'
 import { answerRows, bodyRows } from './member-rows.ts'
 import { parameterRows } from './parameter-rows.ts'
@@ -38,7 +38,7 @@ export function guideSection(operation: Operation, context: SectionContext, use?
     ...(because !== undefined && { because }),
     ...(use && { calls: use.calls, mismatches: use.mismatches }),
     ...(pace !== undefined && { perDay: pace }),
-    requests: asked?.map((one) => guidedKind(operation, one, samples, context)) ?? [guidedPlain(operation, context)],
+    requests: asked ? merged(asked.map((one) => guidedKind(operation, one, samples, context))) : [guidedPlain(operation, context)],
     ...(use?.otherRequests !== undefined && { otherRequests: use.otherRequests }),
     parameters: [
       ...parameterRows(
@@ -54,6 +54,17 @@ export function guideSection(operation: Operation, context: SectionContext, use?
       .map(({ code, seen, because }) => ({ code, seen, because })),
     seen: (use?.differences ?? []).map((one) => ({ ...one })),
   }
+}
+
+/** Kinds that differ only in values that were not kept look alike. */
+function merged(requests: readonly GuideRequest[]): GuideRequest[] {
+  const byLook = new Map<string, GuideRequest>()
+  for (const request of requests) {
+    const { share = 0, ...look } = request
+    const key = JSON.stringify(look)
+    byLook.set(key, { ...look, share: share + (byLook.get(key)?.share ?? 0) })
+  }
+  return [...byLook.values()]
 }
 
 /** Returns `METHOD /path` of an operation for people. */

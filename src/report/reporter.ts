@@ -1,4 +1,4 @@
-import type { Client } from '../diff/clients/client.ts'
+import { type Client, withoutRequests } from '../diff/clients/client.ts'
 import { createUseOf } from '../diff/clients/uses.ts'
 import { type CutoverVerdict, judgeCutover } from '../diff/cutover/cutover.ts'
 import type { OperationVerdict, Standing } from '../diff/cutover/operation-verdict.ts'
@@ -79,7 +79,7 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
         read: { ...read, entries },
         operations: rows.sort(worstFirst),
         declarations: expected.report().map((row) => ({ ...row, ...describe(row.code) })),
-        clients,
+        clients: clients.map(withoutRequests),
         uncounted: inventory.uncounted(),
         timeline: seen.timeline(),
         ...(inForce && { now: inForce }),

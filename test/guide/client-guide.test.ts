@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from '../../src/diff/clients/client.ts'
 import { type Guide, guideSchema } from '../../src/guide/guide-schema.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import { hasCurl, paste, runCommand } from '../cli/support.ts'
@@ -111,6 +112,14 @@ describe('the guide of a client', () => {
   it('has only topics that concern it', () => {
     expect(guide.topics.map(({ title }) => title)).toContain('Updates')
     expect(guide.topics.map(({ title }) => title)).not.toContain('Deletes')
+  })
+})
+
+describe('the report', () => {
+  it('leaves out the parameters of requests, which only a guide needs', async () => {
+    const { clients: known } = (await (await fetch(`${stage.server.adminUrl}/report.json`)).json()) as { clients: readonly Client[] }
+    expect(known[0]?.operations[0]).toMatchObject({ operation: 'iam.groups.list', calls: 3 })
+    expect(known[0]?.operations[0]).not.toHaveProperty('requests')
   })
 })
 

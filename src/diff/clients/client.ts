@@ -36,6 +36,11 @@ export interface Client extends Caller {
   readonly cautions: readonly string[]
 }
 
+/** Returns the client without the parameters of its requests, which only its guide needs. */
+export function withoutRequests(client: Client): Client {
+  return { ...client, operations: client.operations.map(({ requests, otherRequests, ...use }) => use) }
+}
+
 /** What one client did at one operation. */
 export interface Tally {
   calls: number

@@ -9,7 +9,7 @@ export type Block =
   | { readonly kind: 'text'; readonly text: Text }
   | { readonly kind: 'list'; readonly items: readonly Text[]; readonly boxes?: true }
   | { readonly kind: 'table'; readonly label: string; readonly head: readonly string[]; readonly rows: readonly (readonly Text[])[] }
-  | { readonly kind: 'shell'; readonly label: string; readonly lines: readonly string[] }
+  | { readonly kind: 'shell'; readonly lines: readonly string[] }
 
 /** Reads our own prose: what stands between backticks is code. Never pass it a text that a client chose. */
 export function prose(text: string): Text {

@@ -18,7 +18,7 @@ export function guideBlocks(guide: Guide): readonly Block[] {
           {
             kind: 'table',
             label: 'What differs everywhere',
-            head: ['', 'v1', 'v2'],
+            head: ['What', 'v1', 'v2'],
             rows: topics.map(({ title: name, v1, v2 }) => [[name], prose(v1), prose(v2)]),
           },
         ] as const)),
@@ -45,9 +45,7 @@ function opening({ client, sections, base }: Guide): readonly Block[] {
   if (sections.length > 0)
     paragraphs.push(prose('The calls below are lines for a shell. `<…>` stands for a value of yours or of an earlier answer.'))
   const setting: readonly Block[] =
-    sections.length > 0
-      ? [{ kind: 'shell', label: 'Settings', lines: [`V2=${base}`, 'TOKEN=…  # the token that the client sends to v1'] }]
-      : []
+    sections.length > 0 ? [{ kind: 'shell', lines: [`V2=${base}`, 'TOKEN=…  # the token that the client sends to v1'] }] : []
   return [...paragraphs.map((text) => ({ kind: 'text', text }) as const), ...setting]
 }
 

@@ -37,7 +37,7 @@ function block(one: Block): string {
     case 'table':
       return table(one)
     case 'shell':
-      return `<pre tabindex="0" role="region" aria-label="${escaped(one.label)}"><code>${one.lines.map(shellLine).join('\n')}</code></pre>`
+      return `<pre><code>${one.lines.map(shellLine).join('\n')}</code></pre>`
   }
 }
 
@@ -63,7 +63,8 @@ function text(parts: Text): string {
 
 function inline(part: Inline): string {
   if (typeof part === 'string') return escaped(part)
-  return 'code' in part ? `<code>${escaped(part.code)}</code>` : `<strong>${escaped(part.strong)}</strong>`
+  // A long name may break behind its dots, and nowhere else.
+  return 'code' in part ? `<code>${escaped(part.code).replace(/\.(?=\w)/g, '.<wbr>')}</code>` : `<strong>${escaped(part.strong)}</strong>`
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

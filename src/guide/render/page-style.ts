@@ -14,13 +14,14 @@ ul { padding-left: 1.25rem; }
 .boxes { list-style: "\\2610\\00a0\\00a0"; }
 code { font: .875em/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 p code, li code, td code, th code { background: var(--box); border-radius: 3px; padding: .05em .25em; }
-pre { background: var(--box); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; }
-pre code { overflow-wrap: normal; }
+pre { background: var(--box); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; white-space: pre-wrap; }
 .remark { color: var(--quiet); }
 .table { overflow-x: auto; margin: .5rem 0; }
 table { border-collapse: collapse; font-size: .925rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
+th code, td code { overflow-wrap: normal; }
+td:last-child { min-width: 14rem; }
 thead th { color: var(--quiet); white-space: nowrap; }
 :focus-visible { outline: 2px solid #2f6fde; outline-offset: 2px; }
-@media print { body { font-size: 10pt; } main { max-width: none; padding: 0; } pre, .table { overflow: visible; } pre { white-space: pre-wrap; } h2, h3 { break-after: avoid; } tr { break-inside: avoid; } }
+@media print { body { font-size: 10pt; } main { max-width: none; padding: 0; } .table { overflow: visible; } h2, h3 { break-after: avoid; } tr { break-inside: avoid; } }
 `

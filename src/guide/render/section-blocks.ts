@@ -16,8 +16,8 @@ export function sectionBlocks(section: GuideSection): readonly Block[] {
       : [{ kind: 'text', text: ['v2 has no such operation, and the proxy emulates it: ', because, '.'] } as const]),
     ...requests.flatMap((request) => requestBlocks(request, section)),
     ...table('Parameters', `Parameters of ${operation}`, ['v1', 'v2', 'Change'], section.parameters.map(parameterCells)),
-    ...memberBlocks('Members that it reads', section.answer),
-    ...memberBlocks('Members that it sends', section.body),
+    ...memberBlocks('Members that it reads', operation, section.answer),
+    ...memberBlocks('Members that it sends', operation, section.body),
     ...differenceBlocks(section),
   ]
 }
@@ -30,7 +30,7 @@ function requestBlocks(request: GuideRequest, section: GuideSection): readonly B
     { kind: 'heading', level: 3, text: [code(v1)] },
     ...(remarks.length > 0 ? [{ kind: 'text', text: remarks } as const] : []),
     ...(refusal ? [{ kind: 'text', text: [`v1 refuses it: ${refusal.status} (code ${refusal.code}) ${refusal.message}`] } as const] : []),
-    ...(lines.length === 0 ? [] : [{ kind: 'shell', label: `v2 calls of ${v1}`, lines } as const]),
+    ...(lines.length === 0 ? [] : [{ kind: 'shell', lines } as const]),
   ]
 }
 
@@ -65,12 +65,12 @@ function parameterCells({ v1, v2, fate, example, note }: ParameterRow): readonly
 }
 
 /** Lists the members that change, and names the others. */
-function memberBlocks(title: string, rows: readonly MemberRow[]): readonly Block[] {
+function memberBlocks(title: string, operation: string, rows: readonly MemberRow[]): readonly Block[] {
   const isSame = ({ fate, note }: MemberRow) => fate === 'same' && note === undefined
   const changed = rows.filter((row) => !isSame(row))
   const same = rows.filter(isSame).map(({ v1 }) => v1)
   const unchanged: readonly Block[] = same.length === 0 ? [] : [{ kind: 'text', text: ['The same in v2: ', ...codes(same), '.'] }]
-  const shown = table(title, title, ['v1', 'v2', 'Change'], changed.map(memberCells))
+  const shown = table(title, `${title}: ${operation}`, ['v1', 'v2', 'Change'], changed.map(memberCells))
   if (shown.length > 0) return [...shown, ...unchanged]
   return unchanged.length === 0 ? [] : [{ kind: 'heading', level: 3, text: [title] }, ...unchanged]
 }

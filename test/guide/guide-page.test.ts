@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operationGuide } from '../../src/guide/make-guide.ts'
+import { guideBlocks } from '../../src/guide/render/guide-blocks.ts'
+import { htmlPage } from '../../src/guide/render/guide-page.ts'
+import { hasChromium, open, openBrowser } from '../report/browser.ts'
+import { folder } from '../report/given.ts'
+import { contextOf, operations } from './guides.ts'
+
+/** An operation of each kind: paged lists, several calls, a write with a mask, an emulation, and one that v2 lacks. */
+const SHOWN = ['registry.repos.list', 'iam.role_bindings.list', 'iam.groups.update', 'registry.tags.update', 'registry.vuln_reports.list']
+
+const findings = (page: Page) =>
+  page.evaluate(async (): Promise<readonly string[]> => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe is in the page, where nothing knows its types
+    const { violations } = await (globalThis as any).axe.run()
+    return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`)
+  })
+
+describe.skipIf(!hasChromium())('the page of a guide in Chromium', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+
+  it('is accessible on a wide screen and on a phone, in both themes, and asks for nothing', async () => {
+    const shown = operations.filter(({ id }) => SHOWN.includes(id))
+    const path = join(await folder(), 'guide.html')
+    await writeFile(path, htmlPage('A guide', guideBlocks(operationGuide(shown, 'A guide', contextOf('specification')))))
+    const { page, said, asked } = await open(browser, pathToFileURL(path).href, { bypassCSP: true })
+    await page.evaluate(axe.source)
+    for (const [width, colorScheme] of [
+      [1440, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      expect(await findings(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    }
+    expect({ said, asked }).toEqual({ said: [], asked: [] })
+  })
+})

@@ -1,3 +1,4 @@
+import type { Sample } from './bound.ts'
 import { describeCircuit, describeExcess } from './circuit-text.ts'
 import { createRateWatch, type RateState, type RateWatch } from './rate-watch.ts'
 
@@ -33,6 +34,8 @@ export interface Circuit {
   /** Counts one comparison of an answer of v2, likewise. */
   compared(operation: string, differed: boolean): CircuitState | undefined
   state(operation: string): CircuitState
+  /** The failures in a row that speak against v2. It costs less than the whole state. */
+  failures(operation: string): Sample
   isOpen(operation: string): boolean
   /** True if answers can close it; otherwise only a person can. */
   canClose(operation: string): boolean
@@ -88,6 +91,7 @@ export function createCircuit(now: () => number, isProbed: (operation: string) =
     answered: (operation, failed) => observe(operation, 'errors', failed),
     compared: (operation, differed) => observe(operation, 'mismatches', differed),
     state: (operation) => stateOf(known.get(operation) ?? newWatched(), isProbed(operation)),
+    failures: (operation) => known.get(operation)?.errors.run() ?? { n: 0, bad: 0 },
     isOpen: (operation) => known.get(operation)?.opened !== undefined,
     all: () => new Map(Array.from(known, ([operation, watched]) => [operation, stateOf(watched, isProbed(operation))] as const)),
     canClose: isProbed,

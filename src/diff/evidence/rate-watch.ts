@@ -35,6 +35,8 @@ export interface RateWatch {
   isBeyond(): boolean
   /** True if they prove, at 95 %, that it is below. */
   isWithin(): boolean
+  /** The run that speaks against v2; without observations if there is none. */
+  run(): Sample
   state(): RateState
   /** Drops the counts. */
   restart(): void
@@ -63,6 +65,7 @@ export function createRateWatch({ allowed, odds }: RateSettings): RateWatch {
     },
     isBeyond: () => run.n > 0 && oddsOfExcess(run, allowed) >= odds,
     isWithin: () => isWithin(seen, allowed),
+    run: () => run,
     state: () => ({
       ...seen,
       allowed,

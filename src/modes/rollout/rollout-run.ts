@@ -79,8 +79,8 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
     status: () => statusOf(plan, state, viewSince(NOTHING_NEW)),
     look() {
       const { isWorse, ...since } = evidence.sinceLook()
-      const elapsedMs = ticks() - lookedAt
-      lookedAt += elapsedMs
+      const elapsedMs = Math.min(LATEST_MS, ticks() - lookedAt)
+      lookedAt = ticks()
       const to = next(plan, state, { view: viewSince(since), elapsedMs, now: now() })
       if (to.by) return move(to.state, { source: to.by })
       state = to.state
@@ -120,5 +120,8 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
     },
   }
 }
+
+/** A later look says that the process itself stood still: nobody was served in that time. */
+const LATEST_MS = 60_000
 
 const NOTHING_NEW = { requests: 0, unjudged: { requests: 0, ms: 0 } } as const

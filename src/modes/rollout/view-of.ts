@@ -29,7 +29,7 @@ export function viewOf(
   const used = Object.entries(evidence.counts()).filter(([, { requests }]) => requests > 0)
   const operations = used.map(([operation, step]): OperationView => {
     const run = sinceThen(journal.evidence.of(operation), before[operation])
-    return { operation, canBeJudged: canBeJudged(operation), step, run, failures: journal.circuit.state(operation).errors }
+    return { operation, canBeJudged: canBeJudged(operation), step, run, failures: journal.circuit.failures(operation) }
   })
   const open = openOf(reach, journal)
   return {

@@ -1,5 +1,4 @@
 import { noEvidence } from '../../../src/diff/evidence/evidence.ts'
-import { createRateWatch } from '../../../src/diff/evidence/rate-watch.ts'
 import type { OperationView, RolloutView } from '../../../src/modes/rollout/machine/rollout-view.ts'
 import { planOf, type RolloutPlan } from '../../../src/modes/rollout/rollout-plan.ts'
 import { firstState, type RolloutPhase, type RolloutState } from '../../../src/modes/rollout/rollout-state.ts'
@@ -28,7 +27,7 @@ const { n, bad } = noEvidence('x')
 /** An operation that had requests, with this evidence in the step and in the run. */
 export const operation = (more: Partial<OperationView> & Partial<OperationView['step']> = {}): OperationView => {
   const { requests = 1, observations = { n, bad }, comparisons = observations, ...rest } = more
-  const failures = createRateWatch({ allowed: 0.05, odds: 10_000 }).state()
+  const failures = { n: 0, bad: 0 }
   return { operation: 'iam.a', canBeJudged: true, run: observations, failures, ...rest, step: { requests, observations, comparisons } }
 }
 

@@ -184,6 +184,13 @@ describe('time', () => {
     expect([status(one)?.heldMs, one.place()]).toEqual([120_000, 'running 2 10'])
   })
 
+  it('in which the process stood still counts as a minute at most', () => {
+    const one = atSecondStep()
+    one.ask(50)
+    one.pass(9 * 60_000)
+    expect(status(one)?.heldMs).toBe(60_000)
+  })
+
   it('without requests of the share holds the rollout, whatever others send', () => {
     const one = atSecondStep()
     one.minutes(12, [500])

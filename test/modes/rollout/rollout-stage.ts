@@ -8,11 +8,13 @@ import { type Stage, startStage } from '../../stage/stage.ts'
 /** A clock that stands still until a test moves it. */
 export interface ManualClock {
   readonly clocks: Clocks
-  /** Lets time pass in looks of this many milliseconds. */
-  pass(ms: number, every?: number): void
+  /** Lets time pass, with a look in each minute. */
+  pass(ms: number): void
   /** Sets the wall clock, and nothing else. */
   setWall(ms: number): void
 }
+
+const MINUTE = 60_000
 
 export function createManualClock(): ManualClock {
   const looks = new Set<() => void>()
@@ -26,10 +28,10 @@ export function createManualClock(): ManualClock {
         return () => void looks.delete(run)
       },
     },
-    pass(ms, every = ms) {
-      for (let passed = 0; passed < ms; passed += every) {
-        wall += every
-        ticks += every
+    pass(ms) {
+      for (let passed = 0; passed < ms; passed += MINUTE) {
+        wall += MINUTE
+        ticks += MINUTE
         for (const look of looks) look()
       }
     },

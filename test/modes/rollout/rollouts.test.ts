@@ -13,6 +13,8 @@ afterEach(() => stage.close())
 
 const KINDS = ['', '?limit=5', '?limit=500', '?offset=1', '?order_by=name', '?limit=0'].map((query) => `/iam/v1/roles${query}`)
 
+const ONE = KINDS.slice(0, 1)
+
 const STEPS = [
   { percent: 1, observations: 5 },
   { percent: 10, hold: '10m' },
@@ -41,7 +43,7 @@ const place = async () => {
 async function reach(wanted: string): Promise<readonly string[]> {
   const places = [await place()]
   while (places.at(-1) !== wanted && places.length < 20) {
-    await stage.traffic(ALL, KINDS.slice(0, 1))
+    await stage.traffic(ALL, ONE)
     places.push(await place())
   }
   return [...new Set(places)]
@@ -54,9 +56,9 @@ it('a rollout goes from 1 % to 100 % by itself, and a caller keeps its side', as
   expect(await place()).toBe('running 1 1')
   expect(await stage.traffic(ALL, KINDS)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v1 200'], [rest]: ['diff-v1 200'] })
   expect(await place()).toBe('running 2 10')
-  expect(await stage.traffic(ALL, KINDS)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v2 200'], [rest]: ['diff-v1 200'] })
+  expect(await stage.traffic(ALL, ONE)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v2 200'], [rest]: ['diff-v1 200'] })
   await reach('running 3 100')
-  expect(await stage.traffic(ALL, KINDS)).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v2 200'], [rest]: ['diff-v2 200'] })
+  expect(await stage.traffic(ALL, KINDS.slice(2))).toEqual({ [first]: ['diff-v2 200'], [tenth]: ['diff-v2 200'], [rest]: ['diff-v2 200'] })
   expect(await reach('done 3 100')).toEqual(['running 3 100', 'watching 3 100', 'done 3 100'])
   expect(moves()).toEqual([
     'running at step 1 of 3 (1 %)',
@@ -81,7 +83,7 @@ it('a rollout turns back by itself, stays so through a change and a restart, and
     ),
   })
   await stage.clearFaults()
-  expect((await stage.traffic([first], KINDS.slice(0, 1)))[first]).toEqual(['diff-v1 200'])
+  expect((await stage.traffic([first], ONE))[first]).toEqual(['diff-v1 200'])
 
   await stage.setModes(modes([{ operations: 'registry.*', clients: '*', mode: 'v1' }]))
   expect(await place()).toBe('turned-back 2 0')
@@ -89,7 +91,7 @@ it('a rollout turns back by itself, stays so through a change and a restart, and
   await stage.close()
   stage = await startRolloutStage(values, clock)
   expect(await place()).toBe('turned-back 2 0')
-  await stage.traffic(ALL, KINDS.slice(0, 1))
+  await stage.traffic(ALL, ONE)
   expect(await place()).toBe('turned-back 2 0')
 
   expect(await stage.command('iam', 'resume')).toBe(200)

@@ -1,9 +1,8 @@
-import { oddsOfExcess } from '../../../diff/evidence/excess.ts'
 import { percent } from '../../../diff/percent.ts'
 import { describeDuration } from '../duration.ts'
 import type { PlannedStep, RolloutPlan } from '../rollout-plan.ts'
 import { type RolloutState, SIGNAL_NAMES, type SignalName } from '../rollout-state.ts'
-import { excessIn, lackIn, observedIn, type RolloutView, SIGNAL_ODDS } from './rollout-view.ts'
+import { excessIn, failuresIn, lackIn, observedIn, type RolloutView } from './rollout-view.ts'
 
 /** What is known when a rollout is looked at. */
 export interface Situation {
@@ -40,11 +39,7 @@ export const guardrail: Condition = ({ view }) => {
 const SIGNALS: Readonly<Record<SignalName, Condition>> = {
   outside: ({ view, step }) =>
     told(view.operations.map((one) => excessIn(one, step.target)).find(Boolean), `proves more than ${percent(step.target)}`),
-  fallbacks: ({ view }) => {
-    const failing = view.operations.find(({ failures: { run, allowed } }) => run && oddsOfExcess(run, allowed) >= SIGNAL_ODDS)
-    if (!failing) return undefined
-    return `v2 failed ${failing.failures.run?.bad} of the last ${failing.failures.run?.n} answers of ${failing.operation}`
-  },
+  fallbacks: ({ view }) => view.operations.map(failuresIn).find(Boolean),
   share: ({ view }) => (view.ratio?.isOff ? `The share is not what is configured: ${view.ratio.reason}` : undefined),
   unjudged: ({ view: { unjudged } }) => {
     if (unjudged.requests < UNJUDGED.requests || unjudged.ms < UNJUDGED.ms) return undefined

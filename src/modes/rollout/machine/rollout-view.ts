@@ -1,6 +1,6 @@
 import { cleanNeeded, type Sample, upperBound } from '../../../diff/evidence/bound.ts'
+import { CIRCUIT } from '../../../diff/evidence/circuit.ts'
 import { oddsOfExcess } from '../../../diff/evidence/excess.ts'
-import type { RateState } from '../../../diff/evidence/rate-watch.ts'
 import { many } from '../../../diff/many.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { RatioState } from '../sample-ratio.ts'
@@ -23,8 +23,8 @@ export interface OperationView {
   readonly step: StepCounts
   /** All that is known of v2's answers since the run began, whoever got them. */
   readonly run: Sample
-  /** The failures that its circuit watches. */
-  readonly failures: RateState
+  /** The failures in a row that speak against v2, as its circuit counts them. */
+  readonly failures: Sample
 }
 
 /** All that the decisions about a rollout look at. */
@@ -47,13 +47,18 @@ export interface RolloutView {
 }
 
 /** Odds that prove a signal: one that pauses wrongly costs time, so that 95 % are enough. */
-export const SIGNAL_ODDS = 20
+const SIGNAL_ODDS = 20
 
 /** Says why more answers than the target are wrong, proven by this step alone; undefined if that is not proven. */
 export function excessIn({ operation, step }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step
   if (proves(observations, target)) return `${wrongOf(observations, 'observation')} of ${operation} in this step were wrong`
   return proves(comparisons, target) ? `${wrongOf(comparisons, 'comparison')} of ${operation} in this step differed` : undefined
+}
+
+/** Says that v2 fails more than a circuit allows, proven less strongly than a circuit needs it; undefined if that is not proven. */
+export function failuresIn({ operation, failures }: OperationView): string | undefined {
+  return proves(failures, CIRCUIT.errors) ? `v2 failed ${failures.bad} of the last ${failures.n} answers of ${operation}` : undefined
 }
 
 function proves(sample: Sample, allowed: number): boolean {

@@ -121,8 +121,7 @@ describe('a step', () => {
   })
 
   it('is paused by failures of v2 that do not open the circuit', () => {
-    const run = { n: 2, bad: 2, atLeast: 0.3, badNeeded: 2 }
-    const failing = operation({ failures: { ...operation().failures, run } })
+    const failing = operation({ failures: { n: 2, bad: 2 } })
     expect(look(stateIn('running'), viewOn({ operations: [failing] })).state).toMatchObject({
       signal: 'fallbacks',
       reason: 'v2 failed 2 of the last 2 answers of iam.a.',

@@ -7,7 +7,6 @@ import { describeOperations } from './explain/operation-rows.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { urlOf } from './listen/listener.ts'
 import { keepTickShape } from './listen/ticks.ts'
-import { idleRules } from './modes/choose/idle-rules.ts'
 import { type ModeRules, needV1 } from './modes/choose/rules.ts'
 import { NEEDS_V1 } from './modes/modes-state.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
@@ -15,6 +14,7 @@ import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
 import { contractOf } from './server/contract.ts'
 import { currentModesOf } from './server/current-modes.ts'
+import { ruleWarningsOf } from './server/current-warnings.ts'
 import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, CLOCKS, type Clocks, reportOf } from './server/migration.ts'
@@ -73,13 +73,13 @@ export function createServer(
   let closing = false
   const readiness = createReady(health, () => closing)
   const operations = describeOperations(mappings, differencesOf)
+  const warnings = ruleWarningsOf(migration, operations)
   const access = adminSettings(config)
   const reportNow = reportOf(migration, mappings, declarations, config)
   const asked = { metrics, operations, readiness, reportNow, contract: contractOf(config, mappings), proxyUrl: () => proxy.url }
-  const admin = createAdmin({ ...asked, notifier, ...migration, log }, access)
-  const warnOfIdle = () => {
-    const ids = operations.map(({ id }) => id)
-    for (const warning of idleRules(migration.modes.state().rules, ids)) log.warn(warning)
+  const admin = createAdmin({ ...asked, notifier, ...migration, warnings, log }, access)
+  const warn = () => {
+    for (const warning of warnings()) log.warn(warning)
   }
   const release = async () => {
     await admin.close()
@@ -101,7 +101,7 @@ export function createServer(
       }
       const exposed = whyExposed(admin, access)
       if (exposed !== undefined) log.warn(exposed)
-      warnOfIdle()
+      warn()
     },
     async close() {
       closing = true
@@ -110,7 +110,7 @@ export function createServer(
     },
     changeModes(rules, by) {
       const problem = migration.modes.change(rules, by)
-      if (problem === undefined) warnOfIdle()
+      if (problem === undefined) warn()
       return problem
     },
     idle: migration.idle,

@@ -1,5 +1,5 @@
 import type { Actor } from '../../diff/records/actor.ts'
-import { operationsOf } from '../choose/idle-rules.ts'
+import { operationsOf } from '../choose/reach.ts'
 import type { ModeRules } from '../choose/rules.ts'
 import { planOf } from './rollout-plan.ts'
 import { createRun, type RolloutRun, type RunSources } from './rollout-run.ts'

@@ -10,6 +10,7 @@ import { addRollouts, type RolloutSources } from './rollout-routes.ts'
 
 export interface MigrationSources {
   readonly modes: ModesSources['modes'] & RolloutSources['modes']
+  readonly warnings: ModesSources['warnings']
   readonly actorOf: ActorOf
   readonly report: MigrationReport
   /** Absent without `notify.url`. */
@@ -21,10 +22,10 @@ const comparisonsQuery = z.object({
   limit: z.coerce.number({ error: 'must be a whole number from 1 to 10000' }).int().min(1).max(10_000).default(100),
 })
 
-/** Adds the admin endpoints of a migration: its modes, its rollouts and its report. Rules may name the ids in `operations`. */
-export function addMigration(app: FastifyInstance, sources: MigrationSources, operations: readonly string[]): void {
+/** Adds the admin endpoints of a migration: its modes, its rollouts and its report. */
+export function addMigration(app: FastifyInstance, sources: MigrationSources): void {
   const { report, notifier } = sources
-  addModes(app, sources, operations)
+  addModes(app, sources)
   addRollouts(app, sources)
   app.get('/evidence', async () => ({ ...report.evidence(), ...(notifier && { notifications: notifier.counts() }) }))
   addNotify(app, notifier)

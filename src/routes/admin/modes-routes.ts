@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { describeActor } from '../../diff/records/actor.ts'
 import { ApiError } from '../../errors/api-error.ts'
-import { idleRules } from '../../modes/choose/idle-rules.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
 import type { Modes } from '../../modes/modes.ts'
 import type { ModesState } from '../../modes/modes-state.ts'
@@ -13,23 +12,24 @@ import { ifMatch, MALFORMED } from './if-match.ts'
 export interface ModesSources {
   readonly modes: Pick<Modes, 'state' | 'change' | 'rollouts'>
   readonly report: Pick<MigrationReport, 'openCircuits'>
+  /** What is wrong with the rules in force, in sentences. */
+  readonly warnings: () => readonly string[]
   readonly actorOf: ActorOf
 }
 
 /**
  * Adds `GET` and `PUT /modes`. The entity tag of an answer names the version of the rules in it. A PUT with `If-Match` changes nothing if
- * somebody else changed the rules meanwhile. Rules may name the ids in `operations`.
+ * somebody else changed the rules meanwhile.
  */
-export function addModes(app: FastifyInstance, { modes, report, actorOf }: ModesSources, operations: readonly string[]): void {
+export function addModes(app: FastifyInstance, { modes, report, warnings, actorOf }: ModesSources): void {
   const tagNow = () => `"${modes.state().tag}"`
   const answer = (reply: FastifyReply) => {
     const { rules, version, by, at, drift } = modes.state()
     reply.header('etag', tagNow())
     const rollouts = some('rollouts', modes.rollouts())
-    const warnings = some('warnings', idleRules(rules, operations))
     const circuits = some('circuits', report.openCircuits())
     const changed = { at: new Date(at).toISOString(), by }
-    return { ...rules, ...rollouts, ...circuits, ...warnings, ...(drift !== undefined && { drift }), version, changed }
+    return { ...rules, ...rollouts, ...circuits, ...some('warnings', warnings()), ...(drift !== undefined && { drift }), version, changed }
   }
   app.get('/modes', async (_, reply) => answer(reply))
   app.put('/modes', async (request, reply) => {

@@ -1,17 +1,5 @@
-import { type ModeRule, type ModeRules, patternsOf } from './rules.ts'
+import { type ModeRule, patternsOf } from './rules.ts'
 import { fits } from './select.ts'
-
-/** Returns a sentence for every rule without effect: it fits no operation, or earlier rules cover all that it fits. */
-export function idleRules({ rules }: ModeRules, operations: readonly string[]): readonly string[] {
-  return rules.flatMap((rule, at) => {
-    const fitting = operations.filter((operation) => fits(rule.operations, operation))
-    const name = `modes.rules.${at} (${patternsOf(rule.operations).join(', ')})`
-    if (fitting.length === 0) return `${name} fits no operation; crosswalk operations lists them.`
-    return fitting.every((operation) => isTaken(rules, at, operation))
-      ? `${name} is never reached: a rule before it fits the same requests, and the first that fits wins.`
-      : []
-  })
-}
 
 /** Returns the operations that the rule at this place may decide about. */
 export function operationsOf(rules: readonly ModeRule[], at: number, operations: readonly string[]): readonly string[] {
@@ -26,7 +14,7 @@ function isTaken(rules: readonly ModeRule[], at: number, operation: string): boo
 }
 
 /** True if the earlier rule covers every client of the later one. Whether two different patterns overlap is unknown. */
-function takesClientsOf(earlier: ModeRule, later: ModeRule): boolean {
+export function takesClientsOf(earlier: ModeRule, later: ModeRule): boolean {
   const taken = patternsOf(earlier.clients)
   return taken.includes('*') || patternsOf(later.clients).every((pattern) => taken.includes(pattern))
 }

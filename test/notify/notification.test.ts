@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { EVENT_TYPES, PING, WHOLE_TYPES } from '../../src/notify/event-types.ts'
 import { notificationOf, pingOf } from '../../src/notify/notification.ts'
+import { iamRules, PERSON, simulate } from '../modes/rollout/simulated.ts'
 import { problemsOf, TYPES } from './event-schema.ts'
 import { SAMPLES } from './sample-notes.ts'
 
@@ -33,4 +34,14 @@ it('cuts texts that are too long for a receiver', () => {
 
 it('can be a test, which says that nothing has changed', () => {
   expect(problemsOf(pingOf('an-id', AT, SOURCE))).toEqual([])
+})
+
+it('names a rollout in each event of its run', () => {
+  const simulation = simulate(iamRules())
+  simulation.minutes(40)
+  expect(simulation.rollouts.steer('iam', 'pause', PERSON) ?? 'paused').toBe('paused')
+  const notes = simulation.entries.flatMap((entry) => (entry.kind === 'note' ? [notificationOf({ ...entry, id: 'an-id' }, SOURCE)] : []))
+  expect(notes.length).toBeGreaterThan(3)
+  expect([...new Set(notes.map(({ type, subject }) => `${type} ${subject}`))]).toEqual(['crosswalk.rollout.moved iam'])
+  expect(notes.flatMap(problemsOf)).toEqual([])
 })

@@ -29,10 +29,10 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
   {
     what: 'rollout',
     rollout: 'iam-reads',
-    text: 'rollout iam-reads: Step 1 of 3 is proven.',
+    text: 'rollout iam-reads: 2 operations inside 1 % after 611 observations and 31 min with traffic.',
     by: { source: 'rollout' },
-    from: 'step 1, 1 %',
-    to: 'step 2, 10 %',
+    from: 'running at step 1 of 3 (1 %)',
+    to: 'running at step 2 of 3 (10 %)',
   },
   {
     what: 'ready',

@@ -1,4 +1,4 @@
-import type { Comparison, Total } from '../diff/records/record.ts'
+import type { Comparison, Example, Total } from '../diff/records/record.ts'
 import type { Difference, DifferenceState, ExampleReport } from './difference.ts'
 
 /** What one comparison adds to one difference. */
@@ -37,8 +37,9 @@ function stateOf({ outcome }: Comparison, { code, noise }: Total): DifferenceSta
   return outcome === 'transient' ? 'transient' : 'unexplained'
 }
 
-function exampleOf(comparison: Comparison, example?: Comparison['examples'][number]): ExampleReport {
-  const { id, at, caller, subject, mode, shape, check, reason, v1, v2 } = comparison
+function exampleOf(comparison: Comparison, example?: Example): ExampleReport {
+  const { id, at, caller, subject, mode, shape, check, request, reason, answers, v1, v2 } = comparison
+  const around = example ? example.around : answers
   return {
     id,
     at: Date.parse(at),
@@ -47,11 +48,22 @@ function exampleOf(comparison: Comparison, example?: Comparison['examples'][numb
     mode,
     shape,
     check,
-    ...(example && { pointer: example.at }),
-    ...(example && Object.hasOwn(example, 'v1') && { v1: example.v1 }),
-    ...(example && Object.hasOwn(example, 'v2') && { v2: example.v2 }),
+    ...(request && { request }),
+    ...(example && placeOf(example)),
+    ...(around && { around }),
     ...(v1 && { v1Side: v1 }),
     v2Side: v2,
     ...(reason !== undefined && { reason }),
+  }
+}
+
+function placeOf(example: Example): Pick<ExampleReport, 'pointer' | 'v1' | 'v2' | 'differsAt' | 'row'> {
+  const { at, differsAt, row } = example
+  return {
+    pointer: at,
+    ...(Object.hasOwn(example, 'v1') && { v1: example.v1 }),
+    ...(Object.hasOwn(example, 'v2') && { v2: example.v2 }),
+    ...(differsAt !== undefined && { differsAt }),
+    ...(row !== undefined && { row }),
   }
 }

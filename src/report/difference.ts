@@ -1,4 +1,6 @@
+import type { Excerpt } from '../diff/excerpt/excerpt.ts'
 import type { Comparison, Example, RecordedSide } from '../diff/records/record.ts'
+import type { SentRequest } from '../diff/redact/sent-request.ts'
 
 /**
  * `failed` has no place: v2 gave an error and v1 did not. `transient`: it was gone at the second asking. `open`: there was no result.
@@ -24,19 +26,28 @@ export interface Difference {
   readonly lastAt: number
   /** Comparisons in each time step. */
   readonly steps: readonly (readonly [at: number, comparisons: number])[]
-  /** Newest first, up to the limit. */
+  /** Newest first, up to the limit. Of equal ones the newest, which lists the others. */
   readonly examples: readonly ExampleReport[]
   /** The older report did not have it. */
   readonly isNew?: true
 }
 
-/** One comparison that shows a difference. */
-export interface ExampleReport {
+/** What tells equal examples apart. */
+export interface EqualExample {
   readonly id: string
   readonly at: number
+  readonly mode: string
+  /** What both sides were asked, or the write that v2 failed. Records of older versions lack it. */
+  readonly request?: SentRequest
+  /** Absent after a write that v2 failed. */
+  readonly v1Side?: RecordedSide
+  readonly v2Side: RecordedSide
+}
+
+/** One comparison that shows a difference. */
+export interface ExampleReport extends EqualExample {
   readonly caller: string
   readonly subject?: string
-  readonly mode: string
   readonly shape: string
   readonly check: Comparison['check']
   /** Exact JSON Pointer, if there is one. */
@@ -44,8 +55,13 @@ export interface ExampleReport {
   /** Absent if that side had no value there. */
   readonly v1?: unknown
   readonly v2?: unknown
-  /** Absent after a write that v2 failed. */
-  readonly v1Side?: RecordedSide
-  readonly v2Side: RecordedSide
+  /** Of two long texts: the number of the first character that differs, from 0. */
+  readonly differsAt?: number
+  /** The id of the row that holds it. */
+  readonly row?: string
+  /** What is around the place on both sides, or both answers in short. */
+  readonly around?: Excerpt
   readonly reason?: string
+  /** Earlier ones of the same caller and kind of request, with the same values at the same place. Newest first. */
+  readonly equal?: readonly EqualExample[]
 }

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Comparison } from '../../src/diff/records/record.ts'
 import type { ExampleReport } from '../../src/report/difference.ts'
 import { createExamples } from '../../src/report/examples.ts'
 import { pageOf } from '../../src/report/page/html-page.ts'
@@ -57,6 +58,50 @@ describe('a report', () => {
     expect((await reportOf(clean)).ready).toBe(true)
     expect((await reportOf([...clean, traffic('a', 'iam.groups.list', 1)])).ready).toBe(false)
     expect((await reportOf(clean, { target: 0.0001 })).ready).toBe(false)
+  })
+
+  it('shows equal examples of one caller once, with the times of all', async () => {
+    const around = { at: '/items/3', path: ['catalog_tier'], v1: { catalog_tier: 'APPLICATION' }, v2: { catalog_tier: 'BASE' } }
+    const example = { ...TIER, row: 'r', around } as const
+    const mismatch = (nth: number, members: Partial<Comparison> = {}) =>
+      comparison(nth, {
+        outcome: 'mismatch',
+        at: new Date(START + nth * HOUR).toISOString(),
+        caller: 'one',
+        request: { method: 'GET', url: `/registry/v1/repos?limit=${nth}` },
+        ...shows(example),
+        ...members,
+      })
+    const report = await reportOf([
+      mismatch(1),
+      mismatch(2, { mode: 'diff-v2' }),
+      mismatch(3, { caller: 'two' }),
+      mismatch(4, shows({ ...example, v2: 'OTHER' })),
+      mismatch(5),
+    ])
+    const { examples } = operation(report).differences[0]!
+    expect(examples.map(({ id, equal }) => [id, equal?.map((one) => one.id)])).toEqual([
+      ['c5', ['c2', 'c1']],
+      ['c4', undefined],
+      ['c3', undefined],
+    ])
+    expect(examples[0]).toMatchObject({ request: { url: '/registry/v1/repos?limit=5' }, row: 'r', around })
+    expect(examples[0]?.equal?.[0]).toEqual({
+      id: 'c2',
+      at: START + 2 * HOUR,
+      mode: 'diff-v2',
+      request: { method: 'GET', url: '/registry/v1/repos?limit=2' },
+      v1Side: { status: 200, ms: 12 },
+      v2Side: { status: 200, ms: 20 },
+    })
+  })
+
+  it('shows both answers of a request that v2 failed', async () => {
+    const answers = { at: '', v1: { items: [] }, v2: { code: 14, message: 'text-4-0123abcd' } }
+    const report = await reportOf([
+      comparison(1, { outcome: 'error', reason: 'v2 answered HTTP 503', v2: { status: 503, code: 14 }, answers }),
+    ])
+    expect(operation(report).differences[0]?.examples).toMatchObject([{ around: answers, v2Side: { status: 503 } }])
   })
 
   it('counts thousands of identical requests once', async () => {
@@ -157,12 +202,16 @@ describe('bounds', () => {
 
   it('a frequent difference removes no rare one', () => {
     const examples = createExamples(100)
-    const example = (id: number) => ({ id: String(id) }) as ExampleReport
+    const example = (id: number, v1: unknown = id) => ({ id: String(id), at: id, v1, v2Side: { status: 200 } }) as ExampleReport
     examples.add('rare', example(0))
     for (let nth = 1; nth < 1_000; nth++) examples.add('frequent', example(nth))
     expect(examples.of('rare')).toHaveLength(1)
     expect(examples.of('frequent')).toHaveLength(99)
     expect(examples.of('frequent')[0]?.id).toBe('999')
+    for (let nth = 1_000; nth < 2_000; nth++) examples.add('frequent', example(nth, 'the same'))
+    expect(examples.of('rare')).toHaveLength(1)
+    expect(examples.of('frequent')).toMatchObject([{ id: '1999', equal: expect.any(Array) }])
+    expect(examples.of('frequent')[0]?.equal?.map(({ id }) => id)).toEqual(Array.from({ length: 98 }, (_, nth) => String(1_998 - nth)))
   })
 })
 

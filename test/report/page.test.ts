@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PageAssets } from '../../src/report/page/assets.ts'
 import type { Report } from '../../src/report/report.ts'
 import { builtAssets, hasChromium, open, openBrowser, openFile } from './browser.ts'
+import { EXAMPLES, FAILED, repeated } from './difference-entries.ts'
 import { comparison, shows, week } from './entries.ts'
 import { proxy, reportOf } from './given.ts'
 
@@ -46,8 +48,8 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     await page.getByRole('link', { name: 'registry.repos.list' }).click()
     await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
     await heading(page, 'value: /items/*/catalog_tier').waitFor()
-    expect(await page.getByRole('region', { name: 'v1 answered' }).textContent()).toContain('"APPLICATION"')
-    expect(await page.getByRole('region', { name: 'v2 answered' }).textContent()).toContain('"BASE"')
+    expect(await page.locator('td.is-v1.is-place').textContent()).toContain('"APPLICATION"')
+    expect(await page.locator('td.is-v2.is-place').textContent()).toContain('"BASE"')
     const second = page.getByRole('option').nth(1)
     await second.click()
     expect(await second.getAttribute('aria-selected')).toBe('true')
@@ -60,14 +62,13 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect(said).toEqual([])
   })
 
-  it.each(['by its clipboard', 'by a selection'])('copies a text %s, and says so', async (way) => {
-    const { page } = await openFile(browser, await reportOf(week(2_000)), assets, { permissions: ['clipboard-read', 'clipboard-write'] })
-    if (way === 'by a selection') await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('no TLS'))`)
-    await page.getByRole('link', { name: 'registry.repos.list' }).click()
-    await page.getByRole('link', { name: '/items/*/catalog_tier' }).click()
+  it('copies a text where the browser gives no clipboard, and says so', async () => {
+    const { page } = await openFile(browser, await reportOf(repeated(1)), assets, { permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('no TLS'))`)
+    await page.evaluate(`location.hash = ${JSON.stringify(differenceAt('registry.repos.list', 'unexplained value /items/*/catalog_tier'))}`)
     await page.getByRole('button', { name: 'Copy the command that prints the test' }).press('Enter')
     await page.getByRole('status').filter({ hasText: 'Copied: the command that prints the test' }).waitFor({ state: 'attached' })
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^crosswalk case c\d+$/)
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('crosswalk case c0')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('BUTTON')
   })
 
@@ -129,6 +130,46 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
       return (performance.now() - started) / 60
     })()`)
     expect(milliseconds).toBeLessThan(100)
+  })
+
+  it('marks a difference in the JSON around it, with its request, its row and equal ones', async () => {
+    const { page, said } = await openFile(browser, await reportOf(repeated(9)), assets, {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    await page.evaluate(`location.hash = ${JSON.stringify(differenceAt('registry.repos.list', 'unexplained value /items/*/catalog_tier'))}`)
+    await page.getByText('v1 has "APPLICATION", v2 has "BASE".').waitFor()
+    expect(await page.getByRole('option').allTextContents()).toEqual([expect.stringMatching(/^9 × 2026-03-01 08:00–16:00 by one-caller/)])
+    const cells = page.getByRole('table', { name: 'JSON of /items/3 on both sides' }).getByRole('cell')
+    expect(await cells.filter({ hasText: 'catalog_tier' }).allTextContents()).toEqual([
+      '−differs: "catalog_tier": "APPLICATION"',
+      '+differs: "catalog_tier": "BASE"',
+    ])
+    expect(await cells.filter({ hasText: 'bundles' }).first().textContent()).toBe('~differs too: "bundles": ["application"]')
+    await page.getByRole('button', { name: 'Copy the v1 URL' }).press('Enter')
+    await page.getByRole('status').filter({ hasText: 'Copied: the v1 URL' }).waitFor({ state: 'attached' })
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^\/registry\/v1\/repos\?uidp\.children_of=[0-9a-f]{40}&limit=9$/)
+    await page.getByText('9 equal comparisons of this caller').click()
+    expect(await page.locator('.equal li').count()).toBe(9)
+    expect(said).toEqual([])
+  })
+
+  it('shows every kind of difference on a phone too, without a finding of axe', async () => {
+    const { page } = await openFile(browser, await reportOf([...repeated(2), FAILED]), assets)
+    await page.evaluate(axe.source)
+    const places = EXAMPLES.map(({ kind, where }) => differenceAt('registry.repos.list', `unexplained ${kind} ${where}`))
+    for (const [nth, place] of [...places, differenceAt('iam.roles.list', `failed error ${FAILED.reason}`)].entries()) {
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
+      await page.locator('.said').waitFor()
+      const [width, colorScheme] = nth % 2 === 0 ? ([390, 'dark'] as const) : ([1440, 'light'] as const)
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      const equal = page.locator('.aligned .is-same td.is-v2').first()
+      if (nth < 2) expect(await equal.isVisible()).toBe(width === 1440)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      expect(
+        await page.evaluate(`axe.run('main').then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`),
+      ).toEqual([])
+    }
   })
 
   it.each(['light', 'dark'] as const)('is readable in %s colours, everywhere', async (colorScheme) => {
@@ -222,12 +263,16 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     )
     await page.getByRole('link', { name: 'registry.repos.list' }).click()
     await page.locator('table.differences a').click()
-    await page.getByRole('region', { name: 'v2 answered' }).waitFor()
+    await page.getByRole('table', { name: / on both sides$/ }).waitFor()
     expect(await page.locator('main img').count()).toBe(0)
     expect(await page.title()).toContain('<img src=x')
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 })
+
+function differenceAt(operation: string, difference: string): string {
+  return `#/operation/${operation}/${encodeURIComponent(difference)}`
+}
 
 const PLACES = [
   { route: '#/operations', name: 'Operations' },

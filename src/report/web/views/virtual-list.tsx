@@ -9,13 +9,12 @@ interface Props<T> {
   readonly row: (item: T, index: number) => ComponentChildren
   /** Height of one row in rem. */
   readonly rem: number
+  /** Rows that are visible at once. Default: 9. */
+  readonly most?: number
 }
 
 /** Rows beyond the visible ones that are drawn, so that scrolling shows no gaps. */
 const SPARE = 6
-
-/** Rows that are visible at once. */
-const SHOWN = 9
 
 /** Rows that a page key moves. */
 const PAGE = 8
@@ -23,7 +22,7 @@ const PAGE = 8
 /**
  * A list of any length that draws only its visible rows. It is a listbox: the arrow keys, Home, End and the page keys move the selection.
  */
-export function VirtualList<T>({ items, label, selected, onSelect, row, rem }: Props<T>) {
+export function VirtualList<T>({ items, label, selected, onSelect, row, rem, most = 9 }: Props<T>) {
   const id = useId()
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -48,7 +47,7 @@ export function VirtualList<T>({ items, label, selected, onSelect, row, rem }: P
     <div
       ref={box}
       class="virtual-list"
-      style={{ height: `${Math.min(items.length, SHOWN) * px + 2}px` }}
+      style={{ height: `${Math.min(items.length, most) * px + 2}px` }}
       role="listbox"
       tabIndex={0}
       aria-label={label}

@@ -19,7 +19,7 @@ const ABOUT: Readonly<Record<Group, string>> = {
   v2: 'How Crosswalk writes to v2.',
   registry: 'What registry lists contain.',
   emulated: 'Reads of the kind *emulated* ([what only v1 answers](migration.md#what-only-v1-answers)).',
-  modes: 'Which side answers ([modes](migration.md#modes)).',
+  modes: 'Which side answers ([modes](migration.md#modes), [rollouts](migration.md#rollouts)).',
   fallback: 'v1 as the net below v2.',
   circuit: 'How an open circuit closes ([circuits](migration.md#circuits)).',
   diff: 'Comparisons of v1 and v2 ([how they work](migration.md#how-comparison-works)).',

@@ -97,7 +97,8 @@ export function clientOf(caller: string, { subject, operations }: KnownClient, u
 }
 
 function useIn(operation: string, { calls, firstSeen, lastSeen, mismatches, modes, kept }: Tally): OperationUse {
-  const [requests, others, differences] = [kept.kinds(), kept.otherSamples(), kept.differences()]
+  const requests = kept.kinds.toSorted((a, b) => b.samples - a.samples)
+  const differences = kept.places.toSorted((a, b) => b.count - a.count)
   return {
     operation,
     calls,
@@ -106,7 +107,7 @@ function useIn(operation: string, { calls, firstSeen, lastSeen, mismatches, mode
     modes: [...modes].sort(),
     mismatches,
     ...(requests.length > 0 && { requests }),
-    ...(others > 0 && { otherRequests: others }),
+    ...(kept.otherSamples > 0 && { otherRequests: kept.otherSamples }),
     ...(differences.length > 0 && { differences }),
   }
 }

@@ -2,7 +2,7 @@ import type { Operation } from '../../tables/operations/operation.ts'
 import { isDifference } from '../evidence/observation.ts'
 import type { Caller, Comparison } from '../records/record.ts'
 import { type Client, clientOf, type KnownClient, type Tally } from './client.ts'
-import { createKeptUses, type KeptUse } from './kept-uses.ts'
+import { createKeptUses, emptyUse } from './kept-uses.ts'
 import type { RequestKind } from './request-kind.ts'
 import { createUseOf } from './uses.ts'
 
@@ -47,7 +47,7 @@ const EVERY = 100
 
 export function createInventory(operations: readonly Operation[], limit: number = CLIENTS): Inventory {
   const useOf = createUseOf(operations)
-  const newKept = createKeptUses()
+  const keptUses = createKeptUses()
   const clients = new Map<string, KnownClient>()
   const traffic = new Map<string, number>()
   const strangers = new Map<string, number>()
@@ -55,7 +55,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
   const tallyOf = (caller: string, operation: string, subject?: string) => {
     const client = clients.get(caller) ?? (clients.size < limit ? newClient(clients, caller) : undefined)
     if (client && subject !== undefined) client.subject = subject
-    return client && (client.operations.get(operation) ?? newTally(client, operation, newKept()))
+    return client && (client.operations.get(operation) ?? newTally(client, operation))
   }
   return {
     use({ caller, subject }, { operation, mode, calls, at }) {
@@ -75,7 +75,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
     look(caller, operation, kind, samples) {
       const tally = tallyOf(caller, operation)
       if (samples !== undefined && tally) tally.samples += samples
-      tally?.kept.addKind(kind, samples ?? 1)
+      if (tally) keptUses.addKind(tally.kept, kind, samples ?? 1)
     },
     stranger: (operation) => void strangers.set(operation, (strangers.get(operation) ?? 0) + 1),
     compared(comparison) {
@@ -83,7 +83,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
       if (!isMismatch && comparison.outcome !== 'expected') return
       const tally = tallyOf(comparison.caller, comparison.operation)
       if (isMismatch && tally) tally.mismatches += 1
-      tally?.kept.addDifferences(comparison)
+      if (tally) keptUses.addDifferences(tally.kept, comparison)
     },
     clients: () => [...clients].flatMap(([caller, known]) => clientOf(caller, known, useOf) ?? []).sort((a, b) => b.calls - a.calls),
     traffic: () => traffic,
@@ -104,8 +104,16 @@ function isSample(tally: Tally): boolean {
   return true
 }
 
-function newTally({ operations }: KnownClient, operation: string, kept: KeptUse): Tally {
-  const tally: Tally = { calls: 0, firstSeen: Number.POSITIVE_INFINITY, lastSeen: 0, mismatches: 0, modes: new Set(), samples: 0, kept }
+function newTally({ operations }: KnownClient, operation: string): Tally {
+  const tally: Tally = {
+    calls: 0,
+    firstSeen: Number.POSITIVE_INFINITY,
+    lastSeen: 0,
+    mismatches: 0,
+    modes: new Set(),
+    samples: 0,
+    kept: emptyUse(),
+  }
   operations.set(operation, tally)
   return tally
 }

@@ -87,10 +87,14 @@ function differenceBlocks({ differences, seen }: GuideSection): readonly Block[]
     return [place, ` (${kind}), seen ${count === 1 ? 'once' : `${count} times`}: `, known ?? 'not declared; the report shows examples']
   })
   return [
-    ...(declared.length === 0 ? [] : [heading('Differences to expect'), { kind: 'list', items: declared } as const]),
+    ...(declared.length === 0
+      ? []
+      : [heading('Differences to expect'), { kind: 'text', text: [DECLARED] } as const, { kind: 'list', items: declared } as const]),
     ...(places.length === 0 ? [] : [heading('Differences that were seen'), { kind: 'list', items: places } as const]),
   ]
 }
+
+const DECLARED = 'Crosswalk declares them. What they say of the proxy ends when the client calls v2 itself.'
 
 function heading(text: string): Block {
   return { kind: 'heading', level: 3, text: prose(text) }

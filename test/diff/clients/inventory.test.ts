@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { clientsCsv, clientsJson } from '../../../src/diff/clients/clients-report.ts'
 import { toCsv } from '../../../src/diff/clients/csv.ts'
 import { createInventory } from '../../../src/diff/clients/inventory.ts'
+import { createKeptUses, emptyUse } from '../../../src/diff/clients/kept-uses.ts'
 import { operations } from '../given.ts'
 
 const eolTags = operations.find(({ id }) => id === 'registry.eol_tags.list')
@@ -89,6 +90,17 @@ describe('the inventory', () => {
       lastSeen: '2026-01-02T03:04:05.000Z',
       operations: [{ lastSeen: '2026-01-02T03:04:05.000Z' }],
     })
+  })
+})
+
+describe('what is kept of all clients', () => {
+  it('has one bound', () => {
+    const uses = createKeptUses(2)
+    const [one, other] = [emptyUse(), emptyUse()]
+    for (const use of [one, other, one, other]) uses.addKind(use, { shape: 'a', path: [], query: [] }, 1)
+    uses.addKind(one, { shape: 'b', path: [], query: [] }, 3)
+    uses.addDifferences(other, { totals: [{ kind: 'value', where: '/a', count: 1 }] })
+    expect([one.kinds.length, one.otherSamples, other.kinds[0]?.samples, other.places]).toEqual([1, 3, 2, []])
   })
 })
 

@@ -22,7 +22,7 @@ import {
   v2Query,
 } from '../../src/tables/language.ts'
 
-const ecosystem = enumMap(
+export const ecosystem = enumMap(
   'Ecosystem',
   [
     ['UNKNOWN', 'ECOSYSTEM_UNSPECIFIED', 0],

@@ -20,7 +20,7 @@ import {
   uint,
 } from '../../src/tables/language.ts'
 
-const catalogTier = prefixed(
+export const catalogTier = prefixed(
   'CatalogTier',
   'CATALOG_TIER_',
   ['UNKNOWN', 'CATALOG_TIER_UNSPECIFIED'],

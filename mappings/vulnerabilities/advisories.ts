@@ -64,7 +64,7 @@ const orderBy = enumMap('OrderBy', [
   ['DELETED_AT_DESC', 'deleted_at desc', 10],
 ])
 
-const advisory = resource('advisory', {
+export const advisory = resource('advisory', {
   v2: '/vulnerabilities/v2/advisories',
   plural: 'advisories',
   fields: {
@@ -86,7 +86,7 @@ const advisory = resource('advisory', {
   },
 })
 
-const event = message('advisory event', advisoryEvent)
+export const event = message('advisory event', advisoryEvent)
 
 export const advisoryOperations: readonly Operation[] = [
   list('vulnerabilities.advisories.list', 'GET /vulnerabilities/v1/advisories', advisory, {

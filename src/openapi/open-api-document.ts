@@ -1,7 +1,9 @@
 import type { Dialect } from '../tables/language/names.ts'
-import type { Mapping, Operation } from '../tables/operations/operation.ts'
+import type { V1OnlyShape } from '../tables/language/shape.ts'
+import type { Mapping } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
 import { type Announced, announcedHeaders, headersIn } from './announced-headers.ts'
+import { type DescribedOperation, describedOperation } from './described-operation.ts'
 import { domainOf, operationObject } from './operations/operation-object.ts'
 import { pathsOf } from './operations/path-of.ts'
 import { type RefusalSettings, refusalResponses } from './operations/responses.ts'
@@ -32,6 +34,8 @@ interface Difference {
 /** What the tables in mappings/ hold. */
 export interface ContractTables {
   readonly mappings: readonly Mapping[]
+  /** What v1 takes and answers in operations that it alone serves, by their ids. */
+  readonly shapes: Readonly<Record<string, V1OnlyShape>>
   readonly differences: readonly Difference[]
   /** Returns the codes of an operation's differences. */
   readonly differencesOf: (operation: string) => readonly string[]
@@ -48,10 +52,10 @@ export interface DocumentSettings extends Announced, RefusalSettings {
 /**
  * Returns the v1 contract of the proxy. Equal tables and settings give equal bytes.
  *
- *     openApiDocument({ mappings, differences, differencesOf }, { dialect: 'published', server: 'http://127.0.0.1:8080', … })
+ *     openApiDocument({ mappings, shapes, differences, differencesOf }, { dialect: 'published', server: 'http://127.0.0.1:8080', … })
  */
 export function openApiDocument(tables: ContractTables, settings: DocumentSettings): OpenApiDocument {
-  const all = tables.mappings.flatMap(({ operations }) => operations)
+  const all = tables.mappings.flatMap(({ operations }) => operations.map((one) => describedOperation(one, tables.shapes[one.id])))
   const wanted = all.filter(({ id }) => settings.operations.length === 0 || settings.operations.some((pattern) => covers(pattern, id)))
   const { dialect, notFound } = settings
   const schemas = createSchemaComponents(all, dialect)
@@ -85,12 +89,12 @@ export function openApiDocument(tables: ContractTables, settings: DocumentSettin
 
 interface Placed {
   readonly path: string
-  readonly operation: Operation
+  readonly operation: DescribedOperation
   readonly object: JsonSchema
 }
 
 /** One tag for each domain, with the beginnings of its paths: `/events/v1 and /iam/v1`. */
-function tagsOf(operations: readonly Operation[]): OpenApiDocument['tags'] {
+function tagsOf(operations: readonly DescribedOperation[]): OpenApiDocument['tags'] {
   const prefixes = new Map<string, Set<string>>()
   for (const operation of operations) {
     const prefix = operation.template.split('/').slice(0, 3).join('/')
@@ -107,7 +111,10 @@ function pathItems(placed: readonly Placed[]): OpenApiDocument['paths'] {
 }
 
 /** The differences of these operations in words, once each. */
-function textsOf({ differences, differencesOf }: ContractTables, operations: readonly Operation[]): Readonly<Record<string, JsonSchema>> {
+function textsOf(
+  { differences, differencesOf }: ContractTables,
+  operations: readonly DescribedOperation[],
+): Readonly<Record<string, JsonSchema>> {
   const codes = new Set(operations.flatMap(({ id }) => differencesOf(id)))
   return Object.fromEntries(differences.filter(({ code }) => codes.has(code)).map(({ code, seen, because }) => [code, { seen, because }]))
 }

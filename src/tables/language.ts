@@ -57,6 +57,7 @@ export {
   withheld,
 } from './language/field.ts'
 export { type Message, message, type Resource, resource, uidOf } from './language/resource.ts'
+export { optionalShape, shape, type V1OnlyShape } from './language/shape.ts'
 
 // Operations: one row an endpoint.
 
@@ -69,7 +70,7 @@ export { type ReadWhole, wholeList } from './plan/whole-list.ts'
 
 // Parameters of a query.
 
-export { choiceParam, choicesParam, flagParam, negated, scope, textsParam, timeParam, v1OnlyFlag } from './language/param.ts'
+export { choiceParam, choicesParam, flagParam, intParam, negated, scope, textsParam, timeParam, v1OnlyFlag } from './language/param.ts'
 export { single, v2Query } from './language/query.ts'
 
 // Plans of several calls.

@@ -1,5 +1,6 @@
 import { differences, differencesOf } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { v1OnlyShapes } from '../../mappings/v1-only-shapes.ts'
 import { type DocumentSettings, type OpenApiDocument, openApiDocument } from '../../src/openapi/open-api-document.ts'
 import type { Dialect } from '../../src/tables/language/names.ts'
 
@@ -7,7 +8,7 @@ import type { Dialect } from '../../src/tables/language/names.ts'
 export function documentWith(settings: Partial<DocumentSettings>): OpenApiDocument {
   const nothing = { deprecation: undefined, sunset: undefined, successor: undefined }
   const defaults = { ...nothing, dialect: 'specification', server: 'http://127.0.0.1:8080', notFound: 'empty', operations: [] } as const
-  return openApiDocument({ mappings, differences, differencesOf }, { ...defaults, ...settings })
+  return openApiDocument({ mappings, shapes: v1OnlyShapes, differences, differencesOf }, { ...defaults, ...settings })
 }
 
 const documents = new Map<Dialect, OpenApiDocument>()

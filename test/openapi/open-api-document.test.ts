@@ -44,7 +44,9 @@ describe.each(DIALECTS)('the document of the %s dialect', (dialect) => {
 })
 
 describe('an operation of the document', () => {
-  const { paths, components } = documentWith({ operations: ['iam.groups.*', 'registry.eol_tags.list', 'registry.sbom.get', 'ping.*'] })
+  const { paths, components } = documentWith({
+    operations: ['iam.groups.*', 'registry.eol_tags.list', 'registry.sbom.get', 'apko.*', 'ping.*'],
+  })
 
   it('says how v2 serves it and what differs', () => {
     expect(paths['/registry/v1/eoltags']?.get).toMatchObject({
@@ -60,9 +62,22 @@ describe('an operation of the document', () => {
     expect(components['x-crosswalk-differences']).not.toHaveProperty('sink-needs-https')
   })
 
-  it('says what is not described if v1 alone has it', () => {
-    const get = paths['/registry/v1/repos/{repo_id}/digests/{digest}/sbom']?.get
-    expect(get).toMatchObject({ 'x-crosswalk-kind': 'v1-only', responses: { 501: { $ref: '#/components/responses/NotServed' } } })
+  it('says what v1 takes and answers where v1 alone serves it', () => {
+    expect(paths['/registry/v1/repos/{repo_id}/digests/{digest}/sbom']?.get).toMatchObject({
+      'x-crosswalk-kind': 'v1-only',
+      parameters: expect.arrayContaining([expect.objectContaining({ name: 'arch', in: 'query' })]),
+      responses: {
+        200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Sbom2' } } } },
+        501: { $ref: '#/components/responses/NotServed' },
+      },
+    })
+  })
+
+  it('says what is not described', () => {
+    expect(paths['/apko/v1/resolve/{repo_uidp}']?.post).toMatchObject({
+      description: expect.stringContaining('not described here'),
+      requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/V1OnlyRequest' } } } },
+    })
     expect(components.schemas.V1OnlyAnswer).toEqual({ description: expect.stringContaining('do not describe it') })
   })
 

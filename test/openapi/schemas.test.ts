@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { v1OnlyShapes } from '../../mappings/v1-only-shapes.ts'
 import { openApiDocument } from '../../src/openapi/open-api-document.ts'
 import {
   flag,
@@ -18,6 +19,7 @@ import { message, resource } from '../../src/tables/language/resource.ts'
 import { action } from '../../src/tables/operations/action.ts'
 import type { Operation } from '../../src/tables/operations/operation.ts'
 import { create, list } from '../../src/tables/operations/operations.ts'
+import { operations } from '../properties/messages.ts'
 import { documentWith } from './documents.ts'
 
 const thing = resource('large thing', {
@@ -38,11 +40,24 @@ const thing = resource('large thing', {
   },
 })
 
-const schemasOf = (dialect: 'specification' | 'published', ...operations: readonly Operation[]) => {
+const schemasOf = (dialect: 'specification' | 'published', ...own: readonly Operation[]) => {
   const settings = { deprecation: undefined, sunset: undefined, successor: undefined, notFound: 'empty', operations: [] } as const
-  const tables = { mappings: [{ domain: 'x', operations }], differences: [], differencesOf: () => [] }
+  const tables = { mappings: [{ domain: 'x', operations: own }], shapes: {}, differences: [], differencesOf: () => [] }
   return openApiDocument(tables, { ...settings, dialect, server: 'http://h' }).components.schemas
 }
+
+describe('the shapes of operations that v1 alone serves', () => {
+  const v1Only = operations.filter(({ kind }) => kind === 'v1-only').map(({ id }) => id)
+
+  it('name only such operations', () => {
+    expect(Object.keys(v1OnlyShapes).filter((id) => !v1Only.includes(id))).toEqual([])
+  })
+
+  it('name all of a domain with a published contract', () => {
+    const published = v1Only.filter((id) => /^(registry|vulnerabilities|libraries|auth)\./.test(id))
+    expect(published.filter((id) => !(id in v1OnlyShapes))).toEqual([])
+  })
+})
 
 describe('the schemas of a resource', () => {
   const read = list('x.things.list', 'GET /x/v1/things', thing, { envelope: message('things', { next_page_token: text('nextPageToken') }) })

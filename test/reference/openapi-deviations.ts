@@ -12,7 +12,6 @@ interface ContractParameter {
 }
 
 interface ContractOperation {
-  readonly 'x-crosswalk-kind'?: string
   readonly parameters?: readonly ContractParameter[]
   readonly requestBody?: Media
   readonly responses: Readonly<Record<string, Media>>
@@ -25,8 +24,7 @@ export interface ContractDocument {
 }
 
 /**
- * Returns a line for each place at which a document is not as a contract: `GET /iam/v1/groups ?name: missing`. Of operations that v1 alone
- * has, only the route and the path variables are compared.
+ * Returns a line for each place at which a document is not as a contract: `GET /iam/v1/groups ?name: missing`.
  */
 export function deviationsOf(document: ContractDocument, contract: ContractDocument): readonly string[] {
   const own = operationsOf(document)
@@ -37,8 +35,7 @@ export function deviationsOf(document: ContractDocument, contract: ContractDocum
       const other = theirs.get(route)
       if (!other) return [`${route}: extra`]
       const [mine, published] = [partsOf(document, operation), partsOf(contract, other)]
-      const isCompared = (place: string) => operation['x-crosswalk-kind'] !== 'v1-only' || place.startsWith('{')
-      const places = [...new Set([...mine.keys(), ...published.keys()])].filter(isCompared)
+      const places = [...new Set([...mine.keys(), ...published.keys()])]
       return places.flatMap((place) => lineOf(mine.get(place), published.get(place)).map((line) => `${route} ${place}: ${line}`))
     }),
   ]

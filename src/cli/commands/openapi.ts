@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { differences, differencesOf } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
+import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
 import { contractSettings, listeningUrl } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { openApiDocument } from '../../openapi/open-api-document.ts'
@@ -49,7 +50,7 @@ export const openapi: Command = {
 function documentOf(config: Config, flags: Flags) {
   const server = textOf(flags, 'server') ?? serverUrl(listeningUrl(config), 'localhost')
   const settings = { ...contractSettings(config), server, operations: textsOf(flags, 'operations') }
-  return openApiDocument({ mappings, differences, differencesOf }, settings)
+  return openApiDocument({ mappings, shapes: v1OnlyShapes, differences, differencesOf }, settings)
 }
 
 /** Returns a sentence about a flag that makes no sense. */

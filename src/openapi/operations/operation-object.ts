@@ -1,5 +1,5 @@
 import type { Dialect } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { DescribedOperation } from '../described-operation.ts'
 import type { JsonSchema } from '../schemas/json-schema.ts'
 import type { SchemaComponents } from '../schemas/schema-components.ts'
 import { descriptionOf, summaryOf } from './operation-text.ts'
@@ -18,7 +18,7 @@ export interface Shared extends RefusalSettings {
 }
 
 /** Returns the operation object of OpenAPI. Every v1 operation is deprecated: v2 succeeds v1. */
-export function operationObject(operation: Operation, path: OperationPath, shared: Shared): JsonSchema {
+export function operationObject(operation: DescribedOperation, path: OperationPath, shared: Shared): JsonSchema {
   const { id, kind, calls, because, takesNoToken } = operation
   const { schemas, dialect, headers } = shared
   const parameters = parametersOf(operation, path, schemas.choice, dialect)
@@ -43,19 +43,22 @@ export function operationObject(operation: Operation, path: OperationPath, share
 }
 
 /** The first word of an operation's id. */
-export function domainOf({ id }: Operation): string {
+export function domainOf({ id }: DescribedOperation): string {
   return id.split('.', 1)[0] ?? ''
 }
 
-function bodyOf({ kind, method, request, bodyIs }: Operation, { request: schemaOf, add }: SchemaComponents): JsonSchema | undefined {
+function bodyOf(
+  { kind, method, request, answer, bodyIs }: DescribedOperation,
+  { request: schemaOf, add }: SchemaComponents,
+): JsonSchema | undefined {
   if (request) return schemaOf(request, bodyIs)
-  if (kind !== 'v1-only' || method === 'GET' || method === 'DELETE') return undefined
+  if (kind !== 'v1-only' || answer || method === 'GET' || method === 'DELETE') return undefined
   return add('V1OnlyRequest', {
     description: 'What the v1 service takes. The tables of Crosswalk do not describe it: it is passed on unchanged.',
   })
 }
 
-function answerOf(operation: Operation, { answer, add }: SchemaComponents): JsonSchema {
+function answerOf(operation: DescribedOperation, { answer, add }: SchemaComponents): JsonSchema {
   if (operation.answer) return answer(operation)
   return add('V1OnlyAnswer', {
     description: 'What the v1 service answers. The tables of Crosswalk do not describe it: it is passed on unchanged.',

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../tables/language/names.ts'
 import { ORDER_PARAMETER } from '../../tables/language/order.ts'
 import { asParam, type Param } from '../../tables/language/param.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { DescribedOperation } from '../described-operation.ts'
 import type { JsonSchema } from '../schemas/json-schema.ts'
 import type { SchemaComponents } from '../schemas/schema-components.ts'
 import { PARAMETER_TEXTS, WHOLE_NUMBERS } from './parameter-texts.ts'
@@ -15,7 +15,7 @@ export interface Parameter extends JsonSchema {
 
 /** Returns the parameters of an operation in the order of its path, its table and the window of its rows. */
 export function parametersOf(
-  operation: Operation,
+  operation: DescribedOperation,
   { variables }: OperationPath,
   choice: SchemaComponents['choice'],
   dialect: Dialect,
@@ -42,7 +42,7 @@ export function parametersOf(
 }
 
 /** OpenAPI has no path variable with slashes: the description says how they are sent (facts §12.2). */
-function pathParameter({ name, own, spansSlashes }: PathVariable, { root }: Operation): Parameter {
+function pathParameter({ name, own, spansSlashes }: PathVariable, { root }: DescribedOperation): Parameter {
   const sentences = [
     ...(spansSlashes ? ['The value may contain slashes. A slash may be sent as it is or as %2F.'] : []),
     ...(root ? ['It may be empty: what is created then has no parent.'] : []),

@@ -1,5 +1,5 @@
 import { camelCase, type Dialect } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { DescribedOperation } from '../described-operation.ts'
 
 /** A variable of a path: its name in the document and in the tables, and whether its value may hold slashes. */
 export interface PathVariable {
@@ -21,7 +21,7 @@ const VARIABLE = /\{([^}=]+)(=\*\*)?\}/g
  * Returns the path of each operation. OpenAPI takes paths that differ in the names of their variables alone for one path. A variable there
  * has the name that most of its operations give it, and of equally frequent names the first in the alphabet (facts §1).
  */
-export function pathsOf(operations: readonly Operation[], dialect: Dialect): ReadonlyMap<Operation, OperationPath> {
+export function pathsOf(operations: readonly DescribedOperation[], dialect: Dialect): ReadonlyMap<DescribedOperation, OperationPath> {
   const names = commonNames(operations)
   return new Map(
     operations.map((operation) => {
@@ -43,15 +43,15 @@ export function spelled(name: string, dialect: Dialect): string {
   return dialect === 'published' ? camelCase(name) : name
 }
 
-function variablesIn({ template }: Operation) {
+function variablesIn({ template }: DescribedOperation) {
   return [...template.matchAll(VARIABLE)].map(([, own = '', stars]) => ({ own, spansSlashes: stars !== undefined }))
 }
 
-function shapeOf({ template }: Operation): string {
+function shapeOf({ template }: DescribedOperation): string {
   return template.replace(VARIABLE, '{}')
 }
 
-function commonNames(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
+function commonNames(operations: readonly DescribedOperation[]): ReadonlyMap<string, readonly string[]> {
   const alike = new Map<string, (readonly string[])[]>()
   for (const operation of operations) {
     const shape = shapeOf(operation)

@@ -1,5 +1,5 @@
 import { CODES, type CodeName } from '../../errors/codes.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { DescribedOperation } from '../described-operation.ts'
 import { componentName } from '../schemas/component-name.ts'
 import { type JsonSchema, refTo } from '../schemas/json-schema.ts'
 import type { SchemaComponents } from '../schemas/schema-components.ts'
@@ -26,12 +26,16 @@ const REFUSALS: Readonly<Record<number, string>> = {
 }
 
 /** Returns the answers of an operation by status. */
-export function responsesOf(operation: Operation, success: JsonSchema, settings: RefusalSettings): Readonly<Record<string, JsonSchema>> {
+export function responsesOf(
+  operation: DescribedOperation,
+  success: JsonSchema,
+  settings: RefusalSettings,
+): Readonly<Record<string, JsonSchema>> {
   const refusals = statusesOf(operation, settings).map((status) => [status, refTo('responses', componentName(REFUSALS[status] ?? ''))])
   return { '200': success, ...Object.fromEntries(refusals), default: refTo('responses', 'Refused') }
 }
 
-function statusesOf({ kind, method, missing, rows, takesNoToken }: Operation, { notFound }: RefusalSettings): readonly number[] {
+function statusesOf({ kind, method, missing, rows, takesNoToken }: DescribedOperation, { notFound }: RefusalSettings): readonly number[] {
   const isV1Only = kind === 'v1-only'
   // A list can be broken off because v2 began it anew (facts §10.3).
   const mayConflict = method !== 'GET' || rows || kind === 'emulated'

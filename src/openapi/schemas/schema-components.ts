@@ -2,9 +2,8 @@ import { isShownIn } from '../../tables/compile/show.ts'
 import type { EnumMap } from '../../tables/language/enums.ts'
 import { type Fields, objects } from '../../tables/language/field.ts'
 import type { Dialect } from '../../tables/language/names.ts'
-import type { Message } from '../../tables/language/resource.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
+import type { DescribedMessage, DescribedOperation } from '../described-operation.ts'
 import { componentName } from './component-name.ts'
 import { type JsonSchema, refTo } from './json-schema.ts'
 import { type Direction, objectSchema } from './object-schema.ts'
@@ -13,9 +12,9 @@ import { enumSchema, typeSchema } from './type-schema.ts'
 /** The schemas of a document. Each function adds what it returns a reference to. */
 export interface SchemaComponents {
   /** Of the body of a request: the message, or the one member of it that is the whole body. */
-  readonly request: (message: Message, member?: string) => JsonSchema
+  readonly request: (message: DescribedMessage, member?: string) => JsonSchema
   /** Of a successful answer. */
-  readonly answer: (operation: Pick<Operation, 'answer' | 'rows' | 'envelope'>) => JsonSchema
+  readonly answer: (operation: Pick<DescribedOperation, 'answer' | 'rows' | 'envelope'>) => JsonSchema
   readonly choice: (of: EnumMap) => JsonSchema
   /** Adds a schema that no table has. */
   readonly add: (name: string, schema: JsonSchema) => JsonSchema
@@ -27,7 +26,7 @@ export interface SchemaComponents {
  * Collects the schemas of messages, objects and enums, each once by its name. An object that is no message is named after its place:
  * `IdentityClaimMatch`. Throws if two different schemas have one name.
  */
-export function createSchemaComponents(operations: readonly Operation[], dialect: Dialect): SchemaComponents {
+export function createSchemaComponents(operations: readonly DescribedOperation[], dialect: Dialect): SchemaComponents {
   const schemas = new Map<string, JsonSchema>()
   const messages = messagesBy(operations, dialect)
   const add = (name: string, schema: JsonSchema) => {
@@ -39,11 +38,11 @@ export function createSchemaComponents(operations: readonly Operation[], dialect
   const choice = (of: EnumMap) => add(componentName(of.name), enumSchema(of))
   const inside = (name: string) => (member: string, direction: Direction) => ({
     choice,
-    object: (below: Fields) => {
+    object(below: Fields, own?: string) {
       const message = direction === 'answer' ? messages.get(below) : undefined
-      return message
-        ? shown(message)
-        : object(componentName(direction === 'answer' ? name.replace(/Request$/, '') : name, member), below, direction)
+      if (message) return shown(message)
+      if (own !== undefined) return object(direction === 'answer' ? componentName(own) : requestName(own), below, direction)
+      return object(componentName(direction === 'answer' ? name.replace(/Request$/, '') : name, member), below, direction)
     },
   })
   const made = new Map<string, Fields>()
@@ -52,22 +51,32 @@ export function createSchemaComponents(operations: readonly Operation[], dialect
     made.set(name, fields)
     return add(name, objectSchema(fields, direction, dialect, inside(name)))
   }
-  const shown = (message: Message) => object(componentName(message.name), message.shown, 'answer')
+  const shown = (message: DescribedMessage) => object(componentName(message.name), membersOf(message), 'answer')
   return {
-    request({ name, shown: fields }, member) {
-      const wanted = requestName(name)
+    request(message, member) {
+      const wanted = requestName(message.name)
+      const fields = membersOf(message)
       const whole = member === undefined ? undefined : fields[member]
       return whole && member ? typeSchema(whole.type, inside(wanted)(member, 'request')) : object(wanted, fields, 'request')
     },
     answer({ answer, rows, envelope }) {
       if (!answer) throw new Error('an operation without an answer has no schema')
       if (!rows) return shown(answer)
-      return object(`${componentName(answer.name)}List`, { [ROWS]: objects(ROWS, answer.shown), ...envelope?.shown }, 'answer')
+      return object(
+        `${componentName(answer.name)}List`,
+        { [ROWS]: objects(ROWS, membersOf(answer)), ...(envelope && membersOf(envelope)) },
+        'answer',
+      )
     },
     choice,
     add,
     all: () => Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
   }
+}
+
+/** The members of a message, with those that the service adds. */
+function membersOf({ fields, shown = fields }: DescribedMessage): Fields {
+  return shown
 }
 
 function requestName(name: string): string {
@@ -76,12 +85,12 @@ function requestName(name: string): string {
 }
 
 /** The messages that an object shows as a whole: by their members, and by those without stamps where this dialect has none. */
-function messagesBy(operations: readonly Operation[], dialect: Dialect): ReadonlyMap<Fields, Message> {
-  const messages = new Map<Fields, Message>()
+function messagesBy(operations: readonly DescribedOperation[], dialect: Dialect): ReadonlyMap<Fields, DescribedMessage> {
+  const messages = new Map<Fields, DescribedMessage>()
   for (const { answer } of operations) {
     if (!answer) continue
-    messages.set(answer.shown, answer)
-    const isWhole = Object.entries(answer.shown).every(([name, field]) => name in answer.fields || !isShownIn(dialect, field))
+    messages.set(membersOf(answer), answer)
+    const isWhole = Object.entries(membersOf(answer)).every(([name, field]) => name in answer.fields || !isShownIn(dialect, field))
     if (isWhole) messages.set(answer.fields, answer)
   }
   return messages

@@ -1,13 +1,14 @@
 import type { EnumMap } from '../../tables/language/enums.ts'
 import type { Fields, FieldType } from '../../tables/language/field.ts'
+import { ANY_VALUE } from '../../tables/language/shape.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** Where schemas inside of a schema stand. */
 export interface Inner {
   /** Returns the reference to an enum. */
   readonly choice: (of: EnumMap) => JsonSchema
-  /** Returns the reference to an object. */
-  readonly object: (fields: Fields) => JsonSchema
+  /** Returns the reference to an object, by the name of its message if it has one. */
+  readonly object: (fields: Fields, name?: string) => JsonSchema
 }
 
 const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
@@ -33,7 +34,7 @@ export function typeSchema(type: FieldType, inner: Inner): JsonSchema {
     case 'choice':
       return inner.choice(type.of)
     case 'object':
-      return inner.object(type.fields)
+      return type.fields === ANY_VALUE ? {} : inner.object(type.fields, type.name)
     case 'list':
       return { type: 'array', items: typeSchema(type.of, inner) }
     case 'map':

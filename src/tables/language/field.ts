@@ -7,7 +7,12 @@ export type FieldType =
   | { readonly kind: 'text' | 'flag' | 'long' | 'time' | 'duration' | 'bytes' }
   | { readonly kind: 'int'; readonly unsigned?: true }
   | { readonly kind: 'choice'; readonly of: EnumMap; readonly dropUnknown?: boolean }
-  | { readonly kind: 'object'; readonly fields: Fields }
+  | {
+      readonly kind: 'object'
+      readonly fields: Fields
+      /** The name of the message, where it is described alone (`shape`). */
+      readonly name?: string
+    }
   | { readonly kind: 'list' | 'map'; readonly of: FieldType }
 
 /** The place of the value in the v2 form: a dotted path, the parent part of a uid, or the first of several that is set. */

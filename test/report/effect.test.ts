@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ModeRules } from '../../src/modes/choose/rules.ts'
 import { createSelect } from '../../src/modes/choose/select.ts'
-import type { InForce } from '../../src/report/in-force.ts'
 import { effectOn, forMost } from '../../src/report/next-step/effect.ts'
+import { inForce } from './in-force-of.ts'
 
 const rules: ModeRules = {
   default: 'diff-v2',
@@ -14,11 +14,7 @@ const rules: ModeRules = {
   testers: [],
 }
 
-const inForce = (members: Partial<InForce> = {}): InForce => ({
-  ...{ rules, version: 1, tag: 'a-1', by: { source: 'start' }, at: 0, startedAt: 0 },
-  ...{ rollouts: [], circuits: {}, v1First: ['registry.eol.get'], hasV1: true },
-  ...members,
-})
+const GIVEN = { rules, v1First: ['registry.eol.get'] }
 
 describe('what is in force for an operation', () => {
   it.each(['iam.groups.list', 'iam.groups.get', 'iam.roles.get', 'registry.repos.list', 'registry.repos.get', 'registry.eol.get'])(
@@ -26,7 +22,7 @@ describe('what is in force for an operation', () => {
     (operation) => {
       const select = createSelect(rules)
       for (const circuit of ['closed', 'open'] as const) {
-        const now = inForce(circuit === 'open' ? { circuits: { [operation]: 'errors' } } : {})
+        const now = inForce({ ...GIVEN, ...(circuit === 'open' && { circuits: { [operation]: 'errors' } }) })
         const isV1First = now.v1First.includes(operation)
         for (const caller of ['00000000', 'ffffffff', 'ab000000', 'cd']) {
           const effect = effectOn(operation, now)
@@ -42,6 +38,6 @@ describe('what is in force for an operation', () => {
   )
 
   it('is v2 without a v1 service', () => {
-    expect(effectOn('iam.groups.list', inForce({ hasV1: false })).rules).toEqual([{ allClients: true, mode: 'v2' }])
+    expect(effectOn('iam.groups.list', inForce({ ...GIVEN, hasV1: false })).rules).toEqual([{ allClients: true, mode: 'v2' }])
   })
 })

@@ -9,11 +9,12 @@ import { Crumbs, Navigation } from './navigation.tsx'
 import { HandsContext } from './now/hands.ts'
 import { Strip } from './now/strip.tsx'
 import { parseRoute, type Route } from './route.ts'
-import { Clients } from './views/clients.tsx'
+import { Dotted } from './tables/dotted.tsx'
+import { Clients } from './views/clients/clients.tsx'
 import { Declared } from './views/declared.tsx'
 import { OperationView } from './views/operation.tsx'
 import { Operations } from './views/operations.tsx'
-import { TimelineView } from './views/timeline.tsx'
+import { TimelineView } from './views/timeline/timeline.tsx'
 import { placeOf } from './words.ts'
 
 interface Props {
@@ -59,7 +60,7 @@ export function App({ report, live }: Props) {
       <main id="main">
         <Crumbs route={route} />
         <h1 ref={heading} tabIndex={-1}>
-          {title}
+          <Dotted name={title} />
         </h1>
         <View route={route} report={report} />
       </main>

@@ -30,14 +30,14 @@ export function BoundChart({ operation, report, notes }: Props) {
   const point = cursor.at === undefined ? undefined : trend[cursor.at]
   const caption = (
     <>
-      Bound of wrong answers over time <span class="key line-bound">95 % bound</span> <span class="key line-rate">share seen</span>{' '}
+      Share of wrong answers over time <span class="key line-bound">95 % bound</span> <span class="key line-rate">share seen</span>{' '}
       <span class="key line-target">target {percent(report.target)}</span>
     </>
   )
   return (
     <Chart
       caption={caption}
-      label={`Bound over time, ${percent(bound)} at the end, target ${percent(report.target)}`}
+      label={`Share of wrong answers over time: bound ${percent(bound)} at the end, target ${percent(report.target)}`}
       height={HEIGHT}
       cursor={cursor}
       places={(width) => trend.map((one) => end(width, one))}

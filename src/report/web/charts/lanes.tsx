@@ -1,5 +1,6 @@
 import type { Report } from '../../report.ts'
 import { count, duration, time } from '../format.ts'
+import { Bands } from './bands.tsx'
 import { Chart } from './chart.tsx'
 import { useCursor } from './cursor.ts'
 import { Markers, type NumberedNote } from './markers.tsx'
@@ -43,7 +44,7 @@ export function Lanes({ caption, lanes, report, notes }: Props) {
     <Chart
       caption={
         <>
-          {caption} <span class="quiet">one bar = {duration(stepMs)}, each lane has its own scale</span>
+          {caption} <span class="quiet">one bar = {duration(stepMs)}; each lane has its own height, stated at its right</span>
         </>
       }
       label={`${caption}: ${lanes.map((lane) => `${lane.name} ${count(totalOf(lane))}`).join(', ')}`}
@@ -55,6 +56,7 @@ export function Lanes({ caption, lanes, report, notes }: Props) {
     >
       {(width) => (
         <>
+          <Bands notes={notes} x={x(width)} left={EDGE.left} right={width - EDGE.right} top={EDGE.top} bottom={base} />
           <Markers notes={notes} x={x(width)} top={EDGE.top} bottom={base} />
           {lanes.map((lane, nth) => (
             <Bars key={lane.name} lane={lane} top={EDGE.top + nth * LANE} x={x(width)} bar={bar(width)} right={width - EDGE.right} />
@@ -93,6 +95,9 @@ function Bars({ lane, top, x, bar, right }: BarsProps) {
     <g class={`lane is-${lane.tone}`}>
       <text x={EDGE.left} y={top + 14}>
         <tspan class="name">{lane.name}</tspan> {count(totalOf(lane))}
+      </text>
+      <text x={right} y={top + 14} text-anchor="end">
+        highest {count(most)}
       </text>
       <line class="base" x1={EDGE.left} x2={right} y1={base} y2={base} />
       {[...lane.counts].map(([at, value]) => (

@@ -6,8 +6,8 @@ import type { Lane } from './lanes.tsx'
 const LANES: readonly { readonly name: string; readonly tone: string; readonly of: readonly ComparisonOutcome[] }[] = [
   { name: 'Equal', tone: 'match', of: ['match'] },
   { name: 'Declared or noise', tone: 'declared', of: ['expected', 'noise'] },
-  { name: 'Wrong: mismatches, transient differences and errors', tone: 'unexplained', of: ['mismatch', 'transient', 'error'] },
-  { name: 'Not counted: races and open questions', tone: 'race', of: ['race', 'inconclusive'] },
+  { name: 'Wrong', tone: 'unexplained', of: ['mismatch', 'transient', 'error'] },
+  { name: 'Not counted', tone: 'race', of: ['race', 'inconclusive'] },
 ]
 
 export function outcomeLanes(steps: readonly TimeStep[]): readonly Lane[] {

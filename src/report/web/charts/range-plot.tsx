@@ -8,14 +8,19 @@ const MIDDLE = HEIGHT / 2
 const WIDTH = 300
 const x = (share: number) => Math.round((6 + shareAt(share) * (WIDTH - 12)) * 10) / 10
 
+/** False if no evidence is possible. */
+export function isComparable({ standing }: OperationReport): boolean {
+  return standing !== 'v1-only' && standing !== 'unverifiable'
+}
+
 /**
  * Draws the range from an operation's share of wrong answers to its 95 % bound (the dot), on a logarithmic axis that all rows share.
  * The dashed line is the target. A hollow dot is the bound in the older report.
  */
 export function RangePlot({ operation, target }: { readonly operation: OperationReport; readonly target: number }) {
   const { n, bound, standing, before } = operation
-  const isComparable = standing !== 'v1-only' && standing !== 'unverifiable'
-  if (!isComparable || n === 0) return <span class="quiet">{isComparable ? 'not compared yet' : 'not comparable'}</span>
+  if (!isComparable(operation) || n === 0)
+    return <span class="quiet">{isComparable(operation) ? 'not compared yet' : 'not comparable'}</span>
   const rate = wrongOf(operation) / n
   return (
     <svg class={`range is-${standing}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence(rate, bound, target, before)}>
@@ -40,16 +45,19 @@ function sentence(rate: number, bound: number, target: number, before: Before | 
   return `wrong ${percent(rate)}, bound ${percent(bound)}${was}, target ${percent(target)}`
 }
 
-/** The axis above the rows. */
+/** Pixels between the labels of the target and of a tick. The target goes first. */
+const ROOM = 56
+
+/** The axis of the rows. */
 export function RangeAxis({ target }: { readonly target: number }) {
   return (
-    <svg class="range axis" viewBox={`0 0 ${WIDTH} 30`} aria-hidden="true">
-      {SHARE_TICKS.map((share) => (
-        <text key={share} x={x(share)} y="26" text-anchor={share === 1 ? 'end' : 'middle'}>
+    <svg class="range axis" viewBox={`0 0 ${WIDTH} 16`} aria-hidden="true">
+      {SHARE_TICKS.filter((share) => Math.abs(x(share) - x(target)) > ROOM).map((share) => (
+        <text key={share} x={x(share)} y="12" text-anchor={share === 1 ? 'end' : 'middle'}>
           {percent(share)}
         </text>
       ))}
-      <text class="target-label" x={x(target)} y="11" text-anchor="middle">
+      <text class="target-label" x={Math.min(WIDTH - ROOM / 2, Math.max(ROOM / 2, x(target)))} y="12" text-anchor="middle">
         target {percent(target)}
       </text>
     </svg>

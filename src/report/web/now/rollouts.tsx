@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '../../../modes/rollout/rollout-status.ts'
-import { count, duration, percentText, time } from '../format.ts'
+import { percentText, time } from '../format.ts'
 import { ChangeButton } from './change-button.tsx'
 
 type Phase = RolloutStatus['phase']
@@ -32,7 +32,7 @@ export function RolloutList({ rollouts }: { readonly rollouts: readonly RolloutS
         <li key={rollout.name}>
           <strong>{rollout.name}</strong> {percentText(rollout.percent)} <PhaseChip rollout={rollout} />
           <span class="quiet below">
-            {rollout.reason} {progressOf(rollout)}
+            {rollout.reason} Since {time(rollout.since).slice(0, 16)}.
           </span>
           {GOING.has(rollout.phase) && <ChangeButton label="Pause" change={{ what: 'rollout', name: rollout.name, command: 'pause' }} />}
           {STOPPED.has(rollout.phase) && (
@@ -49,13 +49,3 @@ export function RolloutList({ rollouts }: { readonly rollouts: readonly RolloutS
 
 const GOING: ReadonlySet<Phase> = new Set<Phase>(['running', 'held', 'watching'])
 const STOPPED: ReadonlySet<Phase> = new Set<Phase>(['paused', 'turned-back'])
-const MOVING: ReadonlySet<Phase> = new Set<Phase>(['running', 'held', 'paused', 'watching'])
-
-function progressOf({ phase, since, heldMs, wantedMs, observed, wanted }: RolloutStatus): string {
-  const parts = [
-    ...(wanted > 0 ? [`${count(observed)} of ${count(wanted)} observations`] : []),
-    ...(wantedMs > 0 ? [`${duration(heldMs)} of ${duration(wantedMs)}`] : []),
-  ]
-  const progress = MOVING.has(phase) && parts.length > 0 ? `In this step: ${parts.join(', ')}. ` : ''
-  return `${progress}Since ${time(since).slice(0, 16)}.`
-}

@@ -2,6 +2,8 @@ import type { Difference } from '../../difference.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { count, many, time } from '../format.ts'
 import { hashOf } from '../route.ts'
+import { Dotted } from '../tables/dotted.tsx'
+import { ScrollTable } from '../tables/scroll-table.tsx'
 import { StateChip } from '../verdict.tsx'
 import { KINDS, placeOf } from '../words.ts'
 
@@ -18,8 +20,8 @@ export function Differences({ operation, report }: OperationProps) {
       <h2 id="differences">Differences</h2>
       {differences.length === 0 && <p class="quiet">{operation.n > 0 ? 'Every answer was the same.' : 'Nothing was compared.'}</p>}
       {differences.length > 0 && (
-        <div class="table">
-          <table class="differences">
+        <ScrollTable label="Table of differences">
+          <table class="differences cards">
             <thead>
               <tr>
                 <th scope="col">State</th>
@@ -40,7 +42,7 @@ export function Differences({ operation, report }: OperationProps) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollTable>
       )}
       {furtherDifferences > 0 && <p class="quiet">{many(furtherDifferences, 'finding')} of further differences are not kept apart.</p>}
     </section>
@@ -56,7 +58,9 @@ function DifferenceRow({ one, operation: { operation }, report }: OperationProps
       </td>
       <th scope="row">
         <a href={hashOf({ view: 'difference', operation, difference: one.key })}>
-          <code>{placeOf(one)}</code>
+          <code>
+            <Dotted name={placeOf(one)} />
+          </code>
         </a>
       </th>
       <td>
@@ -66,8 +70,12 @@ function DifferenceRow({ one, operation: { operation }, report }: OperationProps
         <Ticks one={one} report={report} />
         <span class="quiet below">last {time(one.lastAt).slice(0, 16)}</span>
       </td>
-      <td class="number">{count(one.comparisons)}</td>
-      <td class="number">{count(one.callers)}</td>
+      <td class="number" data-label="Comparisons">
+        {count(one.comparisons)}
+      </td>
+      <td class="number" data-label="Callers">
+        {count(one.callers)}
+      </td>
     </tr>
   )
 }

@@ -5,11 +5,12 @@ import { timeNeeded } from '../../../diff/evidence/standing.ts'
 import { wrongOf } from '../../../diff/evidence/wrong.ts'
 import { percent } from '../../../diff/percent.ts'
 import type { OperationReport, Report } from '../../report.ts'
-import { RangeAxis, RangePlot } from '../charts/range-plot.tsx'
-import { Sparkline } from '../charts/sparkline.tsx'
+import { isComparable, RangeAxis, RangePlot } from '../charts/range-plot.tsx'
 import { count, many } from '../format.ts'
 import { Badges } from '../now/badges.tsx'
 import { hashOf } from '../route.ts'
+import { Dotted } from '../tables/dotted.tsx'
+import { ScrollTable } from '../tables/scroll-table.tsx'
 import { StandingChip } from '../verdict.tsx'
 import { STANDING_ORDER, STANDINGS } from '../words.ts'
 
@@ -23,17 +24,16 @@ export function OperationTable({ report }: { readonly report: Report }) {
         <h2 id="operations">State of every operation</h2>
         <Filter report={report} only={only} onOnly={setOnly} text={text} onText={setText} />
       </div>
-      <div class="table">
-        <table class="operations">
+      <ScrollTable label="Table of operations">
+        <table class="operations cards">
           <thead>
             <tr>
               <th scope="col">Verdict</th>
               <th scope="col">Operation</th>
               <th scope="col" class="plot">
-                <span class="visually-hidden">Bound against target</span>
+                Wrong answers: seen, and 95 % bound
                 <RangeAxis target={report.target} />
               </th>
-              <th scope="col">Trend</th>
               <th scope="col" class="number" title={OBSERVATION}>
                 Observations
               </th>
@@ -41,7 +41,7 @@ export function OperationTable({ report }: { readonly report: Report }) {
                 Wrong
               </th>
               <th scope="col" class="number">
-                Observations to go
+                Clean observations to go
               </th>
             </tr>
           </thead>
@@ -51,7 +51,7 @@ export function OperationTable({ report }: { readonly report: Report }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollTable>
       <p class="quiet">{OBSERVATION}</p>
       <p role="status" class="quiet">
         {shown.length < report.operations.length && `${many(shown.length, 'operation')} of ${count(report.operations.length)} shown`}
@@ -68,7 +68,9 @@ function Row({ one, report: { target, now } }: { readonly one: OperationReport; 
         <StandingChip of={one.standing} />
       </td>
       <th scope="row">
-        <a href={hashOf({ view: 'operation', operation: one.operation })}>{one.operation}</a>
+        <a href={hashOf({ view: 'operation', operation: one.operation })}>
+          <Dotted name={one.operation} />
+        </a>
         <span class="quiet below">
           {many(Math.max(one.calls, one.comparisons), 'request')}
           {now ? <Badges operation={one.operation} now={now} /> : one.modes.length > 0 && ` · ${one.modes.join(', ')}`}
@@ -76,16 +78,16 @@ function Row({ one, report: { target, now } }: { readonly one: OperationReport; 
       </th>
       <td class="plot">
         <RangePlot operation={one} target={target} />
+        {one.n > 0 && isComparable(one) && <RangeAxis target={target} />}
       </td>
-      <td>
-        <Sparkline trend={one.trend} target={target} />
+      <td class="number" data-label="Observations">
+        {count(one.n)}
       </td>
-      <td class="number">{count(one.n)}</td>
-      <td class={`number ${wrong > 0 ? 'wrong' : ''}`}>
+      <td class={`number ${wrong > 0 ? 'wrong' : ''}`} data-label="Wrong">
         {count(wrong)}
         {one.share > 0 && <span class="quiet below">{percent(one.share)} of requests</span>}
       </td>
-      <td class="number">
+      <td class="number" data-label="To go">
         {one.needed === undefined ? '–' : one.needed === 0 ? 'done' : count(one.needed)}
         {one.needed !== undefined && one.needed > 0 && <span class="quiet below">{timeNeeded(one, target)}</span>}
       </td>

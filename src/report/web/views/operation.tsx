@@ -13,6 +13,7 @@ import { StandingChip } from '../verdict.tsx'
 import { Differences, type OperationProps } from './differences.tsx'
 import { Latency } from './latency.tsx'
 import { NextStepView } from './next-step.tsx'
+import { NoteLegend } from './timeline/note-list.tsx'
 
 /** Shows one operation: its verdict, its progress and its differences. */
 export function OperationView({ operation, report }: OperationProps) {
@@ -20,14 +21,19 @@ export function OperationView({ operation, report }: OperationProps) {
   return (
     <>
       <p class="lead">
-        {report.now && <Badges operation={operation.operation} now={report.now} />} <StandingChip of={operation.standing} />{' '}
-        {operation.reason.replace(`${operation.operation}: `, '')}
+        <StandingChip of={operation.standing} /> {operation.reason.replace(`${operation.operation}: `, '')}
       </p>
+      {report.now && (
+        <p class="in-force">
+          In force: <Badges operation={operation.operation} now={report.now} />
+        </p>
+      )}
       <NextStepView operation={operation} report={report} />
       <Counts operation={operation} />
       <Differences operation={operation} report={report} />
       {operation.trend.length > 0 && <BoundChart operation={operation} report={report} notes={notes} />}
       {operation.steps.length > 0 && <Lanes caption="Comparisons" lanes={outcomeLanes(operation.steps)} report={report} notes={notes} />}
+      <NoteLegend notes={notes} />
       <Uncompared operation={operation} />
       {operation.latency && <Latency v1={operation.latency.v1} v2={operation.latency.v2} />}
       {operation.writes > 0 && <Unsent operation={operation} />}

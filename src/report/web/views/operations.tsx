@@ -11,6 +11,7 @@ import { Icon } from '../verdict.tsx'
 import { placeOf, STANDING_ORDER, STANDINGS } from '../words.ts'
 import { Empty } from './empty.tsx'
 import { OperationTable } from './operation-table.tsx'
+import { NoteLegend } from './timeline/note-list.tsx'
 
 interface Props {
   readonly report: Report
@@ -24,6 +25,7 @@ export function Operations({ report }: Props) {
       <Verdict report={report} />
       <OperationTable report={report} />
       <Lanes caption="Comparisons of all operations" lanes={outcomeLanes(report.timeline.steps)} report={report} notes={notesOf(report)} />
+      <NoteLegend notes={notesOf(report)} />
       <Gone report={report} />
     </>
   )

@@ -1,0 +1,31 @@
+import { describeActor } from '../../../../diff/records/actor.ts'
+import type { Timeline } from '../../../report.ts'
+
+/** An event of the timeline in words. */
+export interface NoteWords {
+  /** What happened, with a verb: `Circuit opened`. */
+  readonly verb: string
+  readonly text: string
+  /** What was in force before and after, if the event says so. */
+  readonly change?: { readonly from: string; readonly to: string }
+}
+
+type Note = Timeline['notes'][number]
+
+const VERBS: Readonly<Record<Note['what'], string>> = {
+  modes: 'Modes changed',
+  circuit: 'Circuit opened',
+  'circuit-closed': 'Circuit closed',
+  restart: 'Crosswalk started',
+  rollout: 'Rollout moved',
+  ready: 'Became ready to move',
+  'not-ready': 'Is no longer ready to move',
+}
+
+export function wordsOf({ what, text, by, from, to }: Note): NoteWords {
+  const verb = what === 'modes' && by ? `${VERBS.modes} by ${describeActor(by)}` : VERBS[what]
+  // The text of such a note begins with its actor.
+  const rest = what === 'modes' && by ? text.replace(`${describeActor(by)}: `, '') : text
+  const isChange = (what === 'modes' || what === 'rollout') && from !== undefined && to !== undefined
+  return { verb, text: rest, ...(isChange && { change: { from, to } }) }
+}

@@ -7,7 +7,7 @@ import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts
 /** Prints a recorded mismatch as a test that reproduces it. */
 export const mismatchCase: Command = {
   usage: 'case ID',
-  summary: 'Prints a recorded mismatch as a test (vitest, nock) for a file in test/cases.',
+  summary: 'Prints a recorded mismatch as a test (vitest, nock) for a file in test/cases of a checkout of Crosswalk.',
   args: ['ID'],
   flags: {
     records: { help: "Record file to search, instead of the running proxy's memory" },

@@ -12,13 +12,21 @@ import { ROWS } from '../../tables/plan/plan.ts'
 export type Vocabulary = ReadonlySet<string>
 
 /** Words that every answer or call may contain. */
-const COMMON = [ROWS, 'code', 'message', 'details', '@type', 'updateMask', '*', 'page_size', 'page_token', 'skip', 'order_by']
+const COMMON = [ROWS, 'updateMask', '*', 'page_size', 'page_token', 'skip', 'order_by']
+
+/** What v2's lists hold beside their rows, and what a google.rpc.Status holds (specification §1.3, §1.6). */
+const LIST = ['nextPageToken', 'totalCount', 'skipped']
+const STATUS = ['code', 'message', 'details', '@type', 'reason', 'domain', 'metadata', 'resourceType', 'resourceName', 'owner']
+const FIELDS = ['fieldViolations', 'field', 'description']
 
 export function vocabularyOf(operation: Operation): Vocabulary {
   const { template, calls, params, ownParams, request, answer, envelope } = operation
   const messages = [request, answer, envelope].flatMap((message) => (message ? [message.shown] : []))
   return new Set([
     ...COMMON,
+    ...LIST,
+    ...STATUS,
+    ...FIELDS,
     ...[...Object.keys(params), ...ownParams].flatMap(spellings),
     ...Object.values(params).map((row) => (typeof row === 'string' ? row : row.v2)),
     ...[template, ...calls].flatMap(fixedParts),

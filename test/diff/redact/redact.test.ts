@@ -32,6 +32,17 @@ describe('masked values', () => {
     expect(value(harmless, '', new Set([...words, ...Object.keys(harmless)]))).toEqual(harmless)
   })
 
+  it('keep the names of the members around the rows of a list, and in an error, but not their texts', () => {
+    const envelope = { totalCount: '3', nextPageToken: '', groups: [] }
+    const detail = { '@type': PLANTED, reason: PLANTED, domain: PLANTED, metadata: {}, resourceType: PLANTED, resourceName: PLANTED }
+    const fields = { '@type': PLANTED, fieldViolations: [{ field: PLANTED, description: PLANTED }] }
+    const own = vocabularyOf(operationOf('iam.groups.list'))
+    expect(value(envelope, '', own)).toEqual(envelope)
+    const shown = value({ code: 5, message: PLANTED, details: [detail, fields] }, '', own) as { details: readonly object[] }
+    expect(shown.details.map(Object.keys)).toEqual([Object.keys(detail), Object.keys(fields)])
+    expect(JSON.stringify([shown, value({ nextPageToken: PLANTED, totalCount: PLANTED }, '', own)])).not.toContain(PLANTED)
+  })
+
   it('hide every other text, but keep equal texts equal', () => {
     const [one, same, other] = [PLANTED, PLANTED, `${PLANTED}!`].map((text) => value(text, 'description', words))
     expect(one).toMatch(/^text-19-[0-9a-f]{8}$/)

@@ -32,7 +32,7 @@ export function tellChange(before: Runs, after: Runs, by: Actor): void {
   for (const [name, run] of after) {
     const known = before.get(name)
     if (known === run) continue
-    run.begin(known ? 'It begins anew: its steps, operations or clients are others now.' : 'It begins at its first step.', by)
+    run.begin(known ? 'It begins anew: its steps, operations or clients are others now.' : 'It begins at its first step.', by, known)
   }
 }
 

@@ -5,7 +5,7 @@ import { isWithinShare } from '../choose/share.ts'
 import type { Journal } from '../journal.ts'
 import { next } from './machine/next.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
-import { firstState, judgedShareOf, type RolloutState, stepOf } from './rollout-state.ts'
+import { describeState, firstState, judgedShareOf, type RolloutState, stepOf } from './rollout-state.ts'
 import { type RolloutStatus, statusOf } from './rollout-status.ts'
 import { createRunBook } from './run-book.ts'
 import type { SavedRun } from './saved-run.ts'
@@ -42,8 +42,8 @@ export interface RolloutRun {
   restore(saved: SavedRun | undefined): void
   /** Records where it stands. */
   save(): void
-  /** Notes why it begins, or goes on after a restart. */
-  begin(text: string, by: Actor): void
+  /** Notes why it begins, or goes on after a restart. `before` had the same name. */
+  begin(text: string, by: Actor, before?: RolloutRun): void
   /** Notes why it ends: the modes have it no more. */
   end(text: string, by: Actor): void
   /** True if it is turned back and decides about this operation, so that its circuit must not close by the way. */
@@ -113,7 +113,7 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
     },
     needsOpen: (operation) => state.phase === 'turned-back' && reach.has(operation),
     save: () => book.save(saved()),
-    begin: (text, by) => book.begun(text, by, saved()),
+    begin: (text, by, old) => book.begun(text, by, saved(), old && describeState(old.plan, old.state())),
     end: (text, by) => book.ended(text, by, state),
     reach: (operations) => {
       reach = new Set(operations)

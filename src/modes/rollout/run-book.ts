@@ -6,8 +6,8 @@ import type { SavedRun } from './saved-run.ts'
 
 /** Writes down what happens to one rollout: each move is one note. */
 export interface RunBook {
-  /** It begins, or goes on after a restart. */
-  begun(text: string, by: Actor, saved: SavedRun): void
+  /** It begins, or goes on after a restart. `from` says where one of the same name was. */
+  begun(text: string, by: Actor, saved: SavedRun, from?: string): void
   moved(from: RolloutState, by: Actor, saved: SavedRun): void
   /** The modes have it no more. */
   ended(text: string, by: Actor, from: RolloutState): void
@@ -28,13 +28,13 @@ const STALE_MS = 3_600_000
 
 export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources): RunBook {
   const { name, digest } = plan
-  const note = (text: string, by: Actor, to: string, from?: RolloutState) =>
+  const note = (text: string, by: Actor, to: string, from?: string) =>
     journal.note({
       what: 'rollout',
       rollout: name,
       text: `rollout ${name}: ${text}`,
       by,
-      ...(from && { from: describeState(plan, from) }),
+      ...(from !== undefined && { from }),
       to,
     })
   let last = { text: '', at: 0 }
@@ -45,16 +45,16 @@ export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources):
     journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, ...(saved && { saved }) })
   }
   return {
-    begun(text, by, saved) {
-      note(text, by, describeState(plan, saved.state))
+    begun(text, by, saved, from) {
+      note(text, by, describeState(plan, saved.state), from)
       save(saved)
     },
     moved(from, by, saved) {
-      note(saved.state.reason, by, describeState(plan, saved.state), from)
+      note(saved.state.reason, by, describeState(plan, saved.state), describeState(plan, from))
       save(saved)
     },
     ended(text, by, from) {
-      note(text, by, 'ended', from)
+      note(text, by, 'ended', describeState(plan, from))
       save()
     },
     closed(operations, by) {

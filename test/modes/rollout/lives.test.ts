@@ -124,6 +124,12 @@ describe('a change of modes', () => {
     openCircuit(one)
     one.change(iamRules({ retries: 1 }))
     expect([one.place(), one.rollouts.needsOpen('iam.a')]).toEqual(['running 1 1', false])
+    expect(one.entries.findLast(({ kind }) => kind === 'note')).toMatchObject({
+      rollout: 'iam',
+      by: PERSON,
+      from: 'turned-back at step 2 of 3 (0 %)',
+      to: 'running at step 1 of 3 (1 %)',
+    })
     one.minutes(1)
     expect(one.place()).toBe('running 1 1')
   })

@@ -106,6 +106,8 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
     entry: earlier.entry,
     start() {
       earlier.end()
+      // A circuit that is open again turns a rollout back before the first request.
+      look()
       moved()
     },
     flush() {

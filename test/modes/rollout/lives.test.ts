@@ -77,6 +77,17 @@ describe('after a restart, a rollout', () => {
     expect(after.rollouts.needsOpen('iam.a')).toBe(true)
   })
 
+  it('turns back if the process died before it could record that it had turned back', () => {
+    const before = atSecondStep()
+    openCircuit(before)
+    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
+    const placeAfter = (what: 'restart' | 'modes') => {
+      return simulate(iamRules(), [...before.entries.slice(0, died), { kind: 'note', at: '', what, text: '' }]).place()
+    }
+    expect(placeAfter('restart')).toBe('turned-back 2 0')
+    expect(placeAfter('modes')).toBe('running 2 10')
+  })
+
   it.each([
     ['other steps', iamRules({ retries: 1 })],
     ['another scope', iamRules({}, [], 'iam.a')],

@@ -70,9 +70,6 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
   rollouts.onMove(() => {
     select = createSelect(rollouts.inForce(inForce))
   })
-  for (const entry of earlier) rollouts.entry(entry)
-  rollouts.start()
-
   const simulation: Simulation = {
     rollouts,
     entries,
@@ -115,5 +112,7 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
       select = createSelect(rollouts.inForce(changed))
     },
   }
+  for (const entry of earlier) rollouts.entry(entry)
+  rollouts.start()
   return simulation
 }

@@ -7,7 +7,9 @@ import { say } from '../say.ts'
 import { talk } from '../wire.ts'
 import { inWorld, listOf, serving } from '../world.ts'
 import { program, serve } from './child.ts'
+import { DAY, withClock } from './clock.ts'
 import { recordFaults } from './records.ts'
+import { rolloutFaults } from './rollouts.ts'
 import { signalFaults } from './signals.ts'
 import { webhookFaults } from './webhooks.ts'
 
@@ -16,22 +18,6 @@ const ask = async (url: string, lines = '') => say((await talk(url, `${GROUPS}${
 
 /** Names each answer once, sorted. */
 const distinct = (said: readonly string[]) => [...new Set(said)].sort().join(', ')
-
-const DAY = 24 * 60 * 60 * 1000
-
-/** Replaces the time of day for every part of the proxy; none of them may depend on it. */
-async function withClock<T>(use: (jump: (ms: number) => void) => Promise<T>): Promise<T> {
-  const { now } = Date
-  let offset = 0
-  Date.now = () => now() + offset
-  try {
-    return await use((ms) => {
-      offset += ms
-    })
-  } finally {
-    Date.now = now
-  }
-}
 
 function clockJumps(): Promise<string> {
   let release = () => {}
@@ -133,6 +119,7 @@ export const processFaults: readonly Fault[] = [
   ...signalFaults,
   ...recordFaults,
   ...webhookFaults,
+  ...rolloutFaults,
   {
     name: 'an exception that nobody catches',
     expected: 'under way: 200, 3 rows; 1 fatal line, its stack told: true; exit code 1',

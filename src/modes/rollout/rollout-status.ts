@@ -34,7 +34,7 @@ export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutVi
   const { holdMs, observations } = stepOf(plan, state)
   const place = { step: Math.min(state.at + 1, steps.length), steps: steps.length, percent: shareOf(plan, state) }
   const { phase, since, heldMs } = state
-  const counts = { heldMs, wantedMs: holdMs, observed: observedIn(view), wanted: observations }
+  const counts = { heldMs: Math.round(heldMs), wantedMs: holdMs, observed: observedIn(view), wanted: observations }
   return {
     name,
     operations,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Entry } from '../../src/diff/records/record.ts'
-import { createNotes } from '../../src/modes/notes.ts'
+import type { Entry } from '../../../src/diff/records/record.ts'
+import { createNotes } from '../../../src/modes/notes.ts'
 
 it('records each note and tells every listener of it once', () => {
   const recorded: Entry[] = []

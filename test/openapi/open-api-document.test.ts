@@ -93,6 +93,13 @@ describe('an operation of the document', () => {
     ])
   })
 
+  it('says what a replacement keeps', () => {
+    const of = (id: string) =>
+      Object.values(documentOf('published').paths).flatMap(({ put }) => (put?.operationId === id ? [put.description] : []))
+    expect(of('iam.roles.update')).toEqual(['v2 serves this operation. It replaces the whole: a member that the body omits is reset.'])
+    expect(of('iam.identity_providers.update').join()).toMatch(/is reset, but for oidc\.clientSecret, oidc\.correlationRule\.$/)
+  })
+
   it('needs a token unless neither service asks for one', () => {
     expect(paths['/ping/v1/ping']?.get).toMatchObject({ security: [] })
     expect(paths['/iam/v1/groups']?.get).not.toHaveProperty('security')

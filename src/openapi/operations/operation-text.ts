@@ -1,4 +1,6 @@
+import type { Dialect } from '../../tables/language/names.ts'
 import type { DescribedOperation } from '../described-operation.ts'
+import { spelled } from './path-of.ts'
 import type { RefusalSettings } from './responses.ts'
 
 /** Returns a short title: `iam.role_bindings.create_batch` is "Role bindings: create batch". */
@@ -9,8 +11,13 @@ export function summaryOf({ id }: DescribedOperation): string {
 }
 
 /** Returns what the tables know of an operation, a sentence each. */
-export function descriptionOf(operation: DescribedOperation, settings: RefusalSettings): string {
-  return [servedText(operation), ...rowsText(operation), ...missingText(operation, settings), ...writeText(operation)].join(' ')
+export function descriptionOf(operation: DescribedOperation, settings: RefusalSettings & { readonly dialect: Dialect }): string {
+  return [
+    servedText(operation),
+    ...rowsText(operation),
+    ...missingText(operation, settings),
+    ...writeText(operation, settings.dialect),
+  ].join(' ')
 }
 
 function servedText({ kind, because, answer }: DescribedOperation): string {
@@ -35,9 +42,12 @@ function missingText({ missing, rows, kind }: DescribedOperation, { notFound }: 
   return [rows ? 'If nothing is found, there are no rows.' : 'If nothing is found, every member of the answer is unset.']
 }
 
-function writeText({ method, mask, takes, takesNoToken }: DescribedOperation): readonly string[] {
+function writeText({ mask, fieldName, takes, takesNoToken }: DescribedOperation, dialect: Dialect): readonly string[] {
+  const kept = typeof mask === 'object' ? (mask.whenSet ?? []).map((path) => spelled(fieldName(path), dialect)) : []
   return [
-    ...(method === 'PUT' && mask ? ['It replaces the whole: a member that the body omits is reset.'] : []),
+    ...(mask
+      ? [`It replaces the whole: a member that the body omits is reset${kept.length > 0 ? `, but for ${kept.join(', ')}` : ''}.`]
+      : []),
     ...(takes === 'below' ? ['What is below goes too.'] : []),
     ...(takesNoToken ? ['It needs no token.'] : []),
   ]

@@ -76,8 +76,9 @@ function reactions(subject: ExplainedRequest, base: Scenario, course: Trace, num
  * Returns the call for the next page. What is left of a window depends on the rows so far: with one imagined row more it is one less. Such a
  * value becomes words.
  */
-function rest([call]: readonly Call[], [other]: readonly Call[]): readonly Call[] {
+function rest([call]: readonly Call[], others: readonly Call[]): readonly Call[] {
   if (!call) return []
+  const other = others.find(({ path }) => path === call.path)
   const query = call.query.map(([name, value], at) => {
     const isLess = Number(other?.query[at]?.[1]) === Number(value) - 1
     return [name, isLess ? leftMarker(Number(value) + 1) : value] as const

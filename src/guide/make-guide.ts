@@ -49,6 +49,9 @@ interface Parts extends Pick<Guide, 'title' | 'sections' | 'blockers'> {
   readonly operations: readonly Operation[]
 }
 
+/** Clients of the proxy have such a hash; those of an access log have other names, which the proxy does not know. */
+const HASH = /^[0-9a-f]{16}$/
+
 function assemble({ env, base }: SectionContext, { title, caller, operations, sections, blockers }: Parts): Guide {
   return {
     format: GUIDE_FORMAT,
@@ -58,7 +61,9 @@ function assemble({ env, base }: SectionContext, { title, caller, operations, se
     topics: operations.length === 0 ? [] : [...topicsFor(operations)],
     blockers,
     sections,
-    checklist: [...checklistFor({ sections, blockers, operations, caller })],
+    checklist: [
+      ...checklistFor({ sections, blockers, operations, caller: caller !== undefined && HASH.test(caller) ? caller : undefined }),
+    ],
   }
 }
 

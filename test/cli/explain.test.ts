@@ -42,6 +42,7 @@ describe('explain', () => {
   it('says what is left of a window where the rows so far decide', async () => {
     const { out } = await explain('GET /iam/v1/groups?limit=10')
     expect(out).toContain('/iam/v2/groups?page_size=<what is left of 10>&page_token=<nextPageToken of call 1>"')
+    expect((await explain('GET /registry/v1/repos?limit=10')).out).toContain('/registry/v2/repos?page_size=<what is left of 10>&')
     expect((await explain('GET /iam/v1/groups')).out).toContain('/iam/v2/groups?page_size=200&page_token=<nextPageToken of call 1>"')
   })
 

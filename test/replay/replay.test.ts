@@ -24,6 +24,31 @@ const ACCESS_LOG = [
   logLine(10, '-', '\\x16\\x03\\x01', 400),
 ].join('\n')
 
+describe('the guide of a client in recorded traffic', () => {
+  const guide = (path: string, id: string, ...flags: string[]) => runCommand(['replay', path, '--guide', id, ...flags])
+
+  it('has its requests as v2 calls, without its secrets', async () => {
+    const path = await file('access.log', `${ACCESS_LOG}\n${logLine(11, 'ci', 'GET /iam/v1/groups?name=hunter2 HTTP/1.1')}`)
+    const { code, out } = await guide(path, 'ci')
+    expect(code).toBe(0)
+    expect(out).toContain('The client `ci` made 4 calls to v1')
+    expect(out).toContain(`$V2/iam/v2/groups?uidp.descendants_of=${ORG}&page_size=200"`)
+    expect(out).toContain('$V2/iam/v2/groups?name=<name>&page_size=200"')
+    expect(out).not.toMatch(/hunter|crosswalk clients/)
+    expect((await guide(path, 'cj')).err).toBe('No client "cj" has called; did you mean "ci"?')
+    expect((await guide(path, 'ci', '--html', 'f', '--json')).code).toBe(2)
+  })
+
+  it('has the kinds of requests that records keep', async () => {
+    const kind = { shape: 'a', path: [], query: [['limit', '5']], samples: 3 }
+    const at = new Date(0).toISOString()
+    const entry = { kind: 'traffic', at, caller: 'c0ffee', operation: 'iam.groups.list', mode: 'v2', calls: 9, requests: [kind] }
+    const { out } = await guide(await file('records.ndjson', JSON.stringify(entry)), 'c0ffee')
+    expect(out).toContain('`GET /iam/v1/groups`: 9 calls.')
+    expect(out).toContain('### `GET /iam/v1/groups?limit=5`')
+  })
+})
+
 describe('an access log of known content', () => {
   it('is reported as it is', async () => {
     const told = await replayed(await file('access.log', ACCESS_LOG))

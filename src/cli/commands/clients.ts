@@ -1,12 +1,11 @@
 import type { Client } from '../../diff/clients/client.ts'
 import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
-import { findClient } from '../../diff/clients/find-client.ts'
 import { many } from '../../diff/many.ts'
 import { clientGuide } from '../../guide/make-guide.ts'
-import { nearest } from '../../tables/nearest.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, type Io } from '../command.ts'
 import { configFrom } from '../config-flags.ts'
+import { chooseClient } from '../guide/choose-client.ts'
 import { callFlags, guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
 
 /** Lists the clients that still call v1 and what blocks each of them, or writes the guide of one. */
@@ -34,12 +33,12 @@ export const clients: Command = {
       io.err(known.problem)
       return FAILED
     }
-    const chosen = id === undefined ? { clients: known } : chooseClient(known, id)
-    if ('problem' in chosen) {
+    const chosen = id === undefined ? undefined : chooseClient(known, id, 'crosswalk clients')
+    if (chosen && 'problem' in chosen) {
       io.err(chosen.problem)
       return FAILED
     }
-    return flags.guide ? guide(chosen.clients, flags, io) : list(chosen.clients, flags, io)
+    return flags.guide && chosen ? guide(chosen.client, flags, io) : list(chosen ? [chosen.client] : known, flags, io)
   },
 }
 
@@ -49,21 +48,10 @@ function misuse(flags: Flags, id: string | undefined): string | undefined {
   return guideMisuse(flags)
 }
 
-type Chosen = { readonly clients: readonly Client[] } | { readonly problem: string }
-
-function chooseClient(known: readonly Client[], id: string): Chosen {
-  const found = findClient(known, id)
-  if ('client' in found) return { clients: [found.client] }
-  if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
-  const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
-  const near = nearest(id, names)
-  return { problem: `No client "${id}" has called; ${near === undefined ? 'crosswalk clients lists them.' : `did you mean "${near}"?`}` }
-}
-
-async function guide([client]: readonly Client[], flags: Flags, io: Io): Promise<number> {
+async function guide(client: Client, flags: Flags, io: Io): Promise<number> {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return misused(io, loaded.problem)
-  return client ? writeGuide(clientGuide(client, guideContext(loaded.config)), flags, io) : FAILED
+  return writeGuide(clientGuide(client, guideContext(loaded.config)), flags, io)
 }
 
 function list(known: readonly Client[], flags: Flags, io: Io): number {

@@ -1,12 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { differences, differencesOf } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
+import { createKindOf } from '../../diff/clients/request-kind.ts'
+import { createRedactor } from '../../diff/redact/redact.ts'
+import { clientGuide } from '../../guide/make-guide.ts'
+import { recordedClients } from '../../replay/recorded-clients.ts'
 import { replay as replayTraffic } from '../../replay/replay.ts'
 import { replayLines } from '../../replay/summary/summary-text.ts'
 import { readTraffic } from '../../replay/traffic/read-traffic.ts'
-import { type Command, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
+import { chooseClient } from '../guide/choose-client.ts'
+import { guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
 import { sendReads } from './replay-against.ts'
 
 /** Assumed number of rows in a list. */
@@ -19,6 +26,8 @@ export const replay: Command = {
   args: ['FILE'],
   flags: {
     json: { help: 'Print one JSON object', switch: true },
+    guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown' },
+    ...guideFlags,
     rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}` },
     against: {
       help: 'Address of a v1 service. Sends every different read there and to --upstream-v2, with the token in $TOKEN, and compares',
@@ -36,12 +45,24 @@ export const replay: Command = {
       io.err(problem ?? '')
       return MISUSED
     }
+    const misuse = guideMisuse(flags)
+    if (misuse !== undefined) return misused(io, misuse)
+    const client = textOf(flags, 'guide')
+    if (client !== undefined) return guide(path, client, loaded.config, flags, io)
     const against = textOf(flags, 'against')
     return against === undefined ? tell(path, rows, loaded.config, flags, io) : sendReads(path, against, loaded.config, flags, io)
   },
 }
 
 const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
+
+async function guide(path: string, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: randomBytes(32).toString('hex') }))
+  const chosen = chooseClient(await recordedClients(await readTraffic(path), mappings, kindOf), id, `crosswalk replay ${path}`)
+  if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config)), flags, io)
+  io.err(chosen.problem)
+  return FAILED
+}
 
 async function tell(path: string, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
   const seen = new Map(differences.map((one) => [one.code, one.seen]))

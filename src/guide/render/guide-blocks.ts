@@ -39,7 +39,7 @@ function opening({ client, sections, base }: Guide): readonly Block[] {
     const who: Text = subject === undefined ? ['The client ', code(caller)] : ['The client ', code(subject), ' (', code(caller), ')']
     paragraphs.push([
       ...who,
-      ` made ${calls.toLocaleString('en')} v1 calls from ${firstSeen.slice(0, 16)}Z to ${lastSeen.slice(0, 16)}Z. The most frequent come first.`,
+      ` made ${callsText({ calls })} to v1 from ${firstSeen.slice(0, 16)}Z to ${lastSeen.slice(0, 16)}Z. The most frequent come first.`,
     ])
   }
   if (sections.length > 0)

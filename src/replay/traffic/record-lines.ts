@@ -19,6 +19,7 @@ export function readRecordLine(line: string): Counted | 'nothing' | undefined {
     operation: value.operation,
     times,
     ...(typeof value.shape === 'string' && { shape: value.shape }),
+    ...(Array.isArray(value.requests) && { requests: value.requests }),
     ...(typeof value.caller === 'string' && { client: value.caller }),
     ...(!Number.isNaN(at) && { at }),
   }

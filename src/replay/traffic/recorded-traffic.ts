@@ -1,3 +1,5 @@
+import type { SampledKind } from '../../diff/clients/request-kind.ts'
+
 /** What is known of the time and the client of a request. */
 interface Circumstances {
   /** Milliseconds since 1970. */
@@ -25,6 +27,8 @@ export interface Counted extends Circumstances {
   /** As `shapeOf` writes it; absent if it is unknown. */
   readonly shape?: string
   readonly times: number
+  /** The kinds of requests among those that the proxy looked at. */
+  readonly requests?: readonly SampledKind[]
 }
 
 /** One or several like requests of recorded traffic. */

@@ -1,0 +1,17 @@
+import type { Client } from '../../diff/clients/client.ts'
+import { findClient } from '../../diff/clients/find-client.ts'
+import { nearest } from '../../tables/nearest.ts'
+
+/** Returns the client that a person means, or a sentence that says why there is none. `list` is the command that lists all. */
+export function chooseClient(
+  known: readonly Client[],
+  id: string,
+  list: string,
+): { readonly client: Client } | { readonly problem: string } {
+  const found = findClient(known, id)
+  if ('client' in found) return found
+  if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
+  const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
+  const near = nearest(id, names)
+  return { problem: `No client "${id}" has called; ${near === undefined ? `${list} lists them.` : `did you mean "${near}"?`}` }
+}

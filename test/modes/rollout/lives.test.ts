@@ -61,7 +61,7 @@ describe('after a restart, a rollout', () => {
     before.ask(50, { isWrong: true })
     before.pass(1000)
     const after = simulate(iamRules(), before.entries)
-    expect(status(after)?.reason).toContain('1 of 1 observation of iam.a in this step were wrong')
+    expect(status(after)?.reason).toContain('iam.a was wrong in 1 of 1 observation of this step')
   })
 
   it('stays turned back with its circuit open, and keeps what it spent', () => {

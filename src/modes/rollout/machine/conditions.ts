@@ -18,8 +18,11 @@ type Condition = (situation: Situation) => string | undefined
 /** Without a request in this time, no time counts and the rollout is held. */
 export const QUIET_MS = 600_000
 
-/** Requests, and milliseconds, without a comparison that says something, from which on nothing is judged. */
-const UNJUDGED = { requests: 200, ms: 60_000 }
+/**
+ * Requests, and milliseconds, without a comparison that says something, from which on nothing is judged. While comparisons are scarce,
+ * chance alone leaves out so many in a row once in 10¹¹ times (evidence §3).
+ */
+const UNJUDGED = { requests: 500, ms: 60_000 }
 
 /** How often a step is held once more, and for how long at least, while its evidence is inconclusive. */
 const EXTENSIONS = { most: 3, ms: 3_600_000 }

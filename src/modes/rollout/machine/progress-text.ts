@@ -2,7 +2,7 @@ import { many } from '../../../diff/many.ts'
 import { describeDuration } from '../duration.ts'
 import type { RolloutPlan } from '../rollout-plan.ts'
 import { type RolloutPhase, type RolloutState, stepOf } from '../rollout-state.ts'
-import { backOff, lackOf } from './conditions.ts'
+import { backOff, lackOf, signalIn } from './conditions.ts'
 import { observedIn, type RolloutView } from './rollout-view.ts'
 
 type Text = (plan: RolloutPlan, state: RolloutState, view: RolloutView) => string
@@ -25,10 +25,12 @@ const TEXTS: Readonly<Record<RolloutPhase, Text>> = {
   running: judged,
   watching: judged,
   held: (_, { reason }) => `${reason} The time does not count.`,
-  paused: (plan, { reason, signal, retried }) => {
-    if (signal === undefined) return `${reason} A person must resume it.`
-    const left = plan.retries - retried
-    if (left <= 0) return `${reason} No retry is left, so that a person must resume it.`
+  paused: (plan, state, view) => {
+    const { signal, retried } = state
+    if (signal === undefined) return `${state.reason} A person must resume it.`
+    const now = signalIn({ plan, state, view, step: stepOf(plan, state) })
+    const reason = now === undefined || now.name === signal ? state.reason : `${state.reason} ${now.reason}.`
+    if (retried >= plan.retries) return `${reason} No retry is left, so that a person must resume it.`
     return `${reason} It goes on by itself when that has ended.`
   },
   'turned-back': (plan, state, { open, stuck }) => {

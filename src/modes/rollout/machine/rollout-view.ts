@@ -52,8 +52,8 @@ const SIGNAL_ODDS = 20
 /** Says why more answers than the target are wrong, proven by this step alone; undefined if that is not proven. */
 export function excessIn({ operation, step }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step
-  if (proves(observations, target)) return `${wrongOf(observations, 'observation')} of ${operation} in this step were wrong`
-  return proves(comparisons, target) ? `${wrongOf(comparisons, 'comparison')} of ${operation} in this step differed` : undefined
+  if (proves(observations, target)) return wrongIn(operation, observations)
+  return proves(comparisons, target) ? differedIn(operation, comparisons) : undefined
 }
 
 /** Says that v2 fails more than a circuit allows, proven less strongly than a circuit needs it; undefined if that is not proven. */
@@ -71,8 +71,8 @@ function proves(sample: Sample, allowed: number): boolean {
  */
 export function lackIn({ operation, canBeJudged, step, run }: OperationView, target: number): string | undefined {
   const { observations, comparisons } = step
-  if (exceeds(observations, target)) return `${wrongOf(observations, 'observation')} of ${operation} in this step were wrong`
-  if (exceeds(comparisons, target)) return `${wrongOf(comparisons, 'comparison')} of ${operation} in this step differed`
+  if (exceeds(observations, target)) return wrongIn(operation, observations)
+  if (exceeds(comparisons, target)) return differedIn(operation, comparisons)
   if (!canBeJudged) return undefined
   if (observations.n === 0) return `${operation} has no observation in this step`
   const bound = upperBound(run)
@@ -84,8 +84,12 @@ function exceeds({ n, bad }: Sample, target: number): boolean {
   return bad > target * n
 }
 
-function wrongOf({ n, bad }: Sample, one: string): string {
-  return `${bad} of ${many(n, one)}`
+function wrongIn(operation: string, { n, bad }: Sample): string {
+  return `${operation} was wrong in ${bad} of ${many(n, 'observation')} of this step`
+}
+
+function differedIn(operation: string, { n, bad }: Sample): string {
+  return `${operation} differed in ${bad} of ${many(n, 'comparison')} of this step`
 }
 
 /** Returns the new observations of the step, all operations together. */

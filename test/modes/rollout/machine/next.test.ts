@@ -11,7 +11,7 @@ const EVENTS = {
   'an open circuit': viewOn({ open: { 'iam.a': 'errors: 4 of 4' } }),
   'wrong observations': viewOn({ operations: [operation({ observations: { n: 10, bad: 3 } })] }),
   'a share that is off': viewOn({ ratio: { isOff: true, reason: '1 of 900 callers' } }),
-  'nothing judged': viewOn({ unjudged: { requests: 200, ms: 60_000 } }),
+  'nothing judged': viewOn({ unjudged: { requests: 500, ms: 60_000 } }),
   'a full disk': viewOn({ unwritten: 'ENOSPC' }),
   'enough evidence': viewOn({ operations: [proven()] }),
 } satisfies Record<string, RolloutView>

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { describeProgress } from '../../../../src/modes/rollout/machine/progress-text.ts'
+import { HOUR, operation, PLAN, proven, stateIn, viewOn } from '../given.ts'
+
+const wrong = operation({ observations: { n: 10, bad: 3 } })
+const weak = ['a', 'b', 'c', 'd'].map((name) => operation({ operation: `iam.${name}`, observations: { n: 9, bad: 0 } }))
+const stuck = { open: { 'iam.w': 'errors' }, stuck: ['iam.w'] }
+
+it.each([
+  [
+    'running',
+    stateIn('running'),
+    viewOn({ operations: [] }),
+    'Step 1 of 2 at 1 %: 0 of 100 observations; no caller of the share has sent a request yet.',
+  ],
+  [
+    'running',
+    stateIn('running'),
+    viewOn({ operations: [wrong] }),
+    '10 of 100 observations; iam.a was wrong in 3 of 10 observations of this step (target 1 %).',
+  ],
+  [
+    'running',
+    stateIn('running', { at: 1, heldMs: HOUR / 2 }),
+    viewOn({ operations: weak }),
+    'Step 2 of 2 at 50 %: 30 min of 1 h with traffic; iam.a has a bound of 36.5 % and needs 320 more clean observations; iam.b has a bound of 36.5 % and needs 320 more clean observations; iam.c has a bound of 36.5 % and needs 320 more clean observations; 1 more (target 1 %).',
+  ],
+  ['watching', stateIn('watching', { at: 2 }), viewOn({ operations: [proven()] }), 'The last step is over: 0 s of 1 h with traffic.'],
+  ['held', stateIn('held'), viewOn(), 'x The time does not count.'],
+  ['paused', stateIn('paused'), viewOn(), 'x A person must resume it.'],
+  ['paused', stateIn('paused', { signal: 'records' }), viewOn(), 'x It goes on by itself when that has ended.'],
+  [
+    'paused',
+    stateIn('paused', { signal: 'records' }),
+    viewOn({ operations: [wrong] }),
+    'x iam.a was wrong in 3 of 10 observations of this step, which proves more than 1 %. It goes on by itself when that has ended.',
+  ],
+  ['paused', stateIn('paused', { signal: 'records', retried: 2 }), viewOn(), 'x No retry is left, so that a person must resume it.'],
+  ['turned back', stateIn('turned-back', { backMs: 60_000 }), viewOn(), 'x It tries again in 9 min.'],
+  ['turned back', stateIn('turned-back'), viewOn({ open: { a: 'b', c: 'd' } }), 'x It tries again when these circuits have closed.'],
+  ['turned back', stateIn('turned-back'), viewOn(stuck), 'x No answer can close the circuit of iam.w, so that a person must resume it.'],
+  ['turned back', stateIn('turned-back', { retried: 2 }), viewOn(), 'x No retry is left, so that a person must resume it.'],
+  ['done', stateIn('done'), viewOn(), 'x'],
+  ['aborted', stateIn('aborted'), viewOn(), 'x Its share is 0.'],
+])('the reason of a rollout that is %s says what leads further', (_, state, view, text) => {
+  const said = describeProgress(PLAN, state, view)
+  expect(said.startsWith('x')).toBe(true)
+  expect(said).toContain(text)
+})

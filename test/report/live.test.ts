@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Report } from '../../src/report/report.ts'
 import { startStage } from '../stage/stage.ts'
 import { hasChromium, open, openBrowser } from './browser.ts'
 
@@ -55,6 +56,14 @@ describe.skipIf(!hasChromium())('the page while a proxy runs', () => {
     await page.unroute('**/report.json')
     await page.clock.fastForward(SOON)
     await page.getByText('No answer since').waitFor({ state: 'detached' })
+    await page.route('**/report.json', async (route) => {
+      const report = (await (await route.fetch({ headers: {} })).json()) as Report
+      await route.fulfill({ json: { ...report, operations: [], now: { ...report.now, startedAt: 0 } } })
+    })
+    await page.clock.fastForward(SOON)
+    await page.getByText('The proxy restarted at 1970-01-01 00:00:00 UTC.').waitFor()
+    await page.getByRole('button', { name: 'Understood' }).click()
+    await page.unroute('**/report.json')
     await page.route('**/report.json', (route) => route.fulfill({ status: 401, body: '{}' }))
     await page.clock.fastForward(SOON)
     await page.getByRole('heading', { name: 'This report asks for a token' }).waitFor()

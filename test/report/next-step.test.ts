@@ -35,7 +35,10 @@ describe('the next step of an operation', () => {
   let report: Report
   let wrong: OperationReport
   beforeEach(async () => {
-    report ??= await reportOf([comparison(1), comparison(2, { outcome: 'mismatch', ...shows(TIER) })])
+    report ??= await reportOf([
+      comparison(1),
+      comparison(2, { outcome: 'mismatch', ...shows(TIER), request: { method: 'GET', url: '/registry/v1/repos?limit=3' } }),
+    ])
     wrong = report.operations[0]!
   })
 
@@ -45,7 +48,7 @@ describe('the next step of an operation', () => {
   }
 
   it.each([
-    ['gives a first share to what is inside', inForce([]), 'Give v2 a first share', 'Give v2 a share of 1 %', 'Or let a rollout'],
+    ['gives a first share to what is inside', inForce([]), 'Give v2 a first share', 'Give v2 a share of 1 %', 'Let a rollout'],
     ['raises a share', inForce([canary(5)]), 'Raise the share', 'Raise the share to 25 %', 'Go back to v1'],
     ['ends a canary', inForce([canary(50)]), 'Raise the share', 'Let v2 answer all clients', 'Go back to v1'],
     ['stops comparing', inForce([rule({ mode: 'diff-v2' })]), 'v1 is still asked', 'Stop comparing it', 'Go back to v1'],
@@ -60,8 +63,9 @@ describe('the next step of an operation', () => {
     expect(step({}, inForce([canary(5)], { circuits: { [LIST]: 'errors' } }))).toEqual([
       expect.stringMatching(/^Its circuit is open/),
       'Print an example as a test',
-      'Or accept it until a date: crosswalk.json',
-      'Or declare it: mappings/differences.ts',
+      'Print the v2 calls of its request',
+      'Accept it until a date: crosswalk.json',
+      'Declare it for good: mappings/differences.ts',
       'Close every circuit, with the same rules',
       'Go back to v1',
     ])
@@ -76,6 +80,12 @@ describe('the next step of an operation', () => {
   it('leads to differences alone in a report of files', () => {
     const { sentence, commands } = nextStep(wrong, report, ADMIN)
     expect([sentence, commands[0]?.text]).toEqual(['Mend or declare 1 difference.', 'crosswalk case c2 --records FILE'])
+  })
+
+  it('explains the request of an example', async () => {
+    const { text = '' } = nextStep(wrong, report, ADMIN).commands.find(({ title }) => title.includes('v2 calls')) ?? {}
+    expect(text).toBe("crosswalk explain 'GET /registry/v1/repos?limit=3'")
+    expect((await runCommand(['explain', 'GET /registry/v1/repos?limit=3'])).code).toBe(0)
   })
 
   it('suggests declarations that the configuration takes', () => {
@@ -154,7 +164,7 @@ describe.skipIf(!hasCurl())('the printed commands', () => {
     expect(await rulesNow()).toEqual(own({ canary: { percent: 5, mode: 'diff-v2' } }))
     await paste('Go back to v1')
     expect((await rulesNow())?.rules).toEqual([rule({ operations: 'iam.groups.list' }), others])
-    await paste('Or let a rollout')
+    await paste('Let a rollout')
     expect((await current()).now?.rollouts).toMatchObject([{ name: 'iam.groups.list', step: 1, steps: 5, percent: 1 }])
     await paste('Pause the rollout')
     await paste('Resume the rollout')

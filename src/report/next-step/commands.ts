@@ -3,7 +3,7 @@ import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
 import { type Difference, TO_MEND } from '../difference.ts'
 import type { InForce } from '../in-force.ts'
 import type { OperationReport } from '../report.ts'
-import { type AdminAddress, askCrosswalk, postRollout, putModes } from './admin-command.ts'
+import { type AdminAddress, askCrosswalk, postRollout, putModes, word } from './admin-command.ts'
 import { backToV1, nextShare, withMode, withRollout, withShare } from './changed-rules.ts'
 import { declarationText, ignoreText, isDeclarable } from './declare.ts'
 import type { Effect } from './effect.ts'
@@ -32,7 +32,7 @@ export function raise(place: CommandPlace, percent: number): readonly PasteText[
 }
 
 export function startRollout(place: CommandPlace): PasteText {
-  const title = 'Or let a rollout raise the share by itself, from 1 % to 100 %'
+  const title = 'Let a rollout raise the share by itself, from 1 % to 100 %'
   return put(place, title, withRollout(place.now.rules, place.operation.operation, place.effect))
 }
 
@@ -64,13 +64,13 @@ export function listClients({ admin }: CommandPlace): PasteText {
 /** Returns what leads on from the difference that occurs most: its test, and its declarations. `admin` is undefined for a file. */
 export function mend({ operation, differences }: OperationReport, at: number, admin: AdminAddress | undefined): readonly PasteText[] {
   const worst = differences.find(({ state }) => TO_MEND.has(state))
-  return worst ? [...openCase(worst, admin), ...(isDeclarable(worst) ? declare(operation, worst, at) : [])] : []
+  return worst ? [...openCase(worst, admin), ...explainRequest(worst), ...(isDeclarable(worst) ? declare(operation, worst, at) : [])] : []
 }
 
 export function declare(operation: string, difference: Difference, at: number): readonly PasteText[] {
   return [
-    { title: 'Or accept it until a date: crosswalk.json', text: ignoreText(operation, difference, at), into: 'config' },
-    { title: 'Or declare it: mappings/differences.ts', text: declarationText(operation, difference), into: 'differences.ts' },
+    { title: 'Accept it until a date: crosswalk.json', text: ignoreText(operation, difference, at), into: 'config' },
+    { title: 'Declare it for good: mappings/differences.ts', text: declarationText(operation, difference), into: 'differences.ts' },
   ]
 }
 
@@ -80,6 +80,14 @@ function openCase({ state, examples: [example] }: Difference, admin: AdminAddres
   const words = ['case', example.id]
   const text = admin ? askCrosswalk(admin, words) : `crosswalk ${words.join(' ')} --records FILE`
   return [{ title: 'Print an example as a test', text, into: 'shell' }]
+}
+
+/** A request that was cut when it was recorded cannot be explained. */
+function explainRequest({ examples: [example] }: Difference): readonly PasteText[] {
+  const request = example?.request
+  if (!request || request.url.endsWith('…')) return []
+  const text = `crosswalk explain ${word(`${request.method} ${request.url}`)}`
+  return [{ title: 'Print the v2 calls of its request', text, into: 'shell' }]
 }
 
 function put({ now: { tag }, admin }: CommandPlace, title: string, rules: ModeRules): PasteText {

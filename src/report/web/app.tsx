@@ -3,7 +3,7 @@ import type { Report } from '../report.ts'
 import { Brand } from './brand.tsx'
 import { DifferenceView } from './difference/difference.tsx'
 import { many, time } from './format.ts'
-import { Announcer, LiveMark, LostBanner } from './live/connection.tsx'
+import { Announcer, LiveMark, LostBanner, RestartBanner } from './live/connection.tsx'
 import { type Live, useHeldFocus } from './live/use-live.ts'
 import { Crumbs, Navigation } from './navigation.tsx'
 import { HandsContext } from './now/hands.ts'
@@ -56,6 +56,7 @@ export function App({ report, live }: Props) {
         {report.now && <Strip now={report.now} />}
       </header>
       {live && <LostBanner live={live} />}
+      {live && <RestartBanner report={report} />}
       <Announcer report={report} />
       <main id="main">
         <Crumbs route={route} />

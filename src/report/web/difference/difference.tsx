@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Difference, ExampleReport } from '../../difference.ts'
+import { declare } from '../../next-step/commands.ts'
+import { isDeclarable } from '../../next-step/declare.ts'
 import type { OperationReport, Report } from '../../report.ts'
 import { Lanes } from '../charts/lanes.tsx'
 import { notesOf } from '../charts/markers.tsx'
 import { count, many } from '../format.ts'
 import { StateChip } from '../verdict.tsx'
+import { PasteList } from '../views/paste-text.tsx'
 import { KINDS, STATES } from '../words.ts'
 import { ExampleList } from './example-list.tsx'
 import { ExampleView } from './example-view.tsx'
@@ -40,6 +43,12 @@ export function DifferenceView({ difference, operation, report }: Props) {
         {kept < comparisons && `; ${count(kept)} of them are kept as examples`}.
       </p>
       {examples.length > 0 && <Examples examples={examples} kind={kind} isMismatch={state === 'unexplained'} />}
+      {isDeclarable(difference) && (
+        <section class="next" aria-labelledby="declare">
+          <h2 id="declare">If clients can live with it</h2>
+          <PasteList texts={declare(operation.operation, difference, report.generatedAt)} />
+        </section>
+      )}
       <Lanes caption="When" lanes={[lane]} report={report} notes={notesOf(report, operation.operation)} />
     </>
   )

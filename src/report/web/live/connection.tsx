@@ -53,6 +53,23 @@ function useCountdown(until: number | undefined): number {
   return until === undefined ? 0 : Math.ceil((until - now) / 1_000)
 }
 
+/** Says that another process answers now, until the reader has seen it: what the page showed before may be gone. */
+export function RestartBanner({ report }: { readonly report: Report }) {
+  const startedAt = report.now?.startedAt
+  const [seen, setSeen] = useState(startedAt)
+  if (startedAt === undefined || startedAt === seen) return null
+  return (
+    <div class="banner">
+      <p>
+        <strong>The proxy restarted at {time(startedAt)} UTC.</strong> You see what it has read back from its records, and counted since.
+      </p>
+      <button type="button" onClick={() => setSeen(startedAt)}>
+        Understood
+      </button>
+    </div>
+  )
+}
+
 /** Tells screen readers what a newer report changed, if it matters. */
 export function Announcer({ report }: { readonly report: Report }) {
   const before = useRef(report)

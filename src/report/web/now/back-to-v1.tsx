@@ -53,7 +53,7 @@ function Closing({ now: { circuits, rules } }: { readonly now: InForce }) {
   const open = Object.keys(circuits).length
   return (
     <>
-      {open > 0 && <li>{many(open, 'open circuit')} will be closed, as with every change of modes.</li>}
+      {open > 0 && <li>{many(open, 'open circuit')} will be closed, unless a rollout keeps it open.</li>}
       {rules.testers.length > 0 && <li>Testers may still choose v2 by a header.</li>}
     </>
   )

@@ -2,9 +2,9 @@ import { COMPARING } from '../../../modes/choose/mode.ts'
 import type { InForce } from '../../in-force.ts'
 import { putModes } from '../../next-step/admin-command.ts'
 import type { Report } from '../../report.ts'
-import { CopyButton } from '../copy-button.tsx'
 import { many } from '../format.ts'
 import { adminAddress } from '../live/ask-live.ts'
+import { Paste } from './paste-text.tsx'
 
 /** Says what to do if no operation was called. */
 export function Empty({ report: { read, now } }: { readonly report: Report }) {
@@ -28,15 +28,5 @@ export function Empty({ report: { read, now } }: { readonly report: Report }) {
 
 function CompareAll({ now: { rules, tag } }: { readonly now: InForce }) {
   const text = putModes(adminAddress(), { rules: { ...rules, default: 'diff-v1' }, tag })
-  return (
-    <div class="paste">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, and the keyboard must reach it */}
-      <section class="paste-text" tabIndex={0} aria-label="The command">
-        <pre>
-          <code>{text}</code>
-        </pre>
-      </section>
-      <CopyButton text={text} what="the command that compares everything" />
-    </div>
-  )
+  return <Paste name="The command that compares everything" text={text} />
 }

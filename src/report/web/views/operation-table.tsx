@@ -10,6 +10,7 @@ import { count, many } from '../format.ts'
 import { Badges } from '../now/badges.tsx'
 import { hashOf } from '../route.ts'
 import { Dotted } from '../tables/dotted.tsx'
+import { useHeldOrder } from '../tables/held-order.ts'
 import { ScrollTable } from '../tables/scroll-table.tsx'
 import { StandingChip } from '../verdict.tsx'
 import { STANDING_ORDER, STANDINGS } from '../words.ts'
@@ -17,7 +18,9 @@ import { STANDING_ORDER, STANDINGS } from '../words.ts'
 export function OperationTable({ report }: { readonly report: Report }) {
   const [text, setText] = useState('')
   const [only, setOnly] = useState<Standing | undefined>(undefined)
-  const shown = report.operations.filter((one) => one.operation.includes(text.trim()) && (only === undefined || one.standing === only))
+  const shown = useHeldOrder(report.operations).filter(
+    (one) => one.operation.includes(text.trim()) && (only === undefined || one.standing === only),
+  )
   return (
     <section aria-labelledby="operations">
       <div class="bar">

@@ -33,8 +33,8 @@ export function OperationTable({ report }: { readonly report: Report }) {
             <tr>
               <th scope="col">Verdict</th>
               <th scope="col">Operation</th>
-              <th scope="col" class="plot">
-                Wrong answers: seen, and 95 % bound
+              <th scope="col" class="plot" title="The line runs from the share of wrong answers that was seen to its 95 % bound, the dot.">
+                Wrong answers, 95 % bound
                 <RangeAxis target={report.target} />
               </th>
               <th scope="col" class="number" title={OBSERVATION}>

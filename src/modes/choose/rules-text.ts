@@ -4,7 +4,7 @@ import { type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 /** Parts that a line tells; the others are counted. A record has a bounded length, and so has a line that people read. */
 const MOST_PARTS = 40
 const MOST_CLIENTS = 5
-const MOST_CHARACTERS = 300
+const MOST_CHARACTERS = 120
 
 /** Describes the rules in one line. The subjects of clients are told only if they may be shown. */
 export function describeRules({ default: byDefault, rules, testers }: ModeRules, subjects = false): string {
@@ -42,11 +42,12 @@ function changeOf(name: string, old: ModeRule | undefined, fresh: ModeRule | und
 /** The rules by what they apply to. A second rule for the same gets a number. */
 function byName(rules: readonly ModeRule[], subjects: boolean): ReadonlyMap<string, ModeRule> {
   const named = new Map<string, ModeRule>()
+  const counts = new Map<string, number>()
   for (const rule of rules) {
     const name = nameOf(rule, subjects)
-    let free = name
-    for (let nth = 2; named.has(free); nth += 1) free = `${name} (${nth})`
-    named.set(free, rule)
+    const nth = (counts.get(name) ?? 0) + 1
+    counts.set(name, nth)
+    named.set(nth === 1 ? name : `${name} (${nth})`, rule)
   }
   return named
 }

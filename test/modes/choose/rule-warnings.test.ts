@@ -77,6 +77,35 @@ describe('there is a warning', () => {
   })
 })
 
+describe('many rules', () => {
+  it('are told about up to a number of warnings', () => {
+    const said = warned(Array.from({ length: 100 }, () => ({ operations: 'x'.repeat(10_000) })))
+    expect(said).toHaveLength(21)
+    expect(said.at(-1)).toBe('modes.rules from 20 on are not checked yet.')
+    expect(said.join().length).toBeLessThan(5000)
+  })
+
+  it('are not held against each other beyond a number', () => {
+    expect(warned(Array.from({ length: 1001 }, (_, nth) => ({ clients: `c${nth}` })))).toEqual([
+      'modes.rules have 1001 patterns of operations: more than 1000 are not checked.',
+    ])
+  })
+
+  it('ask once for the clients that are known', () => {
+    let asked = 0
+    const callers = () => {
+      asked += 1
+      return [{ caller: KNOWN }]
+    }
+    warned(
+      Array.from({ length: 10 }, () => ({ clients: KNOWN })),
+      [KNOWN],
+      { ...KNOWN_TO_RULES, callers },
+    )
+    expect(asked).toBe(1)
+  })
+})
+
 it('PUT and GET /modes and the log report rules without effect', async () => {
   const v1 = await startUpstream(answering({}))
   const rules = [{ operations: 'iam.groupz.list', mode: 'v1' as const }]

@@ -19,11 +19,23 @@ export interface Notes {
 /** `now` returns milliseconds since 1970. */
 export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => number): Notes {
   const listeners: ((note: IdentifiedNote) => void)[] = []
+  const untold: IdentifiedNote[] = []
+  let isTelling = false
+  const tell = () => {
+    isTelling = true
+    try {
+      for (let note = untold.shift(); note; note = untold.shift()) for (const listener of listeners) listener(note)
+    } finally {
+      isTelling = false
+    }
+  }
   return {
     note(made) {
       const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made }
       record(note)
-      for (const listener of listeners) listener(note)
+      untold.push(note)
+      // A listener may make a note of its own. The others must hear the cause first.
+      if (!isTelling) tell()
     },
     onNote: (listener) => void listeners.push(listener),
   }

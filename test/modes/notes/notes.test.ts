@@ -17,3 +17,12 @@ it('records each note and tells every listener of it once', () => {
     ['b', 'x', by],
   ])
 })
+
+it('tells every listener of a note before one that a listener made of it', () => {
+  const told: string[] = []
+  const notes = createNotes({ record: () => {} }, () => 0)
+  notes.onNote(({ what }) => what === 'circuit' && notes.note({ what: 'rollout', text: 'turned back' }))
+  notes.onNote(({ text }) => told.push(text))
+  notes.note({ what: 'circuit', text: 'opened' })
+  expect(told).toEqual(['opened', 'turned back'])
+})

@@ -127,21 +127,21 @@ export interface Note extends Identified {
   readonly rollout?: string
   readonly text: string
   readonly by?: Actor
-  /** What was in force before, in one line. */
+  /** What was in force before, and what is now, each in one line. */
   readonly from?: string
-  /** What is in force now, in one line. */
   readonly to?: string
   /** The version of the modes that a change of them made. */
   readonly version?: number
 }
 
-/** Where a rollout stands, so that a restart goes on there. */
+/** Where a rollout stands, so that a restart goes on there. `nth` grows with each record, whatever the clock says; older versions lack it. */
 export interface RolloutEntry extends Identified {
   readonly kind: 'rollout'
   readonly at: string
   readonly name: string
   /** Tells the rollout from another one of the same name. */
   readonly digest: string
+  readonly nth?: number
   /** Its state and the evidence of its step, as the engine of rollouts reads them. Absent once the modes have it no more. */
   readonly saved?: unknown
 }

@@ -1,27 +1,38 @@
-import type { Circuit } from '../../diff/evidence/circuit.ts'
+import type { Actor } from '../../diff/records/actor.ts'
 import type { Entry, Note, RolloutEntry } from '../../diff/records/record.ts'
 import { covers } from '../../tables/operations/operation-pattern.ts'
+import type { Journal } from '../journal.ts'
 import type { Runs } from './followed-runs.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
-import { readSavedRun } from './saved-run.ts'
+import type { RolloutRun } from './rollout-run.ts'
+import type { SaveOrder } from './save-order.ts'
+import { readSavedRun, type SavedRun } from './saved-run.ts'
 
 /** Lets rollouts go on where earlier records ended. */
 export interface EarlierRuns {
   /** Takes an entry of earlier records, in the order of their times, until `end` is called. */
   entry(entry: Entry): void
-  /** Begins what the records do not know. Circuits that had turned a rollout back are open again. */
+  /** Begins what the records do not know, and ends what the rules have no more. Circuits that had turned a rollout back are open again. */
   end(): void
 }
 
 interface EarlierSources {
   readonly runs: () => Runs
-  readonly circuit: Pick<Circuit, 'reopen'>
+  readonly journal: Pick<Journal, 'circuit' | 'note' | 'recorder'>
+  readonly order: SaveOrder
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-export function createEarlierRuns({ runs, circuit, now }: EarlierSources): EarlierRuns {
-  const restored = new Set<string>()
+/** What the records say last of one rollout. */
+interface Known extends Pick<RolloutEntry, 'digest'> {
+  readonly nth: number
+  /** Absent once the modes had it no more. */
+  readonly saved: SavedRun | undefined
+}
+
+export function createEarlierRuns({ runs, journal, order, now }: EarlierSources): EarlierRuns {
+  const known = new Map<string, Known>()
   /** Why circuits opened of which no record of a rollout tells: the process may have died before it wrote one. */
   const opened = new Map<string, string>()
   let isOver = false
@@ -32,14 +43,29 @@ export function createEarlierRuns({ runs, circuit, now }: EarlierSources): Earli
     else if (what === 'circuit-closed') opened.delete(operation)
     else if (what === 'modes') opened.clear()
   }
-  const take = ({ name, digest, saved }: RolloutEntry) => {
+  const take = ({ name, digest, saved: written, nth = 0 }: RolloutEntry) => {
+    order.saw(nth)
+    if (nth < (known.get(name)?.nth ?? 0)) return
+    const saved = readSavedRun(written)
+    known.set(name, { digest, nth, saved })
     const run = runs().get(name)
     if (!run) return
-    const known = run.plan.digest === digest ? readSavedRun(saved) : undefined
-    run.restore(known)
+    run.restore(run.plan.digest === digest ? saved : undefined)
     for (const [operation] of openedOf(run.plan)) opened.delete(operation)
-    if (known) restored.add(name)
-    else restored.delete(name)
+  }
+  const goOn = (name: string, run: RolloutRun) => {
+    const { digest, saved } = known.get(name) ?? {}
+    if (!saved) return run.begin('It begins at its first step: no record knows it.', BY)
+    if (digest !== run.plan.digest) return run.begin('It begins at its first step: its steps, operations or clients are others now.', BY)
+    const state = run.state()
+    const open = [...(state.phase === 'turned-back' ? Object.entries(state.opened) : []), ...openedOf(run.plan)]
+    for (const [operation, reason] of open) journal.circuit.reopen(operation, reason)
+    run.begin('It goes on where the records ended.', BY)
+  }
+  const endLost = (name: string, { digest, saved }: Known) => {
+    if (!saved) return
+    journal.note({ what: 'rollout', rollout: name, text: `rollout ${name}: ${LOST}`, by: BY, from: saved.state.phase, to: 'ended' })
+    journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, nth: order.next() })
   }
   return {
     entry(entry) {
@@ -54,12 +80,12 @@ export function createEarlierRuns({ runs, circuit, now }: EarlierSources): Earli
     },
     end() {
       isOver = true
-      for (const [name, run] of runs()) {
-        const isKnown = restored.has(name)
-        const open = isKnown ? [...Object.entries(run.state().opened), ...openedOf(run.plan)] : []
-        for (const [operation, reason] of open) circuit.reopen(operation, reason)
-        run.begin(isKnown ? 'It goes on where the records ended.' : 'It begins at its first step: no record knows it.', { source: 'start' })
-      }
+      for (const [name, run] of runs()) goOn(name, run)
+      for (const [name, one] of known) if (!runs().has(name)) endLost(name, one)
     },
   }
 }
+
+const BY: Actor = { source: 'start' }
+
+const LOST = 'It ends: the modes at this start have it no more. Modes that were put by a request end with the process.'

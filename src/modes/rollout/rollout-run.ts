@@ -8,6 +8,7 @@ import type { RolloutPlan } from './rollout-plan.ts'
 import { describeState, firstState, judgedShareOf, type RolloutState, stepOf } from './rollout-state.ts'
 import { type RolloutStatus, statusOf } from './rollout-status.ts'
 import { createRunBook } from './run-book.ts'
+import type { SaveOrder } from './save-order.ts'
 import type { SavedRun } from './saved-run.ts'
 import { type RolloutCommand, steered } from './steer.ts'
 import { createStepEvidence } from './step-evidence.ts'
@@ -19,6 +20,7 @@ export interface RunSources extends FigureSources {
   readonly now: () => number
   /** Milliseconds of a monotonic clock. */
   readonly ticks: () => number
+  readonly order: Pick<SaveOrder, 'next'>
   /** Is called at every move, before it is noted: the share may be another one. */
   readonly moved: () => void
 }

@@ -10,6 +10,7 @@ import { createEarlierRuns, type EarlierRuns } from './earlier-runs.ts'
 import { type Runs, runsOf, tellChange, withShares } from './followed-runs.ts'
 import type { RunSources } from './rollout-run.ts'
 import type { RolloutStatus } from './rollout-status.ts'
+import { createSaveOrder } from './save-order.ts'
 import { ROLLOUT_COMMANDS, type RolloutCommand } from './steer.ts'
 
 /** A request of a client, as far as rollouts look at it. */
@@ -47,7 +48,7 @@ export interface Rollouts {
   flush(): void
 }
 
-interface RolloutSources extends Omit<RunSources, 'moved'> {
+interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
   readonly journal: RunSources['journal'] & Pick<Journal, 'onNote'>
   /** Ids of all operations. */
   readonly operations: readonly string[]
@@ -56,6 +57,7 @@ interface RolloutSources extends Omit<RunSources, 'moved'> {
 export function createRollouts(initial: ModeRules, sources: RolloutSources): Rollouts {
   const { journal, now } = sources
   const listeners: (() => void)[] = []
+  const order = createSaveOrder()
   let runs: Runs = new Map()
   let ruleOf: RuleOf = () => undefined
   let round = 0
@@ -68,14 +70,14 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
     return name === undefined ? undefined : runs.get(name)
   }
   const follow = (rules: ModeRules) => {
-    runs = runsOf(rules, runs, { ...sources, moved })
+    runs = runsOf(rules, runs, { ...sources, moved, order })
     ruleOf = createRuleOf(rules.rules)
     round += 1
   }
   const look = () => {
     for (const run of runs.values()) run.look()
   }
-  const earlier = createEarlierRuns({ runs: () => runs, circuit: journal.circuit, now })
+  const earlier = createEarlierRuns({ runs: () => runs, journal, order, now })
   journal.onNote(({ what }) => what === 'circuit' && look())
   follow(initial)
 

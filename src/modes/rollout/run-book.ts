@@ -2,6 +2,7 @@ import type { Actor } from '../../diff/records/actor.ts'
 import type { Journal } from '../journal.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import { describeState, type RolloutState } from './rollout-state.ts'
+import type { SaveOrder } from './save-order.ts'
 import type { SavedRun } from './saved-run.ts'
 
 /** Writes down what happens to one rollout: each move is one note. */
@@ -19,6 +20,7 @@ export interface RunBook {
 
 interface BookSources {
   readonly journal: Pick<Journal, 'recorder' | 'note'>
+  readonly order: Pick<SaveOrder, 'next'>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -26,7 +28,7 @@ interface BookSources {
 /** Old record files are removed. What stands in the newest one outlives them. */
 const STALE_MS = 3_600_000
 
-export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources): RunBook {
+export function createRunBook(plan: RolloutPlan, { journal, order, now }: BookSources): RunBook {
   const { name, digest } = plan
   const note = (text: string, by: Actor, to: string, from?: string) =>
     journal.note({
@@ -42,7 +44,8 @@ export function createRunBook(plan: RolloutPlan, { journal, now }: BookSources):
     const text = JSON.stringify(saved ?? null)
     if (text === last.text && Math.abs(now() - last.at) < STALE_MS) return
     last = { text, at: now() }
-    journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, ...(saved && { saved }) })
+    const head = { kind: 'rollout', at: new Date(now()).toISOString(), name, digest, nth: order.next() } as const
+    journal.recorder.record({ ...head, ...(saved && { saved }) })
   }
   return {
     begun(text, by, saved, from) {

@@ -95,8 +95,37 @@ describe('after a restart, a rollout', () => {
     const after = simulate(rules, atSecondStep().entries)
     expect(after.place()).toBe('running 1 1')
     expect(after.entries.flatMap((entry) => (entry.kind === 'note' ? [entry.text] : []))).toEqual([
-      'rollout iam: It begins at its first step: no record knows it.',
+      'rollout iam: It begins at its first step: its steps, operations or clients are others now.',
     ])
+  })
+
+  it('stays turned back if the clock was set back before it turned', () => {
+    const before = atSecondStep()
+    before.rollouts.flush()
+    before.setWall(0)
+    openCircuit(before)
+    const inTimeOrder = before.entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    expect(simulate(iamRules(), inTimeOrder).place()).toBe('turned-back 2 0')
+  })
+
+  it('that the modes have no more is told once, and does not come back later', () => {
+    const before = atSecondStep()
+    const others = iamRules({ name: 'other' })
+    const without = simulate(others, before.entries)
+    const told = without.entries.filter((entry) => entry.kind === 'note' && entry.rollout === 'iam')
+    expect(told).toEqual([expect.objectContaining({ from: 'running', to: 'ended', by: { source: 'start' } })])
+    const again = simulate(others, [...before.entries, ...without.entries])
+    expect(again.entries.filter((entry) => entry.kind === 'note' && entry.rollout === 'iam')).toEqual([])
+    expect(simulate(iamRules(), [...before.entries, ...without.entries]).place()).toBe('running 1 1')
+  })
+
+  it('that a person aborted opens no circuit', () => {
+    const before = atSecondStep()
+    openCircuit(before)
+    before.rollouts.steer('iam', 'abort', PERSON)
+    before.change(iamRules({}, [OTHER]))
+    const after = simulate(iamRules({}, [OTHER]), before.entries)
+    expect([after.place(), after.isOpen('iam.a')]).toEqual(['aborted 2 0', false])
   })
 
   it('begins at its first step if a change had ended it', () => {
@@ -107,9 +136,9 @@ describe('after a restart, a rollout', () => {
   })
 })
 
-describe('a change of modes', () => {
-  const OTHER = { operations: 'registry.*', mode: 'v1' }
+const OTHER = { operations: 'registry.*', mode: 'v1' }
 
+describe('a change of modes', () => {
   it('of another rule leaves a rollout where it is', () => {
     const one = atSecondStep()
     one.minutes(4)

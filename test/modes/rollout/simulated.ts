@@ -38,6 +38,7 @@ export interface Simulation {
   pass(ms: number): void
   setWall(ms: number): void
   place(): string
+  isOpen(operation: string): boolean
   change(rules: ModeRules): void
   problem: string | undefined
 }
@@ -105,6 +106,7 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
       const [{ phase, step, percent } = { phase: 'ended', step: 0, percent: 0 }] = rollouts.all()
       return `${phase} ${step} ${percent}`
     },
+    isOpen: circuit.isOpen,
     change(changed) {
       inForce = changed
       rollouts.change(changed, PERSON)

@@ -99,3 +99,26 @@ it('a rollout turns back by itself, stays so through a change and a restart, and
   expect((await stage.traffic([first], KINDS))[first]).toEqual(['diff-v2 200'])
   expect(moves()).toEqual(['turned-back at step 2 of 3 (0 %)', 'running at step 1 of 3 (1 %)'])
 })
+
+it('a promotion leaves a list on the side that began it, and sends writes to v2 alone', async () => {
+  const rollout = { name: 'all', target: 0.1, retries: 2, watch: '1h', steps: [STEPS[0], STEPS[2]].flatMap((step) => step ?? []) }
+  const rule = { operations: '*', clients: '*', mode: 'v1' as const, canary: { mode: 'diff-v2' as const, rollout } }
+  stage = await startRolloutStage({ modes: { default: 'v1', rules: [rule], testers: [] } })
+  const sides = async () => (await stage.journal()).filter(({ method }) => method !== 'GET').map(({ path }) => path.split('/')[2])
+  const page = async (token = '') => {
+    const { body } = await stage.request('GET', `/registry/v1/eoltags?page_size=5&page_token=${encodeURIComponent(token)}`)
+    await stage.settled()
+    return [stage.server.log.findLast(({ msg }) => msg === 'request')?.mode, body.next_page_token] as const
+  }
+  const reason = async () => (await stage.rollouts())[0]?.reason
+  const [before, token] = await page()
+  expect(await stage.command('all', 'promote')).toBe(200)
+  const [continued] = await page(token)
+  expect([before, continued]).toEqual(['v1', 'v1'])
+  expect(await reason()).toContain('no caller of the share has sent a request yet')
+  expect((await page())[0]).toBe('diff-v2')
+  expect(await reason()).not.toContain('no caller of the share')
+  await stage.clearJournal()
+  const made = await stage.request('POST', `/iam/v1/groups/${stage.sandbox.organization}`, { body: { name: 'made' } })
+  expect([made.status, await sides()]).toEqual([200, ['v2']])
+})

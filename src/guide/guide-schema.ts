@@ -53,6 +53,7 @@ const parameterRow = z.strictObject({
 const memberRow = z.strictObject({
   /** Dotted; `[]` stands for every row of a list, `*` for every key of a map. */
   v1: z.string(),
+  /** `….uid` is in the object that the note of the member above names. Absent if v2 has no such member. */
   v2: z.string().optional(),
   fate: z.enum(FATES),
   /** How the values of an enum are named. */

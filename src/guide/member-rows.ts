@@ -58,7 +58,8 @@ function membersOf(fields: Fields, place: Place, dialect: Dialect, direction: Di
       const source = sourceOf(field.source)
       const row = { v1: place.v1 + own, ...fateOf(field, own, source, place, direction) }
       if (type.kind !== 'object') return [row]
-      const v2 = source === '' ? place.v2 : `${place.v2}${typeof source === 'string' ? source : own}${suffix}.`
+      const beside = `${place.v2}${typeof source === 'string' ? source : own}${suffix}.`
+      const v2 = row.fate === 'made' ? ELSEWHERE : source === '' ? place.v2 : beside
       const below = membersOf(type.fields, { v1: `${row.v1}${suffix}.`, v2 }, dialect, direction)
       return [row, ...below.map((member) => inherited(member, row))]
     })
@@ -70,7 +71,10 @@ function inherited(member: MemberRow, parent: Pick<MemberRow, 'fate' | 'note'>):
   return { v1: member.v1, fate: parent.fate, ...(parent.note !== undefined && { note: parent.note }) }
 }
 
-const LEAVES: ReadonlySet<Fate> = new Set(['dropped', 'made', 'ignored'])
+const LEAVES: ReadonlySet<Fate> = new Set(['dropped', 'ignored'])
+
+/** Stands for the object of v2 that the note of a made member names. */
+const ELSEWHERE = '….'
 
 /** Returns the type of the rows of a list or of the values of a map, and how a path writes them. */
 function innerOf(type: FieldType): { readonly type: FieldType; readonly suffix: string } {

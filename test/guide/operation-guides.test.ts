@@ -8,6 +8,7 @@ import { isShownIn, nameIn } from '../../src/tables/compile/show.ts'
 import { paramsOf } from '../../src/tables/language/condition.ts'
 import type { Fields } from '../../src/tables/language/field.ts'
 import { DIALECTS, type Dialect } from '../../src/tables/language/names.ts'
+import type { Operation } from '../../src/tables/operations/operation.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import { guideOf, operations } from './guides.ts'
 
@@ -76,6 +77,23 @@ describe.each(DIALECTS)('the guide of every operation in the dialect %s', (diale
         if (block.kind === 'list') expect(block.items.length).toBeGreaterThan(0)
       }
     }
+  })
+})
+
+describe('the members of a guide', () => {
+  const guideFor = (id: string) => guideOf(operations.find((one) => one.id === id) as Operation, 'specification')
+  const members = (id: string) => guideFor(id).sections[0]?.answer.map(({ v1, v2, fate }) => [v1, v2, fate])
+
+  it('have their names in the object that another call has', () => {
+    expect(members('registry.repo_tags_summary.get')).toContainEqual(['latest_tag.id', '….uid', 'renamed'])
+    expect(members('iam.identity_providers.list')).toContainEqual(['items[].scim.token_expire_time', '….tokenExpireTime', 'renamed'])
+  })
+
+  it('stand for all that is below them if v2 has none of it', () => {
+    expect(members('registry.eol_tags.list')).toContainEqual(['items[].main_package_version.lts', undefined, 'dropped'])
+    const markdown = markdownOf(guideBlocks(guideFor('registry.eol_tags.list')))
+    expect(markdown).toContain('| `items[].main_package_version` | – | dropped: ')
+    expect(markdown).not.toContain('main_package_version.lts')
   })
 })
 

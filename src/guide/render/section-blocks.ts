@@ -67,12 +67,18 @@ function parameterCells({ v1, v2, fate, example, note }: ParameterRow): readonly
 /** Lists the members that change, and names the others. */
 function memberBlocks(title: string, operation: string, rows: readonly MemberRow[]): readonly Block[] {
   const isSame = ({ fate, note }: MemberRow) => fate === 'same' && note === undefined
-  const changed = rows.filter((row) => !isSame(row))
+  const changed = rows.filter((row) => !isSame(row) && !rows.some((parent) => isWithin(row, parent)))
   const same = rows.filter(isSame).map(({ v1 }) => v1)
   const unchanged: readonly Block[] = same.length === 0 ? [] : [{ kind: 'text', text: ['The same in v2: ', ...codes(same), '.'] }]
   const shown = table(title, `${title}: ${operation}`, ['v1', 'v2', 'Change'], changed.map(memberCells))
   if (shown.length > 0) return [...shown, ...unchanged]
   return unchanged.length === 0 ? [] : [{ kind: 'heading', level: 3, text: [title] }, ...unchanged]
+}
+
+/** True for a member of an object that v2 lacks as a whole, or that v1 ignores as a whole. */
+function isWithin({ v1, fate }: MemberRow, parent: MemberRow): boolean {
+  const isLeft = fate === parent.fate && (fate === 'dropped' || fate === 'ignored')
+  return isLeft && ['.', '[].', '.*.'].some((suffix) => v1.startsWith(parent.v1 + suffix))
 }
 
 function memberCells({ v1, v2, fate, values, note }: MemberRow): readonly Text[] {

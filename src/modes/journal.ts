@@ -14,7 +14,7 @@ import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import { createRedactor, type RedactLimits, type Values } from '../diff/redact/redact.ts'
-import { redactedWith } from '../diff/redact/redacted.ts'
+import { redactedAlike, redactedWith } from '../diff/redact/redacted.ts'
 import type { Identity } from '../request/caller.ts'
 import { isObject } from '../tables/json.ts'
 import type { Dialect } from '../tables/language/names.ts'
@@ -82,7 +82,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
   const redactor = createRedactor(redaction)
   const redacted = redactedWith(redactor)
-  const whole = redactedWith(createRedactor({ ...redaction, limits: WHOLE }))
+  const whole = redactedAlike(operations, createRedactor({ ...redaction, limits: WHOLE }))
   const at = () => new Date(now()).toISOString()
   const head = ({ operation, request, mode, weight, ...who }: ComparedRequest) => {
     const chosen = weight !== undefined && weight > 1 && { weight }
@@ -114,7 +114,7 @@ export function createJournal(settings: JournalSettings): Journal {
       if (why) tallies.uncompared(entry.operation, why)
       const counted = count(subject, entry)
       if (!counted) return
-      const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole(read)) : undefined
+      const exhibit = observed && entry.outcome === 'mismatch' ? exhibitOf(read.id, settings.dialect, observed, whole()) : undefined
       recorder.record({ ...detailed(counted, judgement, { asked, about: read, redacted }), ...(exhibit && { exhibit }) })
     },
     unwritten(subject, judgement, v2) {

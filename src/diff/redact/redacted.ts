@@ -1,7 +1,7 @@
 import type { Operation } from '../../tables/operations/operation.ts'
 import type { RedactLimits, Redactor, Spellings } from './redact.ts'
 import type { TextPair } from './text-pair.ts'
-import { vocabularyOf } from './vocabulary.ts'
+import { type Vocabulary, vocabularyOf, vocabularyOfAll } from './vocabulary.ts'
 
 /** Redacts the data of one operation; see `Redactor`. */
 export interface Redacted {
@@ -16,7 +16,19 @@ export interface Redacted {
 
 /** Returns the redactor with the public words of one operation. Keep it: the words are gathered once. */
 export function redactedFor(operation: Operation, redactor: Redactor): Redacted {
-  const words = vocabularyOf(operation)
+  return withWords(vocabularyOf(operation), redactor)
+}
+
+/** Returns a redactor with the public words of all operations. They are gathered when they are needed first. */
+export function redactedAlike(operations: readonly Operation[], redactor: Redactor): () => Redacted {
+  let made: Redacted | undefined
+  return () => {
+    made ??= withWords(vocabularyOfAll(operations), redactor)
+    return made
+  }
+}
+
+function withWords(words: Vocabulary, redactor: Redactor): Redacted {
   return {
     value: (value, name, limits) => redactor.value(value, name, words, limits),
     texts: (v1, v2, name) => redactor.texts(v1, v2, name, words),

@@ -21,7 +21,7 @@ const FIELDS = ['fieldViolations', 'field', 'description']
 
 export function vocabularyOf(operation: Operation): Vocabulary {
   const { template, calls, params, ownParams, request, answer, envelope } = operation
-  const messages = [request, answer, envelope].flatMap((message) => (message ? [message.shown] : []))
+  const messages = [request, answer, envelope].filter((message) => message !== undefined)
   return new Set([
     ...COMMON,
     ...LIST,
@@ -30,8 +30,14 @@ export function vocabularyOf(operation: Operation): Vocabulary {
     ...[...Object.keys(params), ...ownParams].flatMap(spellings),
     ...Object.values(params).map((row) => (typeof row === 'string' ? row : row.v2)),
     ...[template, ...calls].flatMap(fixedParts),
-    ...messages.flatMap(wordsOf),
+    ...messages.flatMap(({ shown }) => wordsOf(shown)),
+    ...messages.flatMap((message) => ('plural' in message ? [String(message.plural)] : [])),
   ])
+}
+
+/** Returns the words of all operations. The calls of one of them may read what the tables of another describe. */
+export function vocabularyOfAll(operations: readonly Operation[]): Vocabulary {
+  return new Set(operations.flatMap((operation) => [...vocabularyOf(operation)]))
 }
 
 function fixedParts(path: string): readonly string[] {

@@ -28,6 +28,7 @@ const anything = fc.oneof(hostile, json)
 const records = fc.record({
   id: anything,
   at: hostile,
+  request: fc.option(fc.record({ method: anything, url: anything }), { nil: undefined }),
   operation: anything,
   exhibit: fc.oneof(
     fc.record({

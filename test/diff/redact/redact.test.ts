@@ -22,6 +22,7 @@ describe('masked values', () => {
       uid: ROOT_UID,
       group_id: ROOT_UID,
       digest: `sha256:${'a'.repeat(64)}`,
+      total_count: '4711',
       create_time: '2026-01-02T03:04:05Z',
       catalog_tier: 'APPLICATION',
       description: '',

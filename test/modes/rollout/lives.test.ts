@@ -242,7 +242,7 @@ describe('time', () => {
     one.minutes(12, [500])
     expect([one.place(), status(one)?.reason]).toEqual([
       'held 2 10',
-      'No caller of the share sent a request for 10 min. The time does not count.',
+      'No caller of the share sent a request for 10 min. The time does not count. In this step 0 of 1 caller (0 %) got the canary, and 10 % are configured: too few callers to tell. If none of its clients is in the share, promote it.',
     ])
     one.minutes(1)
     expect(one.place()).toBe('running 2 10')

@@ -112,5 +112,6 @@ function advance(situation: Situation): Moved {
   const proof = `${many(view.operations.length, 'operation')} inside ${percent(step.target)} after ${many(observedIn(view), 'observation')} and ${describeDuration(state.heldMs)} with traffic`
   const reason = `${proof}${view.unused > 0 ? `; ${view.unused} without requests` : ''}.`
   if (state.at < plan.steps.length) return { ...stepBegins(plan, state.at + 1, state), reason }
-  return { phase: 'done', reason: `${reason} The rule can now be written with percent ${step.percent}, or as plain mode.` }
+  const plain = step.percent === 100 ? ', or as plain mode' : ''
+  return { phase: 'done', reason: `${reason} The rule can now be written with percent ${step.percent}${plain}.` }
 }

@@ -120,6 +120,16 @@ describe('a step', () => {
     expect(look(state, viewOn({ operations: [proven()] })).state).toMatchObject({ phase: 'running', at: 0, retried: 1 })
   })
 
+  it.each([
+    [50, 'percent 50.'],
+    [100, 'percent 100, or as plain mode.'],
+  ])('at %d %% says how the rule can be written once it is done', (percent, text) => {
+    const plan = { ...PLAN, watch: { ...PLAN.watch, percent } }
+    const state = stateIn('watching', { at: 2, heldMs: HOUR })
+    const { reason } = next(plan, state, { view: viewOn({ operations: [proven()] }), elapsedMs: 1000, now: 1 }).state
+    expect(reason.endsWith(`The rule can now be written with ${text}`)).toBe(true)
+  })
+
   it('is paused by failures of v2 that do not open the circuit', () => {
     const failing = operation({ failures: { n: 2, bad: 2 } })
     expect(look(stateIn('running'), viewOn({ operations: [failing] })).state).toMatchObject({

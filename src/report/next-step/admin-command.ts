@@ -38,6 +38,7 @@ export function askCrosswalk({ origin, hasToken }: AdminAddress, words: readonly
 
 /** Returns the rules as JSON with one line for each rule, without what they say by default. */
 export function rulesText({ default: byDefault, rules, testers }: ModeRules): string {
+  if (rules.length === 0 && testers.length === 0) return JSON.stringify({ default: byDefault })
   const lines = rules.map((rule) => `    ${JSON.stringify(shortened(rule))}`)
   const members = [
     `  "default": ${JSON.stringify(byDefault)}`,

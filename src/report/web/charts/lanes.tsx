@@ -96,9 +96,11 @@ function Bars({ lane, top, x, bar, right }: BarsProps) {
       <text x={EDGE.left} y={top + 14}>
         <tspan class="name">{lane.name}</tspan> {count(totalOf(lane))}
       </text>
-      <text x={right} y={top + 14} text-anchor="end">
-        highest {count(most)}
-      </text>
+      {lane.counts.size > 0 && (
+        <text x={right} y={top + 14} text-anchor="end">
+          highest {count(most)}
+        </text>
+      )}
       <line class="base" x1={EDGE.left} x2={right} y1={base} y2={base} />
       {[...lane.counts].map(([at, value]) => (
         <rect key={at} class="bar" x={x(at)} y={base - heightOf(value)} width={bar} height={heightOf(value)} />

@@ -18,7 +18,7 @@ export function OperationBack({ operation, now }: { readonly operation: string; 
         <li>From the next request on, v1 answers every client of {operation}.</li>
         <li>{isCompared ? 'v2 is still asked, and its answers are compared.' : 'v2 is no longer asked.'}</li>
         <li>All other rules stay as they are.</li>
-        <Closing now={now} />
+        <Closing now={now} unless=", unless a rollout needs it open" />
       </ul>
     </ConfirmButton>
   )
@@ -43,17 +43,27 @@ export function AllBack({ now }: { readonly now: InForce }) {
             {many(ending.length, 'rollout')} {ending.length === 1 ? 'ends' : 'end'}: {ending.join(', ')}.
           </li>
         )}
-        <Closing now={now} />
+        <Closing now={now} unless="" />
       </ul>
     </ConfirmButton>
   )
 }
 
-function Closing({ now: { circuits, rules } }: { readonly now: InForce }) {
-  const open = Object.keys(circuits).length
+interface ClosingProps {
+  readonly now: InForce
+  /** Says which circuits stay open. */
+  readonly unless: string
+}
+
+function Closing({ now: { circuits, rules }, unless }: ClosingProps) {
+  const open = Object.keys(circuits)
   return (
     <>
-      {open > 0 && <li>{many(open, 'open circuit')} will be closed, unless a rollout keeps it open.</li>}
+      {open.map((operation) => (
+        <li key={operation}>
+          The circuit of {operation} closes{unless}.
+        </li>
+      ))}
       {rules.testers.length > 0 && <li>Testers may still choose v2 by a header.</li>}
     </>
   )

@@ -23,9 +23,11 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
 }
 
 export function wordsOf({ what, text, by, from, to }: Note): NoteWords {
-  const verb = what === 'modes' && by ? `${VERBS.modes} by ${describeActor(by)}` : VERBS[what]
-  // The text of such a note begins with its actor.
-  const rest = what === 'modes' && by ? text.replace(`${describeActor(by)}: `, '') : text
+  // The text of these notes begins with their actor, and with the name of the rollout.
+  const [, name, moved] = what === 'rollout' ? (/^rollout ([^:]+): (.*)$/s.exec(text) ?? []) : []
+  const actor = what === 'modes' && by ? describeActor(by) : undefined
+  const verb = name !== undefined ? `Rollout ${name} moved` : actor !== undefined ? `${VERBS.modes} by ${actor}` : VERBS[what]
+  const rest = moved ?? (actor === undefined ? text : text.replace(`${actor}: `, ''))
   const isChange = (what === 'modes' || what === 'rollout') && from !== undefined && to !== undefined
   return { verb, text: rest, ...(isChange && { change: { from, to } }) }
 }

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { wordsOf } from '../../src/report/web/views/timeline/note-words.ts'
+
+it.each([
+  [{ what: 'circuit', text: 'errors: 3 of 9' }, 'Circuit opened | errors: 3 of 9'],
+  [{ what: 'circuit-closed', text: 'the modes changed', from: 'open', to: 'closed' }, 'Circuit closed | the modes changed'],
+  [{ what: 'rollout', text: 'rollout iam: It moved on.', from: 'a', to: 'b' }, 'Rollout iam moved | It moved on. | a → b'],
+  [
+    { what: 'modes', text: 'admin port, token ops: default: v2 → v1', by: { source: 'admin', token: 'ops' }, from: 'x', to: 'y' },
+    'Modes changed by admin port, token ops | default: v2 → v1 | x → y',
+  ],
+  [{ what: 'modes', text: 'of an older version' }, 'Modes changed | of an older version'],
+  [{ what: 'ready', text: 'inside' }, 'Became ready to move | inside'],
+] as const)('tells note %# with a verb, and what it changed', (note, said) => {
+  const { verb, text, change } = wordsOf({ at: 0, ...note })
+  expect([verb, text, ...(change ? [`${change.from} → ${change.to}`] : [])].join(' | ')).toBe(said)
+})

@@ -1,6 +1,7 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
 import type { Identified } from '../request/caller.ts'
 import type { Operation } from '../tables/operations/operation.ts'
+import type { Side } from './choose/mode.ts'
 import type { PagingSides } from './choose/paging-sides.ts'
 import { callerOf } from './journal.ts'
 import type { Rollouts, SidedRequest } from './rollout/rollouts.ts'
@@ -17,12 +18,20 @@ interface KnownTraffic {
   readonly subjects: boolean
 }
 
+/** How a request ended. */
+export interface RequestEnd {
+  /** It was refused without asking a service. */
+  readonly refused: boolean
+  /** The side that answered. */
+  readonly by: Side
+}
+
 /**
  * Returns a function that counts a finished request to an operation of the tables. It returns a `KeepRequest` if the parameters of the request
  * are worth one: those of strangers and of refused requests never are.
  */
 export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
-  return (choice: SidedRequest & Identified, operation: Operation, refused: boolean): KeepRequest | undefined => {
+  return (choice: SidedRequest & Identified, operation: Operation, { refused, by }: RequestEnd): KeepRequest | undefined => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
       inventory.stranger(operation.id)
@@ -30,7 +39,7 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts
     }
     if (refused) return undefined
     pagingSides.note(mode, operation, caller)
-    rollouts.used(choice, operation.id)
+    rollouts.used(choice, operation.id, by)
     return traffic.use(callerOf(choice, subjects), operation.id, mode)
   }
 }

@@ -11,7 +11,7 @@ import { createPagingSides } from './choose/paging-sides.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { MODE_HEADER } from './choose/select.ts'
 import type { Journal } from './journal.ts'
-import { countKnown } from './known-traffic.ts'
+import { countKnown, type RequestEnd } from './known-traffic.ts'
 import { createModesState, type ModesState } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import type { Rollouts } from './rollout/rollouts.ts'
@@ -51,7 +51,7 @@ export interface Modes {
   /** Notes the status with which a service itself answered: only accepted callers count. */
   readonly heard: Accepted['heard']
   /** Counts a finished request. One that was refused without asking a service is no traffic. See `countKnown`. */
-  used(choice: Choice, operation: Operation, refused: boolean): KeepRequest | undefined
+  used(choice: Choice, operation: Operation, end: RequestEnd): KeepRequest | undefined
   /** Counts a request that v1 answered well at a path that no table has. */
   usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
   /** Notes that a request may write. Call the returned function when the request has ended. */

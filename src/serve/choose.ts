@@ -58,6 +58,11 @@ function passOn({ modes, hasV1 }: Core, routed: Routed, head: RequestHead, recor
 
 const nothingWritten = () => {}
 
+/** Returns the choice for what only v1 can answer: no rule makes it. */
+function byV1({ caller, subject, credential }: Choice): Choice {
+  return { caller, subject, credential, mode: 'v1' }
+}
+
 /** A finished request; `status` is undefined if no answer had begun. */
 export interface FinishedRequest {
   readonly head: RequestHead
@@ -79,7 +84,8 @@ export function count({ modes }: Core, { kind, routed, choice, written }: Decisi
   if (kind === 'pass' && asked && status !== undefined) modes.heard(operation, choice.credential, status)
   written()
   const refused = !asked && status !== undefined && status >= 400
-  const look = modes.used(onlyV1 ? { ...choice, mode: 'v1' } : choice, onlyV1 ?? operation, refused)
+  const by = record.mode === 'fallback' ? 'v1' : SERVED_BY[choice.mode]
+  const look = modes.used(onlyV1 ? byV1(choice) : choice, onlyV1 ?? operation, { refused, by })
   if (!look) return
   try {
     look(operation, record.read ? record.read() : createRequest(routed, withoutBody(record.id, head)).read())

@@ -63,7 +63,7 @@ describe('cutover', () => {
     const { code, out } = await cutover('--target', '0.15')
     expect([code, out.split('\n').filter((line) => line.startsWith('Rollout'))]).toEqual([
       0,
-      ['Rollout iam is running at 1 %: It begins at its first step.'],
+      [expect.stringMatching(/^Rollout iam is running at 1 %: It begins at its first step\. /)],
     ])
   })
 

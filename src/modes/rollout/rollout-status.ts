@@ -1,7 +1,8 @@
 import { describeProgress } from './machine/progress-text.ts'
 import { observedIn, type RolloutView } from './machine/rollout-view.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
-import { type RolloutPhase, type RolloutState, shareOf, stepOf } from './rollout-state.ts'
+import { judgedShareOf, type RolloutPhase, type RolloutState, shareOf, stepOf } from './rollout-state.ts'
+import type { RatioState } from './sample-ratio.ts'
 
 /** What is told of a rollout: `GET /rollouts`, the page and the metrics. */
 export interface RolloutStatus {
@@ -27,6 +28,8 @@ export interface RolloutStatus {
   /** New observations of v2's answers to the callers of the share in this step, and those that it needs. */
   readonly observed: number
   readonly wanted: number
+  /** Which callers really got the share in this step; absent while it is 0. */
+  readonly ratio?: RatioState
 }
 
 export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutView): RolloutStatus {
@@ -44,5 +47,6 @@ export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutVi
     reason: describeProgress(plan, state, view),
     retriesLeft: Math.max(0, retries - state.retried),
     ...counts,
+    ...(view.ratio && judgedShareOf(plan, state) > 0 && { ratio: view.ratio }),
   }
 }

@@ -2,7 +2,7 @@ import type { Observation } from '../../diff/evidence/observation.ts'
 import type { Actor } from '../../diff/records/actor.ts'
 import type { Comparison } from '../../diff/records/record.ts'
 import type { Identity } from '../../request/caller.ts'
-import { type Mode, SERVED_BY } from '../choose/mode.ts'
+import { type Mode, SERVED_BY, type Side } from '../choose/mode.ts'
 import type { ModeRules } from '../choose/rules.ts'
 import { createRuleOf, type RuleOf } from '../choose/select.ts'
 import type { Journal } from '../journal.ts'
@@ -38,7 +38,7 @@ export interface Rollouts {
   /** Looks at all of them. Call it every second; nothing depends on the exact time. */
   look(): void
   /** Counts a finished request of an accepted client. */
-  used(request: SidedRequest, operation: string): void
+  used(request: SidedRequest, operation: string, by: Side): void
   /** Counts a comparison of an answer to a client. */
   compared(client: Identity, comparison: Pick<Comparison, 'mode'> & Observation): void
   readonly entry: EarlierRuns['entry']
@@ -99,8 +99,8 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
     onMove: (listener) => void listeners.push(listener),
     round: () => round,
     look,
-    used(request, operation) {
-      if (request.round === round) runOf(operation, request)?.used(operation, request.caller, SERVED_BY[request.mode] === 'v2')
+    used(request, operation, by) {
+      if (request.round === round) runOf(operation, request)?.used(operation, request.caller, { chosen: SERVED_BY[request.mode], by })
     },
     compared(client, comparison) {
       if (comparison.mode === 'diff-v2') runOf(comparison.operation, client)?.compared(comparison)

@@ -18,6 +18,8 @@ export interface RatioState {
   readonly share: number
   /** Requests by side. They are not tested, because callers differ in volume. */
   readonly requests: { readonly got: number; readonly other: number }
+  /** True if the callers prove another share than the configured one. */
+  readonly isOff: boolean
   /** What is known, in one sentence without a full stop. */
   readonly reason: string
 }
@@ -81,6 +83,7 @@ export function createSampleRatio({ share, odds }: RatioSettings): SampleRatio {
       got,
       share,
       requests: { ...requests },
+      isOff: isOff(),
       reason: describe({ callers: known.size, got, share }, isOff(), isTelling()),
     }),
   }

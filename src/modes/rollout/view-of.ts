@@ -38,7 +38,7 @@ export function viewOf(
     stuck: Object.keys(open).filter((operation) => !journal.circuit.canClose(operation)),
     operations,
     unused: reach.size - used.length,
-    ratio: { isOff: evidence.ratio.isOff(), reason: evidence.ratio.state().reason },
+    ratio: evidence.ratio.state(),
     unwritten: journal.recorder.problem(),
   }
 }

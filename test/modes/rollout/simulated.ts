@@ -1,6 +1,7 @@
 import { createCircuit } from '../../../src/diff/evidence/circuit.ts'
 import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
 import type { Entry } from '../../../src/diff/records/record.ts'
+import { SERVED_BY } from '../../../src/modes/choose/mode.ts'
 import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.ts'
 import { createSelect } from '../../../src/modes/choose/select.ts'
 import { createNotes } from '../../../src/modes/notes.ts'
@@ -80,7 +81,7 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
       asked += 1
       const client = { caller: callerAt(nth), subject: undefined }
       const mode = select({ ...client, operation, circuit: circuit.isOpen(operation) ? (probed ? 'probed' : 'open') : 'closed' })
-      rollouts.used({ ...client, mode, round: rollouts.round() }, operation)
+      rollouts.used({ ...client, mode, round: rollouts.round() }, operation, SERVED_BY[mode])
       const outcome = isWrong ? 'mismatch' : 'match'
       const comparison = { operation, caller: client.caller, shape, outcome, mode } as const
       const turned = [circuit.answered(operation, false), circuit.compared(operation, isWrong)].find(Boolean)

@@ -41,7 +41,7 @@ export interface RolloutView {
   /** Requests since the last comparison that said something, and the milliseconds since then. */
   readonly unjudged: { readonly requests: number; readonly ms: number }
   /** Which share callers really got; undefined while the share is 0. */
-  readonly ratio: (Pick<RatioState, 'reason'> & { readonly isOff: boolean }) | undefined
+  readonly ratio: RatioState | undefined
   /** Why records cannot be written, if so. */
   readonly unwritten: string | undefined
 }

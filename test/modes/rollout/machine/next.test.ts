@@ -4,13 +4,15 @@ import type { RolloutView } from '../../../../src/modes/rollout/machine/rollout-
 import { describeState, ROLLOUT_PHASES, type RolloutPhase, type RolloutState } from '../../../../src/modes/rollout/rollout-state.ts'
 import { HOUR, operation, PLAN, proven, stateIn, viewOn } from '../given.ts'
 
+const OFF = { callers: 900, got: 1, share: 0.1, requests: { got: 1, other: 899 }, isOff: true, reason: '1 of 900 callers' }
+
 /** What can be seen at a look, each thing alone. */
 const EVENTS = {
   'requests alone': viewOn(),
   'no request': viewOn({ requests: 0 }),
   'an open circuit': viewOn({ open: { 'iam.a': 'errors: 4 of 4' } }),
   'wrong observations': viewOn({ operations: [operation({ observations: { n: 10, bad: 3 } })] }),
-  'a share that is off': viewOn({ ratio: { isOff: true, reason: '1 of 900 callers' } }),
+  'a share that is off': viewOn({ ratio: OFF }),
   'nothing judged': viewOn({ unjudged: { requests: 500, ms: 60_000 } }),
   'a full disk': viewOn({ unwritten: 'ENOSPC' }),
   'enough evidence': viewOn({ operations: [proven()] }),

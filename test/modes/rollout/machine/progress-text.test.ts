@@ -41,7 +41,9 @@ it.each([
   [
     'held',
     stateIn('held'),
-    viewOn({ ratio: { isOff: false, reason: '0 of 20 callers got the canary' } }),
+    viewOn({
+      ratio: { callers: 20, got: 0, share: 0.1, requests: { got: 0, other: 20 }, isOff: false, reason: '0 of 20 callers got the canary' },
+    }),
     'x The time does not count. In this step 0 of 20 callers got the canary. If none of its clients is in the share, promote it.',
   ],
   [

@@ -4,7 +4,7 @@ import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
 import { wrongOf } from '../diff/evidence/wrong.ts'
 import { many } from '../diff/many.ts'
 import { percent } from '../diff/percent.ts'
-import { TO_MEND } from './difference.ts'
+import { type Difference, TO_MEND } from './difference.ts'
 import type { DeclarationRow, OperationReport, ReadSummary, Report } from './report.ts'
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
@@ -55,5 +55,13 @@ function rowOf(one: OperationReport, target: number, width: number): string {
 function toMend({ differences }: OperationReport): readonly string[] {
   return differences
     .filter(({ state }) => TO_MEND.has(state))
-    .map(({ kind, where, comparisons, isNew }) => `${INDENT}${kind} ${where}  ${comparisons}×${isNew ? '  new' : ''}`)
+    .flatMap((one) => [`${INDENT}${one.kind} ${one.where}  ${one.comparisons}×${one.isNew ? '  new' : ''}`, ...lastExample(one)])
+}
+
+/** The newest example: its request, its place, and the command that prints it as a test. Records of older versions have no request. */
+function lastExample({ state, examples: [newest] }: Difference): readonly string[] {
+  if (!newest?.request) return []
+  const { request, pointer = '', id } = newest
+  const command = state === 'unexplained' ? `crosswalk case ${id}` : ''
+  return [`${INDENT}  ${[`${request.method} ${request.url}`, pointer, command].filter((part) => part !== '').join('  ')}`]
 }

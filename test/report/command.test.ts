@@ -49,6 +49,17 @@ describe('crosswalk report', () => {
     ])
   })
 
+  it('prints the newest request of a difference, its place and its command', async () => {
+    const path = join(await folder(), 'asked.ndjson')
+    const request = { method: 'GET', url: '/registry/v1/repos?limit=3' }
+    const mismatch = comparison(1, { outcome: 'mismatch', request, ...shows(TIER) })
+    const failed = comparison(2, { outcome: 'error', request, reason: 'v2 answered HTTP 503' })
+    await writeFile(path, lines([mismatch, failed]))
+    const printed = (await runCommand(['report', path])).out.split('\n').map((line) => line.trim())
+    expect(printed).toContain(`GET /registry/v1/repos?limit=3  ${TIER.at}  crosswalk case c1`)
+    expect(printed).toContain('GET /registry/v1/repos?limit=3')
+  })
+
   it('writes one self-contained page from several files', async () => {
     const files = await records('a.ndjson', 'b.ndjson')
     const html = join(await folder(), 'out.html')

@@ -36,7 +36,7 @@ describe('the admin port', () => {
 
   it.each([
     ['{"default":"v3"}', 'The modes are wrong: default must be one of v1, v2, diff-v1, diff-v2.'],
-    ['[]', 'The modes are wrong: Invalid input: expected object, received array.'],
+    ['[]', 'The modes are wrong: must be an object {"default", "rules", "testers"}.'],
     ['{', "Body is not valid JSON but content-type is set to 'application/json'"],
   ])('refuses %s and keeps the modes', async (body, message) => {
     stage = await startStage()

@@ -1,18 +1,28 @@
 import { z } from 'zod'
 import { MOST_ROLLOUTS, rolloutSchema } from '../rollout/rollout-plan.ts'
 import { isMode, MODES, SERVED_BY } from './mode.ts'
+import { refused } from './refused.ts'
 
 const WRONG_MODE = `must be one of ${MODES.join(', ')}`
-const mode = z.enum(MODES, { error: WRONG_MODE })
+const mode = z.enum(MODES, refused(WRONG_MODE))
+
+const WRONG_TESTER = 'must be a pattern, and not empty'
+const WRONG_PATTERNS = 'must be a pattern or a list of patterns, none of them empty'
+const pattern = z.string().min(1, WRONG_PATTERNS)
 
 /** One pattern or several; `*` stands for any text. */
-const patterns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)], { error: 'must be a pattern or a list of patterns' })
+const patterns = z.union([pattern, z.array(pattern).min(1, WRONG_PATTERNS)], { error: WRONG_PATTERNS })
 
 const WRONG_PERCENT = 'must be a number from 0 to 100'
 const percent = z.number({ error: WRONG_PERCENT }).min(0, WRONG_PERCENT).max(100, WRONG_PERCENT)
 
 /** A share of the callers gets another mode: a fixed one, or one that a rollout raises by itself. */
-const canary = z.strictObject({ percent: percent.optional(), mode, rollout: rolloutSchema.optional() }).superRefine((value, check) => {
+const canarySchema = z.strictObject(
+  { percent: percent.optional(), mode, rollout: rolloutSchema.optional() },
+  refused('must be an object {"mode", "percent"} or {"mode", "rollout"}'),
+)
+
+const canary = canarySchema.superRefine((value, check) => {
   const { percent: fixed, rollout } = value
   if (fixed === undefined && rollout === undefined) wrong(check, 'percent', `${WRONG_PERCENT}, unless the canary has a rollout`)
   if (fixed !== undefined && rollout !== undefined)
@@ -21,14 +31,17 @@ const canary = z.strictObject({ percent: percent.optional(), mode, rollout: roll
 })
 
 const rule = z
-  .strictObject({
-    /** Operation ids: `registry.*`, `iam.groups.list`. */
-    operations: patterns.default('*'),
-    /** Hashes of callers, as `crosswalk clients` shows them, or subjects of their tokens. */
-    clients: patterns.default('*'),
-    mode,
-    canary: canary.optional(),
-  })
+  .strictObject(
+    {
+      /** Operation ids: `registry.*`, `iam.groups.list`. */
+      operations: patterns.default('*'),
+      /** Hashes of callers, as `crosswalk clients` shows them, or subjects of their tokens. */
+      clients: patterns.default('*'),
+      mode,
+      canary: canary.optional(),
+    },
+    refused('must be an object {"operations", "clients", "mode", "canary"}'),
+  )
   .superRefine((value, check) => {
     if (value.canary?.rollout === undefined || SERVED_BY[value.mode] === 'v1') return
     wrong(check, 'mode', 'must be v1 or diff-v1 beside a rollout, which moves callers from v1 to v2')
@@ -39,14 +52,17 @@ function wrong(check: z.RefinementCtx, path: string | readonly (string | number)
 }
 
 /** The schema of the setting `modes`, and of `GET /modes` and `PUT /modes` on the admin port. */
-export const modesSchema = z.strictObject({
-  /** Required: a change of one rule that omits the default must not move every other operation to v2. */
-  default: z.enum(MODES, { error: ({ input }) => (input === undefined ? 'is required' : WRONG_MODE) }),
-  /** The first rule that fits decides. */
-  rules: z.array(rule).superRefine(checkRollouts).default([]),
-  /** Clients that may choose a mode with the header `x-crosswalk-mode`. */
-  testers: z.array(z.string().min(1)).default([]),
-})
+export const modesSchema = z.strictObject(
+  {
+    /** Required: a change of one rule that omits the default must not move every other operation to v2. */
+    default: z.enum(MODES, refused(WRONG_MODE)),
+    /** The first rule that fits decides. */
+    rules: z.array(rule, refused('must be a list of rules')).superRefine(checkRollouts).default([]),
+    /** Clients that may choose a mode with the header `x-crosswalk-mode`. */
+    testers: z.array(z.string(refused(WRONG_TESTER)).min(1, WRONG_TESTER), refused('must be a list of patterns')).default([]),
+  },
+  refused('must be an object {"default", "rules", "testers"}'),
+)
 
 /** The name of a rollout is its key. */
 function checkRollouts(rules: readonly ModeRule[], check: z.RefinementCtx): void {

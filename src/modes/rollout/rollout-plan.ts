@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { refused } from '../choose/refused.ts'
 import { durationOf } from './duration.ts'
 
 /** Bounds of what a configuration may ask for. Every rollout keeps counts of its own. */
 export const MOST_ROLLOUTS = 10
 const MOST_STEPS = 20
-
-const refused = (what: string) => ({
-  error: (issue: { readonly code?: string; readonly input?: unknown; readonly keys?: readonly string[] }) => {
-    if (issue.code === 'unrecognized_keys') return `has no member ${issue.keys?.map((key) => JSON.stringify(key)).join(', ')}`
-    return issue.input === undefined ? 'is required' : what
-  },
-})
 
 const WRONG_HOLD = 'must be a duration of at most 365 days, such as "90s", "30m", "1h" or "7d"'
 const hold = z.string(refused(WRONG_HOLD)).refine((text) => durationOf(text) !== undefined, WRONG_HOLD)

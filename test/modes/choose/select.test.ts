@@ -123,13 +123,24 @@ describe('x-crosswalk-mode', () => {
 
 it.each([
   [{ default: 'v3' }, 'The modes are wrong: default must be one of v1, v2, diff-v1, diff-v2.'],
-  [{ default: 'v2', rules: [{ mode: 'v1', colour: 'red' }] }, 'The modes are wrong: rules.0 Unrecognized key: "colour".'],
+  [{ default: 'v2', rules: [{ mode: 'v1', colour: 'red' }] }, 'The modes are wrong: rules.0 has no member "colour".'],
+  [{ default: 'v2', rules: {} }, 'The modes are wrong: rules must be a list of rules.'],
+  [{ default: 'v2', rules: [1] }, 'The modes are wrong: rules.0 must be an object {"operations", "clients", "mode", "canary"}.'],
+  [
+    { default: 'v2', rules: [{ mode: 'v1', canary: 'v2' }] },
+    'The modes are wrong: rules.0.canary must be an object {"mode", "percent"} or {"mode", "rollout"}.',
+  ],
+  [{ default: 'v2', testers: [''] }, 'The modes are wrong: testers.0 must be a pattern, and not empty.'],
+  [
+    { default: 'v2', rules: [{ operations: [], mode: 'v1' }] },
+    'The modes are wrong: rules.0.operations must be a pattern or a list of patterns, none of them empty.',
+  ],
   [{ rules: [] }, 'The modes are wrong: default is required.'],
   [
     { default: 'v2', rules: [{ operations: 5, mode: 'v1' }] },
-    'The modes are wrong: rules.0.operations must be a pattern or a list of patterns.',
+    'The modes are wrong: rules.0.operations must be a pattern or a list of patterns, none of them empty.',
   ],
-  ['v1', 'The modes are wrong: Invalid input: expected object, received string.'],
+  ['v1', 'The modes are wrong: must be an object {"default", "rules", "testers"}.'],
 ])('refuses the rules %j', (given, problem) => {
   expect(readModeRules(given)).toEqual({ problem })
 })

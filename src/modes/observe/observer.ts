@@ -49,31 +49,36 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     skipped[why] += 1
     if (why !== 'stranger') journal.tallies.uncompared(id, why)
   }
-  const ask: Ask = async (side, asking, signal) => {
-    const answer = await settings.ask(side, asking, signal)
-    sampler.charge(asking.operation.id, answer.bytes ?? 0)
-    return answer
+  const shared = { journal, cursors: createCursors(), skip, learning: everyNth(settings.learnEvery) }
+  const meansOf = (user: string): Means => {
+    const ask: Ask = async (side, asking, signal) => {
+      const answer = await settings.ask(side, asking, signal)
+      sampler.charge(user, answer.bytes ?? 0)
+      return answer
+    }
+    return { settings: { ...settings, ask }, ...shared }
   }
-  const means = { settings: { ...settings, ask }, journal, cursors: createCursors(), skip, learning: everyNth(settings.learnEvery) }
   return {
     limit: settings.limit,
     skip,
     skipped,
     look(watched) {
       const { operation, caller } = watched.request
-      const { id } = operation
+      const user = `${operation.id} ${watched.served.by}`
       const size = sizeOf(watched)
       if (queue.refuses(size)) return skip(operation, 'waiting')
       if (!isRead(operation)) {
-        const chosen = sampler.choose({ operation: id, caller })
-        return typeof chosen === 'string' ? skip(operation, chosen) : queue.offer((signal) => lookAtWrite(watched, means, signal), size, id)
+        const chosen = sampler.choose({ user, caller })
+        return typeof chosen === 'string'
+          ? skip(operation, chosen)
+          : queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user)
       }
       const subject = subjectOf(watched)
       if (!subject) return skip(operation, 'malformed')
-      const chosen = sampler.choose({ operation: id, caller, shape: () => shapeOf(operation, subject.request) })
+      const chosen = sampler.choose({ user, caller, shape: () => shapeOf(operation, subject.request) })
       if (typeof chosen === 'string') return skip(operation, chosen)
-      sampler.charge(id, size)
-      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, means, signal), size, id)
+      sampler.charge(user, size)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, meansOf(user), signal), size, user)
     },
   }
 }

@@ -24,11 +24,14 @@ export interface QueueCounts {
   readonly failed: number
 }
 
-/** Something that is used up, and that operations share. */
+/**
+ * Something that is used up, and that users share. A user is an operation and the side that answered its clients, so that the few clients of a
+ * canary are compared beside the many others.
+ */
 export interface Stock {
   readonly most: number
   left(): number
-  usedBy(operation: string): number
+  usedBy(user: string): number
 }
 
 /** Runs the jobs that clients do not wait for. */
@@ -37,8 +40,8 @@ export interface Queue {
   readonly places: Stock
   /** True if a job that holds this many characters finds no room. It counts as dropped then. */
   refuses(characters: number): boolean
-  /** Takes a job of an operation that holds this many characters. Drops and counts it if there is no room. Never waits. */
-  offer(job: Job, characters: number, operation: string): void
+  /** Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room. Never waits. */
+  offer(job: Job, characters: number, user: string): void
   counts(): QueueCounts
   /** Resolves when no job waits or runs. */
   idle(): Promise<void>
@@ -47,7 +50,7 @@ export interface Queue {
 }
 
 interface Waiting {
-  readonly operation: string
+  readonly user: string
   readonly job: Job
   readonly size: number
 }
@@ -58,9 +61,9 @@ interface Waiting {
  */
 export function createQueue({ waiting, characters, parallel, deadlineMs }: QueueSettings, failed: (error: unknown) => void): Queue {
   const jobs: Waiting[] = []
-  /** Waiting jobs by operation. */
+  /** Waiting jobs by user. */
   const taken = new Map<string, number>()
-  const take = (operation: string, jobsMore: number) => taken.set(operation, (taken.get(operation) ?? 0) + jobsMore)
+  const take = (user: string, jobsMore: number) => taken.set(user, (taken.get(user) ?? 0) + jobsMore)
   const running = new Set<Firing>()
   const idles: (() => void)[] = []
   const counts = { done: 0, dropped: 0, failed: 0 }
@@ -70,7 +73,7 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   const next = () => {
     while (running.size < parallel && jobs.length > 0) {
       const job = jobs.shift()!
-      take(job.operation, -1)
+      take(job.user, -1)
       void work(job)
     }
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
@@ -102,14 +105,14 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
     places: {
       most: waiting,
       left: () => waiting - jobs.length,
-      usedBy: (operation) => taken.get(operation) ?? 0,
+      usedBy: (user) => taken.get(user) ?? 0,
     },
     refuses,
-    offer(job, size, operation) {
+    offer(job, size, user) {
       if (refuses(size)) return
       held += size
-      jobs.push({ operation, job, size })
-      take(operation, 1)
+      jobs.push({ user, job, size })
+      take(user, 1)
       // The answer that this job compares is sent first.
       setImmediate(next)
     },

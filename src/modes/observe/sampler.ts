@@ -12,7 +12,8 @@ export interface SamplerSettings {
 
 /** A request that could be compared. */
 export interface Candidate {
-  readonly operation: string
+  /** The operation and the side that answered (`Stock`). */
+  readonly user: string
   readonly caller: string
   /** Returns its shape; it is asked only if it matters. A write has none: each one is new. */
   readonly shape?: () => string
@@ -24,11 +25,11 @@ export type Sampled = { readonly weight: number } | 'perSecond' | 'waiting' | 'r
 /** Spends the comparisons where they tell most (evidence §3). */
 export interface Sampler {
   choose(candidate: Candidate): Sampled
-  /** Spends further comparisons of the rate on the bytes of answers that an operation had compared. */
-  charge(operation: string, bytes: number): void
+  /** Spends further comparisons of the rate on the bytes of answers that a user had compared. */
+  charge(user: string, bytes: number): void
 }
 
-/** How many times what is left of a stock one operation may use of it: the dynamic threshold of Choudhury and Hahne. */
+/** How many times what is left of a stock one user may use of it: the dynamic threshold of Choudhury and Hahne. */
 const SHARE = 4
 
 /** One of this many known requests is compared while less than half of a stock is left. */
@@ -44,40 +45,40 @@ const KNOWN_MS = COLLAPSE.windowMs * 1.05
 export function createSampler({ perSecond, now, random }: SamplerSettings, places: Stock): Sampler {
   const rate = perSecond > 0 ? createRate(perSecond, now) : undefined
   const pairs = createPairs(now)
-  const hasPlace = (operation: string, part: number) => fits(places, operation, part)
-  const hasRate = (operation: string, part: number) => rate === undefined || fits(rate, operation, part)
+  const hasPlace = (user: string, part: number) => fits(places, user, part)
+  const hasRate = (user: string, part: number) => rate === undefined || fits(rate, user, part)
   return {
-    choose({ operation, caller, shape }) {
-      if (!hasPlace(operation, 0)) return 'waiting'
-      if (!hasRate(operation, 0)) return 'perSecond'
-      const pair = shape && `${operation}\n${caller}\n${shape()}`
+    choose({ user, caller, shape }) {
+      if (!hasPlace(user, 0)) return 'waiting'
+      if (!hasRate(user, 0)) return 'perSecond'
+      const pair = shape && `${user}\n${caller}\n${shape()}`
       const isKnown = pair !== undefined && pairs.has(pair)
-      const weight = isKnown && !(hasPlace(operation, 0.5) && hasRate(operation, 0.5)) ? EVERY : 1
+      const weight = isKnown && !(hasPlace(user, 0.5) && hasRate(user, 0.5)) ? EVERY : 1
       if (weight > 1 && random() * weight >= 1) return 'repeat'
       if (pair !== undefined && !isKnown) pairs.add(pair)
-      rate?.take(operation, 1)
+      rate?.take(user, 1)
       return { weight }
     },
-    charge: (operation, bytes) => rate?.take(operation, Math.floor(bytes / BYTES)),
+    charge: (user, bytes) => rate?.take(user, Math.floor(bytes / BYTES)),
   }
 }
 
-/** True if the operation may use one more and leave this part of the stock, 0–1, to others. */
-function fits(stock: Stock, operation: string, part: number): boolean {
+/** True if the user may use one more and leave this part of the stock, 0–1, to others. */
+function fits(stock: Stock, user: string, part: number): boolean {
   const left = stock.left() - part * stock.most
-  return left >= Math.min(1, (1 - part) * stock.most) && SHARE * left > stock.usedBy(operation)
+  return left >= Math.min(1, (1 - part) * stock.most) && SHARE * left > stock.usedBy(user)
 }
 
-/** Time in which the use of an operation fades, in milliseconds. */
+/** Time in which the use of a user fades, in milliseconds. */
 const FADE = 1_000
 
 /** The comparisons of a second that are not spent yet. */
-function createRate(most: number, now: () => number): Stock & { take(operation: string, amount: number): void } {
+function createRate(most: number, now: () => number): Stock & { take(user: string, amount: number): void } {
   const used = new Map<string, { readonly amount: number; readonly at: number }>()
   let left = most
   let filled = now()
-  const usedBy = (operation: string) => {
-    const { amount, at } = used.get(operation) ?? { amount: 0, at: filled }
+  const usedBy = (user: string) => {
+    const { amount, at } = used.get(user) ?? { amount: 0, at: filled }
     return amount * Math.exp((at - filled) / FADE)
   }
   return {
@@ -89,8 +90,8 @@ function createRate(most: number, now: () => number): Stock & { take(operation: 
       return left
     },
     usedBy,
-    take(operation, amount) {
-      used.set(operation, { amount: usedBy(operation) + amount, at: filled })
+    take(user, amount) {
+      used.set(user, { amount: usedBy(user) + amount, at: filled })
       left -= amount
     },
   }

@@ -49,7 +49,7 @@ export function runMigration({ requests, seed, next, chanceOf, look }: RunSettin
     const request = next(traffic)
     const chance = chanceOf(request, traffic)
     const isWrong = traffic() < chance
-    const chosen = sampler.choose({ operation: OPERATION, caller: request.caller, shape: () => request.shape })
+    const chosen = sampler.choose({ user: OPERATION, caller: request.caller, shape: () => request.shape })
     if (typeof chosen === 'string') continue
     if (isWrong) look(seen)
     const outcome = isWrong ? ('transient' as const) : ('match' as const)

@@ -10,7 +10,7 @@ const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
 function sampler(perSecond: number, seed = 1, places = ROOM) {
   const clock = { now: 0 }
   const { choose, charge } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) }, places)
-  const ask = (operation: string, caller: string, shape = operation) => choose({ operation, caller, shape: () => shape })
+  const ask = (operation: string, caller: string, shape = operation) => choose({ user: operation, caller, shape: () => shape })
   return { clock, choose, charge, ask }
 }
 
@@ -107,7 +107,7 @@ describe('the sampler', () => {
 
   it('takes every write for new', () => {
     const { choose } = sampler(100)
-    const choices = Array.from({ length: 50 }, () => choose({ operation: 'iam.groups.update', caller: 'one' }))
+    const choices = Array.from({ length: 50 }, () => choose({ user: 'iam.groups.update v1', caller: 'one' }))
     expect(choices).toEqual(Array(50).fill({ weight: 1 }))
   })
 })

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+
 /** The process as a command sees it from outside. */
 export interface Process {
   /** Writes to standard output and ends the line. */
@@ -49,6 +51,22 @@ export interface Command {
 export const FAILED = 1
 export const MISUSED = 2
 export const UNREAD = 3
+
+/** Says in one sentence why a command ends, and returns its exit code. */
+export function endWith(io: Io, code: number, problem: string): number {
+  io.err(problem)
+  return code
+}
+
+/** Writes a text of several lines to a file and says so; to standard output if no file is given. Returns the exit code. */
+export async function writeText(io: Io, text: string, file: string | undefined): Promise<number> {
+  if (file === undefined) io.text(text.trimEnd())
+  else {
+    await writeFile(file, text)
+    io.out(`written to ${file}`)
+  }
+  return 0
+}
 
 /** The text of a flag that takes a value. */
 export function textOf(flags: Flags, name: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { ClientUses, CutoverQuestion } from '../diff/cutover/cutover.ts'
 import { type CutoverScope, coversClient, coversUse } from '../diff/cutover/cutover-scope.ts'
-import { nearest } from '../tables/nearest.ts'
+import { suggestion } from '../tables/suggestion.ts'
 import { type Flag, type Flags, textsOf } from './command.ts'
 
 /** The flag that limits a question to some operations. */
@@ -22,8 +22,8 @@ export function scopeOf(flags: Flags): CutoverScope {
 export function unfitOperations({ operations }: CutoverScope, known: readonly string[]): string | undefined {
   const unfit = operations.find((pattern) => !known.some((use) => coversUse(pattern, use)))
   if (unfit === undefined) return undefined
-  const near = nearest(unfit, [...known, ...new Set(known.flatMap(patternsFor))])
-  return `--operations ${JSON.stringify(unfit)} fits no operation; ${near ? `did you mean ${near}?` : 'crosswalk operations lists them.'}`
+  const patterns = [...known, ...new Set(known.flatMap(patternsFor))]
+  return `--operations ${JSON.stringify(unfit)} fits no operation; ${suggestion(unfit, patterns, 'crosswalk operations lists them.')}`
 }
 
 /** `iam.*`, `iam.groups.*` and `*.list` for `iam.groups.list`. */
@@ -36,8 +36,8 @@ function patternsFor(operation: string): readonly string[] {
 export function unfitClients({ clients: patterns }: CutoverScope, known: CutoverQuestion['clients']): string | undefined {
   const unfit = patterns.find((pattern) => !known.some((client) => coversClient(pattern, client)))
   if (unfit === undefined) return undefined
-  const near = nearest(unfit, known.flatMap(namesOf))
-  return `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${near ? `did you mean ${near}?` : 'crosswalk clients lists them.'}`
+  const names = known.flatMap(namesOf)
+  return `--clients ${JSON.stringify(unfit)} fits no client that was seen; ${suggestion(unfit, names, 'crosswalk clients lists them.')}`
 }
 
 function namesOf({ caller, subject }: ClientUses): readonly string[] {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { nearest } from '../tables/nearest.ts'
-import { type Command, FAILED, type Flags, type Io, MISUSED, type Process } from './command.ts'
+import { suggestion } from '../tables/suggestion.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, type Process } from './command.ts'
 import { failureLines } from './failure.ts'
 import { helpFor, overview } from './help.ts'
 import { COMMANDS } from './known-commands.ts'
@@ -15,11 +15,11 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   if (first === '--help' || first === 'help') return say(io, overview(await Promise.all(Object.values(COMMANDS).map((load) => load()))))
   const words = find(argv)
   const command = await COMMANDS[words]?.()
-  if (!command) return misused(io, unknownCommand(first))
+  if (!command) return endWith(io, MISUSED, unknownCommand(first))
   const parsed = parse(words, command, argv.slice(words.split(' ').length))
-  if ('problem' in parsed) return misused(io, parsed.problem)
+  if ('problem' in parsed) return endWith(io, MISUSED, parsed.problem)
   if (parsed.flags.help) return say(io, helpFor(command))
-  if (!takes(command, parsed.args.length)) return misused(io, `Usage: crosswalk ${command.usage}`)
+  if (!takes(command, parsed.args.length)) return endWith(io, MISUSED, `Usage: crosswalk ${command.usage}`)
   try {
     return await command.run(parsed.flags, parsed.args, io)
   } catch (error) {
@@ -58,14 +58,13 @@ function parse(words: string, command: Command, args: readonly string[]): { flag
 function unknownFlag(words: string, command: Command, { code, message }: NodeJS.ErrnoException): string {
   const name = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? /'--([^' ]+)/.exec(message)?.[1] : undefined
   if (name === undefined) return `crosswalk ${words}: ${message.split('\n')[0]}.`
-  const near = nearest(name, Object.keys(command.flags))
-  return `crosswalk ${words} has no flag --${name}; ${near ? `did you mean --${near}?` : `crosswalk ${words} --help lists its flags.`}`
+  const flags = Object.keys(command.flags).map((flag) => `--${flag}`)
+  return `crosswalk ${words} has no flag --${name}; ${suggestion(`--${name}`, flags, `crosswalk ${words} --help lists its flags.`)}`
 }
 
 function unknownCommand(word: string): string {
   const firsts = Object.keys(COMMANDS).map((words) => words.split(' ')[0] ?? '')
-  const near = nearest(word, firsts)
-  return `There is no command "${word}"; ${near ? `did you mean "${near}"?` : 'crosswalk --help lists the commands.'}`
+  return `There is no command "${word}"; ${suggestion(word, firsts, 'crosswalk --help lists the commands.')}`
 }
 
 /** Reads the manifest beside the sources or above the build output. */
@@ -77,9 +76,4 @@ function version(): string {
 function say(io: Io, text: string): number {
   io.text(text)
   return 0
-}
-
-function misused(io: Io, problem: string): number {
-  io.err(problem)
-  return MISUSED
 }

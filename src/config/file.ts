@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '../tables/json.ts'
-import { nearest } from '../tables/nearest.ts'
+import { suggestion } from '../tables/suggestion.ts'
 import { SETTING_KEYS, type SettingKey } from './settings.ts'
 
 /** Values by setting key, or a sentence that describes the problem with the file. */
@@ -18,8 +18,7 @@ export function readConfigFile(path: string): FileValues {
   const values = new Map<SettingKey, unknown>()
   const unknown = collect(content, '', values)
   if (unknown === undefined) return values
-  const near = nearest(unknown, SETTING_KEYS)
-  const advice = near ? `did you mean "${near}"?` : `the keys are ${SETTING_KEYS.join(', ')}.`
+  const advice = suggestion(unknown, SETTING_KEYS, `the keys are ${SETTING_KEYS.join(', ')}.`)
   return { problem: `The configuration file ${path} has an unknown key "${unknown}"; ${advice}` }
 }
 

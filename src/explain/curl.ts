@@ -1,4 +1,5 @@
 import type { Call } from '../tables/plan/plan.ts'
+import { shellQuoted } from '../tables/shell-quoted.ts'
 import { queryText } from '../upstream/v2/make-call.ts'
 import { type Marker, replaceMarkers } from './marker.ts'
 
@@ -19,13 +20,8 @@ function urlText(base: string, call: Call, write: WriteMarker): string {
 }
 
 function bodyText(body: unknown, write: WriteMarker): string {
-  return replaceMarkers(quoted(JSON.stringify(body)), (marker) => {
+  return replaceMarkers(shellQuoted(JSON.stringify(body)), (marker) => {
     const text = write(marker)
     return text.startsWith('$') ? `'"${text}"'` : text
   })
-}
-
-/** Returns a text between single quotes. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,5 @@
-import { curl, quoted } from './curl.ts'
+import { shellQuoted } from '../tables/shell-quoted.ts'
+import { curl } from './curl.ts'
 import type { Branch, Course, PlannedCall } from './explore.ts'
 import { inWords, type Marker, markersIn } from './marker.ts'
 import { answerOf, extract, variableOf } from './shell-variable.ts'
@@ -52,7 +53,7 @@ function plain(base: string, { call, guard, each }: PlannedCall, stopsOnFailure:
 }
 
 function condition({ member, value }: NonNullable<PlannedCall['guard']>): string {
-  return `[ "$${variableOf(member)}" = ${quoted(JSON.stringify(value).slice(1, -1))} ]`
+  return `[ "$${variableOf(member)}" = ${shellQuoted(JSON.stringify(value).slice(1, -1))} ]`
 }
 
 function comments(base: string, number: number, { when, calls }: Branch): string[] {

@@ -7,9 +7,9 @@ import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 import { DIALECTS } from '../tables/language/names.ts'
 import { DIFFERENCE_KINDS, type Sign } from '../tables/language/sign.ts'
 import { describeSign } from '../tables/language/sign-text.ts'
-import { nearest } from '../tables/nearest.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
+import { suggestion } from '../tables/suggestion.ts'
 
 /** A declared difference with its texts. */
 export interface DescribedDeclaration extends Declaration {
@@ -66,7 +66,7 @@ function wrongPattern(patterns: readonly string[], compared: readonly Operation[
   const ids = compared.map(({ id }) => id)
   const wrong = patterns.find((pattern) => !ids.some((id) => covers(pattern, id)))
   if (wrong === undefined) return undefined
-  return `.operations: "${wrong}" fits no operation that v2 serves; ${advice(wrong, ids, 'crosswalk operations lists them.')}`
+  return `.operations: "${wrong}" fits no operation that v2 serves; ${suggestion(wrong, ids, 'crosswalk operations lists them.')}`
 }
 
 /** A difference of status hides the whole answer, so that such a rule must be exact. */
@@ -88,7 +88,7 @@ function wrongPlace({ at, operations }: IgnoreRule, covered: readonly Operation[
   const there = known(length).flatMap(namesBelow)
   const members = [...new Set(there)]
   const list = members.length === 0 ? 'nothing is below it' : `there are ${members.join(', ')}`
-  return `.at: no answer of ${[operations].flat().join(', ')} has "${at}"; ${advice(segments[length] ?? '', members, `at "${above}" ${list}.`)}`
+  return `.at: no answer of ${[operations].flat().join(', ')} has "${at}"; ${suggestion(segments[length] ?? '', members, `at "${above}" ${list}.`)}`
 }
 
 function namesBelow(form: Form): readonly string[] {
@@ -101,10 +101,5 @@ function wrongParameter({ when = [], operations }: IgnoreRule, covered: readonly
   const wrong = when.flatMap(({ param }) => param).find((name) => !known.includes(name))
   if (wrong === undefined) return undefined
   const fallback = `the parameters are ${known.join(', ')}.`
-  return `.when: ${[operations].flat().join(', ')} has no parameter "${wrong}"; ${advice(wrong, known, fallback)}`
-}
-
-function advice(word: string, known: readonly string[], otherwise: string): string {
-  const near = nearest(word, known)
-  return near === undefined ? otherwise : `did you mean "${near}"?`
+  return `.when: ${[operations].flat().join(', ')} has no parameter "${wrong}"; ${suggestion(wrong, known, fallback)}`
 }

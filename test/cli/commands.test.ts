@@ -37,7 +37,7 @@ describe('the command line', () => {
   it.each([
     [['serv'], 'There is no command "serv"; did you mean "serve"?'],
     [['zebra'], 'There is no command "zebra"; crosswalk --help lists the commands.'],
-    [['serve', '--upstrem-v2', 'x'], 'crosswalk serve has no flag --upstrem-v2; did you mean --upstream-v2?'],
+    [['serve', '--upstrem-v2', 'x'], 'crosswalk serve has no flag --upstrem-v2; did you mean "--upstream-v2"?'],
     [['serve', '--zebra', 'x'], 'crosswalk serve has no flag --zebra; crosswalk serve --help lists its flags.'],
     [['serve', 'more'], 'Usage: crosswalk serve'],
     [['explain'], "Usage: crosswalk explain 'METHOD /path?query'"],

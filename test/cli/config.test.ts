@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/config/settings.ts'
 import { configWith, loadConfig } from '../../src/config.ts'
-import { nearest } from '../../src/tables/nearest.ts'
+import { suggestion } from '../../src/tables/suggestion.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -269,11 +269,8 @@ describe('the table of settings', () => {
 })
 
 it('suggests the nearest key for a typing error and nothing for other words', () => {
-  expect([nearest('upstrem', ['upstream', 'listen']), nearest('LISTEN', ['upstream', 'listen']), nearest('zebra', ['upstream'])]).toEqual([
-    'upstream',
-    'listen',
-    undefined,
-  ])
+  const suggested = ['upstrem', 'LISTEN', 'zebra'].map((word) => suggestion(word, ['upstream', 'listen'], 'look it up.'))
+  expect(suggested).toEqual(['did you mean "upstream"?', 'did you mean "listen"?', 'look it up.'])
 })
 
 describe('the rules of diff.ignore', () => {

@@ -159,8 +159,8 @@ it('cutover cannot ask a server that is no admin port', async () => {
 })
 
 it.each([
-  [['--operations', 'iam.group.*'], '--operations "iam.group.*" fits no operation; did you mean iam.groups.*?'],
-  [['--operations', 'iam.groups.lst'], '--operations "iam.groups.lst" fits no operation; did you mean iam.groups.list?'],
+  [['--operations', 'iam.group.*'], '--operations "iam.group.*" fits no operation; did you mean "iam.groups.*"?'],
+  [['--operations', 'iam.groups.lst'], '--operations "iam.groups.lst" fits no operation; did you mean "iam.groups.list"?'],
   [['--operations', 'zzzzzz'], '--operations "zzzzzz" fits no operation; crosswalk operations lists them.'],
   [['--target=0'], 'target is "0" in the flag --target, but it must be a number between 0 and 1.'],
   [['--target=1'], 'target is "1" in the flag --target, but it must be a number between 0 and 1.'],

@@ -31,7 +31,7 @@ describe('openapi', () => {
   })
 
   it.each([
-    [['--operations', 'iam.group.list'], '--operations "iam.group.list" fits no operation; did you mean iam.groups.list?'],
+    [['--operations', 'iam.group.list'], '--operations "iam.group.list" fits no operation; did you mean "iam.groups.list"?'],
     [['--server', 'proxy'], 'server is "proxy" in the flag --server, but it must be an address such as https://proxy.example.'],
     [['--dialect', 'klingon'], 'v1.dialect is "klingon" in the flag --dialect, but it must be one of specification, published.'],
   ])('refuses %j with one sentence', async (flags, err) => {

@@ -3,10 +3,10 @@ import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
 import { many } from '../../diff/many.ts'
 import { clientGuide } from '../../guide/make-guide.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
-import { type Command, FAILED, type Flags, type Io } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED } from '../command.ts'
 import { configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
-import { callFlags, guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
+import { callFlags, guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
 
 /** Lists the clients that still call v1 and what blocks each of them, or writes the guide of one. */
 export const clients: Command = {
@@ -27,17 +27,11 @@ export const clients: Command = {
   },
   async run(flags, [id], io) {
     const problem = misuse(flags, id)
-    if (problem !== undefined) return misused(io, problem)
+    if (problem !== undefined) return endWith(io, MISUSED, problem)
     const known = await askAdmin<readonly Client[]>('/clients', flags, io)
-    if ('problem' in known) {
-      io.err(known.problem)
-      return FAILED
-    }
+    if ('problem' in known) return endWith(io, FAILED, known.problem)
     const chosen = id === undefined ? undefined : chooseClient(known, id, 'crosswalk clients')
-    if (chosen && 'problem' in chosen) {
-      io.err(chosen.problem)
-      return FAILED
-    }
+    if (chosen && 'problem' in chosen) return endWith(io, FAILED, chosen.problem)
     return flags.guide && chosen ? guide(chosen.client, flags, io) : list(chosen ? [chosen.client] : known, flags, io)
   },
 }
@@ -50,7 +44,7 @@ function misuse(flags: Flags, id: string | undefined): string | undefined {
 
 async function guide(client: Client, flags: Flags, io: Io): Promise<number> {
   const loaded = configFrom(flags, io)
-  if ('problem' in loaded) return misused(io, loaded.problem)
+  if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
   return writeGuide(clientGuide(client, guideContext(loaded.config)), flags, io)
 }
 

@@ -6,7 +6,7 @@ import { rolloutSentences } from '../../diff/cutover/rollout-outlook.ts'
 import { withV1Values } from '../../tables/operations/v1-values.ts'
 import { adminFlags } from '../admin-port.ts'
 import { type AskedReplica, askReplicas } from '../ask-replicas.ts'
-import { type Command, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
 import { scopeFlags, scopeOf, unfitClients, unfitOperations } from '../cutover-scope-flags.ts'
 import { assumptionsOf, type CutoverAnswer, cutoverLines } from '../cutover-text.ts'
 
@@ -30,21 +30,17 @@ export const cutover: Command = {
       scope,
       withV1Values(OPERATIONS).map(({ id }) => id),
     )
-    if (target === undefined || unfit !== undefined) {
-      io.err(unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`)
-      return MISUSED
-    }
+    if (target === undefined || unfit !== undefined)
+      return endWith(
+        io,
+        MISUSED,
+        unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
+      )
     const asked = await askReplicas(flags, io)
-    if ('problem' in asked) {
-      io.err(asked.problem)
-      return MISUSED
-    }
+    if ('problem' in asked) return endWith(io, MISUSED, asked.problem)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
     const answer = answerOf(asked, scope, target, flags['without-v1'] === true)
-    if ('problem' in answer) {
-      io.err(answer.problem)
-      return MISUSED
-    }
+    if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
     const isKnown = asked.some(({ replica }) => replica !== undefined)
     if (flags.json) io.text(JSON.stringify(answer, null, 2))
     else if (isKnown) for (const line of cutoverLines(answer)) io.out(line)

@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer, type Server } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
-import { type Command, MISUSED } from '../command.ts'
+import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 import { stay } from '../stay.ts'
@@ -20,10 +20,7 @@ export const demo: Command = {
     const loaded = configFrom(flags, io)
     const read = sandboxOptions(flags, io)
     const problem = 'problem' in loaded ? loaded.problem : 'problem' in read ? read.problem : undefined
-    if (problem !== undefined || 'problem' in loaded || 'problem' in read) {
-      io.err(problem ?? '')
-      return MISUSED
-    }
+    if (problem !== undefined || 'problem' in loaded || 'problem' in read) return endWith(io, MISUSED, problem ?? '')
     const sandbox = await startSandbox({ ...read.options, v1Dialect: loaded.config['v1.dialect'] })
     try {
       const config = withUpstreams(loaded.config, sandbox.url)

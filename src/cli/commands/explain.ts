@@ -9,11 +9,11 @@ import { operationGuide } from '../../guide/make-guide.ts'
 import { createRouteRecorded, type RecordedRoute } from '../../replay/route-recorded.ts'
 import { pathOf } from '../../request/classify.ts'
 import { FORM } from '../../request/route-request.ts'
-import { nearest } from '../../tables/nearest.ts'
 import { covers } from '../../tables/operations/operation-pattern.ts'
-import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
+import { suggestion } from '../../tables/suggestion.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFrom } from '../config-flags.ts'
-import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
+import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
 
 /** Shows the v2 calls of a v1 request without sending them. */
 export const explain: Command = {
@@ -35,19 +35,16 @@ export const explain: Command = {
   },
   async run(flags, [line = ''], io) {
     const loaded = configFrom(flags, io)
-    if ('problem' in loaded) return misused(io, loaded.problem)
+    if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
     const problem = guideMisuse(flags)
-    if (problem !== undefined) return misused(io, problem)
+    if (problem !== undefined) return endWith(io, MISUSED, problem)
     if (flags.guide) return guide(line.trim(), loaded.config, flags, io)
     const [method = '', target = '', ...rest] = line.trim().split(/\s+/)
-    if (rest.length > 0 || !target.startsWith('/')) return misused(io, `"${line}" is not of the form 'METHOD /path?query'.`)
+    if (rest.length > 0 || !target.startsWith('/')) return endWith(io, MISUSED, `"${line}" is not of the form 'METHOD /path?query'.`)
     const body = await bodyOf(flags, io)
     const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
     const place = createRouteRecorded(mappings)(sent)
-    if (place.kind !== 'operation') {
-      io.err(whyNot(place, sent))
-      return FAILED
-    }
+    if (place.kind !== 'operation') return endWith(io, FAILED, whyNot(place, sent))
     report(place, loaded.config, flags, io)
     return 0
   },
@@ -59,9 +56,7 @@ async function guide(pattern: string, config: Config, flags: Flags, io: Io): Pro
   const covered = OPERATIONS.filter(({ id }) => covers(pattern, id))
   const ids = OPERATIONS.map(({ id }) => id)
   if (covered.length > 0) return writeGuide(operationGuide(covered, `Move ${pattern} from v1 to v2`, guideContext(config)), flags, io)
-  const near = nearest(pattern, ids)
-  io.err(`No operation is called "${pattern}"; ${near === undefined ? 'crosswalk operations lists them.' : `did you mean "${near}"?`}`)
-  return FAILED
+  return endWith(io, FAILED, `No operation is called "${pattern}"; ${suggestion(pattern, ids, 'crosswalk operations lists them.')}`)
 }
 
 type Found = Extract<RecordedRoute, { readonly kind: 'operation' }>

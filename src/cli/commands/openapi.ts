@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { differences, differencesOf } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
 import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
@@ -6,7 +5,7 @@ import { contractSettings, listeningUrl } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { openApiDocument } from '../../openapi/open-api-document.ts'
 import { serverUrl } from '../../openapi/server-url.ts'
-import { type Command, type Flags, MISUSED, textOf, textsOf } from '../command.ts'
+import { type Command, endWith, type Flags, MISUSED, textOf, textsOf, writeText } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { operationsFlag, unfitOperations } from '../cutover-scope-flags.ts'
 
@@ -32,18 +31,8 @@ export const openapi: Command = {
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
     const problem = 'problem' in loaded ? loaded.problem : unfit(flags)
-    if ('problem' in loaded || problem !== undefined) {
-      io.err(String(problem))
-      return MISUSED
-    }
-    const text = JSON.stringify(documentOf(loaded.config, flags), null, 2)
-    const file = textOf(flags, 'out')
-    if (file === undefined) io.text(text)
-    else {
-      await writeFile(file, `${text}\n`)
-      io.out(`written to ${file}`)
-    }
-    return 0
+    if ('problem' in loaded || problem !== undefined) return endWith(io, MISUSED, String(problem))
+    return writeText(io, `${JSON.stringify(documentOf(loaded.config, flags), null, 2)}\n`, textOf(flags, 'out'))
   },
 }
 

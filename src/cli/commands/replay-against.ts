@@ -15,7 +15,7 @@ import { declarationsWith } from '../../server/declarations.ts'
 import { createAskV1 } from '../../upstream/ask-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
-import { FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 
 const OPERATIONS = mappings.flatMap(({ operations }) => operations)
 
@@ -30,20 +30,12 @@ interface Target {
 /** Sends the reads of recorded traffic to both sides. Exit code 0: at least one was compared and none differed. */
 export async function sendReads(path: string, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const target = targetOf(v1, config, flags, io)
-  if ('problem' in target) {
-    io.err(target.problem)
-    return MISUSED
-  }
+  if ('problem' in target) return endWith(io, MISUSED, target.problem)
   const traffic = await readTraffic(path)
-  if (traffic.format === 'records') {
-    io.err(`${path} holds records, which keep no values: they can be told, but not sent again.`)
-    return FAILED
-  }
+  if (traffic.format === 'records')
+    return endWith(io, FAILED, `${path} holds records, which keep no values: they can be told, but not sent again.`)
   const declared = declarationsWith(config['diff.ignore'], OPERATIONS)
-  if ('problem' in declared) {
-    io.err(declared.problem)
-    return MISUSED
-  }
+  if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
   const against = await compare(traffic, target, declared.declarations, config, flags, io)
   if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)

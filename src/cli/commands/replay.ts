@@ -10,10 +10,10 @@ import { recordedClients } from '../../replay/recorded-clients.ts'
 import { replay as replayTraffic } from '../../replay/replay.ts'
 import { replayLines } from '../../replay/summary/summary-text.ts'
 import { readTraffic } from '../../replay/traffic/read-traffic.ts'
-import { type Command, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
-import { guideContext, guideFlags, guideMisuse, misused, writeGuide } from '../guide/guide-output.ts'
+import { guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
 import { sendReads } from './replay-against.ts'
 
 /** Assumed number of rows in a list. */
@@ -41,12 +41,9 @@ export const replay: Command = {
     const loaded = configFrom(flags, io)
     const rows = Number(textOf(flags, 'rows') ?? ROWS)
     const problem = 'problem' in loaded ? loaded.problem : Number.isInteger(rows) && rows >= 0 && rows <= 100_000 ? undefined : WRONG_ROWS
-    if (problem !== undefined || 'problem' in loaded) {
-      io.err(problem ?? '')
-      return MISUSED
-    }
+    if (problem !== undefined || 'problem' in loaded) return endWith(io, MISUSED, problem ?? '')
     const misuse = guideMisuse(flags)
-    if (misuse !== undefined) return misused(io, misuse)
+    if (misuse !== undefined) return endWith(io, MISUSED, misuse)
     const client = textOf(flags, 'guide')
     if (client !== undefined) return guide(path, client, loaded.config, flags, io)
     const against = textOf(flags, 'against')
@@ -60,8 +57,7 @@ async function guide(path: string, id: string, config: Config, flags: Flags, io:
   const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: randomBytes(32).toString('hex') }))
   const chosen = chooseClient(await recordedClients(await readTraffic(path), mappings, kindOf), id, `crosswalk replay ${path}`)
   if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config)), flags, io)
-  io.err(chosen.problem)
-  return FAILED
+  return endWith(io, FAILED, chosen.problem)
 }
 
 async function tell(path: string, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {

@@ -9,7 +9,7 @@ import type { Report } from '../../report/report.ts'
 import { reportLines } from '../../report/report-text.ts'
 import { heldAgainst, readOlderReport } from '../../report/since-older.ts'
 import { type Declarations, type DescribedDeclaration, declarationsWith } from '../../server/declarations.ts'
-import { type Command, FAILED, type Flags, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { failureLines } from '../failure.ts'
 
@@ -30,15 +30,10 @@ export const report: Command = {
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)
-    if (!(target > 0 && target < 1)) {
-      io.err(`--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
-      return MISUSED
-    }
+    if (!(target > 0 && target < 1))
+      return endWith(io, MISUSED, `--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
     const declared = declaredIn(flags, io)
-    if ('problem' in declared) {
-      io.err(declared.problem)
-      return MISUSED
-    }
+    if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
     const made = await read(paths, { target, withoutV1: flags['without-v1'] === true, ...declared }, io)
     const held = made && (await against(made, textOf(flags, 'against'), io))
     if (!held) return UNREAD

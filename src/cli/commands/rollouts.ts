@@ -1,9 +1,9 @@
 import { many } from '../../diff/many.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
 import { ROLLOUT_COMMANDS } from '../../modes/rollout/steer.ts'
-import { nearest } from '../../tables/nearest.ts'
+import { suggestion } from '../../tables/suggestion.ts'
 import { adminFlags, askAdmin, orderAdmin } from '../admin-port.ts'
-import { type Command, FAILED, MISUSED } from '../command.ts'
+import { type Command, endWith, FAILED, MISUSED } from '../command.ts'
 
 const CHOICES = ROLLOUT_COMMANDS.join('|')
 
@@ -15,19 +15,13 @@ export const rollouts: Command = {
   flags: { json: { help: 'Print JSON', switch: true }, ...adminFlags },
   async run(flags, args, io) {
     const problem = misuseOf(args)
-    if (problem !== undefined) {
-      io.err(problem)
-      return MISUSED
-    }
+    if (problem !== undefined) return endWith(io, MISUSED, problem)
     const [name, command] = args
     const known =
       name === undefined
         ? await askAdmin<readonly RolloutStatus[]>('/rollouts', flags, io)
         : await orderAdmin<RolloutStatus>(`/rollouts/${encodeURIComponent(name)}/${command}`, flags, io)
-    if ('problem' in known) {
-      io.err(known.problem)
-      return FAILED
-    }
+    if ('problem' in known) return endWith(io, FAILED, known.problem)
     const all = [known].flat() as readonly RolloutStatus[]
     if (flags.json) io.text(JSON.stringify(known, null, 2))
     else if (all.length === 0) io.out('No rule has a rollout.')
@@ -40,8 +34,7 @@ function misuseOf([name, command, ...others]: readonly string[]): string | undef
   if (name === undefined) return undefined
   if (command === undefined || others.length > 0) return `Usage: crosswalk ${rollouts.usage}`
   if (ROLLOUT_COMMANDS.some((one) => one === command)) return undefined
-  const near = nearest(command, ROLLOUT_COMMANDS)
-  return `A rollout knows no command "${command}"; ${near === undefined ? `use ${CHOICES}.` : `did you mean "${near}"?`}`
+  return `A rollout knows no command "${command}"; ${suggestion(command, ROLLOUT_COMMANDS, `use ${CHOICES}.`)}`
 }
 
 /** `iam  running, step 2 of 3, 10 % of the callers, 18 of 200 observations, 2 retries left`, and the reason below. */

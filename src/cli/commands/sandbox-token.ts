@@ -1,4 +1,4 @@
-import { type Command, FAILED, type Flags, textOf } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, textOf } from '../command.ts'
 
 const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
 
@@ -19,15 +19,14 @@ export const sandboxToken: Command = {
     const port = io.env.CROSSWALK_SANDBOX_PORT
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
     const answer = await ask(base, flags).catch(() => undefined)
-    if (!answer) {
-      io.err(`No sandbox answers on ${base}; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.`)
-      return FAILED
-    }
+    if (!answer)
+      return endWith(
+        io,
+        FAILED,
+        `No sandbox answers on ${base}; start one with crosswalk demo or crosswalk sandbox, or give its address with --url.`,
+      )
     const body = (await answer.json()) as { token?: string; message?: string }
-    if (!answer.ok || body.token === undefined) {
-      io.err(`The sandbox refused: ${body.message}`)
-      return FAILED
-    }
+    if (!answer.ok || body.token === undefined) return endWith(io, FAILED, `The sandbox refused: ${body.message}`)
     io.out(body.token)
     return 0
   },

@@ -1,5 +1,5 @@
 import { startSandbox } from '../../sandbox/start.ts'
-import { type Command, MISUSED } from '../command.ts'
+import { type Command, endWith, MISUSED } from '../command.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 
 /** Runs the sandbox alone: v2 and genuine v1 over one store. */
@@ -9,10 +9,7 @@ export const sandbox: Command = {
   flags: { ...sandboxFlags, port: { help: 'The same as --sandbox-port' } },
   async run(flags, _, io) {
     const read = sandboxOptions({ ...flags, 'sandbox-port': flags['sandbox-port'] ?? flags.port }, io)
-    if ('problem' in read) {
-      io.err(read.problem)
-      return MISUSED
-    }
+    if ('problem' in read) return endWith(io, MISUSED, read.problem)
     const { url, organization, tokens, close } = await startSandbox(read.options)
     io.out(`The sandbox serves v2 and genuine v1 on ${url}.`)
     io.out(`Organization ${organization}; tokens ${Object.values(tokens).join(', ')}.`)

@@ -5,7 +5,7 @@ import { declarationsWith } from '../../server/declarations.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
-import { type Command, MISUSED } from '../command.ts'
+import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
 import { stay } from '../stay.ts'
 import { watchConfig } from '../watch-config.ts'
@@ -17,27 +17,20 @@ export const serve: Command = {
   flags: configFlags(),
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
-    if ('problem' in loaded) {
-      io.err(loaded.problem)
-      return MISUSED
-    }
+    if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
     const { config } = loaded
-    if (config['upstream.v2'] === undefined) {
-      io.err('upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.')
-      return MISUSED
-    }
-    if (config['upstream.v1'] === undefined && needV1(config.modes)) {
-      io.err(NEEDS_V1)
-      return MISUSED
-    }
+    if (config['upstream.v2'] === undefined)
+      return endWith(
+        io,
+        MISUSED,
+        'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.',
+      )
+    if (config['upstream.v1'] === undefined && needV1(config.modes)) return endWith(io, MISUSED, NEEDS_V1)
     const declared = declarationsWith(
       config['diff.ignore'],
       mappings.flatMap(({ operations }) => operations),
     )
-    if ('problem' in declared) {
-      io.err(declared.problem)
-      return MISUSED
-    }
+    if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
     const log = createLog(config)
     const server = createServer(config, mappings, log, await openTracing(io.env), configPath(flags, io))
     await server.listen()

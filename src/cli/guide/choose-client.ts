@@ -1,6 +1,6 @@
 import type { Client } from '../../diff/clients/client.ts'
 import { findClient } from '../../diff/clients/find-client.ts'
-import { nearest } from '../../tables/nearest.ts'
+import { suggestion } from '../../tables/suggestion.ts'
 
 /** Returns the client that a person means, or a sentence that says why there is none. `list` is the command that lists all. */
 export function chooseClient(
@@ -12,6 +12,5 @@ export function chooseClient(
   if ('client' in found) return found
   if (found.fitting.length > 1) return { problem: `${found.fitting.length} clients begin with "${id}"; give more of the hash.` }
   const names = known.flatMap(({ caller, subject }) => (subject === undefined ? [caller] : [caller, subject]))
-  const near = nearest(id, names)
-  return { problem: `No client "${id}" has called; ${near === undefined ? `${list} lists them.` : `did you mean "${near}"?`}` }
+  return { problem: `No client "${id}" has called; ${suggestion(id, names, `${list} lists them.`)}` }
 }

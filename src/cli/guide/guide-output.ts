@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { differences } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
@@ -8,7 +7,7 @@ import type { SectionContext } from '../../guide/guide-section.ts'
 import { guideBlocks } from '../../guide/render/guide-blocks.ts'
 import { htmlPage } from '../../guide/render/guide-page.ts'
 import { markdownOf } from '../../guide/render/markdown.ts'
-import { type Flag, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { type Flag, type Flags, type Io, textOf, writeText } from '../command.ts'
 import { configFlags } from '../config-flags.ts'
 
 /** The address of v2 in examples, if no setting gives one: that of the sandbox. */
@@ -33,16 +32,9 @@ export function guideMisuse(flags: Flags): string | undefined {
 }
 
 /** Writes a guide as a page, as JSON or as Markdown. */
-export async function writeGuide(guide: Guide, flags: Flags, io: Io): Promise<number> {
+export function writeGuide(guide: Guide, flags: Flags, io: Io): Promise<number> {
   const file = textOf(flags, 'html')
-  if (file !== undefined) {
-    await writeFile(file, htmlPage(guide.title, guideBlocks(guide)))
-    io.out(`written to ${file}`)
-  } else io.text(flags.json ? JSON.stringify(guide, null, 2) : markdownOf(guideBlocks(guide)).trimEnd())
-  return 0
-}
-
-export function misused(io: Io, problem: string): number {
-  io.err(problem)
-  return MISUSED
+  if (flags.json) return writeText(io, JSON.stringify(guide, null, 2), undefined)
+  const blocks = guideBlocks(guide)
+  return writeText(io, file === undefined ? markdownOf(blocks) : htmlPage(guide.title, blocks), file)
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../diff/records/record.ts'
-import { nearest } from '../../tables/nearest.ts'
 import type { OperationKind } from '../../tables/operations/operation.ts'
+import { suggestion } from '../../tables/suggestion.ts'
 import { takesClientsOf } from './reach.ts'
 import { type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { fits } from './select.ts'
@@ -68,8 +68,7 @@ function strayPatterns({ operations }: ModeRule, known: KnownToRules): readonly 
 
 function adviceFor([pattern = '', ...others]: readonly string[], { operations }: KnownToRules): string {
   const ids = operations.map(({ id }) => id)
-  const near = others.length === 0 && pattern.length <= LONGEST_NAME ? nearest(pattern, ids) : undefined
-  return near === undefined ? 'crosswalk operations lists them.' : `did you mean ${near}?`
+  return suggestion(pattern, others.length === 0 && pattern.length <= LONGEST_NAME ? ids : [], 'crosswalk operations lists them.')
 }
 
 /** A canary has an effect only if its mode differs. Circuits are those of operations, so that two canaries of one share theirs. */

@@ -1,4 +1,5 @@
 import type { ModeRule, ModeRules } from '../../modes/choose/rules.ts'
+import { shellQuoted } from '../../tables/shell-quoted.ts'
 
 /** How the admin port is reached: the address that the page was opened by, and whether the port asks for a token. */
 export interface AdminAddress {
@@ -19,7 +20,7 @@ export function putModes(admin: AdminAddress, { rules, tag }: RulesChange): stri
     ...authorization(admin),
     `-H 'Content-Type: application/json'`,
     `-H 'If-Match: "${tag}"'`,
-    `-d ${single(rulesText(rules))}`,
+    `-d ${shellQuoted(rulesText(rules))}`,
   ]
   return [`curl -sS --fail-with-body -X PUT ${word(`${admin.origin}/modes`)}`, ...options].join(' \\\n  ')
 }
@@ -58,9 +59,5 @@ function authorization({ hasToken }: AdminAddress): readonly string[] {
 
 /** Returns a word of a command, quoted if a shell would read more than its letters. */
 export function word(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : single(text)
-}
-
-function single(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text)
 }

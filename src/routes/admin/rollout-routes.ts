@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts'
 import type { Modes } from '../../modes/modes.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
 import { ROLLOUT_COMMANDS } from '../../modes/rollout/steer.ts'
-import { nearest } from '../../tables/nearest.ts'
+import { suggestion } from '../../tables/suggestion.ts'
 import { sendError } from '../send-answer.ts'
 import type { ActorOf } from './actor-of.ts'
 import { ifMatch, MALFORMED } from './if-match.ts'
@@ -55,9 +55,6 @@ function findRollout(rollouts: readonly RolloutStatus[], name: string): RolloutS
 
 function hintOf(name: string, rollouts: readonly RolloutStatus[]): string {
   if (rollouts.length === 0) return 'no rule has one'
-  const near = nearest(
-    name,
-    rollouts.map((one) => one.name),
-  )
-  return near === undefined ? 'GET /rollouts lists them' : `did you mean ${JSON.stringify(near)}?`
+  const names = rollouts.map((one) => one.name)
+  return suggestion(name, names, 'GET /rollouts lists them')
 }

@@ -40,11 +40,11 @@ const NEVER = 'is never reached: a rule before it fits the same requests, and th
 
 describe('there is a warning', () => {
   it.each([
-    [[{ operations: 'iam.groupz.list' }], 'modes.rules.0 (iam.groupz.list) fits no operation; did you mean iam.groups.list?'],
+    [[{ operations: 'iam.groupz.list' }], 'modes.rules.0 (iam.groupz.list) fits no operation; did you mean "iam.groups.list"?'],
     [[{ operations: 'nothing.at.all' }], 'modes.rules.0 (nothing.at.all) fits no operation; crosswalk operations lists them.'],
     [
       [{ operations: ['iam.groupz.list', 'iam.roles.*'] }],
-      'modes.rules.0 (iam.groupz.list, iam.roles.*) has the pattern iam.groupz.list, which fits no operation; did you mean iam.groups.list?',
+      'modes.rules.0 (iam.groupz.list, iam.roles.*) has the pattern iam.groupz.list, which fits no operation; did you mean "iam.groups.list"?',
     ],
     [
       [{ operations: 'registry.vuln_*' }],
@@ -111,7 +111,7 @@ it('PUT and GET /modes and the log report rules without effect', async () => {
   const rules = [{ operations: 'iam.groupz.list', mode: 'v1' as const }]
   const modes = modesSchema.parse({ default: 'v2', rules })
   const proxy = await startProxy({ 'upstream.v2': v1.url, 'upstream.v1': v1.url, modes })
-  const warning = 'modes.rules.0 (iam.groupz.list) fits no operation; did you mean iam.groups.list?'
+  const warning = 'modes.rules.0 (iam.groupz.list) fits no operation; did you mean "iam.groups.list"?'
   expect(proxy.log).toContainEqual(expect.objectContaining({ level: 40, msg: warning }))
   const put = async (body: object) => {
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { shellQuoted } from '../../../tables/shell-quoted.ts'
 import type { ExampleReport } from '../../difference.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { time } from '../format.ts'
@@ -20,8 +21,8 @@ export function ExampleFacts({ example, isMismatch }: { readonly example: Exampl
         <code>{url ?? shape}</code>
       </Fact>
       {url !== undefined && check === 'read' && !url.endsWith('…') && (
-        <Fact name="Its v2 calls" wide copy={`crosswalk explain ${quoted(url)}`} what="the command that explains it">
-          <code>crosswalk explain {quoted(url)}</code>
+        <Fact name="Its v2 calls" wide copy={`crosswalk explain ${shellQuoted(url)}`} what="the command that explains it">
+          <code>crosswalk explain {shellQuoted(url)}</code>
         </Fact>
       )}
       {isMismatch && (
@@ -71,9 +72,4 @@ function Fact({ name, wide = false, copy, what = '', children }: FactProps) {
       </dd>
     </div>
   )
-}
-
-/** Returns a text between single quotes for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,5 +1,11 @@
-/** Returns the candidate with the fewest edits to `word`, or undefined if none is close enough to be a typing error. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/** Returns the end of a sentence about a wrong word: `did you mean "roles"?`, or `otherwise` if no candidate is close enough. */
+export function suggestion(word: string, candidates: readonly string[], otherwise: string): string {
+  const near = nearest(word, candidates)
+  return near === undefined ? otherwise : `did you mean "${near}"?`
+}
+
+/** Returns the candidate with the fewest edits, or undefined if none is close enough to be a typing error. */
+function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits)

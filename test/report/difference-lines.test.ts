@@ -125,7 +125,9 @@ describe('what differs in one sentence', () => {
   })
 
   it('shows the part of two texts that differs, unless they are masked', () => {
-    expect(differingSpan('"name": "one end"', '"name": "two end"')).toEqual(['"name": "', 'one', ' end"'])
+    const long = 'the same beginning of a long text '.repeat(2)
+    expect(differingSpan(`${long}one end`, `${long}two end`)).toEqual([long, 'one', ' end'])
+    expect(differingSpan('"APPLICATION"', '"UNKNOWN"')).toEqual(['"APPLICATION"', '', ''])
     expect(differingSpan('"name": "text-6-81f0aa21"', '"name": "text-6-99f0aa21"')).toEqual(['"name": "text-6-81f0aa21"', '', ''])
     expect(differingSpan('a', undefined)).toEqual(['a', '', ''])
   })

@@ -1,7 +1,7 @@
 import type { Sample } from '../../diff/evidence/bound.ts'
 import type { Observation } from '../../diff/evidence/observation.ts'
 import { type Actor, describeActor } from '../../diff/records/actor.ts'
-import type { Side } from '../choose/mode.ts'
+import type { Mode, Side } from '../choose/mode.ts'
 import { isWithinShare } from '../choose/share.ts'
 import type { Journal } from '../journal.ts'
 import { next } from './machine/next.ts'
@@ -36,7 +36,7 @@ export interface RolloutRun {
   /** Gives a command of a person. Returns a sentence if it makes no sense. */
   steer(command: RolloutCommand, by: Actor): string | undefined
   /** Counts a request of a client of its rule, and whether v2 answered it. */
-  used(operation: string, caller: string, sides: { readonly chosen: Side; readonly by: Side }): void
+  used(operation: string, caller: string, sides: { readonly mode: Mode; readonly by: Side }): void
   /** Counts a comparison of an answer that v2 gave a client of its rule. */
   compared(observation: Observation): void
   /** Remembers such a comparison from before a restart. */
@@ -99,10 +99,11 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
       book.closed(closed, by)
       return undefined
     },
-    used(operation, caller, { chosen, by }) {
+    used(operation, caller, { mode, by }) {
       const share = judgedShareOf(plan, state)
       if (share > 0) evidence.sided(caller, by === 'v2')
-      if (chosen === 'v2' && isWithinShare(caller, share)) evidence.used(operation, canBeJudged(operation))
+      // A tester may choose v2 alone. Nobody compares that, so that it is no evidence that is missing.
+      if (mode === 'diff-v2' && isWithinShare(caller, share)) evidence.used(operation, canBeJudged(operation))
     },
     compared(observation) {
       if (isWithinShare(observation.caller, judgedShareOf(plan, state))) evidence.compared(observation)

@@ -2,7 +2,7 @@ import type { Observation } from '../../diff/evidence/observation.ts'
 import type { Actor } from '../../diff/records/actor.ts'
 import type { Comparison } from '../../diff/records/record.ts'
 import type { Identity } from '../../request/caller.ts'
-import { type Mode, SERVED_BY, type Side } from '../choose/mode.ts'
+import type { Mode, Side } from '../choose/mode.ts'
 import type { ModeRules } from '../choose/rules.ts'
 import { createRuleOf, type RuleOf } from '../choose/select.ts'
 import type { Journal } from '../journal.ts'
@@ -100,7 +100,7 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
     round: () => round,
     look,
     used(request, operation, by) {
-      if (request.round === round) runOf(operation, request)?.used(operation, request.caller, { chosen: SERVED_BY[request.mode], by })
+      if (request.round === round) runOf(operation, request)?.used(operation, request.caller, { mode: request.mode, by })
     },
     compared(client, comparison) {
       if (comparison.mode === 'diff-v2') runOf(comparison.operation, client)?.compared(comparison)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { iamRules, PERSON, type Simulation, simulate } from './simulated.ts'
+import { callerAt, iamRules, PERSON, type Simulation, simulate } from './simulated.ts'
 
 /** Enough clean observations for a bound of 10 %. */
 const prove = (one: Simulation) => {
@@ -261,4 +261,14 @@ it('records that cannot be written pause the rollout, and it goes on once they c
   one.problem = undefined
   one.minutes(1)
   expect([one.place(), status(one)?.retriesLeft]).toEqual(['running 2 10', 1])
+})
+
+it('what a tester asks of v2 alone neither delays nor pauses the rollout', () => {
+  const one = simulate(iamRules())
+  prove(one)
+  const tester = { caller: callerAt(5), subject: undefined, mode: 'v2', round: one.rollouts.round() } as const
+  for (let nth = 0; nth < 600; nth += 1) one.rollouts.used(tester, 'iam.b', 'v2')
+  one.pass(60_000)
+  one.minutes(10)
+  expect(one.moves()).toEqual(['running at step 1 of 3 (1 %)', 'running at step 2 of 3 (10 %)'])
 })

@@ -11,13 +11,13 @@ const CHANCE = 2 * Math.sqrt((0.05 * 0.95) / RUNS)
 const OBSERVATIONS = 1_500
 
 /** Lets v2 be wrong at this rate, with 20 observations between two looks. Returns the state at the end. */
-function run(random: () => number, rate: number): RolloutState {
+function run(random: () => number, rate: number, observations = OBSERVATIONS): RolloutState {
   let state = firstState('x', 0)
   let [step, all] = [
     { n: 0, bad: 0 },
     { n: 0, bad: 0 },
   ]
-  while (all.n < OBSERVATIONS) {
+  while (all.n < observations) {
     let bad = 0
     for (let nth = 0; nth < 20; nth += 1) if (random() < rate) bad += 1
     all = { n: all.n + 20, bad: all.bad + bad }
@@ -41,4 +41,14 @@ it(`a v2 that is right enough is let through usually (seed ${SEED})`, () => {
   const random = seeded(SEED)
   const passed = Array.from({ length: RUNS }, () => run(random, 0.001)).filter(({ phase }) => phase === 'watching' || phase === 'done')
   expect(passed.length / RUNS).toBeGreaterThan(0.75)
+})
+
+it.each([
+  [0.5, 0.95, 1],
+  [0.9, 0, 0.4],
+])(`a v2 at %d of the target passes as often as evidence §10 says (seed ${SEED})`, (part, least, most) => {
+  const random = seeded(SEED)
+  const passed = Array.from({ length: 40 }, () => run(random, part * (PLAN.steps[0]?.target ?? 0), 15_000)).filter(({ at }) => at > 0)
+  expect(passed.length / 40).toBeGreaterThanOrEqual(least)
+  expect(passed.length / 40).toBeLessThanOrEqual(most)
 })

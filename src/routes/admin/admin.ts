@@ -54,6 +54,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   const actorOf = createActorOf(rights)
   const attempts = createRefusedAttempts(log, actorOf, () => performance.now())
   app.addHook('onSend', async (request, reply, payload) => attempts(request, reply, payload))
+  takeEmptyBodies(app)
   app.removeContentTypeParser('text/plain')
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
@@ -73,6 +74,15 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
   app.setNotFoundHandler((_, reply) => sendError(reply, notFound()))
   app.setErrorHandler((thrown, _, reply) => sendError(reply, refused(thrown)))
   return app
+}
+
+/** A command needs no body, but clients may name a type all the same. */
+function takeEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
+    body === '' ? done(null, undefined) : parse(request, body as string, done),
+  )
 }
 
 /** Returns a sentence if other machines can reach the port and need no token to use it. */

@@ -21,7 +21,7 @@ export function OperationView({ operation, report }: OperationProps) {
   return (
     <>
       <p class="lead">
-        <StandingChip of={operation.standing} /> {operation.reason.replace(`${operation.operation}: `, '')}
+        <StandingChip of={operation.standing} /> {operation.reason.replace(`${operation.operation}: `, '').replace(/^INCONCLUSIVE /, '')}
       </p>
       {report.now && (
         <p class="in-force">

@@ -57,6 +57,7 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
     const { digest, saved } = known.get(name) ?? {}
     if (!saved) return run.begin('It begins at its first step: no record knows it.', BY)
     if (digest !== run.plan.digest) return run.begin('It begins at its first step: its steps, operations or clients are others now.', BY)
+    if (saved.seen) run.settle(saved.seen)
     const state = run.state()
     const open = [...(state.phase === 'turned-back' ? Object.entries(state.opened) : []), ...openedOf(run.plan)]
     for (const [operation, reason] of open) journal.circuit.reopen(operation, reason)

@@ -13,7 +13,7 @@ import type { SaveOrder } from './save-order.ts'
 import type { SavedRun } from './saved-run.ts'
 import { type RolloutCommand, steered } from './steer.ts'
 import { createStepEvidence } from './step-evidence.ts'
-import { type FigureSources, knownOf, openOf, viewOf } from './view-of.ts'
+import { type FigureSources, keptSince, knownOf, openOf, seenSince, viewOf } from './view-of.ts'
 
 export interface RunSources extends FigureSources {
   readonly journal: Pick<Journal, 'circuit' | 'evidence' | 'recorder' | 'note'>
@@ -35,7 +35,7 @@ export interface RolloutRun {
   look(): void
   /** Gives a command of a person. Returns a sentence if it makes no sense. */
   steer(command: RolloutCommand, by: Actor): string | undefined
-  /** Counts a request of a client of its rule, and whether v2 answered it. */
+  /** Counts a request of a client of its rule, and whether v2 answered it. Nothing is missing if a tester asked v2 alone: nobody compares that. */
   used(operation: string, caller: string, sides: { readonly mode: Mode; readonly by: Side }): void
   /** Counts a comparison of an answer that v2 gave a client of its rule. */
   compared(observation: Observation): void
@@ -43,6 +43,8 @@ export interface RolloutRun {
   remember(observation: Observation, agoMs: number): void
   /** Goes on where it was before a restart, or begins at its first step. */
   restore(saved: SavedRun | undefined): void
+  /** Takes over what was seen since the run began, when all records were read: some may be gone. */
+  settle(seen: Readonly<Record<string, Sample>>): void
   /** Records where it stands. */
   save(): void
   /** Notes why it begins, or goes on after a restart. `before` had the same name. */
@@ -66,7 +68,7 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
   let reach: ReadonlySet<string> = new Set()
   let lookedAt = ticks()
   const viewSince = (since: Parameters<typeof viewOf>[1]) => viewOf({ reach, evidence, before }, since, sources)
-  const saved = (): SavedRun => ({ state, counts: evidence.counts(), before })
+  const saved = (): SavedRun => ({ state, counts: evidence.counts(), before, seen: seenSince(before, journal) })
   const move = (to: RolloutState, by: Actor) => {
     const from = state
     state = to
@@ -102,7 +104,6 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
     used(operation, caller, { mode, by }) {
       const share = judgedShareOf(plan, state)
       if (share > 0) evidence.sided(caller, by === 'v2')
-      // A tester may choose v2 alone. Nobody compares that, so that it is no evidence that is missing.
       if (mode === 'diff-v2' && isWithinShare(caller, share)) evidence.used(operation, canBeJudged(operation))
     },
     compared(observation) {
@@ -117,6 +118,9 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
     },
     needsOpen: (operation) => state.phase === 'turned-back' && reach.has(operation),
     save: () => book.save(saved()),
+    settle: (seen) => {
+      before = keptSince(before, seen, journal)
+    },
     begin: (text, by, old) => book.begun(text, by, saved(), old && describeState(old.plan, old.state())),
     end: (text, by) => book.ended(text, by, state),
     reach: (operations) => {

@@ -9,6 +9,8 @@ export interface SavedRun {
   readonly counts: RecordedCounts
   /** What was known of each operation when the run began. */
   readonly before: Readonly<Record<string, Sample>>
+  /** What became known since then of these operations. Records of older versions lack it. */
+  readonly seen?: Readonly<Record<string, Sample>> | undefined
 }
 
 const count = z.number().min(0)
@@ -33,7 +35,9 @@ const state = z.object({
 const savedRun = z.object({
   state,
   counts: z.record(z.string(), z.object({ requests: count, observations: sample, comparisons: sample })),
-  before: z.record(z.string(), sample),
+  // Below 0 once record files are gone: see `keptSince`.
+  before: z.record(z.string(), z.object({ n: z.number(), bad: z.number() })),
+  seen: z.record(z.string(), sample).optional(),
 })
 
 /** Reads what was saved. Undefined if it has another form: another version of Crosswalk wrote it. */

@@ -64,6 +64,26 @@ export function knownOf(reach: ReadonlySet<string>, { evidence }: Pick<Journal, 
 }
 
 /** Returns what became known since then. If records are gone, what is left counts whole: nothing bad may hide. */
-function sinceThen({ n, bad }: Sample = { n: 0, bad: 0 }, then: Sample = { n: 0, bad: 0 }): Sample {
+function sinceThen({ n, bad }: Sample = NOTHING, then: Sample = NOTHING): Sample {
   return n < then.n || bad < then.bad ? { n, bad } : { n: n - then.n, bad: bad - then.bad }
 }
+
+/** Returns what became known of each operation since then. */
+export function seenSince(before: Seen['before'], { evidence }: Pick<Journal, 'evidence'>): Readonly<Record<string, Sample>> {
+  return Object.fromEntries(Object.entries(before).map(([operation, then]) => [operation, sinceThen(evidence.of(operation), then)]))
+}
+
+/**
+ * Returns what was known then, as the records that are left would have it: what was seen since then must not shrink, nor what was before
+ * dilute it, because old record files were removed.
+ */
+export function keptSince(before: Seen['before'], seen: Seen['before'], { evidence }: Pick<Journal, 'evidence'>): Seen['before'] {
+  const kept = Object.entries(before).map(([operation, then]) => {
+    const [known, since] = [evidence.of(operation) ?? NOTHING, seen[operation] ?? NOTHING]
+    const isWhole = known.n - then.n >= since.n && known.bad - then.bad >= since.bad
+    return [operation, isWhole ? then : { n: known.n - since.n, bad: known.bad - since.bad }] as const
+  })
+  return Object.fromEntries(kept)
+}
+
+const NOTHING: Sample = { n: 0, bad: 0 }

@@ -99,6 +99,18 @@ describe('after a restart, a rollout', () => {
     ])
   })
 
+  it('keeps what was seen since it was resumed, even if the records of that are gone', () => {
+    const before = atSecondStep()
+    openCircuit(before)
+    before.rollouts.steer('iam', 'resume', PERSON)
+    prove(before)
+    before.ask(5)
+    before.rollouts.flush()
+    const after = simulate(iamRules(), before.entries)
+    after.minutes(10, [5])
+    expect(after.place()).toBe('running 2 10')
+  })
+
   it('stays turned back if the clock was set back before it turned', () => {
     const before = atSecondStep()
     before.rollouts.flush()

@@ -15,7 +15,7 @@ const MOST = 50
 
 /** Returns the request of a comparison, with every parameter in the client's spelling. */
 export function sentRequest({ operation, request: { params, query } }: AskedRequest, redacted: Redacted): SentRequest {
-  const path = operation.template.replace(/\{([^{}=]+)[^{}]*\}/g, (_, name: string) => encoded(redacted.path(params[name] ?? '')))
+  const path = operation.template.replace(/\{([^{}=]+)(?:=[^{}]*)?\}/g, (_, name: string) => encoded(redacted.path(params[name] ?? '')))
   const pairs = [...query].flatMap(([name, values]) => values.map((value) => [name, value] as const))
   const parts = pairs
     .slice(0, MOST)

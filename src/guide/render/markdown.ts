@@ -53,5 +53,8 @@ function codeSpan(content: string): string {
 }
 
 function oneLine(plain: string): string {
-  return plain.replace(/\s*[\r\n]+\s*/g, ' ')
+  return plain
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .join(' ')
 }

@@ -15,7 +15,7 @@ export interface OperationPath {
   readonly variables: readonly PathVariable[]
 }
 
-const VARIABLE = /\{([^}=]+)(=\*\*)?\}/g
+const VARIABLE = /\{([^{}=]+)(=\*\*)?\}/g
 
 /**
  * Returns the path of each operation. OpenAPI takes paths that differ in the names of their variables alone for one path. A variable there

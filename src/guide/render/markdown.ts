@@ -53,8 +53,5 @@ function codeSpan(content: string): string {
 }
 
 function oneLine(plain: string): string {
-  return plain
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .join(' ')
+  return plain.replace(/\s+/g, (gap) => (/[\r\n]/.test(gap) ? ' ' : gap))
 }

@@ -121,7 +121,7 @@ describe.runIf(hasPromtool())('promtool', () => {
 
   it('accepts the alerts, which fire when they should', () => {
     expect(promtool('check', 'rules', 'docker/alerts.yaml')).toBe('')
-    expect(promtool('test', 'rules', 'test/observability/alerts.yaml')).toBe('')
+    expect(promtool('test', 'rules', 'test/observability/alerts.yaml', 'test/observability/slow-alerts.yaml')).toBe('')
   })
 
   it('accepts every expression of the dashboard', () => {

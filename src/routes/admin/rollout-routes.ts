@@ -42,10 +42,19 @@ export function addRollouts(app: FastifyInstance, { modes, actorOf }: RolloutSou
       return findRollout(modes.rollouts(), name)
     })
   }
+  app.all<{ readonly Params: { readonly command: string } }>('/rollouts/:name/:command', async (request, reply) => {
+    const { command } = request.params
+    if (ROLLOUT_COMMANDS.some((one) => one === command)) return sendError(reply, NOT_POSTED, 405)
+    const hint = suggestion(command, ROLLOUT_COMMANDS, `use ${ROLLOUT_COMMANDS.join(', ')}`)
+    throw new ApiError('NOT_FOUND', `a rollout knows no command ${JSON.stringify(command)}; ${hint}`)
+  })
 }
 
 /** google.rpc has no code for 412; the status says it. */
 const MOVED_ON = new ApiError('FAILED_PRECONDITION', 'a rollout or the modes have moved on meanwhile; read GET /rollouts again')
+
+/** Nor has it one for 405. v1's gateway answers with this code. */
+const NOT_POSTED = new ApiError('UNIMPLEMENTED', 'a command is sent with POST', { headers: { allow: 'POST' } })
 
 function findRollout(rollouts: readonly RolloutStatus[], name: string): RolloutStatus {
   const found = rollouts.find((one) => one.name === name)

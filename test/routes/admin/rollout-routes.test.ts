@@ -119,9 +119,23 @@ describe('POST /rollouts/NAME/COMMAND', () => {
 
   it('is all that moves a rollout', async () => {
     const before = await rollouts()
-    for (const method of ['GET', 'PUT', 'DELETE']) expect((await ask('/rollouts/iam/abort', { method })).status).toBe(404)
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      expect(await ask('/rollouts/iam/abort', { method })).toMatchObject({
+        status: 405,
+        body: { code: 12, message: expect.stringContaining('POST') },
+      })
+    }
     expect((await command('/rollouts/iam/finish')).status).toBe(404)
     expect(await rollouts()).toEqual(before)
+  })
+
+  it.each([
+    ['stop', 'a rollout knows no command "stop"; use pause, resume, promote, abort'],
+    ['puase', 'a rollout knows no command "puase"; did you mean "pause"?'],
+  ])('is none of the name %s', async (word, message) => {
+    for (const method of ['GET', 'POST']) {
+      expect(await ask(`/rollouts/iam/${word}`, { method })).toMatchObject({ status: 404, body: { code: 5, message } })
+    }
   })
 
   it.each([

@@ -4,7 +4,23 @@ import { wordsOf } from '../../src/report/web/views/timeline/note-words.ts'
 it.each([
   [{ what: 'circuit', text: 'errors: 3 of 9' }, 'Circuit opened | errors: 3 of 9'],
   [{ what: 'circuit-closed', text: 'the modes changed', from: 'open', to: 'closed' }, 'Circuit closed | the modes changed'],
-  [{ what: 'rollout', text: 'rollout iam: It moved on.', from: 'a', to: 'b' }, 'Rollout iam moved | It moved on. | a → b'],
+  [{ what: 'rollout', text: 'rollout iam: First.', to: 'running at step 1 of 2 (1 %)' }, 'Rollout iam began | First.'],
+  ...(
+    [
+      ['running at step 2 of 2 (9 %)', 'advanced'],
+      ['held at step 1 of 2 (1 %)', 'is held'],
+      ['paused at step 1 of 2 (1 %)', 'paused'],
+      ['turned-back at step 1 of 2 (0 %)', 'turned back'],
+      ['watching (9 %)', 'took its last step'],
+      ['done (9 %)', 'is done'],
+      ['aborted at step 1 of 2 (0 %)', 'was aborted'],
+      ['ended', 'ended'],
+    ] as const
+  ).map(
+    ([to, verb]) =>
+      [{ what: 'rollout', text: 'rollout iam: Why.', from: 'running', to }, `Rollout iam ${verb} | Why. | running → ${to}`] as const,
+  ),
+  [{ what: 'rollout', text: 'rollout iam: Why.', from: 'held', to: 'running' }, 'Rollout iam goes on | Why. | held → running'],
   [
     { what: 'modes', text: 'admin port, token ops: default: v2 → v1', by: { source: 'admin', token: 'ops' }, from: 'x', to: 'y' },
     'Modes changed by admin port, token ops | default: v2 → v1 | x → y',

@@ -30,7 +30,9 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   if ('problem' in rollouts) return { admin, problem: rollouts.problem }
   const { operations, traffic, strangers, uncounted, circuits } = evidence
   const isWhole =
-    Array.isArray(operations) && Array.isArray(clients) && Array.isArray(rollouts) && [traffic, strangers, circuits].every(isObject)
+    [operations, clients, rollouts].every(Array.isArray) &&
+    rollouts.every(({ reach }) => Array.isArray(reach)) &&
+    [traffic, strangers, circuits].every(isObject)
   if (!isWhole) return { admin, problem: `${admin} answers, but not as the admin port of this version of Crosswalk.` }
   const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
   return {

@@ -134,9 +134,10 @@ export function createMigration(settings: MigrationSettings): Migration {
   }
 }
 
-/** The operations, and whether comparisons can judge them: reads, and writes that are read back. */
+/** The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. */
 function verifiable({ operations, verifyWrites }: Pick<MigrationSettings, 'operations' | 'verifyWrites'>) {
   const judged = operations.filter((one) => isRead(one) || (verifyWrites && one.readBack !== undefined && isReadBack(one.readBack)))
   const ids = new Set(judged.map(({ id }) => id))
-  return { operations: operations.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
+  const shared = operations.filter(({ kind }) => kind !== 'v1-only')
+  return { operations: shared.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
 }

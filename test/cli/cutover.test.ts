@@ -151,8 +151,12 @@ describe('cutover', () => {
   })
 })
 
-it('cutover cannot ask a server that is no admin port', async () => {
-  const other = await startUpstream(answering({ operations: 'many' }))
+it.each([
+  ['is no admin port', { operations: 'many' }, []],
+  ['tells less of its rollouts', { operations: [], traffic: {}, strangers: {}, circuits: {} }, [{ name: 'iam', operations: ['iam.*'] }]],
+])('cutover cannot ask a server that %s', async (_, body, rollouts) => {
+  const answers: Readonly<Record<string, unknown>> = { '/clients': [], '/rollouts': rollouts }
+  const other = await startUpstream((request, ...rest) => answering(answers[request.url ?? ''] ?? body)(request, ...rest))
   onTestFinished(other.close)
   const { code, err } = await runCommand(['cutover', '--admin', other.url])
   expect([code, err]).toEqual([3, `${other.url} answers, but not as the admin port of this version of Crosswalk.`])

@@ -98,7 +98,7 @@ it('calls an operation whose rollout turned back not ready', () => {
   const { watch, told, observe, rollouts } = setUp()
   observe(3300)
   watch.start()
-  rollouts.push({ name: 'reads', operations: ['iam.*'], phase: 'turned-back', reason: 'v2 was wrong.' } as unknown as RolloutStatus)
+  rollouts.push({ name: 'reads', reach: [GROUPS], phase: 'turned-back', reason: 'v2 was wrong.' } as unknown as RolloutStatus)
   watch.entry({ kind: 'note', at: ENTRY.at, what: 'rollout', rollout: 'reads', text: '' })
   vi.advanceTimersByTime(LOOK_EVERY)
   expect(told).toEqual([`${GROUPS} not-ready`, 'all not-ready'])

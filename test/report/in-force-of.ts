@@ -14,6 +14,7 @@ export const ROLLOUT: RolloutStatus = {
   ...{
     name: 'iam',
     operations: ['iam.*'],
+    reach: ['iam.groups.list'],
     phase: 'running',
     step: 2,
     steps: 5,

@@ -61,7 +61,7 @@ describe('a report of a running proxy', () => {
       ledger.evidence.observe({ operation: 'iam.groups.list', caller: 'c', shape: `${nth}`, outcome: 'match' })
     }
     const reporter = createReporter({ ledger, operations, describe: () => ({ seen: '', because: '' }) })
-    const rollout = { name: 'reads', operations: ['iam.*'], phase: 'turned-back', percent: 0, reason: 'v2 was wrong.' }
+    const rollout = { name: 'reads', reach: ['iam.groups.list'], phase: 'turned-back', percent: 0, reason: 'v2 was wrong.' }
     const ready = (...rollouts: object[]) =>
       reporter.report({ target: 0.01, now: 0, inForce: { rollouts, circuits: {} } as unknown as InForce }).ready
     expect([ready(), ready(rollout)]).toEqual([true, false])

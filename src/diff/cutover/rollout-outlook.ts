@@ -1,10 +1,8 @@
-import { covers } from '../../tables/operations/operation-pattern.ts'
-
 /** What a verdict needs to know of a rollout. */
 export interface RolloutOutlook {
   readonly name: string
-  /** Patterns of the operations of its rule. */
-  readonly operations: readonly string[]
+  /** Ids of the operations that its rule decides about. */
+  readonly reach: readonly string[]
   readonly phase: string
   /** Share of the callers in force, 0–100. */
   readonly percent: number
@@ -14,21 +12,17 @@ export interface RolloutOutlook {
 
 /** Says why a rollout of the operation turned back, if one did: v2 was wrong for its first clients. */
 export function turnedBackReason(operation: string, rollouts: readonly RolloutOutlook[]): string | undefined {
-  const back = rollouts.find(({ phase, operations }) => phase === 'turned-back' && fits(operations, operation))
+  const back = rollouts.find(({ phase, reach }) => phase === 'turned-back' && reach.includes(operation))
   return back && `rollout ${back.name} turned back. ${ended(back.reason)}`
 }
 
 /** Returns a sentence for each rollout of these operations that is not done. One that turned back is in the way instead. */
 export function rolloutSentences(operations: readonly string[], rollouts: readonly RolloutOutlook[]): readonly string[] {
-  const open = rollouts.filter(({ phase, operations: patterns }) => {
-    return phase !== 'done' && phase !== 'turned-back' && operations.some((operation) => fits(patterns, operation))
+  const open = rollouts.filter(({ phase, reach }) => {
+    return phase !== 'done' && phase !== 'turned-back' && operations.some((operation) => reach.includes(operation))
   })
   const sentences = open.map(({ name, phase, percent, reason }) => `Rollout ${name} is ${phase} at ${percent} %: ${ended(reason)}`)
   return [...new Set(sentences)].sort()
-}
-
-function fits(patterns: readonly string[], operation: string): boolean {
-  return patterns.some((pattern) => covers(pattern, operation))
 }
 
 function ended(sentence: string): string {

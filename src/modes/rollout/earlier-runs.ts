@@ -1,9 +1,7 @@
 import type { Actor } from '../../diff/records/actor.ts'
 import type { Entry, Note, RolloutEntry } from '../../diff/records/record.ts'
-import { covers } from '../../tables/operations/operation-pattern.ts'
 import type { Journal } from '../journal.ts'
 import type { Runs } from './followed-runs.ts'
-import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import type { SaveOrder } from './save-order.ts'
 import { readSavedRun, type SavedRun } from './saved-run.ts'
@@ -36,8 +34,7 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
   /** Why circuits opened of which no record of a rollout tells: the process may have died before it wrote one. */
   const opened = new Map<string, string>()
   let isOver = false
-  const openedOf = ({ operations }: RolloutPlan) =>
-    [...opened].filter(([operation]) => operations.some((pattern) => covers(pattern, operation)))
+  const openedOf = (run: RolloutRun) => [...opened].filter(([operation]) => run.reaches(operation))
   const noted = ({ what, operation = '', text }: Note) => {
     if (what === 'circuit') opened.set(operation, text)
     else if (what === 'circuit-closed') opened.delete(operation)
@@ -51,7 +48,7 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
     const run = runs().get(name)
     if (!run) return
     run.restore(run.plan.digest === digest ? saved : undefined)
-    for (const [operation] of openedOf(run.plan)) opened.delete(operation)
+    for (const [operation] of openedOf(run)) opened.delete(operation)
   }
   const goOn = (name: string, run: RolloutRun) => {
     const { digest, saved } = known.get(name) ?? {}
@@ -59,7 +56,8 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
     if (digest !== run.plan.digest) return run.begin('It begins at its first step: its steps, operations or clients are others now.', BY)
     if (saved.seen) run.settle(saved.seen)
     const state = run.state()
-    const open = [...(state.phase === 'turned-back' ? Object.entries(state.opened) : []), ...openedOf(run.plan)]
+    const back = state.phase === 'turned-back' ? Object.entries(state.opened) : []
+    const open = [...back.filter(([operation]) => run.reaches(operation)), ...openedOf(run)]
     for (const [operation, reason] of open) journal.circuit.reopen(operation, reason)
     run.begin('It goes on where the records ended.', BY)
   }
@@ -76,7 +74,7 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
       if (entry.kind !== 'comparison' || entry.mode !== 'diff-v2') return
       const agoMs = now() - Date.parse(entry.at)
       for (const run of runs().values()) {
-        if (run.plan.operations.some((pattern) => covers(pattern, entry.operation))) run.remember(entry, agoMs)
+        if (run.reaches(entry.operation)) run.remember(entry, agoMs)
       }
     },
     end() {

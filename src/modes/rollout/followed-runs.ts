@@ -9,7 +9,7 @@ import { shareOf } from './rollout-state.ts'
 export type Runs = ReadonlyMap<string, RolloutRun>
 
 interface FollowSources extends RunSources {
-  /** Ids of all operations. */
+  /** Ids of all operations that v2 has. */
   readonly operations: readonly string[]
 }
 

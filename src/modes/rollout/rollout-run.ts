@@ -51,8 +51,8 @@ export interface RolloutRun {
   begin(text: string, by: Actor, before?: RolloutRun): void
   /** Notes why it ends: the modes have it no more. */
   end(text: string, by: Actor): void
-  /** True if it is turned back and decides about this operation, so that its circuit must not close by the way. */
-  needsOpen(operation: string): boolean
+  /** True if its rule decides about this operation. */
+  reaches(operation: string): boolean
   /** Learns which operations its rule decides about. */
   reach(operations: readonly string[]): void
 }
@@ -81,7 +81,7 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
   return {
     plan,
     state: () => state,
-    status: () => statusOf(plan, state, viewSince(NOTHING_NEW)),
+    status: () => statusOf(plan, state, viewSince(NOTHING_NEW), reach),
     look() {
       const { isWorse, ...since } = evidence.sinceLook()
       const elapsedMs = Math.min(LATEST_MS, ticks() - lookedAt)
@@ -116,7 +116,7 @@ export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
       before = known.before
       evidence.restore(known.counts)
     },
-    needsOpen: (operation) => state.phase === 'turned-back' && reach.has(operation),
+    reaches: (operation) => reach.has(operation),
     save: () => book.save(saved()),
     settle: (seen) => {
       before = keptSince(before, seen, journal)

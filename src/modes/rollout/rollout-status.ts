@@ -10,6 +10,8 @@ export interface RolloutStatus {
   readonly name: string
   /** Patterns of the operations of its rule. */
   readonly operations: readonly string[]
+  /** Ids of the operations that its rule decides about: those that v2 has, and that no earlier rule takes from all its clients. */
+  readonly reach: readonly string[]
   readonly phase: RolloutPhase
   /** Number of the step, from 1; `steps` once all are over. */
   readonly step: number
@@ -32,7 +34,7 @@ export interface RolloutStatus {
   readonly ratio?: RatioState
 }
 
-export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutView): RolloutStatus {
+export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutView, reach: ReadonlySet<string>): RolloutStatus {
   const { name, operations, steps, retries } = plan
   const { holdMs, observations } = stepOf(plan, state)
   const place = { step: Math.min(state.at + 1, steps.length), steps: steps.length, percent: shareOf(plan, state) }
@@ -41,6 +43,7 @@ export function statusOf(plan: RolloutPlan, state: RolloutState, view: RolloutVi
   return {
     name,
     operations,
+    reach: [...reach],
     phase,
     ...place,
     since,

@@ -50,7 +50,7 @@ export interface Rollouts {
 
 interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
   readonly journal: RunSources['journal'] & Pick<Journal, 'onNote'>
-  /** Ids of all operations. */
+  /** Ids of all operations that v2 has. */
   readonly operations: readonly string[]
 }
 
@@ -94,7 +94,7 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
       follow(rules)
       tellChange(before, runs, by)
     },
-    needsOpen: (operation) => [...runs.values()].some((run) => run.needsOpen(operation)),
+    needsOpen: (operation) => [...runs.values()].some((run) => run.state().phase === 'turned-back' && run.reaches(operation)),
     inForce: (rules) => withShares(rules, runs),
     onMove: (listener) => void listeners.push(listener),
     round: () => round,

@@ -12,7 +12,7 @@ export interface FigureSources {
 
 /** What a rollout has seen. */
 export interface Seen {
-  /** Operations of its rule, as far as no earlier rule takes them. */
+  /** Operations of its rule that v2 has, as far as no earlier rule takes them. */
   readonly reach: ReadonlySet<string>
   readonly evidence: StepEvidence
   /** What was known of each operation when the run began. */
@@ -26,7 +26,7 @@ export function viewOf(
   { journal, canBeJudged }: FigureSources,
 ): RolloutView {
   const { reach, evidence, before } = seen
-  const used = Object.entries(evidence.counts()).filter(([, { requests }]) => requests > 0)
+  const used = Object.entries(evidence.counts()).filter(([operation, { requests }]) => requests > 0 && reach.has(operation))
   const operations = used.map(([operation, step]): OperationView => {
     const run = sinceThen(journal.evidence.of(operation), before[operation])
     return { operation, canBeJudged: canBeJudged(operation), step, run, failures: journal.circuit.failures(operation) }

@@ -80,12 +80,12 @@ describe('the cutover', () => {
   })
 
   it('is not reached by an operation whose rollout turned back, however good the evidence', () => {
-    const back = { name: 'repos', operations: ['registry.*'], phase: 'turned-back', percent: 0, reason: 'the circuit opened' }
+    const back = { name: 'repos', reach: [LIST], phase: 'turned-back', percent: 0, reason: 'the circuit opened' }
     expect(judge([[1_000]], {}, { rollouts: [back] })).toMatchObject({
       ready: false,
       reasons: ['registry.repos.list: its rollout repos turned back. the circuit opened.'],
     })
-    expect(judge([[1_000]], {}, { rollouts: [{ ...back, operations: ['iam.*'] }] }).ready).toBe(true)
+    expect(judge([[1_000]], {}, { rollouts: [{ ...back, reach: ['registry.repos.create'] }] }).ready).toBe(true)
     expect(judge([[1_000]], {}, { rollouts: [{ ...back, phase: 'running' }] }).ready).toBe(true)
   })
 
@@ -95,7 +95,7 @@ describe('the cutover', () => {
 })
 
 it('tells the rollouts of the operations that are not done', () => {
-  const rollout = { name: 'repos', operations: ['registry.*'], phase: 'paused', percent: 10, reason: 'it waits' }
+  const rollout = { name: 'repos', reach: [LIST], phase: 'paused', percent: 10, reason: 'it waits' }
   const told = (...phases: readonly string[]) =>
     rolloutSentences(
       [LIST],

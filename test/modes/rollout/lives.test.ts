@@ -120,6 +120,15 @@ describe('after a restart, a rollout', () => {
     expect(simulate(iamRules(), inTimeOrder).place()).toBe('turned-back 2 0')
   })
 
+  it('neither turns back nor opens a circuit for an operation that an earlier rule takes', () => {
+    const before = atSecondStep()
+    openCircuit(before)
+    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
+    const rules = withOwnRule('iam.a')
+    for (const entries of [before.entries, before.entries.slice(0, died)]) expect(simulate(rules, entries).isOpen('iam.a')).toBe(false)
+    expect(simulate(rules, before.entries.slice(0, died)).place()).toBe('running 2 10')
+  })
+
   it('that the modes have no more is told once, and does not come back later', () => {
     const before = atSecondStep()
     const others = iamRules({ name: 'other' })
@@ -148,6 +157,11 @@ describe('after a restart, a rollout', () => {
   })
 })
 
+const withOwnRule = (operations: string) => {
+  const rules = iamRules()
+  return { ...rules, rules: [{ operations, clients: '*', mode: 'v2' as const }, ...rules.rules] }
+}
+
 const OTHER = { operations: 'registry.*', mode: 'v1' }
 
 describe('a change of modes', () => {
@@ -169,6 +183,16 @@ describe('a change of modes', () => {
     one.change(iamRules())
     one.minutes(30)
     expect(one.place()).toBe('aborted 2 0')
+  })
+
+  it('that gives an operation a rule of its own takes it from the rollout', () => {
+    const one = atSecondStep()
+    one.ask(50, { operation: 'iam.b', isWrong: true })
+    one.change(withOwnRule('iam.b'))
+    one.minutes(10)
+    expect(one.place()).toBe('running 3 100')
+    expect(one.moves().at(-1)).toBe('running at step 3 of 3 (100 %)')
+    expect(status(one)?.reach).toEqual(['iam.a'])
   })
 
   it('of its steps lets a rollout begin anew, and closes its circuits', () => {
@@ -196,8 +220,7 @@ describe('an open circuit', () => {
   })
 
   it('of an operation that an earlier rule takes moves nothing', () => {
-    const rules = iamRules()
-    const one = simulate({ ...rules, rules: [{ operations: 'iam.a', clients: '*', mode: 'v2' }, ...rules.rules] })
+    const one = simulate(withOwnRule('iam.a'))
     openCircuit(one)
     expect(one.place()).toBe('running 1 1')
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { mappings } from '../../../mappings/index.ts'
 import type { RolloutStatus } from '../../../src/modes/rollout/rollout-status.ts'
 import { bearer, startProxy } from '../../stage/proxy.ts'
 
@@ -71,6 +72,16 @@ describe('GET /rollouts', () => {
     })
     expect((await ask('/modes', { method: 'PUT', body })).status).toBe(status)
     expect((await rollouts()).body).toMatchObject([{ step: 2, percent: 50 }, { step: 1 }])
+  })
+
+  it('tells the operations that each decides about', async () => {
+    const rules = [{ operations: 'iam.roles.list', mode: 'v1' }, rule('iam.roles.*', 'iam'), rule('*', 'all')]
+    await ask('/modes', { method: 'PUT', body: { default: 'v1', rules } })
+    const [iam, all] = (await rollouts()).body
+    const others = mappings.flatMap(({ operations }) => operations).filter(({ id }) => !id.startsWith('iam.roles.'))
+    expect(iam?.reach).toEqual(['iam.roles.create', 'iam.roles.update', 'iam.roles.delete'])
+    expect(all?.reach).toEqual(others.flatMap(({ id, kind }) => (kind === 'v1-only' ? [] : id)))
+    expect(all?.reach.length).toBeLessThan(others.length)
   })
 
   it('is missing from GET /modes without rollouts', async () => {

@@ -23,7 +23,7 @@ const judged: Text = (plan, state, view) => {
 
 function whyUnused({ unused }: RolloutView): string {
   if (unused > 0) return 'no caller of the share has sent a request yet'
-  return 'no request can come: its operations fit nothing, or a rule before it takes them'
+  return 'no request can come: its operations fit nothing that v2 has, or a rule before it takes them'
 }
 
 /** Says that the observations of the step can never come. */

@@ -30,7 +30,7 @@ export interface OperationView {
 /** All that the decisions about a rollout look at. */
 export interface RolloutView {
   readonly operations: readonly OperationView[]
-  /** Operations of the rule that had no request in this step. */
+  /** Operations that the rule decides about and that had no request in this step. */
   readonly unused: number
   /** Why each open circuit of the rule opened, by operation id. */
   readonly open: Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ it.each([
     'running',
     stateIn('running'),
     viewOn({ operations: [] }),
-    '0 of 100 observations; no request can come: its operations fit nothing, or a rule before it takes them.',
+    '0 of 100 observations; no request can come: its operations fit nothing that v2 has, or a rule before it takes them.',
   ],
   [
     'running',

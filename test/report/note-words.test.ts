@@ -4,7 +4,17 @@ import { wordsOf } from '../../src/report/web/views/timeline/note-words.ts'
 it.each([
   [{ what: 'circuit', text: 'errors: 3 of 9' }, 'Circuit opened | errors: 3 of 9'],
   [{ what: 'circuit-closed', text: 'the modes changed', from: 'open', to: 'closed' }, 'Circuit closed | the modes changed'],
-  [{ what: 'rollout', text: 'rollout iam: First.', to: 'running at step 1 of 2 (1 %)' }, 'Rollout iam began | First.'],
+  ...(
+    [
+      ['It begins at its first step.', 'began | at its first step.'],
+      ['It goes on where the records ended.', 'goes on | where the records ended.'],
+      ['It ends: the modes have it no more.', 'ended: | the modes have it no more.'],
+      ['Paused by admin port, token ops.', 'was paused | by admin port, token ops.'],
+      ['Resumed by admin port.', 'was resumed | by admin port.'],
+      ['Promoted by admin port, whatever the evidence says.', 'was promoted | by admin port, whatever the evidence says.'],
+      ['Aborted by admin port.', 'was aborted | by admin port.'],
+    ] as const
+  ).map(([text, said]) => [{ what: 'rollout', text: `rollout iam: ${text}`, to: 'running' }, `Rollout iam ${said}`] as const),
   ...(
     [
       ['running at step 2 of 2 (9 %)', 'advanced'],

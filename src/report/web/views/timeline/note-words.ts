@@ -33,18 +33,38 @@ const MOVES: Readonly<Record<string, string>> = {
   ended: 'ended',
 }
 
-function movedTo(from: string | undefined, to = ''): string {
+/** Reasons that begin with what happened: the rest of the sentence goes on behind the verb. */
+const TOLD: readonly (readonly [beginning: RegExp, verb: string])[] = [
+  [/^Paused (?=by )/, 'was paused'],
+  [/^Resumed (?=by )/, 'was resumed'],
+  [/^Promoted (?=by )/, 'was promoted'],
+  [/^Aborted (?=by )/, 'was aborted'],
+  [/^It begins (?=a)/, 'began'],
+  [/^It goes on (?=where )/, 'goes on'],
+  [/^It ends: /, 'ended:'],
+]
+
+function moveOf(reason: string, from: string | undefined, to = ''): Pick<NoteWords, 'verb' | 'text'> {
+  const told = TOLD.find(([beginning]) => beginning.test(reason))
+  if (told) return { verb: told[1], text: reason.replace(told[0], '') }
   const [phase = ''] = to.split(' ')
-  return MOVES[phase] ?? (from === undefined ? 'began' : from.startsWith('running') ? 'advanced' : 'goes on')
+  return { verb: MOVES[phase] ?? (from?.startsWith('running') ? 'advanced' : 'goes on'), text: reason }
 }
 
-export function wordsOf({ what, text, by, from, to }: Note): NoteWords {
-  // The text of these notes begins with their actor, and with the name of the rollout.
-  const [, name, moved] = what === 'rollout' ? (/^rollout ([^:]+): (.*)$/s.exec(text) ?? []) : []
-  const actor = what === 'modes' && by ? describeActor(by) : undefined
-  const verb =
-    name !== undefined ? `Rollout ${name} ${movedTo(from, to)}` : actor !== undefined ? `${VERBS.modes} by ${actor}` : VERBS[what]
-  const rest = moved ?? (actor === undefined ? text : text.replace(`${actor}: `, ''))
+export function wordsOf(note: Note): NoteWords {
+  const { what, from, to } = note
   const isChange = (what === 'modes' || what === 'rollout') && from !== undefined && to !== undefined
-  return { verb, text: rest, ...(isChange && { change: { from, to } }) }
+  return { ...saidOf(note), ...(isChange && { change: { from, to } }) }
+}
+
+/** The texts of some notes begin with their actor, or with the name of the rollout. */
+function saidOf({ what, text, by, from, to }: Note): Pick<NoteWords, 'verb' | 'text'> {
+  const [, name, reason = ''] = what === 'rollout' ? (/^rollout ([^:]+): (.*)$/s.exec(text) ?? []) : []
+  if (name !== undefined) {
+    const move = moveOf(reason, from, to)
+    return { ...move, verb: `Rollout ${name} ${move.verb}` }
+  }
+  if (what !== 'modes' || !by) return { verb: VERBS[what], text }
+  const actor = describeActor(by)
+  return { verb: `${VERBS.modes} by ${actor}`, text: text.replace(`${actor}: `, '') }
 }

@@ -1,4 +1,4 @@
-import type { Letter } from './outbox.ts'
+import type { WaitingEvent } from './outbox.ts'
 import type { Receipt, Receiver } from './receiver.ts'
 import { askedPause, pauseAfter } from './retry-pause.ts'
 import type { SignAttempt } from './signature.ts'
@@ -23,7 +23,7 @@ export interface DeliverySettings {
 /** Sends events to one receiver, one after the other. */
 export interface Delivery {
   /** Resolves when the event was taken, was refused, or must not be sent. Never rejects. */
-  deliver(letter: Letter): Promise<'sent' | 'failed' | 'dropped'>
+  deliver(event: WaitingEvent): Promise<'sent' | 'failed' | 'dropped'>
   /** True if nothing is sent any more. */
   isOver(): boolean
   /** Why the last attempt failed; undefined if it did not. */
@@ -46,7 +46,7 @@ export function createDelivery(settings: DeliverySettings): Delivery {
   let isOver = false
   let problem: string | undefined
 
-  const attempt = async ({ id, body }: Letter): Promise<Outcome> => {
+  const attempt = async ({ id, body }: WaitingEvent): Promise<Outcome> => {
     try {
       return outcomeOf(await receiver.post({ ...sign(id, body, now()) }, body), now())
     } catch (error) {
@@ -61,20 +61,20 @@ export function createDelivery(settings: DeliverySettings): Delivery {
     if (failures === 1) warn(`${problem}: the notification is sent again, ${attempts} times in all`)
   }
   return {
-    async deliver(letter) {
+    async deliver(event) {
       for (let nth = 1; nth <= attempts; nth += 1) {
         if (restMs > 0) await pause(restMs, signal)
         if (isOver) return 'dropped'
-        const outcome = await attempt(letter)
+        const outcome = await attempt(event)
         if (isOver) return 'dropped'
         count(outcome)
         if (outcome.end === 'sent') return 'sent'
         if (outcome.end === 'gone') warn(`${problem}: no notification is sent any more until the next start`)
-        if (outcome.end === 'refused') warn(`${problem}: the notification ${nameOf(letter)} is lost`)
+        if (outcome.end === 'refused') warn(`${problem}: the notification ${nameOf(event)} is lost`)
         if (outcome.end !== 'again') return 'failed'
         if (signal.aborted) return 'dropped'
       }
-      warn(`${problem}: the notification ${nameOf(letter)} is lost after ${attempts} attempts`)
+      warn(`${problem}: the notification ${nameOf(event)} is lost after ${attempts} attempts`)
       return 'failed'
     },
     isOver: () => isOver,
@@ -95,6 +95,6 @@ function outcomeOf({ status, retryAfter }: Receipt, nowMs: number): Outcome {
   return { end: 'refused', problem }
 }
 
-function nameOf({ id, type }: Letter): string {
+function nameOf({ id, type }: WaitingEvent): string {
   return `${type} ${id}`
 }

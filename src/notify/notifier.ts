@@ -55,9 +55,9 @@ export function createNotifier(settings: NotifierSettings): Notifier {
   const pump = async () => {
     // The request that made the note has its answer first.
     await nextTurn()
-    for (let letter = outbox.take(); letter; letter = outbox.take()) {
+    for (let event = outbox.take(); event; event = outbox.take()) {
       inHand = 1
-      const end = await delivery.deliver(letter)
+      const end = await delivery.deliver(event)
       inHand = 0
       count[end] += 1
       if (end === 'sent') isFull = false

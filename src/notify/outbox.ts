@@ -1,5 +1,5 @@
 /** An event that waits for the receiver. */
-export interface Letter {
+export interface WaitingEvent {
   readonly id: string
   readonly type: string
   readonly body: string
@@ -8,9 +8,9 @@ export interface Letter {
 /** The events that wait, oldest first. It holds a bounded number of events and bytes. */
 export interface Outbox {
   /** Adds an event. Returns how many of the oldest had to make room for it; itself among them if it alone is too large. */
-  add(letter: Letter): number
+  add(event: WaitingEvent): number
   /** Removes the oldest event and returns it. */
-  take(): Letter | undefined
+  take(): WaitingEvent | undefined
   /** Removes all. Returns how many there were. */
   clear(): number
   readonly size: number
@@ -23,30 +23,30 @@ export interface OutboxLimits {
 
 /** The newest events stay if there is no room: they say how things stand now. */
 export function createOutbox(limits: OutboxLimits): Outbox {
-  const letters: Letter[] = []
+  const waiting: WaitingEvent[] = []
   let bytes = 0
   const take = () => {
-    const letter = letters.shift()
-    if (letter) bytes -= Buffer.byteLength(letter.body)
-    return letter
+    const event = waiting.shift()
+    if (event) bytes -= Buffer.byteLength(event.body)
+    return event
   }
   return {
-    add(letter) {
-      letters.push(letter)
-      bytes += Buffer.byteLength(letter.body)
+    add(event) {
+      waiting.push(event)
+      bytes += Buffer.byteLength(event.body)
       let dropped = 0
-      for (; letters.length > limits.events || bytes > limits.bytes; dropped += 1) take()
+      for (; waiting.length > limits.events || bytes > limits.bytes; dropped += 1) take()
       return dropped
     },
     take,
     clear() {
-      const left = letters.length
-      letters.length = 0
+      const left = waiting.length
+      waiting.length = 0
       bytes = 0
       return left
     },
     get size() {
-      return letters.length
+      return waiting.length
     },
   }
 }

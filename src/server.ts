@@ -44,19 +44,23 @@ export interface Server {
   readonly adminUrl: string
 }
 
+/** What a server can do without. */
+export interface ServerOptions {
+  /** Standard error gets the log unless another logger is given. */
+  readonly log?: Logger
+  /** Spans are sent only with it. The server closes it. */
+  readonly tracing?: Tracing | undefined
+  /** The path of the configuration file: the server tells when other modes than its are in force. */
+  readonly file?: string | undefined
+  readonly clocks?: Clocks | undefined
+}
+
 /**
- * Builds the proxy. Throws a sentence if the tables are wrong or `upstream.v2` is missing.
- * It logs to standard error unless another logger is given. Spans are sent only with `tracing`, which the server closes.
- * `file` is the path of the configuration file: the server tells when other modes than its are in force.
+ * Builds the proxy: `createServer(config, mappings, { log, file: 'crosswalk.json' })`. Throws a sentence if the tables are wrong or
+ * `upstream.v2` is missing.
  */
-export function createServer(
-  config: Config,
-  mappings: readonly Mapping[],
-  log: Logger = createLog(config),
-  tracing?: Tracing,
-  file?: string,
-  clocks: Clocks = CLOCKS,
-): Server {
+export function createServer(config: Config, mappings: readonly Mapping[], options: ServerOptions = {}): Server {
+  const { log = createLog(config), tracing, file, clocks = CLOCKS } = options
   const { v2, declarations } = checked(config, mappings)
   const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))

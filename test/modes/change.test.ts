@@ -37,7 +37,7 @@ describe('the configuration file', () => {
   const FILE = 'crosswalk.json'
   const rulesOf = (mode: 'v1' | 'v2' | 'diff-v1') => ({ default: mode, rules: [], testers: [] })
   const withFile = async () => {
-    const started = await startProxy({ ...settings, modes: rulesOf('diff-v1') }, undefined, FILE)
+    const started = await startProxy({ ...settings, modes: rulesOf('diff-v1') }, { file: FILE })
     onTestFinished(started.close)
     const change = (mode: 'v1' | 'v2' | 'diff-v1') => ask({ method: 'PUT', body: JSON.stringify(rulesOf(mode)) }, started)
     const metric = async () =>

@@ -2,9 +2,7 @@ import pino from 'pino'
 import { mappings } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
-import type { Clocks } from '../../src/server/migration.ts'
-import { createServer, type Server } from '../../src/server.ts'
-import type { Tracing } from '../../src/tracing/tracing.ts'
+import { createServer, type Server, type ServerOptions } from '../../src/server.ts'
 
 export interface LogLine {
   readonly [member: string]: unknown
@@ -16,8 +14,8 @@ export interface TestProxy extends Omit<Server, 'listen'> {
   logged(fits: (line: LogLine) => boolean): Promise<LogLine>
 }
 
-/** Starts the proxy on free ports and keeps its log. `file` is said to be its configuration file. */
-export async function startProxy(values: Partial<Config>, tracing?: Tracing, file?: string, clocks?: Clocks): Promise<TestProxy> {
+/** Starts the proxy on free ports and keeps its log. */
+export async function startProxy(values: Partial<Config>, options: Omit<ServerOptions, 'log'> = {}): Promise<TestProxy> {
   const log: LogLine[] = []
   const waiting = new Set<() => void>()
   const write = (line: string) => {
@@ -28,10 +26,7 @@ export async function startProxy(values: Partial<Config>, tracing?: Tracing, fil
     // Tests look at every comparison.
     configWith({ 'listen.port': 0, 'admin.port': 0, 'diff.perSecond': 0, ...values }),
     mappings,
-    pino({ base: null, level: values['log.level'] ?? 'info' }, { write }),
-    tracing,
-    file,
-    clocks,
+    { ...options, log: pino({ base: null, level: values['log.level'] ?? 'info' }, { write }) },
   )
   await server.listen()
   const logged = (fits: (line: LogLine) => boolean) =>

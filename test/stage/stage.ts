@@ -47,7 +47,7 @@ export interface Entry {
 
 export async function startStage(values: Partial<Config> = {}, options: SandboxOptions = {}, clocks?: Clocks): Promise<Stage> {
   const sandbox = await startQuietSandbox({ v1Dialect: values['v1.dialect'], ...options })
-  const server = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }, undefined, undefined, clocks)
+  const server = await startProxy({ 'upstream.v1': sandbox.url, 'upstream.v2': sandbox.url, ...values }, { clocks })
   let sent = 0
   const control = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${sandbox.url}/-/${path}`, { method, ...(body && { body: JSON.stringify(body) }) })

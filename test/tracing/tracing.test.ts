@@ -32,7 +32,7 @@ beforeEach(() => {
 /** Serves one request with tracing. Its spans have arrived once the proxy is closed. */
 async function traced(path: string, headers: Record<string, string> = {}, env: Record<string, string> = {}) {
   const tracing = await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env })
-  const proxy = await startProxy({ 'upstream.v2': v2.url }, tracing)
+  const proxy = await startProxy({ 'upstream.v2': v2.url }, { tracing })
   await (await fetch(proxy.url + path, { headers })).text()
   await proxy.close()
   return { spans: collector.received, log: proxy.log }

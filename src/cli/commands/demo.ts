@@ -25,7 +25,7 @@ export const demo: Command = {
     try {
       const config = withUpstreams(loaded.config, sandbox.url)
       const log = createLog(config)
-      const server = createServer(config, mappings, log, await openTracing(io.env), configPath(flags, io))
+      const server = createServer(config, mappings, { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
       await server.listen()
       for (const line of welcome(server, sandbox)) io.out(line)
       return await stay(server, log, io, watchConfig(flags, io, server, loaded.config))

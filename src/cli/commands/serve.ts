@@ -32,7 +32,7 @@ export const serve: Command = {
     )
     if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
     const log = createLog(config)
-    const server = createServer(config, mappings, log, await openTracing(io.env), configPath(flags, io))
+    const server = createServer(config, mappings, { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     return stay(server, log, io, watchConfig(flags, io, server, config))

@@ -27,6 +27,7 @@ import type { SideAnswer } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
 import { createJudging } from './observe/judging.ts'
 import { whyUncompared } from './observe/skipped.ts'
+import { createSaveOrder, type SaveOrder } from './save-order.ts'
 import { isRead } from './serve/backend.ts'
 
 /** A client request that was compared. */
@@ -44,6 +45,8 @@ export interface Journal extends Ledger, Notes {
   readonly judging: Judging
   readonly recorder: Recorder
   readonly tallies: Tallies
+  /** Numbers notes and the records of rollouts. */
+  readonly order: SaveOrder
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
   compared(subject: ComparedRequest, check: 'read' | 'after-write', read: Operation, compared: ComparedRead): void
   /** Counts a write that v2 failed, so that nothing can be compared. */
@@ -92,7 +95,8 @@ export function createJournal(settings: JournalSettings): Journal {
     settings.onComparison?.(subject, comparison)
     return tallies.count(comparison)
   }
-  const notes = createNotes(recorder, now)
+  const order = createSaveOrder()
+  const notes = createNotes(recorder, now, order)
   const teller = createCircuitTeller({ circuit, note: notes.note })
   return {
     evidence,
@@ -102,6 +106,7 @@ export function createJournal(settings: JournalSettings): Journal {
     judging,
     recorder,
     tallies,
+    order,
     ...notes,
     compared(subject, check, read, compared) {
       const { asked, judgement, v1, v2, observed } = compared

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Note } from '../diff/records/record.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
+import type { SaveOrder } from './save-order.ts'
 
 /** A note without what is added to all. */
-type NewNote = Omit<Note, 'kind' | 'at' | 'id'>
+type NewNote = Omit<Note, 'kind' | 'at' | 'id' | 'nth'>
 
 /** A note with its id, which the record file and the notifications share. */
 export type IdentifiedNote = Note & { readonly id: string }
@@ -17,7 +18,7 @@ export interface Notes {
 }
 
 /** `now` returns milliseconds since 1970. */
-export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => number): Notes {
+export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => number, order: Pick<SaveOrder, 'next'>): Notes {
   const listeners: ((note: IdentifiedNote) => void)[] = []
   const untold: IdentifiedNote[] = []
   let isTelling = false
@@ -32,7 +33,7 @@ export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => num
   return {
     note(made) {
       const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made }
-      record(note)
+      record({ ...note, nth: order.next() })
       untold.push(note)
       // A listener may make a note of its own. The others must hear the cause first.
       if (!isTelling) tell()

@@ -29,7 +29,7 @@ interface PingData {
 const LONGEST = 4000
 
 /** Returns the event that tells of a note. */
-export function notificationOf({ kind: _, id, at, ...data }: Note & { readonly id: string }, source: string): Notification {
+export function notificationOf({ kind: _, nth: __, id, at, ...data }: Note & { readonly id: string }, source: string): Notification {
   const { operation, rollout, text, from, to } = data
   const subject = operation ?? rollout
   return {

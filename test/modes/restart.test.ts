@@ -84,6 +84,7 @@ it('a change of modes is recorded without the names of clients', async () => {
   expect(notes).toEqual([
     {
       id: expect.any(String),
+      nth: expect.any(Number),
       kind: 'note',
       at: expect.any(String),
       what: 'modes',

@@ -115,10 +115,7 @@ export interface TallyEntry extends OperationTally, Identified {
   readonly operation: string
 }
 
-/**
- * Something that changed what the proxy does, or what may be done next: a change of modes, a circuit that opened (`circuit`) or closed
- * itself, a rollout that moved, an operation that became ready to move or stopped being so. Log lines and metrics follow from notes.
- */
+/** A change of what the proxy does, or of what may be done next; `circuit` is one that opened. Log lines and metrics follow from notes. */
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
@@ -132,9 +129,11 @@ export interface Note extends Identified {
   readonly to?: string
   /** The version of the modes that a change of them made. */
   readonly version?: number
+  /** Grows with each note and each record of a rollout, whatever the clock says. Older versions lack it. */
+  readonly nth?: number
 }
 
-/** Where a rollout stands, so that a restart goes on there. `nth` grows with each record, whatever the clock says; older versions lack it. */
+/** Where a rollout stands, so that a restart goes on there. `nth` as in notes. */
 export interface RolloutEntry extends Identified {
   readonly kind: 'rollout'
   readonly at: string

@@ -1,9 +1,9 @@
 import type { Actor } from '../../diff/records/actor.ts'
 import type { Entry, Note, RolloutEntry } from '../../diff/records/record.ts'
 import type { Journal } from '../journal.ts'
+import type { SaveOrder } from '../save-order.ts'
 import type { Runs } from './followed-runs.ts'
 import type { RolloutRun } from './rollout-run.ts'
-import type { SaveOrder } from './save-order.ts'
 import { readSavedRun, type SavedRun } from './saved-run.ts'
 
 /** Lets rollouts go on where earlier records ended. */
@@ -29,16 +29,31 @@ interface Known extends Pick<RolloutEntry, 'digest'> {
   readonly saved: SavedRun | undefined
 }
 
+/** The last turn of a circuit, by its note. */
+interface CircuitTurn {
+  readonly nth: number
+  /** Why it opened; undefined if it closed. */
+  readonly opened: string | undefined
+}
+
 export function createEarlierRuns({ runs, journal, order, now }: EarlierSources): EarlierRuns {
   const known = new Map<string, Known>()
-  /** Why circuits opened of which no record of a rollout tells: the process may have died before it wrote one. */
-  const opened = new Map<string, string>()
+  const turns = new Map<string, CircuitTurn>()
+  /** The number of the last change of modes, which closes circuits. */
+  let changed = 0
   let isOver = false
-  const openedOf = (run: RolloutRun) => [...opened].filter(([operation]) => run.reaches(operation))
-  const noted = ({ what, operation = '', text }: Note) => {
-    if (what === 'circuit') opened.set(operation, text)
-    else if (what === 'circuit-closed') opened.delete(operation)
-    else if (what === 'modes') opened.clear()
+  /** Why circuits opened of which no record of the rollout tells: the process may have died before it wrote one. */
+  const openedOf = (run: RolloutRun, told: number) =>
+    [...turns].flatMap(([operation, { nth, opened }]): readonly (readonly [string, string])[] =>
+      opened !== undefined && nth >= told && nth >= changed && run.reaches(operation) ? [[operation, opened]] : [],
+    )
+  const noted = ({ what, operation = '', text, nth: numbered }: Note) => {
+    const nth = numbered ?? order.last()
+    order.saw(nth)
+    if (what === 'modes') changed = Math.max(changed, nth)
+    if (what === 'modes' && numbered === undefined) turns.clear()
+    if (what !== 'circuit' && what !== 'circuit-closed') return
+    if (nth >= (turns.get(operation)?.nth ?? 0)) turns.set(operation, { nth, opened: what === 'circuit' ? text : undefined })
   }
   const take = ({ name, digest, saved: written, nth = 0 }: RolloutEntry) => {
     order.saw(nth)
@@ -46,18 +61,16 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
     const saved = readSavedRun(written)
     known.set(name, { digest, nth, saved })
     const run = runs().get(name)
-    if (!run) return
-    run.restore(run.plan.digest === digest ? saved : undefined)
-    for (const [operation] of openedOf(run)) opened.delete(operation)
+    run?.restore(run.plan.digest === digest ? saved : undefined)
   }
   const goOn = (name: string, run: RolloutRun) => {
-    const { digest, saved } = known.get(name) ?? {}
+    const { digest, nth = 0, saved } = known.get(name) ?? {}
     if (!saved) return run.begin('It begins at its first step: no record knows it.', BY)
     if (digest !== run.plan.digest) return run.begin('It begins at its first step: its steps, operations or clients are others now.', BY)
     if (saved.seen) run.settle(saved.seen)
     const state = run.state()
     const back = state.phase === 'turned-back' ? Object.entries(state.opened) : []
-    const open = [...back.filter(([operation]) => run.reaches(operation)), ...openedOf(run)]
+    const open = [...back.filter(([operation]) => run.reaches(operation)), ...openedOf(run, nth)]
     for (const [operation, reason] of open) journal.circuit.reopen(operation, reason)
     run.begin('It goes on where the records ended.', BY)
   }

@@ -10,7 +10,6 @@ import { createEarlierRuns, type EarlierRuns } from './earlier-runs.ts'
 import { type Runs, runsOf, tellChange, withShares } from './followed-runs.ts'
 import type { RunSources } from './rollout-run.ts'
 import type { RolloutStatus } from './rollout-status.ts'
-import { createSaveOrder } from './save-order.ts'
 import { ROLLOUT_COMMANDS, type RolloutCommand } from './steer.ts'
 
 /** A request of a client, as far as rollouts look at it. */
@@ -49,15 +48,15 @@ export interface Rollouts {
 }
 
 interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
-  readonly journal: RunSources['journal'] & Pick<Journal, 'onNote'>
+  readonly journal: RunSources['journal'] & Pick<Journal, 'onNote' | 'order'>
   /** Ids of all operations that v2 has. */
   readonly operations: readonly string[]
 }
 
 export function createRollouts(initial: ModeRules, sources: RolloutSources): Rollouts {
   const { journal, now } = sources
+  const { order } = journal
   const listeners: (() => void)[] = []
-  const order = createSaveOrder()
   let runs: Runs = new Map()
   let ruleOf: RuleOf = () => undefined
   let round = 0

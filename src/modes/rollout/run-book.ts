@@ -1,8 +1,8 @@
 import type { Actor } from '../../diff/records/actor.ts'
 import type { Journal } from '../journal.ts'
+import type { SaveOrder } from '../save-order.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import { describeState, type RolloutState } from './rollout-state.ts'
-import type { SaveOrder } from './save-order.ts'
 import type { SavedRun } from './saved-run.ts'
 
 /** Writes down what happens to one rollout: each move is one note. */

@@ -1,16 +1,28 @@
 import { expect, it } from 'vitest'
 import type { Entry } from '../../../src/diff/records/record.ts'
 import { createNotes } from '../../../src/modes/notes.ts'
+import { createSaveOrder } from '../../../src/modes/save-order.ts'
 
 it('records each note and tells every listener of it once', () => {
   const recorded: Entry[] = []
   const told: unknown[] = []
-  const notes = createNotes({ record: (entry) => void recorded.push(entry) }, () => 0)
+  const notes = createNotes({ record: (entry) => void recorded.push(entry) }, () => 0, createSaveOrder())
   for (const name of ['a', 'b']) notes.onNote(({ text, by }) => told.push([name, text, by]))
   notes.note({ what: 'modes', text: 'x', by: { source: 'admin', token: 'ops', address: '127.0.0.1' }, from: 'p', to: 'q', version: 2 })
   const by = { source: 'admin', token: 'ops', address: '127.0.0.1' }
   expect(recorded).toEqual([
-    { kind: 'note', id: expect.any(String), at: '1970-01-01T00:00:00.000Z', what: 'modes', text: 'x', by, from: 'p', to: 'q', version: 2 },
+    {
+      kind: 'note',
+      id: expect.any(String),
+      at: '1970-01-01T00:00:00.000Z',
+      what: 'modes',
+      text: 'x',
+      by,
+      from: 'p',
+      to: 'q',
+      version: 2,
+      nth: 1,
+    },
   ])
   expect(told).toEqual([
     ['a', 'x', by],
@@ -20,7 +32,7 @@ it('records each note and tells every listener of it once', () => {
 
 it('tells every listener of a note before one that a listener made of it', () => {
   const told: string[] = []
-  const notes = createNotes({ record: () => {} }, () => 0)
+  const notes = createNotes({ record: () => {} }, () => 0, createSaveOrder())
   notes.onNote(({ what }) => what === 'circuit' && notes.note({ what: 'rollout', text: 'turned back' }))
   notes.onNote(({ text }) => told.push(text))
   notes.note({ what: 'circuit', text: 'opened' })

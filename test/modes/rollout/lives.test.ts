@@ -120,6 +120,25 @@ describe('after a restart, a rollout', () => {
     expect(simulate(iamRules(), inTimeOrder).place()).toBe('turned-back 2 0')
   })
 
+  it('turns back if the clock was set back and the process died before it could record that', () => {
+    const before = atSecondStep()
+    before.rollouts.flush()
+    before.setWall(0)
+    openCircuit(before)
+    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
+    const inTimeOrder = before.entries.slice(0, died).toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    expect(inTimeOrder[0]).toMatchObject({ what: 'circuit' })
+    expect(simulate(iamRules(), inTimeOrder).place()).toBe('turned-back 2 0')
+  })
+
+  it('does not turn back for a circuit that a change of modes had closed, whatever the clock said', () => {
+    const before = atSecondStep()
+    openCircuit(before)
+    const died = before.entries.findIndex((entry) => entry.kind === 'note' && entry.what === 'circuit') + 1
+    const change = { kind: 'note', at: '', what: 'modes', text: '', nth: 1000 } as const
+    expect(simulate(iamRules(), [change, ...before.entries.slice(0, died)]).place()).toBe('running 2 10')
+  })
+
   it('neither turns back nor opens a circuit for an operation that an earlier rule takes', () => {
     const before = atSecondStep()
     openCircuit(before)

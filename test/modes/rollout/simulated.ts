@@ -6,6 +6,7 @@ import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.t
 import { createSelect } from '../../../src/modes/choose/select.ts'
 import { createNotes } from '../../../src/modes/notes.ts'
 import { createRollouts, type Rollouts } from '../../../src/modes/rollout/rollouts.ts'
+import { createSaveOrder } from '../../../src/modes/save-order.ts'
 
 export const OPERATIONS = ['iam.a', 'iam.b', 'registry.c']
 
@@ -58,9 +59,10 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
   }
   const evidence = createEvidence(now)
   const circuit = createCircuit(now, () => probed)
-  const notes = createNotes(recorder, now)
+  const order = createSaveOrder()
+  const notes = createNotes(recorder, now, order)
   const sources = {
-    journal: { circuit, evidence, recorder, ...notes },
+    journal: { circuit, evidence, recorder, order, ...notes },
     operations: OPERATIONS,
     canBeJudged: () => true,
     now,

@@ -80,7 +80,8 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
   let torn = true
   return async (lines) => {
     try {
-      size ??= await sizeOf(path)
+      // Another process that writes the file, as in a restart without a gap, may have renamed it already.
+      if (size === undefined || size >= bytes) size = await sizeOf(path)
       if (size >= bytes) {
         await rotate(path, files)
         size = 0

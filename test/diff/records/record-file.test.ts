@@ -1,0 +1,21 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { createRecordFile } from '../../../src/diff/records/record-file.ts'
+
+it('sets no file aside that another process has just begun', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'record-file-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const [first, second] = [1, 2].map(() => createRecordFile({ path: join(folder, 'r'), bytes: 1000, files: 2, waiting: 100 }))
+  const lines = Array.from({ length: 40 }, (_, nth) => `${nth}`.padEnd(99))
+  for (const [nth, line] of lines.entries()) {
+    const file = nth % 2 === 0 ? first : second
+    file?.add(line)
+    await file?.flush()
+  }
+  const names = (await readdir(folder)).map((name) => join(folder, name))
+  const kept = await Promise.all(names.map((name) => readFile(name, 'utf8')))
+  expect(kept.join('').split('\n').filter(Boolean).sort()).toEqual(lines.toSorted())
+  for (const name of names.filter((one) => !one.endsWith('r'))) expect((await stat(name)).size).toBeGreaterThanOrEqual(1000)
+})

@@ -6,7 +6,7 @@ import { runTraffic, type Traffic } from './traffic.ts'
 
 /** `full` repeats the figures of a real rehearsal: 10,000 requests in each mode. `npm run differ -- harsh` compares under more writes. */
 const isFull = process.env.CROSSWALK_ACCEPTANCE === 'full'
-const REQUESTS = { v1: 500, v2: 500, 'diff-v1': 600, 'diff-v2': 600 }
+const REQUESTS = { v1: 500, v2: 500, 'diff-v1': 450, 'diff-v2': 450 }
 const PATIENCE = isFull ? 600_000 : 150_000
 
 let stage: Stage
@@ -84,7 +84,7 @@ it(
       { default: 'diff-v2' },
       { default: 'v2' },
     ]
-    const running = runTraffic(stage, { requests: 1_000, seed: 3 })
+    const running = runTraffic(stage, { requests: 700, seed: 3 })
     let over = false
     void running.then(() => {
       over = true

@@ -124,8 +124,8 @@ const ODD: readonly Request[] = [
   })),
 ]
 
-/** Requests of one form that are tried: their destination hardly ever depends on values. */
-const OF_A_FORM = 2
+/** Requests of one form that are tried: values hardly ever decide where it leads, and `ODD` has those that do. */
+const OF_A_FORM = 1
 
 /** Drops requests that differ only in uids and in names that the cases give, and all but the first ones of each form. */
 function distinct(requests: readonly Request[]): readonly Request[] {

@@ -25,7 +25,7 @@ const metrics = async () =>
 /** The names and labels without values. */
 const series = (lines: readonly string[]) => lines.map((line) => line.slice(0, line.lastIndexOf(' '))).sort()
 
-const IDS = 10_000
+const IDS = 3_000
 const AT_ONCE = 50
 
 /** Sends one request of every kind into which a client can put a word of its own. */

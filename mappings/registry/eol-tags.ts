@@ -2,8 +2,6 @@ import {
   asText,
   choice,
   type Enrich,
-  type Fields,
-  flag,
   gone,
   identical,
   list,
@@ -17,6 +15,7 @@ import {
   text,
   time,
 } from '../../src/tables/language.ts'
+import { packageVersion } from './package-version.ts'
 import { shownKinds, tag } from './tags.ts'
 
 // facts §4.4
@@ -30,20 +29,6 @@ const graceStatus = identical('EolGracePeriodStatus', [
   'GRACE_EXPIRED',
 ])
 
-/** The stream of packages behind a tag, as v1 showed it (facts §4.4). The names in camelCase are v1's own. */
-const packageVersion: Fields = {
-  eolDate: text(''),
-  exists: flag(''),
-  fips: flag(''),
-  legacy_lts: text(''),
-  lts: flag(''),
-  releaseDate: text(''),
-  version: text(''),
-  eolBroken: flag(''),
-  latestVersion: text(''),
-  versionSource: object('', { ref: text(''), sha: text('') }),
-}
-
 /** v1's end-of-life view of a tag. Members that v2 cannot know are unset. */
 const eolTag = resource('end-of-life tag', {
   v2: tag.v2,
@@ -53,7 +38,7 @@ const eolTag = resource('end-of-life tag', {
     name: text('name'),
     main_package_name: gone(text, UNKNOWABLE),
     tag_status: made('TAG_INACTIVE if deprecated is true, otherwise TAG_ACTIVE', choice('status', tagStatus)),
-    main_package_version: gone((source) => object(source, packageVersion), UNKNOWABLE),
+    main_package_version: gone((source) => object(source, packageVersion.fields), UNKNOWABLE),
     grace_status: gone((source) => choice(source, graceStatus), UNKNOWABLE),
     grace_period_expiry_date: gone(time, UNKNOWABLE),
   },

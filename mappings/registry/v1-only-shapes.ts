@@ -10,6 +10,7 @@ import {
   timeParam,
   type V1OnlyShape,
 } from '../../src/tables/language.ts'
+import { packageVersion } from './package-version.ts'
 import { catalogTier } from './repo.ts'
 
 const buildReportResult = identical('BuildReport.Result', ['Unknown', 'Success', 'Failure'])
@@ -166,19 +167,6 @@ const repoSyncStatus = shape('repo sync status', { repo_id: 'text', repo_status:
 const syncStatusList = shape('sync status list', { items: [repoSyncStatus] })
 const tagHistory = shape('tag history', { update_timestamp: 'time', digest: 'text' })
 const tagHistoryList = shape('tag history list', { items: [tagHistory] })
-const packageVersionVersionSource = shape('package version version source', { ref: 'text', sha: 'text' })
-const packageVersion = shape('package version', {
-  eolDate: 'text',
-  exists: 'flag',
-  fips: 'flag',
-  legacy_lts: 'text',
-  lts: 'flag',
-  releaseDate: 'text',
-  version: 'text',
-  eolBroken: 'flag',
-  latestVersion: 'text',
-  versionSource: packageVersionVersionSource,
-})
 const packageVersionMetadata = shape('package version metadata', {
   eolVersions: [packageVersion],
   lastUpdatedTimestamp: 'text',

@@ -1,29 +1,12 @@
-import { createHash } from 'node:crypto'
+import { htmlDocument, sourceOf } from '../../html/html-document.ts'
 import type { Block, Inline, Text } from './blocks.ts'
 import { STYLE } from './page-style.ts'
 
 /** Writes a document as one HTML page that loads nothing and runs nothing. */
 export function htmlPage(title: string, blocks: readonly Block[]): string {
-  const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>${escaped(title)}</title>
-<link rel="icon" href="data:,">
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-${blocks.map(block).join('\n')}
-</main>
-</body>
-</html>
-`
+  const policy = `default-src 'none'; style-src ${sourceOf(STYLE)}; base-uri 'none'; form-action 'none'`
+  const body = `<main>\n${blocks.map(block).join('\n')}\n</main>`
+  return htmlDocument({ title: escaped(title), policy, style: STYLE, body })
 }
 
 function block(one: Block): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { htmlDocument, sourceOf } from '../../html/html-document.ts'
 import type { Report } from '../report.ts'
 import type { PageAssets } from './assets.ts'
 
@@ -16,38 +16,19 @@ export interface HtmlPage {
 export function pageOf(report: Report | undefined, { script, style }: PageAssets, live?: string): HtmlPage {
   const policy = [
     "default-src 'none'",
-    `script-src 'sha256-${hash(script)}'`,
-    `style-src 'sha256-${hash(style)}'`,
+    `script-src ${sourceOf(script)}`,
+    `style-src ${sourceOf(style)}`,
     'img-src data:',
     ...(live === undefined ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>Crosswalk report</title>
-<link rel="icon" href="data:,">
-<style>${style}</style>
-</head>
-<body>
-<div id="app"></div>
+  const body = `<div id="app"></div>
 <noscript>This report draws itself with a script; the same figures are printed by <code>crosswalk report --json</code>.</noscript>
 <script type="application/json" id="report"${live === undefined ? '' : ` data-live="${live}"`}>${asData(report)}</script>
-<script>${script}</script>
-</body>
-</html>
-`
+<script>${script}</script>`
+  const html = htmlDocument({ title: 'Crosswalk report', policy, style, body })
   return { html, policy: live === undefined ? policy : `${policy}; frame-ancestors 'none'` }
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64')
 }
 
 /** Returns JSON without `<`, so that neither a tag nor a comment can begin or end. */

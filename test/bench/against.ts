@@ -35,9 +35,17 @@ async function turn({ pid, url }: Child, path: string, ms: number): Promise<numb
  */
 async function launch(upstream: Child, checkouts: readonly string[], path: string, rest: number): Promise<readonly (readonly number[])[]> {
   const children: Child[] = []
-  for (const checkout of checkouts) children.push(await startCrosswalk(upstream.url, { checkout }))
-  await new Promise((resolve) => setTimeout(resolve, rest))
-  for (const child of children) await turn(child, path, WARM_MS)
+  const isRested = rest > 0
+  for (const checkout of checkouts) {
+    const child = await startCrosswalk(upstream.url, { checkout })
+    children.push(child)
+    // V8 decides in the first moments where it allocates. While the others start, this one would rest.
+    if (!isRested) await turn(child, path, WARM_MS)
+  }
+  if (isRested) {
+    await new Promise((resolve) => setTimeout(resolve, rest))
+    for (const child of children) await turn(child, path, WARM_MS)
+  }
   const rounds: number[][] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const times: number[] = []

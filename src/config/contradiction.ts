@@ -3,7 +3,7 @@ import type { Config } from './settings.ts'
 
 /** Returns one sentence about values that are allowed one by one but contradict each other, otherwise undefined. */
 export function contradiction(config: Config): string | undefined {
-  return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? isUnsigned(config) ?? leadsBack(config)
+  return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? isUnsigned(config) ?? hasNoV1(config) ?? leadsBack(config)
 }
 
 function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
@@ -29,6 +29,11 @@ function hasNoRoom({ 'limits.requestBytes': one, 'limits.bodiesBytes': all }: Co
 function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): string | undefined {
   if (url === undefined || secret !== undefined) return undefined
   return 'notify.url is set without notify.secret, so that its receiver could not tell these events from forged ones; give the output of: echo whsec_$(openssl rand -base64 32)'
+}
+
+function hasNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
+  if (how === 'relay' || v1 !== undefined) return undefined
+  return `upstream.v1Grpc is ${how} without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.`
 }
 
 function day(seconds: number): string {

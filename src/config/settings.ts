@@ -33,6 +33,18 @@ export const SETTINGS = {
     'Base address of the v2 service. The command serve requires it',
   ),
   'upstream.v1': setting<string | undefined>(url, 'UPSTREAM_V1', undefined, 'Base address of a v1 service. It answers what v2 cannot'),
+  'upstream.v2Grpc': setting(
+    choiceOf('relay', 'rest'),
+    'UPSTREAM_V2_GRPC',
+    'relay',
+    'How v2 gets gRPC calls of v2 and v2beta1: as gRPC (relay), or as its REST calls (rest), for a v2 service that speaks REST alone',
+  ),
+  'upstream.v1Grpc': setting(
+    choiceOf('relay', 'rest'),
+    'UPSTREAM_V1_GRPC',
+    'relay',
+    'How v1 gets the gRPC calls that it answers: as gRPC (relay), or as its REST calls (rest), for a v1 service that speaks REST alone',
+  ),
   'upstream.connections': setting(
     integer(1, 10_000),
     'CONNECTIONS',
@@ -128,6 +140,12 @@ export const SETTINGS = {
     'REPLACE_MASK',
     '*',
     'Members that a PUT replaces: all (*), or those that v1 knows (known), so that members of a newer v2 stay',
+  ),
+  'grpc.v2beta1': setting(
+    choiceOf('as-is', 'v2'),
+    'GRPC_V2BETA1',
+    'as-is',
+    'Package under which v2 gets gRPC calls of v2beta1: its own (as-is), or that of v2 (v2). With upstream.v2Grpc: rest, they become REST calls of v2 either way',
   ),
   'registry.readmes': setting(flag, 'READMES', true, 'Shows the readme of each listed repo. This costs one v2 call for each repo'),
   emulated: setting(

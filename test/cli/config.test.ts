@@ -194,6 +194,11 @@ describe('the configuration', () => {
       problem:
         'limits.bodiesBytes (999999) is less than limits.requestBytes (1000000), so that the largest bodies would always be refused; raise the first.',
     })
+    expect(load({ 'upstream-v1-grpc': 'rest' })).toEqual({
+      problem:
+        'upstream.v1Grpc is rest without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.',
+    })
+    expect(load({ 'upstream-v1-grpc': 'rest', 'upstream-v1': 'http://127.0.0.1:9000' })).toHaveProperty('config')
     expect(load({ 'v1-deprecation': '2027-03-01', 'v1-sunset': '2027-02-01' })).toEqual({
       problem:
         'v1.sunset (2027-02-01T00:00:00.000Z) is before v1.deprecation (2027-03-01T00:00:00.000Z), but nothing ends before it is deprecated (RFC 9745 §4).',

@@ -80,9 +80,12 @@ function isGone({ destroyed, closed, session }: ServerHttp2Stream): boolean {
   return destroyed || closed || session === undefined || session.destroyed
 }
 
+/** The content types of gRPC. Those of gRPC-Web begin alike and are ordinary requests. */
+const GRPC = /^application\/grpc(?:$|[+; ])/i
+
 /** Every gRPC call is a POST. Any other request with its content type is an ordinary one. */
-function isGrpc({ ':method': method, 'content-type': type }: IncomingHttpHeaders): boolean {
-  return method === 'POST' && (type?.startsWith('application/grpc') ?? false)
+function isGrpc({ ':method': method, 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  return method === 'POST' && GRPC.test(type)
 }
 
 /** Normalises an HTTP/2 request to HTTP/1.1 headers (the host, and that a body follows), so that carriers handle one format. */

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { askAgain } from '../errors/ask-again.ts'
 import { createRoom, type Room } from '../limits/room.ts'
+import type { Signal } from '../limits/signal.ts'
 import { whenClosed } from '../listen/on-close.ts'
-import type { Signal } from '../upstream/signal.ts'
 
 /** Limits of request bodies, named as in the configuration. */
 export interface BodyLimits {

@@ -3,9 +3,9 @@ import type { Agent, Dispatcher } from 'undici'
 import { ApiError } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
 import { fromTransport, unrelayable } from '../errors/from-v2.ts'
+import { abortSignalOf, type Signal } from '../limits/signal.ts'
 import { flat, grouped, relayable } from '../relay/head.ts'
 import { endToEnd } from './hop-by-hop.ts'
-import { abortSignalOf, type Signal } from './signal.ts'
 
 /** A v1 request as received. */
 export interface RawRequest {

@@ -1,4 +1,4 @@
-import { Firing, type Signal } from '../../upstream/signal.ts'
+import { Firing, type Signal } from '../../limits/signal.ts'
 
 export interface QueueSettings {
   /** Maximum jobs that wait. */

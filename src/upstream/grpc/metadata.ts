@@ -3,6 +3,7 @@ import type { ApiError } from '../../errors/api-error.ts'
 import { CODES } from '../../errors/codes.ts'
 import { grouped, relayable, relayableHeaders } from '../../relay/head.ts'
 import { CONNECTION_SPECIFIC } from '../../relay/single-valued.ts'
+import { grpcMessage } from '../../wire/grpc-message.ts'
 
 /**
  * Returns headers or trailers as received. Node joins repeated ones with a comma, which is wrong for binary metadata.
@@ -39,7 +40,7 @@ function withoutPseudo(raw: readonly string[]): string[] {
   return raw.filter((_, at) => !raw[at - (at % 2)]?.startsWith(':'))
 }
 
-/** Returns the trailers of a call that was not relayed. The message is percent-encoded, as gRPC requires. */
+/** Returns the trailers of a call that was not relayed. */
 export function statusOf({ code, message }: ApiError): OutgoingHttpHeaders {
-  return { 'grpc-status': String(CODES[code].number), 'grpc-message': encodeURIComponent(message).replaceAll('%20', ' ') }
+  return { 'grpc-status': String(CODES[code].number), 'grpc-message': grpcMessage(message) }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createEvidence, type OperationEvidence } from '../../../src/diff/evidence/evidence.ts'
+import { Firing } from '../../../src/limits/signal.ts'
 import type { Ask } from '../../../src/modes/observe/ask.ts'
 import { compareRead } from '../../../src/modes/observe/compare-read.ts'
-import { Firing } from '../../../src/upstream/signal.ts'
 import { asked, child, compare, court, seen } from '../../diff/given.ts'
 import { seeded } from '../../stage/seeded.ts'
 

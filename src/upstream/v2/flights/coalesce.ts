@@ -1,4 +1,4 @@
-import type { Signal } from '../../signal.ts'
+import type { Signal } from '../../../limits/signal.ts'
 import { areAnsweredAlike } from '../headers.ts'
 import { Flight, type FlightKey, type Flights } from './flight.ts'
 import type { Landing } from './landing.ts'

@@ -1,5 +1,5 @@
 import { fromTransport } from '../../../errors/from-v2.ts'
-import type { Signal } from '../../signal.ts'
+import type { Signal } from '../../../limits/signal.ts'
 import type { Landing, Underway } from './landing.ts'
 
 /** Starts work; the landing takes its result. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { abortSignalOf, Firing } from '../../src/upstream/signal.ts'
+import { abortSignalOf, Firing } from '../../src/limits/signal.ts'
 
 describe('a signal', () => {
   it('calls each listener once, and no listener that left', () => {

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { grpcMessage } from '../../src/wire/grpc-message.ts'
+import { SPECIAL } from './special.ts'
+
+describe('grpc-message', () => {
+  it.each([
+    ['', ''],
+    ['Invalid argument: name, "x" [y] {z} #1 & 50', 'Invalid argument: name, "x" [y] {z} #1 & 50'],
+    ['100%', '100%25'],
+    ['café', 'caf%C3%A9'],
+    [' padded  ', '%20padded%20%20'],
+    ['\x00\x7f', '%00%7F'],
+    ['\ud800 alone', '%EF%BF%BD alone'],
+    [SPECIAL.message, SPECIAL.encoded],
+  ])('encodes only what it must of %j', (message, encoded) => {
+    expect(grpcMessage(message)).toBe(encoded)
+  })
+
+  it('returns what clients decode to the same text', () => {
+    for (let code = 0; code < 0x3000; code += 1) {
+      const text = `a${String.fromCharCode(code)}b`
+      expect(decodeURIComponent(grpcMessage(text))).toBe(text)
+    }
+  })
+})

@@ -12,6 +12,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tables: ['errors'],
   mappings: ['tables', 'errors'],
   translate: ['tables', 'errors'],
+  rpc: ['translate', 'tables', 'errors'],
   request: ['limits', 'listen', 'upstream', 'tables', 'errors'],
   upstream: ['wire', 'limits', 'tables', 'errors', 'relay'],
   wire: ['limits', 'listen', 'relay', 'errors'],
@@ -48,7 +49,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tables',
     'errors',
   ],
-  server: [...SERVED, 'config', 'serve', 'routes', 'listen', 'tracing', 'notify', 'mappings'],
+  server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'listen', 'tracing', 'notify', 'mappings'],
   cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'guide', 'mappings', 'sandbox'],
 }
 
@@ -62,6 +63,8 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': ['tracing'],
   '@opentelemetry/sdk-trace-base': ['tracing'],
   jose: ['sandbox'],
+  '@bufbuild/protobuf': ['rpc'],
+  protobufjs: ['sandbox'],
 }
 
 /** What mappings/ writes its tables with, and the only module that re-exports. */

@@ -1,0 +1,112 @@
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import {
+  type FileDescriptorProtoSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+} from '@bufbuild/protobuf/wkt'
+import type { Facts, FieldFact } from './facts.ts'
+import { readFieldType } from './field-type.ts'
+import { type MessageInit, messageDescriptor } from './message-descriptor.ts'
+
+type FileInit = MessageInitShape<typeof FileDescriptorProtoSchema> & { readonly name: string; readonly dependency: string[] }
+
+const WELL_KNOWN = [
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+]
+
+/** Returns the proto files that say what the facts say, one a package. A file stands after those that it imports. */
+export function protoFiles(facts: readonly Facts[]): readonly FileInit[] {
+  const files = new Map(filesOf(facts).map((file) => [file.name, file]))
+  const ordered = new Map<string, FileInit>()
+  const add = (file: FileInit) => {
+    for (const name of file.dependency) add(files.get(name)!)
+    ordered.set(file.name, file)
+  }
+  for (const { proto } of WELL_KNOWN) files.set(proto.name, proto)
+  for (const file of files.values()) add(file)
+  return [...ordered.values()]
+}
+
+function filesOf(facts: readonly Facts[]): readonly FileInit[] {
+  const services = facts.flatMap((one) => Object.entries(one.services))
+  const messages = new Map(facts.flatMap((one) => Object.entries(one.messages)))
+  const enums = new Map(facts.flatMap((one) => Object.entries(one.enums)))
+  const messagesIn = byOuter(messages.keys())
+  const enumsIn = byOuter(enums.keys())
+  const enumType = (outer: string) =>
+    (enumsIn.get(outer) ?? []).map((typeName) => ({
+      name: nameOf(typeName),
+      value: Object.entries(enums.get(typeName)!).map(([name, number]) => ({ name, number })),
+    }))
+  const messageType = (outer: string): MessageInit[] =>
+    (messagesIn.get(outer) ?? []).map((typeName) => {
+      const { entries, ...own } = messageDescriptor(typeName, messages.get(typeName)!, (type) => enums.has(type))
+      return { name: nameOf(typeName), ...own, nestedType: [...entries, ...messageType(typeName)], enumType: enumType(typeName) }
+    })
+  const uses = [
+    ...[...messages].map(([typeName, fields]) => [packageOf(typeName), typesOf(fields)] as const),
+    ...services.map(([name, methods]) => [packageOf(name), Object.values(methods).flatMap((method) => [method.in, method.out])] as const),
+  ]
+  return [...new Set([...uses.map(([name]) => name), ...[...enums.keys()].map(packageOf)])].map((name) => ({
+    name: fileNameOf(name),
+    package: name,
+    syntax: 'proto3',
+    dependency: importsOf(name, uses),
+    messageType: messageType(name),
+    enumType: enumType(name),
+    service: services
+      .filter(([service]) => outerOf(service) === name)
+      .map(([service, methods]) => ({
+        name: nameOf(service),
+        method: Object.entries(methods).map(([method, fact]) => ({ name: method, inputType: `.${fact.in}`, outputType: `.${fact.out}` })),
+      })),
+  }))
+}
+
+/** Type names by what they are nested in. */
+function byOuter(typeNames: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>()
+  for (const typeName of typeNames) groups.set(outerOf(typeName), [...(groups.get(outerOf(typeName)) ?? []), typeName])
+  return groups
+}
+
+/** The files that a package imports. */
+function importsOf(packageName: string, uses: readonly (readonly [packageName: string, types: readonly string[]])[]): string[] {
+  const types = uses.filter(([name]) => name === packageName).flatMap(([, used]) => used)
+  const foreign = types.filter((type) => packageOf(type) !== '' && packageOf(type) !== packageName)
+  return [...new Set(foreign.map((type) => WELL_KNOWN_FILES.get(type) ?? fileNameOf(packageOf(type))))]
+}
+
+const WELL_KNOWN_FILES = new Map(WELL_KNOWN.flatMap(({ messages, proto }) => messages.map(({ typeName }) => [typeName, proto.name])))
+
+function typesOf(fields: Readonly<Record<string, FieldFact>>): readonly string[] {
+  return Object.values(fields).flatMap(([, text]) => readFieldType(text)?.of ?? [])
+}
+
+/** The package of a type: what stands before its first name with a capital letter. A scalar has none. */
+function packageOf(typeName: string): string {
+  return /^(?:[a-z]\w*\.)*/.exec(typeName)![0].slice(0, -1)
+}
+
+/** `chainguard.platform.iam` → `chainguard/platform/iam.proto`. The facts do not have the names of the vendor's files. */
+function fileNameOf(packageName: string): string {
+  return `${packageName.replaceAll('.', '/')}.proto`
+}
+
+/** The message that a type is nested in, or its package. */
+function outerOf(typeName: string): string {
+  return typeName.slice(0, typeName.lastIndexOf('.'))
+}
+
+function nameOf(typeName: string): string {
+  return typeName.slice(typeName.lastIndexOf('.') + 1)
+}

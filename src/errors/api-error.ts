@@ -19,6 +19,8 @@ interface ErrorOptions {
   readonly cause?: unknown
   /** True if a gateway or balancer before the service answered. It knows nothing about the service's resources. */
   readonly foreign?: true
+  /** True if no byte of the call reached a service, so that nothing was done. */
+  readonly unsent?: true
 }
 
 /** The one error of the project: a google.rpc.Status. `message` and `details` reach the client, `cause` only the log. */
@@ -27,6 +29,7 @@ export class ApiError extends Error {
   readonly details: readonly Detail[]
   readonly headers: Readonly<Record<string, string>>
   readonly foreign: boolean
+  readonly unsent: boolean
 
   constructor(code: CodeName, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -35,6 +38,7 @@ export class ApiError extends Error {
     this.details = options.details ?? []
     this.headers = options.headers ?? {}
     this.foreign = options.foreign === true
+    this.unsent = options.unsent === true
   }
 
   get http(): number {

@@ -99,9 +99,16 @@ const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UN
 export function fromTransport(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const { code, name } = error as { code?: string; name?: string }
+  const options = { cause: error, ...(isUnsent(error) && { unsent: true as const }) }
   if (name === 'TimeoutError' || TIMEOUTS.has(code ?? '')) {
-    return new ApiError('DEADLINE_EXCEEDED', 'the v2 service did not answer in time', { cause: error })
+    return new ApiError('DEADLINE_EXCEEDED', 'the v2 service did not answer in time', options)
   }
-  if (name === 'AbortError') return new ApiError('CANCELLED', 'the client went away', { cause: error })
-  return new ApiError('UNAVAILABLE', 'the v2 service cannot be reached', { cause: error })
+  if (name === 'AbortError') return new ApiError('CANCELLED', 'the client went away', options)
+  return new ApiError('UNAVAILABLE', 'the v2 service cannot be reached', options)
+}
+
+/** True if the connection failed before anything could be sent on it: its name is unknown, or nothing answers at its address. */
+function isUnsent(error: unknown): boolean {
+  const { code, syscall, errors } = error as { code?: string; syscall?: string; errors?: readonly unknown[] }
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo' || errors?.every(isUnsent) === true
 }

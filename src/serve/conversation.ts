@@ -52,6 +52,10 @@ export class Conversation implements CallContext, TakeAnswer {
     this.#serving.record.asked = true
   }
 
+  onWritten(): void {
+    this.#serving.record.written = true
+  }
+
   onCall(call: Call): CallWatch {
     return new WatchedCall(this.#core, this.#serving, call)
   }

@@ -18,6 +18,8 @@ export interface RequestRecord {
   onlyV1: Operation | undefined
   /** True if a service was asked, for this request or for one that it shares. Otherwise the tables alone gave the answer. */
   asked: boolean
+  /** True if a service may have done a write for this request. */
+  written: boolean
   /** The number of v2 calls. */
   calls: number
   /** The number of list pages that could not be translated as text. */
@@ -38,6 +40,7 @@ export function newRequestRecord(id: string): RequestRecord {
     mode: 'v2',
     onlyV1: undefined,
     asked: false,
+    written: false,
     calls: 0,
     parsedPages: 0,
     dropped: [],

@@ -1,3 +1,4 @@
+import { asApiError } from '../errors/to-v1.ts'
 import { SERVED_BY } from '../modes/choose/mode.ts'
 import type { Served } from '../modes/serve/backend.ts'
 import { type Answer, answer } from '../translate/answer.ts'
@@ -6,6 +7,7 @@ import { begin, unknownParameters } from '../translate/translated.ts'
 import { Conversation, type Serving, type Writer } from './conversation.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
 export function respond(core: Core, serving: Serving, writer: Writer): void {
@@ -24,11 +26,28 @@ async function inMode(core: Core, serving: Serving): Promise<Served> {
   if (decision.routed.form) record.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
   const mode = record.onlyV1 ? 'v1' : decision.choice.mode
   record.mode = mode
-  if (SERVED_BY[mode] === 'v1') record.asked = true
-  const served = await core.modes.serve(mode, request, () => servedByV2(core, serving))
+  const serve = () => core.modes.serve(mode, request, () => servedByV2(core, serving))
+  if (SERVED_BY[mode] === 'v1') return askedV1(record, serve)
+  const served = await serve()
   if (served.failed) record.mode = 'fallback'
   return served
 }
+
+/** Notes whether v1 may have done what it was asked for. */
+async function askedV1(record: RequestRecord, serve: () => Promise<Served>): Promise<Served> {
+  record.asked = true
+  try {
+    const served = await serve()
+    record.written = !NOTHING_DONE.has(served.answer.status)
+    return served
+  } catch (thrown) {
+    record.written = !asApiError(thrown).unsent
+    throw thrown
+  }
+}
+
+/** The statuses of v1 after which nothing was done: a malformed request, a caller without rights, a rate. */
+const NOTHING_DONE: ReadonlySet<number> = new Set([400, 401, 403, 429])
 
 function servedByV2(core: Core, serving: Serving): Promise<Served> {
   return new Promise((resolve, failed) => {

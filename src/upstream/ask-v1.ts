@@ -80,6 +80,6 @@ const SENTENCES: Partial<Record<CodeName, string>> = {
 
 /** The error of a call to v1 without an answer. */
 export function fromV1Transport(cause: unknown): ApiError {
-  const { code, message } = fromTransport(cause)
-  return new ApiError(code, SENTENCES[code] ?? message, { cause })
+  const { code, message, unsent } = fromTransport(cause)
+  return new ApiError(code, SENTENCES[code] ?? message, { cause, ...(unsent && { unsent }) })
 }

@@ -27,4 +27,6 @@ export interface CallContext {
   onParsed?(): void
   /** Called for every wanted call, even if it is shared or cached. */
   onAsk?(): void
+  /** Called for every call that may have changed something: it succeeded, or nothing tells that it did not. */
+  onWritten?(): void
 }

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { ApiError } from '../../errors/api-error.ts'
-import type { CodeName } from '../../errors/codes.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
@@ -14,6 +13,7 @@ import { type Landing, tell } from './flights/landing.ts'
 import { waitFor } from './flights/passenger.ts'
 import { answeredBy } from './headers.ts'
 import { createMake, type MakeSettings, targetOf } from './make-call.ts'
+import { mayHaveWritten } from './may-have-written.ts'
 import { createWriteMarks } from './write-marks.ts'
 
 export interface SendSettings extends MakeSettings {
@@ -54,13 +54,15 @@ export function createSend(settings: SendSettings): SendFor {
     bodyOf(call, await (call.bulk ? bulk(() => flown(sending, call)) : flown(sending, call)), sending.context)
   const write = async ({ context }: Sending, call: Call) => {
     const over = marks.begin(credentialOf(context))
+    let mayHave = true
     try {
-      const answer = parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
-      over(true)
-      return answer
+      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
     } catch (error) {
-      over(!REFUSALS.has(asApiError(error).code))
+      mayHave = mayHaveWritten(asApiError(error))
       throw error
+    } finally {
+      over(mayHave)
+      if (mayHave) context.onWritten?.()
     }
   }
   const readKept = async (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>) => {
@@ -101,9 +103,6 @@ interface Sending {
 
 /** Answers cached for one request have no expiry: only that request finds them, and they are evicted for space. */
 const FOR_GOOD = 0
-
-/** Errors of a write that certainly wrote nothing. Callers without rights get no others. */
-const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'])
 
 function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)

@@ -1,11 +1,12 @@
 import nock from 'nock'
 import type { Agent } from 'undici'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../../src/tables/json.ts'
 import type { Call } from '../../../src/tables/plan/plan.ts'
 import type { CallContext } from '../../../src/upstream/v2/call-context.ts'
 import { createPool } from '../../../src/upstream/v2/pool.ts'
 import { createSend, type SendSettings } from '../../../src/upstream/v2/send.ts'
+import { startUpstream } from '../../stage/upstream.ts'
 import { promised } from '../../translate/sends.ts'
 
 const V2 = 'http://v2.test'
@@ -114,6 +115,45 @@ describe('identical reads in flight', () => {
     const after = sendFor(context('t'))(read)
     expect(new Set([(await before).uid, (await after).uid])).toEqual(new Set(['before', 'after']))
     await written
+  })
+})
+
+describe('a write', () => {
+  const wroteAfter = async (status: number, body: string): Promise<boolean> => {
+    const onWritten = vi.fn()
+    nock(V2).post('/prefix/iam/v2/groups').reply(status, body)
+    await sendFor({ ...context('t'), onWritten })(write).catch(() => {})
+    return onWritten.mock.calls.length > 0
+  }
+
+  it.each([
+    [200, '{}'],
+    [503, '{"code":14,"message":"busy"}'],
+    [502, '<html>'],
+    [500, '{"code":13,"message":"oops"}'],
+    [409, '{"code":10,"message":"aborted"}'],
+  ])('may have been done after %i %s', async (status, body) => expect(await wroteAfter(status, body)).toBe(true))
+
+  it.each([
+    [429, '{"code":8,"message":"slow down"}'],
+    [429, '<html>'],
+    [403, '{"code":7,"message":"no"}'],
+    [401, ''],
+    [400, '{"code":3,"message":"wrong"}'],
+  ])('was not done after %i %s', async (status, body) => expect(await wroteAfter(status, body)).toBe(false))
+
+  it('was not done without a connection, and may have been if the connection broke', async () => {
+    nock.enableNetConnect()
+    const upstream = await startUpstream((request) => request.socket.destroy())
+    const wrote = async () => {
+      const onWritten = vi.fn()
+      const send = promising({ pool, base: upstream.url, answerBytes: 1000, keep: { entries: 1, ttlMs: 0 }, bulkCalls: 1 })
+      await expect(send({ ...context('t'), onWritten })(write)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      return onWritten.mock.calls.length > 0
+    }
+    expect(await wrote()).toBe(true)
+    await upstream.close()
+    expect(await wrote()).toBe(false)
   })
 })
 

@@ -124,6 +124,9 @@ const ODD: readonly Request[] = [
   })),
 ]
 
+/** Every case of the contract, or one of three in `npm test`, because each case costs processor time. */
+const EACH = process.env.CROSSWALK_SAMPLE === 'full' ? 1 : 3
+
 /** Requests of one form that are tried: values hardly ever decide where it leads, and `ODD` has those that do. */
 const OF_A_FORM = 1
 
@@ -151,10 +154,10 @@ function formOf({ method, path, headers, text = '' }: Request): string {
   ])
 }
 
-test('proxy, replay and explain lead every request of the contract to the same place', { timeout: 300_000 }, async () => {
+test('proxy, replay and explain lead the requests of the contract to the same place', { timeout: 300_000 }, async () => {
   const requests = [...ODD]
-  for (const one of cases)
-    if ((one.dialect ?? 'specification') === 'specification')
+  for (const [nth, one] of cases.entries())
+    if (nth % EACH === 0 && (one.dialect ?? 'specification') === 'specification')
       requests.push(...(await run(one, genuine.target)).exchanges.map(({ request }) => request))
   const different: unknown[] = []
   for (const [nth, request] of distinct(requests).entries()) {

@@ -82,6 +82,7 @@ describe('files', () => {
       'src/upstream/v2/flights/passenger.ts',
       'src/upstream/v2/make-call.ts',
       'src/upstream/v2/send.ts',
+      'src/wire/call-signal.ts',
     ])
   })
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { askAgain } from '../errors/ask-again.ts'
-import { createRoom, type Room } from '../limits/room.ts'
+import { createRoom } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
-import { whenClosed } from '../listen/on-close.ts'
+import { gather } from '../listen/gather.ts'
 
 /** Limits of request bodies, named as in the configuration. */
 export interface BodyLimits {
@@ -17,56 +17,14 @@ export interface BodyLimits {
  */
 export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
 
-const NOTHING = Buffer.alloc(0)
-
-/**
- * Pieces are joined as they arrive: each piece, if kept, would cost a hundred bytes of overhead.
- * `refused` is called when there was no room.
- */
+/** `refused` is called when there was no room. */
 export function createReadBytes(limits: BodyLimits, refused: () => void): ReadBytes {
   const room = createRoom(limits.bodiesBytes, refused)
+  const bounds = { most: limits.requestBytes, room, tooLarge: () => tooLarge(limits), noRoom: () => noRoom(limits) }
   return async (response, signal) => {
     if (Number(response.req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits)
-    return gather(response, limits, room, signal)
+    return gather(response.req, response, bounds, signal)
   }
-}
-
-function gather(response: ServerResponse, limits: BodyLimits, room: Room, signal: Signal): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const request = response.req
-    let body = NOTHING
-    let bytes = 0
-    let wanted = true
-    const refuse = (error: Error) => {
-      wanted = false
-      reject(error)
-    }
-    const give = () => refuse(signal.reason as Error)
-    const over = () => {
-      wanted = false
-      room.give(body.length)
-    }
-    if (signal.aborted) return give()
-    signal.addEventListener('abort', give)
-    whenClosed(response, { over, next: undefined })
-    request.on('data', (piece: Buffer) => {
-      if (!wanted) return
-      const end = bytes + piece.length
-      if (end > limits.requestBytes) return refuse(tooLarge(limits))
-      if (end > body.length) {
-        const larger = Math.max(end, Math.min(2 * body.length, limits.requestBytes))
-        if (!room.take(larger - body.length)) return refuse(noRoom(limits))
-        body = Buffer.concat([body], larger)
-      }
-      piece.copy(body, bytes)
-      bytes = end
-    })
-    request.once('end', () => {
-      signal.removeEventListener('abort', give)
-      resolve(body.subarray(0, bytes))
-    })
-    request.once('error', reject)
-  })
 }
 
 /** Decodes a body, which must be UTF-8 whatever its Content-Type says (facts §12.5). Otherwise INVALID_ARGUMENT. */

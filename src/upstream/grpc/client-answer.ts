@@ -1,9 +1,9 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { ApiError } from '../../errors/api-error.ts'
-import { CODES } from '../../errors/codes.ts'
 import { unrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import { guarded } from '../../relay/guard.ts'
+import { closedCode } from '../../wire/closed-code.ts'
 import { answerHead, answerTrailers, statusOf } from './metadata.ts'
 
 /** The end of a call. */
@@ -25,7 +25,7 @@ export interface GrpcAnswer {
   fail(thrown: unknown): void
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
+const { NGHTTP2_INTERNAL_ERROR } = constants
 
 const OK_HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 
@@ -59,7 +59,7 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
       () => client.close(NGHTTP2_INTERNAL_ERROR),
     ),
   )
-  client.once('close', () => ended({ code: codeOf(client.rstCode ?? 0, last['grpc-status']), failure }))
+  client.once('close', () => ended({ code: closedCode(client.rstCode ?? 0, last['grpc-status']), failure }))
   return {
     begin(raw, whole) {
       const head = answerHead(raw)
@@ -83,12 +83,4 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
 /** Refuses a call; `ended` is called when the refusal has been sent. */
 export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: (end: GrpcEnd) => void = () => {}): void {
   createAnswer(client, ended).fail(error)
-}
-
-/** Returns the status that the client sees: the one that was sent, or gRPC's meaning of a reset. */
-function codeOf(reset: number, status: unknown): number {
-  if (reset === NGHTTP2_CANCEL) return CODES.CANCELLED.number
-  if (reset === NGHTTP2_REFUSED_STREAM) return CODES.UNAVAILABLE.number
-  if (reset !== NGHTTP2_NO_ERROR) return CODES.INTERNAL.number
-  return status === undefined ? CODES.UNKNOWN.number : Number(status)
 }

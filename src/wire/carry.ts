@@ -1,0 +1,47 @@
+import { ApiError } from '../errors/api-error.ts'
+import type { CallSignal } from './call-signal.ts'
+import type { Inflated } from './gzip.ts'
+import type { WireCall, WireHandler, WireReply } from './wire-call.ts'
+import { failureStatus } from './wire-failure.ts'
+
+/** One call, and the way back to its client, whichever protocol carries it. */
+export interface Carried {
+  readonly call: Omit<WireCall, 'message' | 'signal'>
+  readonly signal: CallSignal
+  /** Reads the message. Rejects with the ApiError for what is wrong with the request. */
+  read(): Promise<Inflated>
+  /** Sends the answer, if the client is still there. */
+  write(reply: WireReply): void | Promise<void>
+}
+
+/** Serves one call. The client gets exactly one answer, at the latest when the signal fires. */
+export async function carry({ call, signal, read, write }: Carried, handler: WireHandler, failed: (error: unknown) => void): Promise<void> {
+  let isAnswered = false
+  const answer = async (reply: WireReply) => {
+    if (isAnswered) return
+    isAnswered = true
+    signal.answered()
+    try {
+      await write(reply)
+    } catch (unwritable) {
+      failed(unwritable)
+      await write({ status: failureStatus(unwritable) })
+    }
+  }
+  const fail = (thrown: unknown) => {
+    if (!(thrown instanceof ApiError)) failed(thrown)
+    answer({ status: failureStatus(thrown) }).catch(failed)
+  }
+  if (signal.aborted) return fail(signal.reason)
+  signal.addEventListener('abort', () => fail(signal.reason))
+  let release = () => {}
+  try {
+    const inflated = await read()
+    release = inflated.release
+    if (!signal.aborted) await answer(await handler({ ...call, message: inflated.message, signal }))
+  } catch (thrown) {
+    fail(thrown)
+  } finally {
+    release()
+  }
+}

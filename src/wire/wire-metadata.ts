@@ -1,0 +1,18 @@
+import { ApiError } from '../errors/api-error.ts'
+import { flat, grouped, relayableHeaders } from '../relay/head.ts'
+import type { WireMetadata } from './wire-call.ts'
+
+/** Names that the protocols write themselves. */
+const OWN = /^(?::|grpc-|connect-|trailer-|(?:content-(?:type|length|encoding)|accept-encoding|trailer|vary)$)/
+
+/**
+ * Returns metadata of a handler as headers, without the names that belong to the protocols. It is INTERNAL if a head cannot carry it.
+ * Nothing in it is folded: a list of values stays a list.
+ */
+export function metadata(given: WireMetadata | undefined): Record<string, string | string[]> {
+  if (!given) return {}
+  const lower = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const checked = relayableHeaders(2, flat(Object.fromEntries(lower.filter(([name]) => !OWN.test(name)))))
+  if ('problem' in checked) throw new ApiError('INTERNAL', 'the answer has metadata that no header can carry')
+  return grouped(checked.headers)
+}

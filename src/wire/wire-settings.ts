@@ -1,0 +1,25 @@
+import { ApiError } from '../errors/api-error.ts'
+import type { Room } from '../limits/room.ts'
+import type { Deadlines } from '../listen/times/deadlines.ts'
+import type { InflationBounds } from './gzip.ts'
+
+/** What all calls of the wire share. */
+export interface WireSettings {
+  /** Maximum bytes of a request message, as it came and inflated. */
+  readonly requestBytes: number
+  /** The bytes of all messages together until they are answered. */
+  readonly room: Room
+  /** Watches how long each call takes. */
+  readonly deadlines: Deadlines
+  /** Takes an exception of a handler that is no ApiError. */
+  failed(error: unknown): void
+}
+
+/** Bounds of a message, with the error if there is no room for it. */
+export function boundsOf({ requestBytes, room }: WireSettings): InflationBounds {
+  return { requestBytes, room, noRoom }
+}
+
+function noRoom(): ApiError {
+  return new ApiError('UNAVAILABLE', 'the messages that are here take more than limits.bodiesBytes allows; ask again later')
+}

@@ -1,4 +1,5 @@
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose'
+import type { Store } from '../world/store.ts'
 import type { World } from '../world/world.ts'
 
 /** The sandbox's own OIDC issuer. It signs the access tokens of the STS and acts as a third-party issuer in demos and tests. */
@@ -22,14 +23,14 @@ const createIssuer = async (): Promise<Issuer> => {
   }
 }
 
-const issuers = new WeakMap<World, Promise<Issuer>>()
+const issuers = new WeakMap<Store, Promise<Issuer>>()
 
-/** The issuer of a world. Its key is made on first use and lives as long as the world, so a restart invalidates every token. */
-export const issuerOf = (world: World): Promise<Issuer> => {
-  const known = issuers.get(world)
+/** The issuer of a store. Its key is made on first use and lives as long as the store, so a restart invalidates every token. */
+export const issuerOf = ({ store }: World): Promise<Issuer> => {
+  const known = issuers.get(store)
   if (known !== undefined) return known
   const made = createIssuer()
-  issuers.set(world, made)
+  issuers.set(store, made)
   return made
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CODES } from '../status.ts'
 
 const pointer = z.string().regex(/^(?:\/[^/]+)+$/, 'must be a JSON Pointer such as /repos/0/name; * stands for every row')
 
@@ -30,6 +31,13 @@ export const readFault = (body: unknown): Fault | { readonly problem: string } =
   const given = EFFECTS.some((effect) => result.data[effect] !== undefined)
   return given ? result.data : { problem: `a fault needs one of ${EFFECTS.join(', ')}` }
 }
+
+/** The body of a fault that sets a status alone. */
+export const faultStatus = ({ status = 200 }: Fault) => ({
+  code: Object.values(CODES).find(({ http }) => http === status)?.code ?? CODES.UNKNOWN.code,
+  message: `fault injected: ${status}`,
+  details: [],
+})
 
 export type Faults = {
   readonly add: (fault: Fault) => void

@@ -7,6 +7,8 @@ export type JournalEntry = {
   readonly query: Readonly<Record<string, string | readonly string[]>>
   /** The JSON body, the text of a body that is not JSON, or null. */
   readonly body: unknown
+  /** The method of a gRPC call, `/chainguard.platform.iam.Groups/List`. The other members show the REST request of its http rule. */
+  readonly grpc?: string
   /** The sandbox's time, RFC 3339. */
   readonly at: string
 }

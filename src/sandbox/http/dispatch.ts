@@ -19,7 +19,12 @@ export type Received = {
 }
 
 type Pairs = readonly (readonly [string, string])[]
-type Call = Match & { readonly method: string; readonly pairs: Pairs; readonly body: unknown }
+
+/** What a request asks of which route. */
+type RoutedCall = Match & { readonly method: string; readonly pairs: Pairs; readonly body: unknown }
+
+/** A call with the path that it was made with, decoded, and its Authorization header. */
+export type MadeCall = RoutedCall & { readonly path: string; readonly authorization: string | undefined }
 
 /** The encoded path and the query string of a URL. */
 export const splitUrl = (url: string): readonly [path: string, query: string] => {
@@ -49,7 +54,7 @@ const checkQuery = (query: string): string => {
  * Resolves a form-encoded POST. The gateway accepts it as a GET with a long query or as a method override (semantics §4.3). On a route that
  * takes forms it holds query parameters. Otherwise it is unlabelled JSON.
  */
-const resolveForm = (router: Router, path: string, pairs: Pairs, { text, methodOverride }: Received): Call => {
+const resolveForm = (router: Router, path: string, pairs: Pairs, { text, methodOverride }: Received): RoutedCall => {
   const method = methodOverride?.toUpperCase() ?? 'POST'
   const found = router.find(method, path)
   const json = looksLikeJson(text) || text.trim() === ''
@@ -67,16 +72,14 @@ const resolveForm = (router: Router, path: string, pairs: Pairs, { text, methodO
   return get ? { ...get, method: 'GET', pairs: [...pairs, ...form], body: {} } : { ...router.match(method, path), method, pairs, body: {} }
 }
 
-const resolve = (router: Router, path: string, pairs: Pairs, received: Received): Call => {
+const resolve = (router: Router, path: string, pairs: Pairs, received: Received): RoutedCall => {
   const { method, contentType, text } = received
   if (method === 'POST' && isForm(contentType)) return resolveForm(router, path, pairs, received)
   const match = router.match(method, path)
   return { ...match, method, pairs, body: method === 'GET' ? {} : parseBody(text) }
 }
 
-const answer = async (router: Router, world: World, received: Received, path: string, query: string): Promise<Answer> => {
-  const { authorization } = received
-  const { route, params, method, pairs, body } = resolve(router, path, pairsOf(checkQuery(query)), received)
+const perform = async (world: World, { route, params, method, path, pairs, body, authorization }: MadeCall): Promise<Answer> => {
   const caller = route.auth === 'required' ? ((await authenticate(world, authorization)) ?? unauthenticated()) : undefined
   return route.handle({ method, path, params, query: readQuery(pairs), body, caller, authorization }, world)
 }
@@ -113,8 +116,14 @@ const refuse = (error: unknown, path: string, world: World): Answer => {
 export const dispatch = async (router: Router, world: World, received: Received): Promise<Answer> => {
   const [encoded, query] = splitUrl(received.url)
   try {
-    return await answer(router, world, received, decodePath(encoded), query)
+    const path = decodePath(encoded)
+    const call = resolve(router, path, pairsOf(checkQuery(query)), received)
+    return await perform(world, { ...call, path, authorization: received.authorization })
   } catch (error) {
     return refuse(error, encoded, world)
   }
 }
+
+/** Answers a call whose route is known. Failures become answers too. */
+export const dispatchCall = (world: World, call: MadeCall): Promise<Answer> =>
+  perform(world, call).catch((error: unknown) => refuse(error, call.path, world))

@@ -14,6 +14,8 @@ export type Router = {
   readonly match: (method: string, path: string) => Match
   /** The same without failing. */
   readonly find: (method: string, path: string) => Match | undefined
+  /** The route of a template, whatever that calls its variables; the values stand in their order. */
+  readonly named: (method: string, template: string, values: readonly string[]) => Match | undefined
 }
 
 const parsePart = (text: string): Part => {
@@ -54,6 +56,11 @@ const matchRoute = ({ parts, verb }: Compiled, path: string): Params | undefined
   return stem === undefined ? undefined : matchParts(parts, stem.replace(/^\//, '').replace(/\/$/, '').split('/'), {})
 }
 
+/** The template without the names of its variables. */
+const formOf = (template: string): string => template.replace(/\{[^}]*\}/g, '{}')
+
+const variablesOf = ({ parts }: Compiled): readonly string[] => parts.flatMap((part) => (part.kind === 'literal' ? [] : [part.name]))
+
 /**
  * A router over decoded paths. `%2F` equals `/`, `**` spans slashes and may match nothing, the most literal template wins (semantics §2.3,
  * facts §12).
@@ -74,5 +81,9 @@ export const createRouter = (routes: readonly Route[]): Router => {
       ? gatewayError('UNIMPLEMENTED', 'Method Not Allowed')
       : gatewayError('NOT_FOUND', 'Not Found')
   }
-  return { match, find }
+  const named = (method: string, template: string, values: readonly string[]): Match | undefined => {
+    const found = compiled.find(({ route }) => route.method === method && formOf(route.template) === formOf(template))
+    return found && { route: found.route, params: Object.fromEntries(variablesOf(found).map((name, at) => [name, values[at] ?? ''])) }
+  }
+  return { match, find, named }
 }

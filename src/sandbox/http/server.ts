@@ -1,28 +1,22 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
+import http from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Fault, Faults } from '../control/faults.ts'
-import { bodyEntry, type Journal, queryObject } from '../control/journal.ts'
-import { shifted, spoiled } from '../control/spoil.ts'
+import { type Fault, faultStatus } from '../control/faults.ts'
+import { bodyEntry, queryObject } from '../control/journal.ts'
+import { shifted } from '../control/spoil.ts'
 import { CODES } from '../status.ts'
-import { timestamp } from '../world/clock.ts'
-import type { World } from '../world/world.ts'
 import { pairsOf } from './body.ts'
 import { dispatch, type Received, splitUrl } from './dispatch.ts'
+import { outcomeOf, type ServerParts } from './outcome.ts'
 import type { Answer } from './route.ts'
-import type { Router } from './router.ts'
+import { shareWithHttp2 } from './two-protocols.ts'
 
 /** The message limit of the service (semantics §4.3). */
 const BODY_LIMIT = 100 * 1024 * 1024
 
-export type ServerParts = {
-  readonly world: World
-  readonly router: Router
-  readonly journal: Journal
-  readonly faults: Faults
-  /** Milliseconds of delay before every answer. Control endpoints answer at once. */
-  readonly latencyMs: number
-}
+/** Nothing of gRPC is loaded before the first connection that speaks HTTP/2. */
+const openGrpc = async (parts: ServerParts, closing: AbortSignal) =>
+  (await import('../grpc/grpc-server.ts')).createGrpcServer(parts, closing)
 
 const headerText = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
 
@@ -52,9 +46,9 @@ const send = (reply: FastifyReply, { status = 200, body, headers = {} }: Answer)
   return body === undefined ? reply.send() : reply.header('content-type', 'application/json').send(bytes(JSON.stringify(body)))
 }
 
-const sendFault = (reply: FastifyReply, { status = 200, body, headers = {} }: Fault): FastifyReply => {
-  const code = Object.values(CODES).find(({ http }) => http === status)?.code ?? CODES.UNKNOWN.code
-  const text = body ?? JSON.stringify({ code, message: `fault injected: ${status}`, details: [] })
+const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
+  const { status = 200, body, headers = {} } = fault
+  const text = body ?? JSON.stringify(faultStatus(fault))
   return reply.code(status).header('content-type', 'application/json').headers(headers).send(bytes(text))
 }
 
@@ -65,24 +59,17 @@ const reset = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
 }
 
 const serve = async (parts: ServerParts, closing: AbortSignal, request: FastifyRequest, reply: FastifyReply, received: Received) => {
-  const { world, router, journal, faults } = parts
+  const { world, router } = parts
   const [encoded, query] = splitUrl(received.url)
   const path = readablePath(encoded)
   if (path.startsWith('/-/')) return send(reply, await dispatch(router, world, received))
-  const { method } = received
-  journal.record({ method, path, query: queryObject(pairsOf(query)), body: bodyEntry(received.text), at: timestamp(world.clock) })
-  const fault = faults.take(method, path)
-  const waited = await pause(parts.latencyMs + (fault?.delayMs ?? 0), closing)
-  if (!waited || fault?.reset) return reset(request, reply)
-  if (fault && (fault.status !== undefined || fault.body !== undefined)) return sendFault(reply, fault)
-  if (!fault) return send(reply, await dispatch(router, world, received))
-  const answer = await dispatch(router, world, { ...received, url: shifted(received.url, fault) })
-  return send(reply, { ...answer, body: spoiled(answer.body, fault), headers: { ...answer.headers, ...fault.headers } })
+  const entry = { method: received.method, path, query: queryObject(pairsOf(query)), body: bodyEntry(received.text) }
+  const outcome = await outcomeOf(parts, entry, closing, (fault) =>
+    dispatch(router, world, fault ? { ...received, url: shifted(received.url, fault) } : received),
+  )
+  if (outcome.kind === 'cut') return reset(request, reply)
+  return outcome.kind === 'fault' ? sendFault(reply, outcome.fault) : send(reply, outcome.answer)
 }
-
-/** Returns false if the sandbox closes meanwhile: a delay must not hold up the shutdown. */
-const pause = (ms: number, closing: AbortSignal): Promise<boolean> =>
-  ms === 0 ? Promise.resolve(true) : delay(ms, true, { signal: closing }).catch(() => false)
 
 /** Reads every body as text and ignores its label, so that no Content-Type is refused. */
 const acceptAnyBody = (app: FastifyInstance, labels: WeakMap<FastifyRequest, string | undefined>): void => {
@@ -115,6 +102,10 @@ export const createServer = (parts: ServerParts): FastifyInstance => {
     routerOptions: { maxParamLength: 65_536 },
     // A path that cannot be decoded never reaches a route of fastify. Its body is not read.
     frameworkErrors: (_error, request, reply) => handler(request, reply),
+    serverFactory: (listener, { keepAliveTimeout, requestTimeout }) => {
+      const server = Object.assign(http.createServer(listener), { keepAliveTimeout, requestTimeout })
+      return shareWithHttp2(server, closing.signal, () => openGrpc(parts, closing.signal))
+    },
   })
   acceptAnyBody(app, labels)
   app.setNotFoundHandler(handler)

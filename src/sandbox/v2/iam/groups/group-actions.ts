@@ -1,6 +1,7 @@
 import { callerOf, ok, type Route } from '../../../http/route.ts'
 import { invalidField, notFound, resourceExhausted } from '../../../status.ts'
 import type { Group } from '../../../world/iam-model.ts'
+import type { Store } from '../../../world/store.ts'
 import { inRoot } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 import { present, uidParam } from '../../reads.ts'
@@ -12,7 +13,7 @@ const REQUEST_INTERVAL_MS = 60 * 60 * 1000
 /**
  * The time of each caller's last request for access to a group. The API shows these requests nowhere, so the store has no table for them.
  */
-const requests = new WeakMap<World, Map<string, number>>()
+const requests = new WeakMap<Store, Map<string, number>>()
 
 /** The domain of the caller's verified email address; undefined without one. */
 const domainOf = (world: World, identityUid: string): string | undefined =>
@@ -34,11 +35,11 @@ export const isEligible = (world: World, identityUid: string): boolean => domain
 export const requestAccess = (world: World, identityUid: string, groupUid: string): void => {
   const group = world.store.groups.get(groupUid)
   if (!group || !inRoot(groupUid)) notFound('iam.Group', groupUid)
-  const asked = requests.get(world) ?? new Map<string, number>()
+  const asked = requests.get(world.store) ?? new Map<string, number>()
   const key = `${identityUid} ${groupUid}`
   const now = world.clock.now().getTime()
   if (now - (asked.get(key) ?? -Infinity) < REQUEST_INTERVAL_MS) resourceExhausted('access to this group was requested recently')
-  requests.set(world, asked.set(key, now))
+  requests.set(world.store, asked.set(key, now))
 }
 
 export const groupActionRoutes: readonly Route[] = [

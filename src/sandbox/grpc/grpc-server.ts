@@ -1,0 +1,105 @@
+import { constants, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { ServerParts } from '../http/outcome.ts'
+import { CODES, gatewayError, isStatusError } from '../status.ts'
+import { readTimeout } from './deadline.ts'
+import { answerGrpc, type GrpcReply } from './grpc-call.ts'
+import { checkLength, readFrame, writeFrame } from './grpc-frame.ts'
+import { grpcApi } from './grpc-method.ts'
+import { type GrpcStatus, trailersOf } from './grpc-status.ts'
+
+const HEADERS = { 'content-type': 'application/grpc' }
+
+/** The bytes of a request. Refuses one that is too long before all of it is here. */
+const readBody = async (stream: ServerHttp2Stream): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) {
+    chunks.push(chunk as Buffer)
+    if (chunks.length <= 2) checkLength(Buffer.concat(chunks))
+  }
+  return Buffer.concat(chunks)
+}
+
+const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
+
+/** Only gzip is known besides none. */
+const encodingOf = (headers: IncomingHttpHeaders): 'gzip' | undefined => {
+  const encoding = single(headers['grpc-encoding'])
+  if (encoding === undefined || encoding === 'identity') return undefined
+  if (encoding === 'gzip') return encoding
+  return gatewayError('UNIMPLEMENTED', `grpc: Decompressor is not installed for grpc-encoding ${JSON.stringify(encoding)}`)
+}
+
+const statusOf = (error: unknown): GrpcStatus => {
+  if (isStatusError(error)) return { code: CODES[error.status.code].code, message: error.status.message, details: [] }
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  return { code: CODES.INTERNAL.code, message: 'unexpected error, see the output of the sandbox', details: [] }
+}
+
+const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: Readonly<Record<string, string>> = {}): void => {
+  if (stream.closed || stream.headersSent) return
+  stream.respond({ ':status': 200, ...headers, ...HEADERS, ...trailersOf(grpcApi(), status) }, { endStream: true })
+}
+
+const sendMessage = async (
+  stream: ServerHttp2Stream,
+  message: Uint8Array,
+  headers: object,
+  encoding: 'gzip' | undefined,
+): Promise<void> => {
+  const frame = await writeFrame(message, encoding)
+  if (stream.closed) return
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', 'grpc-message': '' }))
+  stream.respond({ ':status': 200, ...headers, ...HEADERS, ...(encoding && { 'grpc-encoding': encoding }) }, { waitForTrailers: true })
+  stream.end(frame)
+}
+
+const send = async (stream: ServerHttp2Stream, reply: GrpcReply, encoding: 'gzip' | undefined): Promise<void> => {
+  if (stream.closed || stream.headersSent) return
+  if (reply.kind === 'cut') return stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  if (reply.kind === 'message') return sendMessage(stream, reply.message, reply.headers, encoding)
+  if (reply.kind === 'status') return sendStatus(stream, reply.status, reply.headers)
+  stream.respond({ ':status': reply.status, 'content-type': 'application/json', ...reply.headers })
+  stream.end(reply.body)
+}
+
+/** Fires when the stream ends, at the deadline, and when the sandbox closes. */
+const endingOf = (stream: ServerHttp2Stream, timeout: number | undefined, closing: AbortSignal): AbortSignal => {
+  const gone = new AbortController()
+  const timer = timeout === undefined ? undefined : setTimeout(() => gone.abort(), timeout)
+  stream.once('close', () => {
+    clearTimeout(timer)
+    gone.abort()
+  })
+  const expired = (): void => {
+    if (!stream.closed) sendStatus(stream, { code: CODES.DEADLINE_EXCEEDED.code, message: 'context deadline exceeded', details: [] })
+  }
+  gone.signal.addEventListener('abort', expired)
+  return AbortSignal.any([closing, gone.signal])
+}
+
+const serve = async (parts: ServerParts, closing: AbortSignal, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
+  const ending = endingOf(stream, readTimeout(single(headers['grpc-timeout'])), closing)
+  const encoding = encodingOf(headers)
+  const message = await readFrame(await readBody(stream), encoding)
+  const path = headers[':path'] ?? ''
+  const reply = await answerGrpc(parts, { path, message, authorization: headers.authorization, ending })
+  await send(stream, reply, encoding)
+}
+
+/** Every gRPC call is a POST with a content type that begins so; gRPC-Web is another protocol. */
+const isGrpc = (headers: IncomingHttpHeaders): boolean => /^application\/grpc(?:[+;]|$)/.test(headers['content-type'] ?? '')
+
+/**
+ * Creates the HTTP/2 server, which is given connections. It serves unary gRPC calls of v1, v2 and v2beta1. Other requests are refused
+ * with 415, or 405 if they are no POST.
+ */
+export const createGrpcServer = (parts: ServerParts, closing: AbortSignal): Http2Server => {
+  const server = createServer()
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {})
+    if (headers[':method'] !== 'POST') return stream.respond({ ':status': 405 }, { endStream: true })
+    if (!isGrpc(headers)) return stream.respond({ ':status': 415 }, { endStream: true })
+    serve(parts, closing, stream, headers).catch((error: unknown) => sendStatus(stream, statusOf(error)))
+  })
+  return server
+}

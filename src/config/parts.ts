@@ -43,7 +43,11 @@ export function passthroughSettings(config: Config) {
 }
 
 export function grpcSettings(config: Config) {
-  return { connections: config['upstream.connections'], connectTimeoutMs: config['limits.connectTimeoutMs'] }
+  return {
+    connections: config['upstream.connections'],
+    connectTimeoutMs: config['limits.connectTimeoutMs'],
+    answerBytes: config['limits.answerBytes'],
+  }
 }
 
 export function admissionLimits(config: Config) {

@@ -77,7 +77,7 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
   const admit = createAdmission(admissionLimits(config), metrics.refused, () => performance.now())
   const limits = createClientLimits(clientTimes(config), metrics.cut)
   const gate = createGate(mappings, v2)
-  const grpc = createGrpc(v2, grpcSettings(config))
+  const grpc = createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
   const onGrpc = createGrpcRoute({ grpc, admit, gate, forwarded, log, metrics, limits })
   const listener = createListener(onGrpc, { certificate, ...appLimits(config) })
   const failed = (error: unknown) => log.error({ err: error }, 'a handler failed')

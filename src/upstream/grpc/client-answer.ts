@@ -4,6 +4,7 @@ import { unrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import { guarded } from '../../relay/guard.ts'
 import { closedCode } from '../../wire/closed-code.ts'
+import type { Service } from '../health.ts'
 import { answerHead, answerTrailers, statusOf } from './metadata.ts'
 
 /** The end of a call. */
@@ -29,7 +30,7 @@ const { NGHTTP2_INTERNAL_ERROR } = constants
 
 const OK_HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 
-export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) => void): GrpcAnswer {
+export function createAnswer(client: ServerHttp2Stream, service: Service, ended: (end: GrpcEnd) => void): GrpcAnswer {
   let last: OutgoingHttpHeaders = {}
   let failure: ApiError | undefined
   const isGone = () => client.closed || client.destroyed
@@ -48,7 +49,7 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
   }
   const give = (answer: OutgoingHttpHeaders | { readonly problem: string }): answer is OutgoingHttpHeaders => {
     if (typeof answer.problem !== 'string') return true
-    fail(unrelayable('v2', answer.problem))
+    fail(unrelayable(service, answer.problem))
     return false
   }
   client.on('error', () => {})
@@ -74,7 +75,7 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
     end() {
       if (isGone()) return
       if (client.headersSent) client.end()
-      else fail(unrelayable('v2', 'its end before its head'))
+      else fail(unrelayable(service, 'its end before its head'))
     },
     fail,
   }
@@ -82,5 +83,5 @@ export function createAnswer(client: ServerHttp2Stream, ended: (end: GrpcEnd) =>
 
 /** Refuses a call; `ended` is called when the refusal has been sent. */
 export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: (end: GrpcEnd) => void = () => {}): void {
-  createAnswer(client, ended).fail(error)
+  createAnswer(client, 'v2', ended).fail(error)
 }

@@ -1,36 +1,45 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { ApiError } from '../../errors/api-error.ts'
 import { guarded } from '../../relay/guard.ts'
+import type { Service } from '../health.ts'
 import { createAnswer, type GrpcAnswer, type GrpcEnd } from './client-answer.ts'
+import { brokenOff, foreignAnswer, unreachable } from './failures.ts'
 import { callTo } from './metadata.ts'
 import type { Sent } from './session.ts'
 import { createSessions, type SessionsSettings } from './sessions.ts'
+import { type CallUnary, createCallUnary, type UnarySettings } from './unary.ts'
+import { isGrpcType } from './unary-metadata.ts'
 
-/** Relays gRPC calls to the v2 service without decoding them. */
+/** Passes gRPC calls to a service without decoding their messages. */
 export interface Grpc {
-  /** Relays one call from the client's stream to v2 and back. `ended` is called once, when the client's call is over. */
+  /** Relays one call from the client's stream to the service and back. `ended` is called once, when the client's call is over. */
   relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: (end: GrpcEnd) => void): void
+  /** Makes a call of one message. */
+  readonly call: CallUnary
   close(): void
 }
+
+export type GrpcSettings = Omit<SessionsSettings, 'origin'> & Pick<UnarySettings, 'answerBytes'>
 
 /**
  * Relays frames as they arrive. Messages are never decoded. The client and the service set the deadlines, and a slow reader on one side
  * stops the other. A call is never sent twice; its status tells the client whether it may retry.
  */
-export function createGrpc(base: string, settings: Omit<SessionsSettings, 'origin'>): Grpc {
+export function createGrpc(base: string, settings: GrpcSettings): Grpc {
+  const { service, answerBytes } = settings
   const url = new URL(base)
   const sessions = createSessions({ origin: url.origin, ...settings })
   return {
     relay(client, headers, raw, ended) {
-      const answer = createAnswer(client, ended)
+      const answer = createAnswer(client, service, ended)
       const carry = async () => {
         const sent = await sessions.request(callTo(url, headers, raw), client)
         if (!sent) return
         carryRequest(client, sent)
-        carryAnswer(client, sent, answer)
+        carryAnswer(client, sent, answer, service)
       }
       carry().catch(answer.fail)
     },
+    call: createCallUnary(sessions, { service, url, answerBytes }),
     close: sessions.close,
   }
 }
@@ -51,20 +60,18 @@ function leave(call: ClientHttp2Stream, code: number): void {
   call.resume()
 }
 
-function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost }: Sent, answer: GrpcAnswer): void {
+function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDone }: Sent, answer: GrpcAnswer, service: Service): void {
   call.on('error', () => {})
-  const begin = (flags: number, raw: readonly string[]) => {
+  const begin = (headers: IncomingHttpHeaders, flags: number, raw: readonly string[]) => {
     const whole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
-    if (!answer.begin(raw, whole)) leave(call, NGHTTP2_CANCEL)
-    else if (whole) call.resume()
-    else call.pipe(client, { end: false })
+    // A gateway of v1 that is no gRPC service answers as if the call were a request of its own.
+    if (service === 'v1' && !isGrpcType(headers['content-type'])) answer.fail(foreignAnswer(service, Number(headers[':status'])))
+    else if (answer.begin(raw, whole)) return whole ? void call.resume() : void call.pipe(client, { end: false })
+    leave(call, NGHTTP2_CANCEL)
   }
   type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]
   const carefully = (step: (...arrived: Arrived) => void) => guarded(step, answer.fail)
-  call.once(
-    'response',
-    carefully((_, flags, raw) => begin(flags, raw)),
-  )
+  call.once('response', carefully(begin))
   call.once(
     'trailers',
     carefully((_, __, raw) => answer.trailers(raw)),
@@ -75,7 +82,7 @@ function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost }: Sent, 
   })
   call.once('close', () => {
     if (client.writableEnded || client.closed) return
-    if (isLost()) answer.fail(new ApiError('UNAVAILABLE', 'the connection to the v2 service broke'))
+    if (isLost()) answer.fail(mayBeDone() ? brokenOff(service) : unreachable(service))
     else client.close(call.rstCode || NGHTTP2_INTERNAL_ERROR)
   })
 }

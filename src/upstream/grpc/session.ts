@@ -1,18 +1,21 @@
-import http2, { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
-import { ApiError } from '../../errors/api-error.ts'
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { outlive } from '../../relay/outlive.ts'
 import { probe } from '../../relay/probe.ts'
+import type { Service } from '../health.ts'
+import { notReady } from './failures.ts'
 
 /** One stream to the service. */
 export interface Sent {
   readonly stream: ClientHttp2Stream
   /** True if the connection of the stream was lost; false if the service itself reset the stream. */
-  readonly isLost: () => boolean
+  isLost(): boolean
+  /** False if the service certainly did nothing: it never got the stream, or refused it. */
+  mayBeDone(): boolean
 }
 
 /** One HTTP/2 connection to the service. */
 export interface Session {
-  /** Settles when the service has announced its number of streams; a stream sent earlier may be refused. Rejects with UNAVAILABLE. */
+  /** Settles when the service has announced its number of streams; a stream sent earlier may be refused. Rejects with an ApiError; nothing was sent then. */
   readonly ready: Promise<void>
   isReady(): boolean
   /** False if it takes no further streams: it broke, or the service closed it (GOAWAY). */
@@ -25,11 +28,15 @@ export interface Session {
 }
 
 export interface SessionSettings {
+  /** Its name in errors. */
+  readonly service: Service
   /** The origin of the service: `http:` is h2c, `https:` is TLS. */
   readonly origin: string
   /** Milliseconds until the connection must be ready. */
   readonly connectTimeoutMs: number
 }
+
+const { NGHTTP2_REFUSED_STREAM } = constants
 
 /** Bytes. The windows equal those towards clients, so that neither side is the bottleneck. */
 const STREAM_WINDOW = 256 * 1024
@@ -46,7 +53,7 @@ const SESSION_MEMORY = 128
 const PROBE_AFTER = 30_000
 
 /** Connects to the service. `closed` is called once, however the connection ends. */
-export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: () => void): Session {
+export function connect({ service, origin, connectTimeoutMs }: SessionSettings, closed: () => void): Session {
   const connection = http2.connect(origin, {
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
     maxSessionMemory: SESSION_MEMORY,
@@ -54,6 +61,7 @@ export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: (
   const probed = probe(connection, PROBES)
   let streams = 0
   let isReady = false
+  let lastTaken = Number.POSITIVE_INFINITY
   connection.once('connect', (_, socket) => {
     outlive(connection)
     socket.setKeepAlive(true, PROBE_AFTER)
@@ -62,9 +70,12 @@ export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: (
   connection.once('remoteSettings', () => {
     isReady = true
   })
+  connection.on('goaway', (_, last) => {
+    lastTaken = last
+  })
   connection.once('close', closed)
   return {
-    ready: whenReady(connection, connectTimeoutMs),
+    ready: whenReady(connection, service, connectTimeoutMs),
     isReady: () => isReady,
     isOpen: () => !connection.closed && !connection.destroyed,
     room: () => (connection.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - streams,
@@ -76,15 +87,19 @@ export function connect({ origin, connectTimeoutMs }: SessionSettings, closed: (
       stream.once('close', () => {
         streams -= 1
       })
-      return { stream, isLost: () => connection.destroyed || socket.destroyed }
+      return {
+        stream,
+        isLost: () => connection.destroyed || socket.destroyed,
+        mayBeDone: () => stream.id !== undefined && stream.id <= lastTaken && stream.rstCode !== NGHTTP2_REFUSED_STREAM,
+      }
     },
     destroy: () => connection.destroy(),
   }
 }
 
-function whenReady(connection: ClientHttp2Session, timeoutMs: number): Promise<void> {
+function whenReady(connection: ClientHttp2Session, service: Service, timeoutMs: number): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
-    const fail = (cause: Error) => reject(new ApiError('UNAVAILABLE', 'the v2 service cannot be reached', { cause }))
+    const fail = (cause: Error) => reject(notReady(service, cause))
     const timer = setTimeout(() => connection.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
     connection.once('remoteSettings', resolve)
     connection.once('remoteSettings', () => clearTimeout(timer))

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { OutgoingHttpHeaders } from 'node:http2'
 import { connect, type Sent, type Session, type SessionSettings } from './session.ts'
 
 export interface SessionsSettings extends SessionSettings {
@@ -6,10 +6,17 @@ export interface SessionsSettings extends SessionSettings {
   readonly connections: number
 }
 
+/** What is known of a client's call when its stream opens. */
+interface Waiting {
+  readonly closed: boolean
+  /** No message follows. */
+  readonly endAfterHeaders: boolean
+}
+
 /** All HTTP/2 connections to the service. */
 export interface Sessions {
-  /** Opens a stream for the client's stream; undefined if that has ended meanwhile. Rejects if no connection is possible. */
-  request(headers: OutgoingHttpHeaders, client: Pick<ServerHttp2Stream, 'closed' | 'endAfterHeaders'>): Promise<Sent | undefined>
+  /** Opens a stream for a client's call; undefined if that has ended meanwhile. Rejects if no connection is possible; nothing was sent then. */
+  request(headers: OutgoingHttpHeaders, client: Waiting): Promise<Sent | undefined>
   close(): void
 }
 

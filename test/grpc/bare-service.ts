@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import http2, { type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 
 /** A service that speaks HTTP/2 and answers as told, right or wrong. */
@@ -9,16 +9,16 @@ export interface BareService {
 }
 
 /** Starts it on a free port of this machine. `answer` takes each stream, whose errors are ignored. */
-export async function startBareService(answer: (stream: ServerHttp2Stream) => void): Promise<BareService> {
+export async function startBareService(answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void): Promise<BareService> {
   const sessions = new Set<ServerHttp2Session>()
   const server = http2.createServer()
   server.on('session', (session) => {
     sessions.add(session)
     session.on('error', () => {})
   })
-  server.on('stream', (stream) => {
+  server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
-    answer(stream)
+    answer(stream, headers)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

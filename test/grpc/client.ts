@@ -59,16 +59,21 @@ function follow<C extends Call>(call: C, messages: Buffer[] = []): Begun<C> {
 
 type Options = CallOptions & { readonly metadata?: Metadata }
 
-/** Sends one message and reads one. */
-export function unary(
+/** Sends one message to a method of Echo and reads one. */
+export function unary(client: Client, name: string, message: string | Buffer = '', options: Options = {}) {
+  return callPath(client, pathOf(name), message, options)
+}
+
+/** The same for the method of a path. */
+export function callPath(
   client: Client,
-  name: string,
+  path: string,
   message: string | Buffer = '',
   { metadata = new Metadata(), ...options }: Options = {},
 ) {
   const messages: Buffer[] = []
   const keep = (_: unknown, value?: Buffer) => void (value && messages.push(value))
-  return follow(client.makeUnaryRequest(pathOf(name), bytes, bytes, Buffer.from(message), metadata, options, keep), messages)
+  return follow(client.makeUnaryRequest(path, bytes, bytes, Buffer.from(message), metadata, options, keep), messages)
 }
 
 /** Sends one message; the stream down stays unread until `read` is called. */

@@ -6,6 +6,7 @@ import { guarded } from '../../relay/guard.ts'
 import { closedCode } from '../../wire/closed-code.ts'
 import type { Service } from '../health.ts'
 import { answerHead, answerTrailers, statusOf } from './metadata.ts'
+import { type Renamed, withDetails } from './renamed.ts'
 
 /** The end of a call. */
 export interface GrpcEnd {
@@ -14,6 +15,9 @@ export interface GrpcEnd {
   /** The error that stopped the relay, if any. */
   readonly failure: ApiError | undefined
 }
+
+/** Takes the end of a call, once. */
+export type OnGrpcEnd = (end: GrpcEnd) => void
 
 /** The client's side of one call. Every step has no effect once the client is gone. */
 export interface GrpcAnswer {
@@ -30,7 +34,14 @@ const { NGHTTP2_INTERNAL_ERROR } = constants
 
 const OK_HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 
-export function createAnswer(client: ServerHttp2Stream, service: Service, ended: (end: GrpcEnd) => void): GrpcAnswer {
+interface AnswerSettings {
+  /** The service that answers. */
+  readonly service: Service
+  readonly ended: OnGrpcEnd
+  readonly renamed?: Renamed | undefined
+}
+
+export function createAnswer(client: ServerHttp2Stream, { service, ended, renamed }: AnswerSettings): GrpcAnswer {
   let last: OutgoingHttpHeaders = {}
   let failure: ApiError | undefined
   const isGone = () => client.closed || client.destroyed
@@ -65,12 +76,12 @@ export function createAnswer(client: ServerHttp2Stream, service: Service, ended:
     begin(raw, whole) {
       const head = answerHead(raw)
       if (!give(head)) return false
-      respond(head, whole)
+      respond(whole && renamed ? withDetails(head, renamed) : head, whole)
       return true
     },
     trailers(raw) {
       const trailers = answerTrailers(raw)
-      if (give(trailers)) last = trailers
+      if (give(trailers)) last = renamed ? withDetails(trailers, renamed) : trailers
     },
     end() {
       if (isGone()) return
@@ -82,6 +93,6 @@ export function createAnswer(client: ServerHttp2Stream, service: Service, ended:
 }
 
 /** Refuses a call; `ended` is called when the refusal has been sent. */
-export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: (end: GrpcEnd) => void = () => {}): void {
-  createAnswer(client, 'v2', ended).fail(error)
+export function refuseGrpc(client: ServerHttp2Stream, error: ApiError, ended: OnGrpcEnd = () => {}): void {
+  createAnswer(client, { service: 'v2', ended }).fail(error)
 }

@@ -17,10 +17,10 @@ export function asTheyCame(headers: IncomingHttpHeaders, raw: readonly string[])
   return { ...headers, ...Object.fromEntries(repeated) }
 }
 
-/** Returns the headers of a call to the service at `url`. All are the client's except the address and those that HTTP/2 forbids. */
-export function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[]): OutgoingHttpHeaders {
+/** Returns the headers of a call to the service at `url`. All are the client's except the address, another path and those that HTTP/2 forbids. */
+export function callTo({ host, protocol }: URL, headers: IncomingHttpHeaders, raw: readonly string[], path?: string): OutgoingHttpHeaders {
   const all = Object.entries(asTheyCame(headers, raw)).filter(([name]) => !CONNECTION_SPECIFIC.has(name) || name === 'te')
-  return { ...Object.fromEntries(all), ':authority': host, ':scheme': protocol.slice(0, -1) }
+  return { ...Object.fromEntries(all), ':authority': host, ':scheme': protocol.slice(0, -1), ...(path !== undefined && { ':path': path }) }
 }
 
 /** Returns the head of an answer for a client, or the problem that prevents it; `raw` includes `:status`. */

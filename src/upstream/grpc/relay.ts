@@ -1,9 +1,10 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { guarded } from '../../relay/guard.ts'
 import type { Service } from '../health.ts'
-import { createAnswer, type GrpcAnswer, type GrpcEnd } from './client-answer.ts'
+import { createAnswer, type GrpcAnswer, type OnGrpcEnd } from './client-answer.ts'
 import { brokenOff, foreignAnswer, unreachable } from './failures.ts'
 import { callTo } from './metadata.ts'
+import type { Renamed } from './renamed.ts'
 import type { Sent } from './session.ts'
 import { createSessions, type SessionsSettings } from './sessions.ts'
 import { type CallUnary, createCallUnary, type UnarySettings } from './unary.ts'
@@ -11,8 +12,11 @@ import { isGrpcType } from './unary-metadata.ts'
 
 /** Passes gRPC calls to a service without decoding their messages. */
 export interface Grpc {
-  /** Relays one call from the client's stream to the service and back. `ended` is called once, when the client's call is over. */
-  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: (end: GrpcEnd) => void): void
+  /**
+   * Relays one call from the client's stream to the service and back. `ended` is called once, when the client's call is over.
+   * `renamed`: the service knows the method by another name.
+   */
+  relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: OnGrpcEnd, renamed?: Renamed): void
   /** Makes a call of one message. */
   readonly call: CallUnary
   close(): void
@@ -29,10 +33,10 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
   const url = new URL(base)
   const sessions = createSessions({ origin: url.origin, ...settings })
   return {
-    relay(client, headers, raw, ended) {
-      const answer = createAnswer(client, service, ended)
+    relay(client, headers, raw, ended, renamed) {
+      const answer = createAnswer(client, { service, ended, renamed })
       const carry = async () => {
-        const sent = await sessions.request(callTo(url, headers, raw), client)
+        const sent = await sessions.request(callTo(url, headers, raw, renamed?.path), client)
         if (!sent) return
         carryRequest(client, sent)
         carryAnswer(client, sent, answer, service)

@@ -1,0 +1,98 @@
+import { setImmediate } from 'node:timers/promises'
+import { ApiError } from '../../errors/api-error.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Answer } from '../../translate/answer.ts'
+import { bytesOf } from '../../translate/written.ts'
+import type { RpcMethod } from '../open-rpc.ts'
+import { createJsonSink } from './json-sink.ts'
+import { createListText, type ListText } from './list-text.ts'
+import { listField } from './message-sink.ts'
+import { createProtoSink } from './proto-sink.ts'
+import type { Codec } from './request-of.ts'
+import { unfit } from './wire-scalar.ts'
+
+/** Limits of one answer, named as in the configuration. */
+export interface MessageLimits {
+  /** The maximum number of bytes of one message. */
+  readonly messageBytes: number
+}
+
+/** The rows, and the bytes of JSON text, that become bytes of a message before the event loop serves others. */
+const BATCH = 500
+const TURN = 256 * 1024
+
+/**
+ * Returns an answer below status 400 as the message of its method, in pieces. A long list is parsed and written batch by batch, so only its
+ * bytes are held. Members that the message does not have are dropped.
+ * Throws an ApiError: RESOURCE_EXHAUSTED beyond `messageBytes`, INTERNAL if the answer is none of the method. Throws what a stream breaks with.
+ */
+export async function messageOf(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Promise<readonly Uint8Array[]> {
+  const message = createMessage(method, codec, limits)
+  if ('body' in answer) await fromValue(message, answer.body)
+  else if ('stream' in answer) for await (const piece of answer.stream) message.text(piece)
+  else await fromPieces(message, bytesOf(answer.written))
+  return message.end()
+}
+
+async function fromPieces(message: GrowingMessage, pieces: readonly Uint8Array[]): Promise<void> {
+  let turn = 0
+  for (const piece of pieces) {
+    if (turn > TURN) await setImmediate()
+    turn = turn > TURN ? 0 : turn + piece.length
+    message.text(piece)
+  }
+}
+
+async function fromValue(message: GrowingMessage, body: unknown): Promise<void> {
+  const rows = isObject(body) ? body[message.list] : undefined
+  if (!Array.isArray(rows) || rows.length <= BATCH) return message.rest(body)
+  for (let at = 0; at < rows.length; at += BATCH) {
+    message.rows(rows.slice(at, at + BATCH))
+    await setImmediate()
+  }
+  message.rest({ ...(body as object), [message.list]: [] })
+}
+
+/** One message while it grows. Every step throws an ApiError if the message gets too long, or if the answer is none of its method. */
+interface GrowingMessage {
+  /** The JSON name of its list; empty if it has none. */
+  readonly list: string
+  rows(rows: readonly unknown[]): void
+  rest(rest: unknown): void
+  /** Takes a piece of JSON text. */
+  text(piece: Uint8Array): void
+  end(): readonly Uint8Array[]
+}
+
+function createMessage({ output }: RpcMethod, codec: Codec, { messageBytes }: MessageLimits): GrowingMessage {
+  const list = listField(output)?.jsonName ?? ''
+  const sink = codec === 'proto' ? createProtoSink(output) : createJsonSink(output)
+  let listText: ListText | undefined
+  const checked = (step: () => void) => {
+    try {
+      step()
+    } catch (cause) {
+      throw new ApiError('INTERNAL', `the answer is no ${output.typeName}`, { cause })
+    }
+    if (sink.size() + (listText?.held() ?? 0) > messageBytes) throw tooLong(messageBytes)
+  }
+  return {
+    list,
+    rows: (rows) => checked(() => sink.rows(rows)),
+    rest: (rest) => checked(() => (isObject(rest) ? sink.rest(rest) : unfit('an object'))),
+    text(piece) {
+      listText ??= createListText(list, sink)
+      const { push } = listText
+      checked(() => push(piece))
+    },
+    end() {
+      if (listText) checked(listText.end)
+      return sink.end()
+    },
+  }
+}
+
+function tooLong(limit: number): ApiError {
+  const message = `the answer is longer than limits.messageBytes (${limit}) allows; narrow its filter, ask for a page, or raise the limit`
+  return new ApiError('RESOURCE_EXHAUSTED', message)
+}

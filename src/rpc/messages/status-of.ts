@@ -1,0 +1,140 @@
+import { fromJson, type JsonValue, type Registry } from '@bufbuild/protobuf'
+import { AnySchema } from '@bufbuild/protobuf/wkt'
+import type { ApiError, Detail } from '../../errors/api-error.ts'
+import { CODES, type CodeName, codeName } from '../../errors/codes.ts'
+import { isObject } from '../../tables/json.ts'
+import type { Answer } from '../../translate/answer.ts'
+import { bytesOf } from '../../translate/written.ts'
+import type { RpcVersion } from '../open-rpc.ts'
+import { detailName } from './detail-name.ts'
+
+/** A google.rpc.Status as gRPC sends it; `type` is the full name of a message. */
+export interface RpcStatus {
+  /** 1 to 16. */
+  readonly code: number
+  readonly message: string
+  readonly details: readonly RpcDetail[]
+}
+
+interface RpcDetail {
+  readonly type: string
+  readonly value: Uint8Array
+}
+
+/** What knows the types of details, and the version whose names the client knows. */
+export interface StatusContext {
+  readonly registry: Registry
+  readonly version: RpcVersion
+}
+
+/** Returns an error as a status. */
+export function statusOfError({ code, message, details }: ApiError, context: StatusContext): RpcStatus {
+  return statusFrom(code, message, details, context)
+}
+
+/**
+ * Returns an answer of status 400 or more as a status. Its body is a google.rpc.Status, with its code as a number or by name. Anything else
+ * comes from something before the service, and only its HTTP status says something.
+ */
+export async function statusOfAnswer(answer: Answer, context: StatusContext): Promise<RpcStatus> {
+  const body = 'body' in answer ? answer.body : parsed(await textOf(answer))
+  const code = isObject(body) ? codeOf(body.code) : undefined
+  if (!isObject(body) || code === undefined) {
+    const { status } = answer
+    return statusFrom(
+      HTTP_CODES[status] ?? (status < 500 ? 'FAILED_PRECONDITION' : 'INTERNAL'),
+      `the service answered HTTP ${status} without an error body`,
+      [],
+      context,
+    )
+  }
+  const details = Array.isArray(body.details) ? body.details.filter(isDetail) : []
+  return statusFrom(code, typeof body.message === 'string' ? body.message : '', details, context)
+}
+
+/** What an HTTP status without an error body means. A foreign 404 says that a service is not there, not that a resource is missing. */
+const HTTP_CODES: Readonly<Record<number, CodeName>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'UNIMPLEMENTED',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  414: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  431: 'INVALID_ARGUMENT',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** Returns the code that a number or a name means; undefined for OK and for anything else. */
+function codeOf(code: unknown): CodeName | undefined {
+  const name = typeof code === 'string' && Object.hasOwn(CODES, code) ? (code as CodeName) : codeName(code)
+  return name === 'OK' || (name === 'UNKNOWN' && code !== 'UNKNOWN' && code !== CODES.UNKNOWN.number) ? undefined : name
+}
+
+function isDetail(value: unknown): value is Detail {
+  return isObject(value) && typeof value['@type'] === 'string'
+}
+
+/** Bytes of an error that are read. */
+const MOST = 64 * 1024
+
+async function textOf(answer: Exclude<Answer, { readonly body: unknown }>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of 'stream' in answer ? answer.stream : bytesOf(answer.written)) {
+    size += piece.length
+    if (size > MOST) break
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Characters of a message and bytes of all details. Both travel in headers, and C-core refuses more than 8 KiB of them. A message that is cut is
+ * still readable; a detail is sent whole or not at all.
+ */
+const MESSAGE = 1500
+const DETAILS = 3000
+
+function statusFrom(code: CodeName, message: string, details: readonly Detail[], context: StatusContext): RpcStatus {
+  let room = DETAILS
+  const fitting = details
+    .flatMap((detail) => encoded(detail, context) ?? [])
+    .filter(({ type, value }) => {
+      const size = type.length + value.length
+      const fits = size <= room
+      if (fits) room -= size
+      return fits
+    })
+  return { code: CODES[code].number, message: cut(message), details: fitting }
+}
+
+function cut(message: string): string {
+  return message.length <= MESSAGE ? message : `${message.slice(0, MESSAGE - 1)}…`
+}
+
+/** Returns a detail as bytes; undefined if its type or its form is not known. */
+function encoded({ '@type': url, ...members }: Detail, { registry, version }: StatusContext): RpcDetail | undefined {
+  const type = detailName(url.slice(url.lastIndexOf('/') + 1), version)
+  try {
+    const json = { '@type': `type.googleapis.com/${type}`, ...members } as JsonValue
+    return { type, value: fromJson(AnySchema, json, { registry, ignoreUnknownFields: true }).value }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,121 @@
+import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
+import { expect, it } from 'vitest'
+import type { ApiError } from '../../../src/errors/api-error.ts'
+import { requestOf } from '../../../src/rpc/messages/request-of.ts'
+import { rpc, v1Method } from './messages.ts'
+
+/** Returns the REST request of a message, its body parsed. */
+function asked(name: string, json: JsonValue, codec: 'proto' | 'json' = 'proto') {
+  const method = v1Method(name)
+  const bytes = codec === 'json' ? Buffer.from(JSON.stringify(json)) : toBinary(method.input, fromJson(method.input, json))
+  const { body, unsaid, ...request } = requestOf(method, bytes, codec)
+  return { ...request, ...(body && { body: JSON.parse(body.toString()) as unknown }), ...(unsaid.length > 0 && { unsaid }) }
+}
+
+it.each<[title: string, name: string, json: JsonValue, url: string]>([
+  ['an empty message', 'iam.Groups/List', {}, '/iam/v1/groups'],
+  ['a text', 'iam.Groups/List', { name: 'a & b=ç/😀' }, '/iam/v1/groups?name=a%20%26%20b%3D%C3%A7%2F%F0%9F%98%80'],
+  ['the zero value of a text', 'iam.Groups/List', { name: '' }, '/iam/v1/groups'],
+  [
+    'a message within a message',
+    'iam.Groups/List',
+    { uidp: { descendantsOf: 'a/b', inRoot: true, ids: ['c', 'd'] } },
+    '/iam/v1/groups?uidp.descendants_of=a%2Fb&uidp.in_root=true&uidp.ids=c&uidp.ids=d',
+  ],
+  [
+    'a time and a flag',
+    'registry.Registry/ListTags',
+    { updatedSince: '2026-11-22T08:09:10.5Z', excludeReferrers: true },
+    '/registry/v1/tags?updated_since=2026-11-22T08%3A09%3A10.500Z&exclude_referrers=true',
+  ],
+])('puts %s into the query', (_, name, json, url) => {
+  expect(asked(name, json)).toEqual({ method: 'GET', url })
+})
+
+it('keeps the slashes of a uid in the path and encodes the rest', () => {
+  expect(asked('iam.Roles/Delete', { id: 'a1/b 2/ç?' })).toEqual({ method: 'DELETE', url: '/iam/v1/roles/a1/b%202/%C3%A7%3F' })
+})
+
+it('encodes the slashes of a variable of one segment', () => {
+  const sbom = asked('registry.Registry/GetSize', { repoId: 'a/b', digest: 'sha256:a/b' })
+  expect(sbom.url).toBe('/registry/v1/repos/a/b/digests/sha256%3Aa%2Fb/size')
+})
+
+it('refuses an empty variable of one segment', () => {
+  expect(() => asked('registry.Registry/GetSize', { repoId: 'a' })).toThrow('Invalid argument: digest: must not be empty')
+})
+
+it('puts the field of the rule into the body, and what remains into path and query', () => {
+  const create = asked('registry.Registry/CreateRepo', {
+    parentId: 'a/b',
+    preventExisting: true,
+    repo: { name: 'n', sync_config: { source: 's' } },
+  })
+  expect(create).toEqual({
+    method: 'POST',
+    url: '/registry/v1/repos/a/b?prevent_existing=true',
+    body: { name: 'n', sync_config: { source: 's' } },
+  })
+})
+
+it('sends an empty body for a message that is unset', () => {
+  expect(asked('iam.Groups/Create', {})).toEqual({ method: 'POST', url: '/iam/v1/groups/', body: {} })
+})
+
+it('takes a nested variable out of the body, and the paths of a mask as the proto names them', () => {
+  const method = rpc.find('/chainguard.platform.iam.v2.GroupsService/UpdateGroup')!
+  const json = { group: { uid: 'a/b', name: 'n' }, updateMask: 'name,resourceLimits' }
+  const { url, body } = requestOf(method, toBinary(method.input, fromJson(method.input, json)), 'proto')
+  expect([url, body?.toString()]).toEqual(['/iam/v2/groups/a/b?updateMask=name%2Cresource_limits', '{"name":"n"}'])
+})
+
+it('names the lists of messages that no query can say', () => {
+  const json = { imageRefs: [{ repo: 'a' }], from: '2026-01-01T00:00:00Z' }
+  expect(asked('advisory.SecurityAdvisory/ListResolvedVulnsReports', json)).toEqual({
+    method: 'GET',
+    url: '/advisory/v1/images/resolved_vulns?from=2026-01-01T00%3A00%3A00Z',
+    unsaid: ['image_refs'],
+  })
+})
+
+it('drops fields that the message does not have', () => {
+  const { input, ...method } = v1Method('iam.Groups/List')
+  const bytes = Buffer.concat([Buffer.from([0xfa, 0x3e, 0x01, 0x61]), toBinary(input, fromJson(input, { name: 'a' }))])
+  expect(requestOf({ input, ...method }, bytes, 'proto').url).toBe('/iam/v1/groups?name=a')
+  expect(asked('iam.Groups/List', { name: 'a', colour: 'red' }, 'json').url).toBe('/iam/v1/groups?name=a')
+})
+
+function codeOf(step: () => unknown): readonly [string, string] {
+  try {
+    step()
+  } catch (error) {
+    const { code, message } = error as ApiError
+    return [code, message]
+  }
+  return ['OK', '']
+}
+
+it.each([
+  ['a truncated message', [0x1a, 0x05, 0x61]],
+  ['a text that is not UTF-8', [0x1a, 0x02, 0xc3, 0x28]],
+  ['a wrong end of a group', [0x0c]],
+])('says of %s what servers of gRPC say', (_, bytes) => {
+  const wanted = ['INTERNAL', 'grpc: error unmarshalling request']
+  expect(codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(bytes), 'proto'))).toEqual(wanted)
+})
+
+it.each(['{', '[]', '{"name":1}', '{"name":"\ud800"}', '"\xff"'])('refuses %j as JSON of a message', (text) => {
+  const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(text, 'latin1'), 'json'))
+  expect(refusal).toEqual(['INVALID_ARGUMENT', 'the request is no JSON of chainguard.platform.iam.GroupFilter'])
+})
+
+it('refuses a time that JSON cannot write', () => {
+  const seconds = Buffer.from([0x1a, 0x07, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f])
+  const [code] = codeOf(() => requestOf(v1Method('registry.Registry/ListTags'), seconds, 'proto'))
+  expect(code).toBe('INVALID_ARGUMENT')
+})
+
+it('says that a method without a rule has no request', () => {
+  const [code] = codeOf(() => requestOf(v1Method('iam.GroupInvites/CreateWithGroup'), Buffer.alloc(0), 'proto'))
+  expect(code).toBe('UNIMPLEMENTED')
+})

@@ -20,7 +20,12 @@ export interface Target {
   readonly tick?: () => void
   /** Gets each request before it is sent. */
   readonly announce?: (role: Role, request: Request) => void
+  /** Sends requests another way than over HTTP. */
+  readonly carry?: Carry
 }
+
+/** Sends a request as a call; undefined if no call says the same. */
+export type Carry = (request: Request, token: string | undefined) => Promise<Answer> | undefined
 
 export interface Request {
   readonly method: string
@@ -43,6 +48,8 @@ export async function send(target: Target, role: Role, request: Request): Promis
   target.tick?.()
   target.announce?.(role, request)
   const token = target.token(role)
+  const carried = target.carry?.(request, token)
+  if (carried) return carried
   const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const body = text === undefined ? {} : { body: text }
   const response = await fetch(`${target.url}${path}`, { method, headers: { ...authorization, ...headers }, ...body })

@@ -60,11 +60,11 @@ export const bodies: readonly Case[] = [
     run: async (api) => {
       for (const [at, written] of ['9007199254740993', '"9007199254740993"', '-9223372036854775808'].entries()) {
         const { id } = await folder(api, `f${at}`)
-        const github = `{"appInstallations":{"app":{"installations":[{"installationId":${written},"name":"x"}]}}}`
+        const github = `{"appInstallations":{"7":{"installations":[{"installationId":${written},"name":"x"}]}}}`
         const path = `/iam/v1/account_associations/${id}`
         const made = await api.send({ method: 'POST', path, headers: json, text: `{"name":"cloud","github":${github}}` })
         api.later((owner) => owner.delete(path))
-        const shown = (body: typeof made.body) => api.member(body.github, 'app_installations').app.installations[0]
+        const shown = (body: typeof made.body) => api.member(body.github, 'app_installations')['7'].installations[0]
         for (const body of [made.body, items(await api.get('/iam/v1/account_associations', { group: id }))[0]])
           same(api.member(shown(body), 'installation_id'), written.replaceAll('"', ''), 'installation id')
       }

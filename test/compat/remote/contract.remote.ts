@@ -8,7 +8,7 @@ import { playable, remoteTarget } from './target.ts'
 const flags = readFlags(inject('contract'))
 const chosen = playable(cases, flags)
 
-describe(`the v1 contract at ${flags.target}, ${flags.dialect} dialect`, () => {
+describe(`the v1 contract at ${flags.target} over ${flags.over}, ${flags.dialect} dialect`, () => {
   let target: Target
 
   beforeAll(async () => {

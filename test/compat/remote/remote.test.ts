@@ -23,6 +23,7 @@ describe('the arguments of npm run contract', () => {
     expect(readFlags(args)).toEqual({
       target: 'http://h',
       dialect: 'published',
+      over: 'rest',
       side: 'genuine',
       organization: undefined,
       readOnly: true,
@@ -33,6 +34,10 @@ describe('the arguments of npm run contract', () => {
   it.each([
     [['--token', 'o'], '--target and --token are needed'],
     [['--target', 'http://h', '--token', 'o', '--dialect', 'klingon'], '--dialect takes specification, published, not "klingon"'],
+    [
+      ['--target', 'http://h', '--token', 'o', '--over', 'grpc', '--dialect', 'specification'],
+      '--dialect takes published, not "specification"',
+    ],
     [['--target', 'http://h', '--token', 'o', '--as', 'god=x'], '--as takes editor, viewer, outsider, admin, expired, not "god"'],
   ])('are refused if incomplete: %j', (args, sentence) => {
     expect(() => readFlags(args)).toThrow(sentence)
@@ -51,9 +56,9 @@ describe('the contract at an address', () => {
   const flags = (...more: readonly string[]) =>
     readFlags(['--target', sandbox.url, '--token', sandbox.tokens.owner, '--side', 'genuine', '--dialect', 'published', ...more])
 
-  it('finds the organization of the token, prints each request first, and passes', async () => {
+  it.each(['rest', 'grpc'])('finds the organization of the token, prints each request first, and passes over %s', async (over) => {
     const told: string[] = []
-    const target = await remoteTarget(flags(), (line) => told.push(line))
+    const target = await remoteTarget(flags('--over', over), (line) => told.push(line))
     expect(target.organization).toBe(sandbox.organization)
     const [one] = playable(cases, flags('--read-only')).filter(({ operations }) => operations.includes('libraries.artifacts.count'))
     if (!one) throw new Error('there is no such case')

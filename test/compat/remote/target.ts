@@ -1,15 +1,21 @@
 import type { Case } from '../case.ts'
+import { carried } from '../rpc/carry.ts'
+import { connectClient } from '../rpc/connect-client.ts'
+import { grpcClient } from '../rpc/grpc-client.ts'
 import type { Request, Role, Target } from '../target.ts'
 import type { Flags } from './flags.ts'
 
+const CLIENTS = { grpc: grpcClient, connect: connectClient }
+
 /** A v1 API at some address. `tell` gets every request before it is sent. */
 export async function remoteTarget(flags: Flags, tell: (line: string) => void): Promise<Target> {
-  const { target: url, side, dialect, tokens } = flags
+  const { target: url, side, dialect, tokens, over } = flags
   const token = (role: Role) => (role === 'stranger' ? 'no-such-token' : tokens[role])
   const announce = (role: Role, { method, path, text }: Request) =>
     tell(`${role}: ${method} ${path}${text === undefined ? '' : ` ${text}`}`)
   const found: Omit<Target, 'organization'> = { url, side, dialect, token, run: Date.now().toString(36), announce }
-  return { ...found, organization: flags.organization ?? (await ownOrganization(url, tokens.owner ?? '')) }
+  const target = { ...found, organization: flags.organization ?? (await ownOrganization(url, tokens.owner ?? '')) }
+  return over === 'rest' ? target : carried(target, CLIENTS[over](url)).target
 }
 
 /** Returns the only organization that the token sees. With several, the user must choose. */

@@ -44,6 +44,8 @@ describe('a REST request as a call', () => {
     ['POST', '/iam/v1/groups/a', '[]', 'type'],
     ['POST', '/iam/v1/groups/a', '{"name":7}', 'type'],
     ['POST', '/iam/v1/groups/a', '{"colour":7}', 'unknown'],
+    ['PATCH', '/iam/v1/identities/metadata', '{"updatesOptIn":false}', 'zero'],
+    ['POST', '/iam/v1/identities/a', '{"static":{},"claim_match":{}}', 'oneof'],
     ['POST', '/registry/v1/repos/a', '{"catalog_tier":"BASE","catalogTier":"BASE"}', 'twice'],
   ])('has none if no message says it: %s %s %s', (method, path, text, because) => {
     expect(() => called(method, path, text)).toThrow(expect.objectContaining({ because }))

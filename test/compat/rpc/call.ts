@@ -1,7 +1,7 @@
 import type { Request } from '../target.ts'
 import { enums, type FieldFact, type MethodFact, messages, methods } from './facts.ts'
 import { NotExpressible } from './inexpressible.ts'
-import { type Json, readMessage } from './protojson.ts'
+import { type Json, readMessage, saysZero } from './protojson.ts'
 
 /** A REST request as the call of a gRPC method. */
 export interface Call {
@@ -43,7 +43,9 @@ export function callOf({ method: verb, path: target, headers = {}, text }: Reque
   for (const [at, name] of route.variables.entries()) set(without(said, name), input, name, [unescaped(values[at] ?? '')])
   unescaped(query)
   for (const [name, all] of grouped(new URLSearchParams(query))) set(said, input, name, all)
-  return { method: route.method, message: readMessage(input, said), headers: others }
+  const message = readMessage(input, said)
+  if (verb === 'PATCH' && saysZero(input, message)) throw new NotExpressible('zero', path)
+  return { method: route.method, message, headers: others }
 }
 
 /** Returns what a body says: a whole message, or one field of it. The digits of long numbers survive as texts. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { enums, type FieldFact, messages } from './facts.ts'
 import { NotExpressible } from './inexpressible.ts'
 import { SCALARS } from './scalars.ts'
@@ -21,7 +22,10 @@ export function readMessage(message: string, json: unknown): Json {
     const field = fields.find(({ proto, json: camel }) => proto === name || camel === name)
     if (!field) throw new NotExpressible('unknown', `${message} ${name}`)
     if (field.proto in read) throw new NotExpressible('twice', `${message} ${name}`)
-    if (value !== null) read[field.proto] = readField(field, value)
+    if (value === null) continue
+    const rivals = fields.filter(({ oneof }) => oneof !== undefined && oneof === field.oneof)
+    if (rivals.some(({ proto }) => proto in read)) throw new NotExpressible('oneof', `${message} ${name}`)
+    read[field.proto] = readField(field, value)
   }
   return read
 }
@@ -51,6 +55,14 @@ export function writeMessage(message: string, value: Json): Json {
       return [[field.json, writeField(field, own)]]
     }),
   )
+}
+
+/** Whether a message sets a field of its own to zero, which its bytes do not show. */
+export function saysZero(message: string, value: Json): boolean {
+  return fieldsOf(message).some((field) => {
+    if (!Object.hasOwn(value, field.proto) || field.oneof !== undefined || field.optional) return false
+    return isDeepStrictEqual(writeField(field, value[field.proto]), unset(field))
+  })
 }
 
 function unset({ shape, type }: FieldFact): unknown {

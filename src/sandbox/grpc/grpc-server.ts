@@ -12,7 +12,8 @@ const HEADERS = { 'content-type': 'application/grpc' }
 /** The bytes of a request. Refuses one that is too long before all of it is here. */
 const readBody = async (stream: ServerHttp2Stream): Promise<Buffer> => {
   const chunks: Buffer[] = []
-  for await (const chunk of stream) {
+  // A refusal must still be sent, so the stream is not destroyed with the loop.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk as Buffer)
     if (chunks.length <= 2) checkLength(Buffer.concat(chunks))
   }
@@ -38,6 +39,7 @@ const statusOf = (error: unknown): GrpcStatus => {
 const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: Readonly<Record<string, string>> = {}): void => {
   if (stream.closed || stream.headersSent) return
   stream.respond({ ':status': 200, ...headers, ...HEADERS, ...trailersOf(grpcApi(), status) }, { endStream: true })
+  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
 }
 
 const sendMessage = async (

@@ -10,8 +10,8 @@ export type GrpcOptions = {
   /** A bearer token: demo-owner by default, none if null. */
   readonly token?: string | null
   readonly metadata?: Readonly<Record<string, string>>
-  /** Milliseconds. */
-  readonly deadline?: number
+  /** Cancels the call. */
+  readonly cancel?: Promise<unknown>
 }
 
 /** What a call received. */
@@ -30,7 +30,7 @@ const metadataOf = ({ token = 'demo-owner', metadata = {} }: GrpcOptions): Metad
   return sent
 }
 
-/** A gRPC client of the sandbox at `url()`. Requests and replies are JSON; a Buffer is sent unchanged. */
+/** A gRPC client of the sandbox at `url()`. Requests and replies are JSON. */
 export const grpcClient = (url: () => string) => {
   let client: Client | undefined
   const open = (): Client => {
@@ -39,7 +39,6 @@ export const grpcClient = (url: () => string) => {
   }
   afterAll(() => client?.close())
   const bytesOf = (path: string, request: Json): Buffer => {
-    if (Buffer.isBuffer(request)) return request
     const method = grpcApi().find(path)
     if (!method) throw new Error(`the facts know no ${path}`)
     return Buffer.from(method.input.encode(protojson.fromJson(method.input, request)).finish())
@@ -48,17 +47,16 @@ export const grpcClient = (url: () => string) => {
     new Promise((resolve) => {
       let status: StatusObject | undefined
       const same = (bytes: Buffer): Buffer => bytes
-      const deadline = options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline }
       const done = (error: ServiceError | null, bytes: Buffer = Buffer.alloc(0)): void => {
         const { code, details: message, metadata } = error ?? status ?? { code: 0, details: '', metadata: new Metadata() }
         const output = grpcApi().find(path)?.output
         resolve({ code, message, bytes, metadata, json: error || !output ? undefined : protojson.toJson(output, output.decode(bytes)) })
       }
-      open()
-        .makeUnaryRequest(path, same, same, bytesOf(path, request), metadataOf(options), deadline, done)
-        .on('status', (got) => {
-          status = got
-        })
+      const pending = open().makeUnaryRequest(path, same, same, bytesOf(path, request), metadataOf(options), done)
+      pending.on('status', (got) => {
+        status = got
+      })
+      void options.cancel?.then(() => pending.cancel())
     })
-  return { call, open }
+  return { call }
 }

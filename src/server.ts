@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { differencesOf } from '../mappings/differences.ts'
+import { v1OnlyShapes } from '../mappings/v1-only-shapes.ts'
 import { adminSettings, poolSettings } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
 import type { Actor } from './diff/records/actor.ts'
@@ -12,6 +13,7 @@ import { NEEDS_V1 } from './modes/modes-state.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
+import { checkAtStart } from './rpc/check/check-at-start.ts'
 import { contractOf } from './server/contract.ts'
 import { currentModesOf } from './server/current-modes.ts'
 import { ruleWarningsOf } from './server/current-warnings.ts'
@@ -29,7 +31,9 @@ import { createPool } from './upstream/v2/pool.ts'
 
 /** The proxy and its admin endpoints. */
 export interface Server {
-  /** Starts to listen. Rejects if a port is taken or `records.file` cannot be written; then nothing listens. */
+  /**
+   * Starts to listen. Rejects if a port is taken, `records.file` cannot be written, or the facts of gRPC are wrong; then nothing listens.
+   */
   listen(): Promise<void>
   /**
    * Leaves the balancer (`limits.drainMs`, `limits.lingerMs`), lets requests finish for `limits.shutdownMs`, then closes every connection.
@@ -94,6 +98,7 @@ export function createServer(config: Config, mappings: readonly Mapping[], optio
   return {
     async listen() {
       keepTickShape()
+      await checkAtStart(mappings, v1OnlyShapes)
       await migration.restore()
       try {
         await proxy.listen()

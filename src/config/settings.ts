@@ -290,6 +290,12 @@ export const SETTINGS = {
     'Maximum memory of the bodies of all translated requests together, in bytes. Requests beyond it are answered 503',
   ),
   'limits.answerBytes': setting(integer(1, 1024 * MEBIBYTE), 'ANSWER_BYTES', 64 * MEBIBYTE, 'Maximum size of a v2 answer, in bytes'),
+  'limits.messageBytes': setting(
+    integer(1, 1024 * MEBIBYTE),
+    'MESSAGE_BYTES',
+    100 * MEBIBYTE,
+    "Maximum size of one answer over gRPC, gRPC-Web or Connect, in bytes. A list is one message there and is held until its length is known. The default is the limit of the vendor's SDK; other clients refuse more than 4 MiB unless they are told",
+  ),
   'limits.clientConnections': setting(
     integer(0, 1_000_000),
     'CLIENT_CONNECTIONS',

@@ -28,16 +28,25 @@ export interface FactsOfBoth {
   readonly v2: Facts
 }
 
-/**
- * Reads the facts anew: the check at start keeps nothing of them. An import attribute would retain them, and Node 20 warns of it.
- * Throws if a file is missing or is not JSON.
- */
-export function readFacts(): FactsOfBoth {
-  return { v1: readFile('v1'), v2: readFile('v2') }
+const FOLDER = new URL('../../mappings/grpc/', import.meta.url)
+
+/** The file with the facts of a version. */
+export function factsFile(api: 'v1' | 'v2', folder = FOLDER): URL {
+  return new URL(`${api}.json`, folder)
 }
 
-function readFile(version: 'v1' | 'v2'): Facts {
-  return JSON.parse(readFileSync(new URL(`../../mappings/grpc/${version}.json`, import.meta.url), 'utf8'))
+/** Reads the facts anew, so that nobody retains them: an import would, and Node 20 warns of one. Throws a sentence if a file is no JSON. */
+export function readFacts(folder = FOLDER): FactsOfBoth {
+  return { v1: readFile('v1', folder), v2: readFile('v2', folder) }
+}
+
+function readFile(api: 'v1' | 'v2', folder: URL): Facts {
+  const text = readFileSync(factsFile(api, folder), 'utf8')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`mappings/grpc/${api}.json is not JSON: ${(error as Error).message}`)
+  }
 }
 
 const renamed = (name: string) => name.replace('.v2.', '.v2beta1.')

@@ -1,8 +1,9 @@
-import { refuseResolvedVulns, selectDocuments, selectMetadata } from '../../v2/advisory/feed.ts'
+import { resolvedVulns } from '../../scans/resolved-vulns.ts'
+import { selectDocuments, selectMetadata } from '../../v2/advisory/feed.ts'
 import { unscopedPage } from '../../v2/unscoped-list.ts'
 import { encode } from '../encode.ts'
 import { arrange } from '../list.ts'
-import { document, vulnerabilityMetadataList } from '../messages/feed.ts'
+import { document, resolvedVulnsReportList, vulnerabilityMetadataList } from '../messages/feed.ts'
 import type { Operation } from '../operation.ts'
 
 /** The advisory feed (facts §7). Documents and metadata need no token. Metadata had pages in v1 already (facts §10.2). */
@@ -28,6 +29,6 @@ export const feedOperations: readonly Operation[] = [
   {
     method: 'GET',
     template: '/advisory/v1/images/resolved_vulns',
-    answer: ({ query }) => refuseResolvedVulns(query, ['from', 'to']),
+    answer: (ask, world) => encode({ items: resolvedVulns(ask, world, ['from', 'to']) }, resolvedVulnsReportList, world.options.v1Dialect),
   },
 ]

@@ -53,3 +53,9 @@ export const vulnerabilityMetadataList = message('VulnerabilityMetadataList', [
   optional(int64('total_count')),
   int32('skipped'),
 ])
+
+const resolvedVuln = message('ResolvedVuln', [text('id'), list(text('aliases')), list(object(severity)('cvss_severities'))])
+const resolvedVulnsReport = message('ResolvedVulnsReport', [time('date'), list(object(resolvedVuln)('resolved_vulns'))])
+
+/** ResolvedVulnsReportList (facts §7). */
+export const resolvedVulnsReportList = message('ResolvedVulnsReportList', [list(object(resolvedVulnsReport)('items'))])

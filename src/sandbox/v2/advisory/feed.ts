@@ -1,5 +1,5 @@
 import type { Query } from '../../http/query.ts'
-import { type FieldViolation, invalidArgument, invalidField, malformed } from '../../status.ts'
+import { invalidField } from '../../status.ts'
 import type { AdvisoryDocument, VulnerabilityMetadata } from '../../world/advisory-model.ts'
 import type { Store } from '../../world/store.ts'
 
@@ -25,16 +25,4 @@ export const selectMetadata = (store: Store, query: Query): { readonly rows: rea
   if (ids.size > MAX_IDS) invalidField('ids', `must not hold more than ${MAX_IDS} different ids`)
   const rows = store.vulnerabilityMetadata.values().filter((row) => (id === '' || row.id === id) && (ids.size === 0 || ids.has(row.id)))
   return { rows, key: JSON.stringify([id, [...ids].sort()]) }
-}
-
-/**
- * The reason to refuse a request for resolved vulnerabilities. It is always refused: the required image references are a list of messages,
- * which no query can carry over HTTP (semantics §3.15). `names` are the version's names of the two ends.
- */
-export const refuseResolvedVulns = (query: Query, names: readonly [start: string, end: string]): never => {
-  const carried = query.pairs.find(([name]) => /^image_?refs\b/i.test(name))
-  if (carried) return malformed('parsing field "image_refs": unsupported type of a query parameter')
-  const missing = names.filter((name) => query.time(name) === undefined)
-  const found: readonly FieldViolation[] = ['image_refs', ...missing].map((field) => ({ field, description: 'is required' }))
-  return invalidArgument(found)
 }

@@ -1,8 +1,9 @@
 import { ok, type Route } from '../../http/route.ts'
 import { render } from '../../messages/render.ts'
+import { resolvedVulns } from '../../scans/resolved-vulns.ts'
 import { unscopedPage } from '../unscoped-list.ts'
 import { documentMessage } from './document-message.ts'
-import { refuseResolvedVulns, selectDocuments, selectMetadata } from './feed.ts'
+import { selectDocuments, selectMetadata } from './feed.ts'
 import { metadataMessage } from './metadata-message.ts'
 
 /** Everything below `/advisory/v2` (semantics §3.15). Documents and metadata are public and need no token. */
@@ -27,6 +28,6 @@ export const advisoryFeedRoutes: readonly Route[] = [
     method: 'GET',
     template: '/advisory/v2/images/resolvedVulns',
     auth: 'required',
-    handle: ({ query }) => refuseResolvedVulns(query, ['start_time', 'end_time']),
+    handle: (ask, world) => ok({ resolvedVulnsReports: resolvedVulns(ask, world, ['start_time', 'end_time']) }),
   },
 ]

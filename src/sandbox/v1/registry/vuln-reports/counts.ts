@@ -1,17 +1,16 @@
-import { visible } from '../../../auth/rights/authorize.ts'
 import type { Query } from '../../../http/query.ts'
 import { type Ask, callerOf } from '../../../http/route.ts'
+import type { Finding, Level } from '../../../scans/findings.ts'
+import { repoNamed } from '../../../scans/repo-named.ts'
+import { daysBetween, scanOf, scanTime } from '../../../scans/scans.ts'
 import { invalidField } from '../../../status.ts'
 import { imageUid } from '../../../v2/registry/images.ts'
 import { pointsOf } from '../../../v2/registry/tag-history.ts'
 import type { Repo, Tag } from '../../../world/registry-model.ts'
-import { rootOf } from '../../../world/uid.ts'
 import type { World } from '../../../world/world.ts'
 import { encode } from '../../encode.ts'
 import { vulnCountReportList } from '../../messages/vuln-reports.ts'
 import type { Operation } from '../../operation.ts'
-import type { Finding, Level } from './findings.ts'
-import { daysBetween, scanOf, scanTime } from './scans.ts'
 
 const DEFAULT_SPAN_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -23,16 +22,6 @@ const ID_LISTS: Readonly<Record<Level, string>> = {
   LOW: 'lowCveIds',
   NEGLIGIBLE: 'negligibleCveIds',
   UNKNOWN: 'unknownCveIds',
-}
-
-/** Finds a repo by uid, `name`, `organization/name` or `cgr.dev/organization/name` among those whose reports the caller may read. */
-const repoNamed = (ask: Ask, world: World, text: string): Repo | undefined => {
-  const inReach = visible(world, callerOf(ask), 'vuln_report.list')
-  const parts = text.replace(/^cgr\.dev\//, '').split('/')
-  const [name, organization] = [parts.at(-1), parts.length > 1 ? parts[0] : undefined]
-  const isIn = (uid: string): boolean => organization === undefined || world.store.groups.get(rootOf(uid))?.name === organization
-  const rows = world.store.repos.values()
-  return rows.find((row) => inReach(row.uid) && (row.uid === text || (row.name === name && isIn(row.uid))))
 }
 
 /** The requested days in milliseconds. The default is the last 30 days. */
@@ -73,16 +62,27 @@ const reportsOf = (world: World, repo: Repo, tag: Tag, [from, to]: readonly [num
   return daysBetween(Math.max(from, born), to).flatMap((day) => reportOf(world, repo, tag, day))
 }
 
-/** Vulnerabilities of a tag by day (semantics §9.3). Scripts also post the parameters as a form. */
+/** A tag, as a request names it. */
+type Reference = { readonly repo?: string; readonly tag?: string }
+
+/** The tags of a request: one in the query, or several, which only gRPC can carry. */
+const referencesOf = ({ query, body }: Ask): readonly Reference[] => {
+  const { references = [] } = body as { readonly references?: readonly Reference[] }
+  const [repo, tag] = [query.text('repo'), query.text('tag')]
+  return repo === '' && references.length > 0 ? references : [{ repo, tag }, ...references]
+}
+
+/** Vulnerabilities of tags by day (semantics §9.3). Scripts also post the parameters as a form. */
 export const vulnCountsOperation: Operation = {
   method: 'GET',
   template: '/registry/v1/vuln_reports/counts',
   answer: (ask, world) => {
-    const name = ask.query.text('repo') || invalidField('repo', 'is required')
     const span = spanOf(ask.query, world.clock.now().getTime())
-    const repo = repoNamed(ask, world, name)
-    const [tag] = repo ? world.store.tags.named(repo.uid, ask.query.text('tag') || 'latest') : []
-    const reports = repo && tag ? reportsOf(world, repo, tag, span) : []
-    return encode({ items: reports.map((report) => ({ repo: name, ...report })) }, vulnCountReportList, world.options.v1Dialect)
+    const items = referencesOf(ask).flatMap(({ repo: name = '', tag: tagName = '' }) => {
+      const repo = repoNamed(world, callerOf(ask), 'vuln_report.list', name || invalidField('repo', 'is required'))
+      const [tag] = repo ? world.store.tags.named(repo.uid, tagName || 'latest') : []
+      return repo && tag ? reportsOf(world, repo, tag, span).map((report) => ({ repo: name, ...report })) : []
+    })
+    return encode({ items }, vulnCountReportList, world.options.v1Dialect)
   },
 }

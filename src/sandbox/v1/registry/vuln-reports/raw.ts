@@ -1,11 +1,11 @@
 import { visible } from '../../../auth/rights/authorize.ts'
 import { callerOf } from '../../../http/route.ts'
+import { rawReportOf, SCANNER, scanAt } from '../../../scans/scans.ts'
 import { invalidField, notFound } from '../../../status.ts'
 import { encode } from '../../encode.ts'
 import { rawVulnReport, scannerName } from '../../messages/vuln-reports.ts'
 import type { Operation } from '../../operation.ts'
 import { v1Names } from '../../vocabulary.ts'
-import { rawReportOf, SCANNER, scanAt } from './scans.ts'
 
 /** The repo part of an image's key. */
 const repoOf = (imageKey: string): string => imageKey.slice(0, imageKey.indexOf('@'))

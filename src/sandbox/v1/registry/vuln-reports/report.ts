@@ -1,12 +1,12 @@
 import { requireCapability } from '../../../auth/rights/authorize.ts'
 import { callerOf } from '../../../http/route.ts'
+import type { Finding } from '../../../scans/findings.ts'
+import { rawReportOf, SCANNER, type Scan, scanAt } from '../../../scans/scans.ts'
 import { uidParam } from '../../../v2/reads.ts'
 import { imageUid } from '../../../v2/registry/images.ts'
 import { encode } from '../../encode.ts'
 import { vulnReport } from '../../messages/vuln-reports.ts'
 import type { Operation } from '../../operation.ts'
-import type { Finding } from './findings.ts'
-import { rawReportOf, SCANNER, type Scan, scanAt } from './scans.ts'
 
 const matchOf = ({ id, aliases, level, score, packageName, advisoryId, fix }: Finding) => ({
   vulnerability: {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { latestApproved } from '../../../v2/vulnerabilities/event-kinds.ts'
-import type { Advisory } from '../../../world/advisory-model.ts'
-import { rootOf } from '../../../world/uid.ts'
-import type { World } from '../../../world/world.ts'
+import { latestApproved } from '../v2/vulnerabilities/event-kinds.ts'
+import type { Advisory, Severity } from '../world/advisory-model.ts'
+import { rootOf } from '../world/uid.ts'
+import type { World } from '../world/world.ts'
 
 /** The severity of a vulnerability, in the words of reports. */
 export type Level = 'UNKNOWN' | 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL' | 'NEGLIGIBLE'
@@ -14,6 +14,7 @@ export type Finding = {
   readonly level: Level
   /** The base score as a text; empty without a score. */
   readonly score: string
+  readonly severities: readonly Severity[]
   readonly packageName: string
   readonly advisoryId: string
   readonly fix: { readonly state: 'FIXED' | 'NOT_FIXED' | 'WONT_FIX'; readonly versions: readonly string[] }
@@ -52,9 +53,9 @@ const isKnown = (advisory: Advisory, at: number): boolean =>
 
 const findingOf = (advisory: Advisory, at: number): Finding => {
   const [id = '', ...aliases] = advisory.aliases
-  const score = advisory.severities.at(-1)?.score ?? ''
-  const { artifactName: packageName, advisoryId } = advisory
-  return { id, aliases, level: levelOf(score), score, packageName, advisoryId, fix: fixOf(advisory, at) }
+  const { artifactName: packageName, advisoryId, severities } = advisory
+  const score = severities.at(-1)?.score ?? ''
+  return { id, aliases, level: levelOf(score), score, severities, packageName, advisoryId, fix: fixOf(advisory, at) }
 }
 
 /** The findings of a scan of an image at `at` (milliseconds), drawn from the advisories of the image's organization (ASSUMPTIONS.md). */

@@ -1,6 +1,6 @@
-import { formatTimestamp } from '../../../messages/timestamp.ts'
-import { pointsOf } from '../../../v2/registry/tag-history.ts'
-import type { World } from '../../../world/world.ts'
+import { formatTimestamp } from '../messages/timestamp.ts'
+import { pointsOf } from '../v2/registry/tag-history.ts'
+import type { World } from '../world/world.ts'
 import { type Finding, findingsOf } from './findings.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -8,7 +8,7 @@ import { type Ledger, restore } from '../diff/records/restore.ts'
 import { createRedactor } from '../diff/redact/redact.ts'
 import { isReadBack } from '../tables/operations/read-back.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
-import type { AskV1 } from '../upstream/ask-v1.ts'
+import type { AskRest } from '../upstream/ask-rest.ts'
 import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import { createPositions, type ProbeSettings } from './choose/circuit-position.ts'
 import type { ModeRules } from './choose/rules.ts'
@@ -35,7 +35,7 @@ export interface MigrationSettings
   /** The path of the configuration file, if there is one. */
   readonly configFile: string | undefined
   /** The v1 side. Without it, v2 answers everything. */
-  readonly v1?: { readonly ask: AskV1; readonly askForDiff: AskV1 } | undefined
+  readonly v1?: { readonly ask: AskRest; readonly askForDiff: AskRest } | undefined
   /** Reads of v2 that are not shared with those of clients. */
   readonly unsharedReads: UnsharedReads
   /** Reports a defect of Crosswalk. */
@@ -101,7 +101,7 @@ export function createMigration(settings: MigrationSettings): Migration {
   const readiness = createReadinessWatch({ journal, openCircuits: report.openCircuits, rollouts: rollouts.all, operations, now })
   listeners.push(readiness.entry, rollouts.entry)
 
-  function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskV1) {
+  function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskRest) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
     const readingsOf = createReadingsOf(operations, translate.dialect)
     const chance = { ...rest, now: () => performance.now() }

@@ -4,7 +4,7 @@ import type { Actor } from '../diff/records/actor.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
-import type { AskV1 } from '../upstream/ask-v1.ts'
+import type { AskRest } from '../upstream/ask-rest.ts'
 import type { Positions } from './choose/circuit-position.ts'
 import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
@@ -65,7 +65,7 @@ export interface Modes {
 export interface ModesSettings {
   readonly journal: Journal
   /** The v1 side. Without it, v2 answers everything. */
-  readonly v1?: { readonly ask: AskV1; readonly observer: Observer; readonly budget: Budget } | undefined
+  readonly v1?: { readonly ask: AskRest; readonly observer: Observer; readonly budget: Budget } | undefined
   readonly subjects: boolean
   readonly positions: Positions
   readonly rollouts: Rollouts

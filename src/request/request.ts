@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Signal } from '../limits/signal.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
-import type { RawRequest } from '../upstream/ask-v1.ts'
+import type { RawRequest } from '../upstream/ask-rest.ts'
 import { utf8 } from './body.ts'
 import type { Identified } from './caller.ts'
 import { parseJson } from './json-text.ts'

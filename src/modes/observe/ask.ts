@@ -8,7 +8,7 @@ import { spellings } from '../../tables/language/query.ts'
 import type { V1Request } from '../../tables/operations/operation.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { type TranslateSettings, translated } from '../../translate/translated.ts'
-import type { AskV1 } from '../../upstream/ask-v1.ts'
+import type { AskRest } from '../../upstream/ask-rest.ts'
 import { textOf } from '../../upstream/utf8.ts'
 import { type AnswerRoom, createAnswerRoom, isExceeded } from '../../upstream/v2/answer-room.ts'
 import type { ReadContext, UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
@@ -35,7 +35,7 @@ export interface Asking extends Request {
 export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<SideAnswer>
 
 export interface AskSettings {
-  readonly askV1: AskV1
+  readonly askV1: AskRest
   /** Reads of v2 that are not shared. */
   readonly unsharedReads: UnsharedReads
   readonly translate: TranslateSettings

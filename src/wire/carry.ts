@@ -1,8 +1,8 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { CallSignal } from './call-signal.ts'
-import type { Inflated } from './gzip.ts'
+import type { Inflated } from './framing/gzip.ts'
+import { failureStatus } from './status/wire-failure.ts'
 import type { WireCall, WireHandler, WireReply } from './wire-call.ts'
-import { failureStatus } from './wire-failure.ts'
 
 /** One call, and the way back to its client, whichever protocol carries it. */
 export interface Carried {

@@ -2,14 +2,15 @@ import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Ser
 import { guarded } from '../relay/guard.ts'
 import { CallSignal } from './call-signal.ts'
 import { carry } from './carry.ts'
-import { closedCode } from './closed-code.ts'
-import { framed, lengthOf } from './frame.ts'
-import { grpcTrailers } from './grpc-trailers.ts'
-import { gzipped } from './gzip.ts'
-import { readFramed } from './read-framed.ts'
+import { framed } from './framing/frame.ts'
+import { gzipped } from './framing/gzip.ts'
+import { readFramed } from './framing/read-framed.ts'
+import { sendPieces } from './framing/send-pieces.ts'
+import { closedCode } from './status/closed-code.ts'
+import { grpcTrailers } from './status/grpc-trailers.ts'
+import { failureStatus } from './status/wire-failure.ts'
 import { grpcTimeout } from './timeout.ts'
 import type { WireHandler, WireReply } from './wire-call.ts'
-import { failureStatus } from './wire-failure.ts'
 import { metadata } from './wire-metadata.ts'
 import type { WireSettings } from './wire-settings.ts'
 
@@ -84,16 +85,4 @@ const ACCEPTED = { 'grpc-accept-encoding': 'identity,gzip' }
 function refuseType(stream: ServerHttp2Stream): void {
   stream.resume()
   stream.respond({ ':status': 415, 'accept-post': 'application/grpc, application/grpc+proto, application/grpc+json' }, { endStream: true })
-}
-
-/** Bytes. Less than that is cheaper to copy than to write piece by piece. */
-const COPIED = 64 * 1024
-
-/** Writes the pieces and ends the stream, with as few writes as possible. */
-function sendPieces(stream: ServerHttp2Stream, pieces: readonly Uint8Array[]): void {
-  const length = lengthOf(pieces)
-  if (length <= COPIED) return void stream.end(Buffer.concat(pieces, length))
-  stream.cork()
-  for (const piece of pieces) stream.write(piece)
-  stream.end()
 }

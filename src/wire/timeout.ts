@@ -10,3 +10,10 @@ export function grpcTimeout(header: string | undefined): number | undefined {
   if (digits === undefined) throw new ApiError('INTERNAL', 'malformed grpc-timeout')
   return Math.ceil(Number(digits) * (UNITS[unit] ?? 0))
 }
+
+/** Reads `connect-timeout-ms`. A malformed one is INVALID_ARGUMENT. */
+export function connectTimeout(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  if (!/^\d{1,10}$/.test(header)) throw new ApiError('INVALID_ARGUMENT', 'connect-timeout-ms is a number of at most ten digits')
+  return Number(header)
+}

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/api-error.ts'
 import type { Room } from '../limits/room.ts'
 import type { Deadlines } from '../listen/times/deadlines.ts'
-import type { InflationBounds } from './gzip.ts'
+import type { InflationBounds } from './framing/gzip.ts'
 
 /** What all calls of the wire share. */
 export interface WireSettings {

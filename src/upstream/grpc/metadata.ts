@@ -3,7 +3,7 @@ import type { ApiError } from '../../errors/api-error.ts'
 import { CODES } from '../../errors/codes.ts'
 import { grouped, relayable, relayableHeaders } from '../../relay/head.ts'
 import { CONNECTION_SPECIFIC } from '../../relay/single-valued.ts'
-import { grpcMessage } from '../../wire/grpc-message.ts'
+import { grpcMessage } from '../../wire/status/grpc-message.ts'
 
 /**
  * Returns headers or trailers as received. Node joins repeated ones with a comma, which is wrong for binary metadata.

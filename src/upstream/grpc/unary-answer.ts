@@ -1,6 +1,6 @@
 import { CODES, codeName } from '../../errors/codes.ts'
 import { unrelayable } from '../../errors/from-v2.ts'
-import { PREFIX } from '../../wire/frame.ts'
+import { PREFIX } from '../../wire/framing/frame.ts'
 import type { WireMetadata, WireStatus } from '../../wire/wire-call.ts'
 import type { Service } from '../health.ts'
 import { foreignAnswer } from './failures.ts'

@@ -1,6 +1,6 @@
 import { constants, type IncomingHttpHeaders } from 'node:http2'
 import type { Signal } from '../../limits/signal.ts'
-import { PREFIX } from '../../wire/frame.ts'
+import { PREFIX } from '../../wire/framing/frame.ts'
 import type { Service } from '../health.ts'
 import { brokenOff, tooLong, unreachable } from './failures.ts'
 import type { Sent } from './session.ts'

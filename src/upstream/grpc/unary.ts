@@ -1,4 +1,4 @@
-import { framed } from '../../wire/frame.ts'
+import { framed } from '../../wire/framing/frame.ts'
 import type { WireCall } from '../../wire/wire-call.ts'
 import type { Service } from '../health.ts'
 import type { Sessions } from './sessions.ts'

@@ -1,7 +1,7 @@
+import type { WireReply, WireStatus } from '../wire-call.ts'
+import { metadata } from '../wire-metadata.ts'
 import { grpcMessage } from './grpc-message.ts'
 import { statusBytes, unpadded } from './status-bytes.ts'
-import type { WireReply, WireStatus } from './wire-call.ts'
-import { metadata } from './wire-metadata.ts'
 
 /** The names and values that follow an answer of gRPC or gRPC-Web. */
 export type Trailers = Record<string, string | string[]>

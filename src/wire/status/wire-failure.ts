@@ -1,6 +1,6 @@
-import { ApiError } from '../errors/api-error.ts'
-import { CODES } from '../errors/codes.ts'
-import type { WireStatus } from './wire-call.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { CODES } from '../../errors/codes.ts'
+import type { WireStatus } from '../wire-call.ts'
 
 /** Returns the status of an ApiError without its details, which are JSON; of any other exception, INTERNAL. */
 export function failureStatus(thrown: unknown): WireStatus {

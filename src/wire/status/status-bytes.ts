@@ -1,5 +1,5 @@
-import { lengthOf } from './frame.ts'
-import type { WireStatus } from './wire-call.ts'
+import { lengthOf } from '../framing/frame.ts'
+import type { WireStatus } from '../wire-call.ts'
 
 /** The tags of google.rpc.Status and google.protobuf.Any: the number of a field and how its value is written. */
 const CODE = 0x08

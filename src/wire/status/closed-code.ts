@@ -1,5 +1,5 @@
 import { constants } from 'node:http2'
-import { CODES } from '../errors/codes.ts'
+import { CODES } from '../../errors/codes.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 

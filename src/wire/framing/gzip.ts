@@ -1,6 +1,6 @@
 import { gunzip, gzip as gzipOf } from 'node:zlib'
-import { ApiError } from '../errors/api-error.ts'
-import type { Room } from '../limits/room.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import type { Room } from '../../limits/room.ts'
 import { lengthOf, tooLarge } from './frame.ts'
 
 /** Bytes that one byte of gzip can become. */

@@ -1,0 +1,22 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
+import type { Signal } from '../../limits/signal.ts'
+import { gather } from '../../listen/gather.ts'
+import type { Closing } from '../../listen/on-close.ts'
+import { boundsOf, type WireSettings } from '../wire-settings.ts'
+import { tooLarge } from './frame.ts'
+
+/** A request, and the answer or stream that ends with it. */
+export interface WireRequest {
+  readonly body: IncomingMessage | ServerHttp2Stream
+  readonly ending: Closing
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Reads a body of at most `requestBytes` and the bytes of its frame; RESOURCE_EXHAUSTED beyond. */
+export async function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
+  const { requestBytes, room, noRoom } = boundsOf(settings)
+  const most = requestBytes + frameBytes
+  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge(requestBytes)
+  return gather(request.body, request.ending, { most, room, tooLarge: () => tooLarge(requestBytes), noRoom }, signal)
+}

@@ -1,0 +1,105 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type PairAnswered, startPairs } from './pair-stage.ts'
+import { answerSpecially, SPECIAL } from './special.ts'
+import { frame } from './stage.ts'
+
+const WEB = { 'content-type': 'application/grpc-web+proto' }
+const HELLO = frame('hello')
+const OK = frame('grpc-status: 0\r\n', 0x80)
+const TRAILERS = 0x80
+
+/** Splits a body into messages and trailers. */
+function framesIn({ body }: Pick<PairAnswered, 'body'>): readonly (readonly [flags: number, text: string])[] {
+  if (body.length === 0) return []
+  const end = 5 + body.readUInt32BE(1)
+  return [[body[0] ?? 0, body.subarray(5, end).toString()], ...framesIn({ body: body.subarray(end) })]
+}
+
+const codeIn = (answered: PairAnswered) => Number(/grpc-status: (\d+)/.exec(framesIn(answered).at(-1)?.[1] ?? '')?.[1])
+
+describe.each([1, 2] as const)('a unary call of gRPC-Web over HTTP/%d', (version) => {
+  it('gets the message and the status in one body', async () => {
+    const { call, ended } = await startPairs(version)
+    const end = ended()
+    expect(await call(HELLO, WEB)).toMatchObject({ status: 200, headers: WEB, body: Buffer.concat([HELLO, OK]) })
+    expect(await end).toBe(0)
+  })
+
+  it('gets an error with its metadata', async () => {
+    const stage = await startPairs(version)
+    const details = [{ type: 'google.rpc.ErrorInfo', value: Buffer.from('abcd') }]
+    const reply = { headers: { 'X-Head': 'h' }, trailers: { 'X-Tail': ['a', 'b'] } }
+    stage.handler = async () => ({ status: { code: 5, message: '100%', details }, ...reply })
+    const answered = await stage.call(HELLO, WEB)
+    expect(answered).toMatchObject({ status: 200, headers: { 'x-head': 'h' } })
+    expect(framesIn(answered)).toEqual([
+      [
+        TRAILERS,
+        'x-tail: a\r\nx-tail: b\r\ngrpc-status: 5\r\ngrpc-message: 100%25\r\ngrpc-status-details-bin: CAUSBDEwMCUaMAoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIEYWJjZA\r\n',
+      ],
+    ])
+  })
+})
+
+describe('a call of gRPC-Web', () => {
+  it.each([
+    ['no message', '', {}, 12],
+    ['two messages', Buffer.concat([HELLO, HELLO]), {}, 12],
+    ['part of a message', HELLO.subarray(0, 8), {}, 13],
+    ['trailers', OK, {}, 13],
+    ['a message over the limit', frame(Buffer.alloc(1001)), {}, 8],
+    ['an unknown encoding', HELLO, { 'grpc-encoding': 'br' }, 12],
+    ['a compressed message without an encoding', frame(gzipSync('hello'), 1), {}, 13],
+    ['a malformed timeout', HELLO, { 'grpc-timeout': '1' }, 13],
+    ['no time left', HELLO, { 'grpc-timeout': '0m' }, 4],
+  ] as const)('with %s is refused', async (_, body, headers, code) => {
+    const { call, failures } = await startPairs()
+    expect(codeIn(await call(body, { ...WEB, ...headers }))).toBe(code)
+    expect(failures).toEqual([])
+  })
+
+  it('has the special status message of gRPC in its trailers', async () => {
+    const stage = await startPairs()
+    stage.handler = answerSpecially
+    expect(framesIn(await stage.call(HELLO, WEB))).toEqual([[TRAILERS, `grpc-status: 2\r\ngrpc-message: ${SPECIAL.encoded}\r\n`]])
+  })
+
+  it('is compressed both ways', async () => {
+    const stage = await startPairs()
+    stage.handler = async ({ message }) => ({ message: [message, Buffer.alloc(5000)] })
+    const answered = await stage.call(frame(gzipSync('hello'), 1), { ...WEB, 'grpc-encoding': 'gzip' })
+    expect(answered.headers['grpc-encoding']).toBe('gzip')
+    expect([answered.body[0], answered.body.length < 200, codeIn({ ...answered, body: answered.body.subarray(-21) })]).toEqual([1, true, 0])
+  })
+
+  it('is base64 both ways where a browser cannot read bytes', async () => {
+    const { call } = await startPairs()
+    const type = { 'content-type': 'application/grpc-web-text' }
+    const answered = await call(HELLO.toString('base64'), type)
+    expect(answered).toMatchObject({ headers: type, body: Buffer.from(Buffer.concat([HELLO, OK]).toString('base64')) })
+    const refused = await call('AAAA=AAAA', type)
+    expect(codeIn({ ...refused, body: Buffer.from(refused.body.toString(), 'base64') })).toBe(13)
+    const most = await call(frame(Buffer.alloc(1000)).toString('base64'), type)
+    expect(codeIn({ ...most, body: Buffer.from(most.body.toString(), 'base64') })).toBe(0)
+  })
+})
+
+describe('the client', () => {
+  it('is CANCELLED when it goes away', async () => {
+    const stage = await startPairs()
+    const end = stage.ended()
+    const gone = new AbortController()
+    stage.handler = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error))
+        gone.abort()
+      })
+    const { signal } = gone
+    await expect(
+      fetch(`${stage.url}/test.Echo/Unary`, { method: 'POST', headers: WEB, body: new Uint8Array(HELLO), signal }),
+    ).rejects.toThrow()
+    expect(await end).toBe(1)
+    expect(stage.failures).toEqual([])
+  })
+})

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { statusBytes, unpadded } from '../../wire/status-bytes.ts'
+import { statusBytes, unpadded } from '../../wire/status/status-bytes.ts'
 import { detailsOf } from './status-details.ts'
 import { messageOfStatus } from './unary-metadata.ts'
 

@@ -5,7 +5,7 @@ import type { OnGrpc } from '../../../src/listen/http2.ts'
 import { createGrpc } from '../../../src/upstream/grpc/relay.ts'
 import { inV2 } from '../../../src/upstream/grpc/renamed.ts'
 import { detailsOf } from '../../../src/upstream/grpc/status-details.ts'
-import { statusBytes } from '../../../src/wire/status-bytes.ts'
+import { statusBytes } from '../../../src/wire/status/status-bytes.ts'
 import { answerWith, startBareService } from '../../grpc/bare-service.ts'
 import { callPath, connect } from '../../grpc/client.ts'
 

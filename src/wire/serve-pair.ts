@@ -6,7 +6,7 @@ import { carry } from './carry.ts'
 import { connectCall } from './pairs/connect.ts'
 import { connectGetCall } from './pairs/connect-get.ts'
 import { grpcWebCall } from './pairs/grpc-web.ts'
-import type { Pair, PairCall } from './pairs/pair.ts'
+import type { PairCall, WebPair } from './pairs/pair.ts'
 import { failureStatus } from './status/wire-failure.ts'
 import type { WireHandler, WireReply } from './wire-call.ts'
 import type { WireSettings } from './wire-settings.ts'
@@ -24,7 +24,7 @@ export interface PairHandler {
  * Serves one unary call of gRPC-Web or Connect over HTTP/1.1 or HTTP/2. A request with another method is answered 405, and one with
  * another content type 415. Headers that the response has already are kept.
  */
-export type ServePair = (pair: Pair, handler: PairHandler) => void
+export type ServePair = (pair: WebPair, handler: PairHandler) => void
 
 export function createServePair(settings: WireSettings): ServePair {
   return (pair, { handler, isSafe, ended = () => {} }) => {

@@ -4,13 +4,13 @@ import { type Inflated, inflated } from '../framing/gzip.ts'
 import { connectTimeout } from '../timeout.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { checkVersion, codingOf, connectWrite, malformed, takesGzip } from './connect.ts'
-import { type Pair, type PairCall, pathOf } from './pair.ts'
+import { type PairCall, pathOf, type WebPair } from './pair.ts'
 
 /**
  * Reads a GET as a unary call of Connect, whose message stands in the query: `?connect=v1&encoding=json&message=%7B%7D`.
  * It is undefined if the query names no codec that is known.
  */
-export function connectGetCall({ request, response }: Pair, settings: WireSettings): PairCall | undefined {
+export function connectGetCall({ request, response }: WebPair, settings: WireSettings): PairCall | undefined {
   const { headers, url = '' } = request
   const query = new URLSearchParams(url.slice(pathOf(request).length))
   const codec = query.get('encoding')

@@ -10,13 +10,13 @@ import type { WireReply } from '../wire-call.ts'
 import { metadata } from '../wire-metadata.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { connectError } from './connect-error.ts'
-import { type Pair, type PairCall, pathOf } from './pair.ts'
+import { type PairCall, pathOf, type WebPair } from './pair.ts'
 
 /** The content types of unary calls of Connect. */
 const TYPE = /^application\/(proto|json) *(?:; *charset="?utf-8"? *)?$/i
 
 /** Reads a POST as a unary call of Connect; undefined if its content type is another. */
-export function connectCall({ request, response }: Pair, settings: WireSettings): PairCall | undefined {
+export function connectCall({ request, response }: WebPair, settings: WireSettings): PairCall | undefined {
   const { headers } = request
   const codec = TYPE.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase() as 'proto' | 'json' | undefined
   if (codec === undefined) return undefined
@@ -55,7 +55,7 @@ export function takesGzip({ 'accept-encoding': accepted = '' }: IncomingHttpHead
 }
 
 /** Returns what sends a reply: its message as it is, or an error as JSON. Trailers are headers with a prefix. */
-export function connectWrite(response: Pair['response'], type: string, isCompressed: boolean): PairCall['write'] {
+export function connectWrite(response: WebPair['response'], type: string, isCompressed: boolean): PairCall['write'] {
   return async (reply: WireReply) => {
     const zipped = 'message' in reply && isCompressed ? await gzipped(reply.message) : undefined
     if (response.headersSent) return

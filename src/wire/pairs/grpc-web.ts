@@ -7,7 +7,7 @@ import { grpcTimeout } from '../timeout.ts'
 import type { WireReply } from '../wire-call.ts'
 import { metadata } from '../wire-metadata.ts'
 import type { WireSettings } from '../wire-settings.ts'
-import { type Pair, type PairCall, pathOf } from './pair.ts'
+import { type PairCall, pathOf, type WebPair } from './pair.ts'
 
 /** The content types of gRPC-Web. Those with `-text` carry base64, for browsers that cannot read bytes. */
 const TYPE = /^application\/grpc-web(-text)?(?:\+(proto|json))? *(?:;|$)/i
@@ -16,7 +16,7 @@ const TYPE = /^application\/grpc-web(-text)?(?:\+(proto|json))? *(?:;|$)/i
 const TRAILERS = 0x80
 
 /** Reads a request as a call of gRPC-Web; undefined if its content type is another. */
-export function grpcWebCall({ request, response }: Pair, settings: WireSettings): PairCall | undefined {
+export function grpcWebCall({ request, response }: WebPair, settings: WireSettings): PairCall | undefined {
   const { headers } = request
   const [type, text, codec = 'proto'] = TYPE.exec(headers['content-type'] ?? '') ?? []
   if (type === undefined) return undefined

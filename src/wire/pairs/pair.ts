@@ -4,7 +4,7 @@ import type { Inflated } from '../framing/gzip.ts'
 import type { WireCall, WireReply } from '../wire-call.ts'
 
 /** A request over HTTP/1.1 or HTTP/2, and its response. */
-export interface Pair {
+export interface WebPair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
 }

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Signal } from '../limits/signal.ts'
+import { parseJson } from '../tables/json-text.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { RawRequest } from '../upstream/ask-rest.ts'
 import { utf8 } from './body.ts'
 import type { Identified } from './caller.ts'
-import { parseJson } from './json-text.ts'
 import { parseQuery, searchOf } from './query-string.ts'
 import type { Found } from './route-request.ts'
 

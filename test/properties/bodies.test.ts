@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJson } from '../../src/request/json-text.ts'
+import { parseJson } from '../../src/tables/json-text.ts'
 import { long, objects } from '../../src/tables/language/field.ts'
 import { message } from '../../src/tables/language/resource.ts'
 import { holds, same } from './check.ts'

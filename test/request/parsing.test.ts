@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createClassify } from '../../src/request/classify.ts'
-import { parseJson } from '../../src/request/json-text.ts'
 import { parseQuery, searchOf } from '../../src/request/query-string.ts'
+import { parseJson } from '../../src/tables/json-text.ts'
 
 describe('classify', () => {
   const classify = createClassify(mappings)

@@ -2,6 +2,8 @@ import { type DescField, type DescMessage, fromBinary, fromJson, type JsonValue,
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { ApiError } from '../../errors/api-error.ts'
 import type { JsonObject } from '../../tables/json.ts'
+import { parseJson } from '../../tables/json-text.ts'
+import { boundFields } from '../field-count.ts'
 import type { HttpRule } from '../http-rule.ts'
 import type { RpcMethod } from '../open-rpc.ts'
 import { type PathTemplate, pathTemplate, without } from './path-template.ts'
@@ -89,9 +91,11 @@ const IGNORE_UNKNOWN = { ignoreUnknownFields: true }
 
 function decode(input: DescMessage, bytes: Uint8Array, codec: Codec): Message {
   try {
-    if (codec === 'proto') return fromBinary(input, bytes, NO_UNKNOWN)
-    return fromJson(input, bytes.length === 0 ? {} : (JSON.parse(TEXT.decode(bytes)) as JsonValue), IGNORE_UNKNOWN)
+    if (codec === 'json') return fromJson(input, (parseJson(TEXT.decode(bytes)) ?? {}) as JsonValue, IGNORE_UNKNOWN)
+    boundFields(input, bytes)
+    return fromBinary(input, bytes, NO_UNKNOWN)
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause
     // Servers of gRPC and of Connect say so, each in its own way.
     if (codec === 'proto') throw new ApiError('INTERNAL', 'grpc: error unmarshalling request', { cause })
     throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })

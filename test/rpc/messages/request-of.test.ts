@@ -106,7 +106,7 @@ it.each([
 
 it.each(['{', '[]', '{"name":1}', '{"name":"\ud800"}', '"\xff"'])('refuses %j as JSON of a message', (text) => {
   const refusal = codeOf(() => requestOf(v1Method('iam.Groups/List'), Buffer.from(text, 'latin1'), 'json'))
-  expect(refusal).toEqual(['INVALID_ARGUMENT', 'the request is no JSON of chainguard.platform.iam.GroupFilter'])
+  expect(refusal).toEqual(['INVALID_ARGUMENT', expect.stringMatching(/no JSON of chainguard.platform.iam.GroupFilter|not JSON: /)])
 })
 
 it('refuses a time that JSON cannot write', () => {

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.ts'
 const DEEPEST = 100
 
 /** Far more than any v1 message needs. A value of two bytes takes a hundred in memory, and more once translated. */
-const MOST_VALUES = 10_000
+export const MOST_VALUES = 10_000
 
 /** JSON.parse rounds integers beyond 2^53 (design §6.5). All of them have at least this many digits. */
 const LONG = 16

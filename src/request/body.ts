@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { askAgain } from '../errors/ask-again.ts'
-import { createRoom } from '../limits/room.ts'
+import type { Room } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
 import { gather } from '../listen/gather.ts'
 
@@ -17,9 +17,8 @@ export interface BodyLimits {
  */
 export type ReadBytes = (response: ServerResponse, signal: Signal) => Promise<Buffer>
 
-/** `refused` is called when there was no room. */
-export function createReadBytes(limits: BodyLimits, refused: () => void): ReadBytes {
-  const room = createRoom(limits.bodiesBytes, refused)
+/** `room` has the `bodiesBytes` that all bodies share. */
+export function createReadBytes(limits: BodyLimits, room: Room): ReadBytes {
   const bounds = { most: limits.requestBytes, room, tooLarge: () => tooLarge(limits), noRoom: () => noRoom(limits) }
   return async (response, signal) => {
     if (Number(response.req.headers['content-length'] ?? 0) > limits.requestBytes) throw tooLarge(limits)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { asApiError } from '../errors/to-v1.ts'
+import type { Room } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
 import { whenClosed } from '../listen/on-close.ts'
 import type { Side } from '../modes/choose/mode.ts'
@@ -19,7 +20,6 @@ import type { Forwarded } from './forwarded/forwarded.ts'
 import { clientSignal, createRequestSignals } from './lifetime/client-signal.ts'
 import { unserved } from './refusal.ts'
 import { sendAnswer, sendError, watched } from './send-answer.ts'
-import type { Metrics } from './watch/metrics.ts'
 
 /** Serves one v1 request over HTTP; `path` is decoded. */
 export type Compat = (request: FastifyRequest, reply: FastifyReply, path: string, record: RequestRecord) => FastifyReply | undefined
@@ -30,17 +30,18 @@ export interface CompatParts {
   readonly v1: V1Carrier | undefined
   readonly forwarded: Forwarded
   readonly announced: RawHeaders
-  readonly metrics: Metrics
   /** Undefined when traces are not sent. */
   readonly tracing: Tracing | undefined
+  /** The room that the bodies of all requests share. */
+  readonly room: Room
   readonly limits: BodyLimits & { readonly deadlineMs: number }
 }
 
 /** Creates the v1 surface over HTTP. It decides about a request, then passes it on or answers it. */
 export function createCompat(parts: CompatParts): Compat {
-  const { core, v1, forwarded, announced, metrics, tracing, limits } = parts
+  const { core, v1, forwarded, announced, tracing, room, limits } = parts
   const requestSignal = createRequestSignals(limits.deadlineMs)
-  const readBytes = createReadBytes(limits, () => metrics.refused('bodies'))
+  const readBytes = createReadBytes(limits, room)
 
   const passOn = (request: FastifyRequest, { reply, record }: Http, { routed }: Decision) => {
     if (!v1) throw unserved(routed)

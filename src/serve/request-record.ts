@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
+import type { CodeName } from '../errors/codes.ts'
 import type { Mode } from '../modes/choose/mode.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
@@ -11,6 +12,10 @@ export type ServedBy = Mode | 'fallback' | 'native'
 /** The record of one request while it is served. It is read once, at the end. */
 export interface RequestRecord {
   readonly id: string
+  /** The protocol of a call of gRPC services; undefined for a request of REST. */
+  protocol: 'grpc' | 'grpc-web' | 'connect' | undefined
+  /** The status of such a call, once it is known. */
+  grpcStatus: CodeName | undefined
   /** The operation id, or `native` or `unknown` in its place. */
   operation: string
   mode: ServedBy
@@ -36,6 +41,8 @@ export interface RequestRecord {
 export function newRequestRecord(id: string): RequestRecord {
   return {
     id,
+    protocol: undefined,
+    grpcStatus: undefined,
     operation: 'unknown',
     mode: 'v2',
     onlyV1: undefined,

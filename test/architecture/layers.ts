@@ -33,6 +33,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   routes: [
     'serve',
     'request',
+    'rpc',
     'limits',
     'listen',
     'relay',
@@ -49,7 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'tables',
     'errors',
   ],
-  server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'listen', 'tracing', 'notify', 'mappings'],
+  server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'limits', 'listen', 'tracing', 'notify', 'mappings'],
   cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'guide', 'mappings', 'sandbox'],
 }
 

@@ -39,7 +39,11 @@ export function createAccessLog(log: Logger, metrics: Metrics, forwarded: Forwar
   }
 }
 
-function lineOf(record: RequestRecord, request: IncomingMessage, status: number, ms: number, client: string) {
+/** What a line says of a request besides its record. */
+type Logged = Pick<IncomingMessage, 'method' | 'url' | 'httpVersionMajor' | 'headers'>
+
+/** Returns a log line; `ms` is how long the request took, `client` its address. */
+export function lineOf(record: RequestRecord, request: Logged, status: number, ms: number, client: string) {
   return {
     reqId: record.id,
     method: request.method,
@@ -49,6 +53,7 @@ function lineOf(record: RequestRecord, request: IncomingMessage, status: number,
     calls: record.calls,
     ...(record.dropped.length > 0 && { dropped: record.dropped.slice(0, NAMED) }),
     status,
+    ...(record.grpcStatus && { protocol: record.protocol, grpcStatus: record.grpcStatus }),
     ms: Math.round(ms * 10) / 10,
     client,
     caller: credentialHash(request.headers.authorization),
@@ -58,7 +63,7 @@ function lineOf(record: RequestRecord, request: IncomingMessage, status: number,
 }
 
 /** Returns the trace id of the request: ours, or the client's. */
-function traceOf({ span }: RequestRecord, { headers }: IncomingMessage): { readonly trace?: string } {
+function traceOf({ span }: RequestRecord, { headers }: Logged): { readonly trace?: string } {
   const trace = span?.traceId ?? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(headers.traceparent))?.[1]
   return trace === undefined ? {} : { trace }
 }

@@ -1,0 +1,94 @@
+import { ApiError } from '../../../errors/api-error.ts'
+import { asApiError } from '../../../errors/to-v1.ts'
+import type { Classify } from '../../../request/classify.ts'
+import { isFound } from '../../../request/route-request.ts'
+import { type RestRequest, requestOf } from '../../../rpc/messages/request-of.ts'
+import { statusOfError } from '../../../rpc/messages/status-of.ts'
+import { type AnswerDecision, choose, count, type Decision } from '../../../serve/choose.ts'
+import { needsV1 } from '../../../tables/language/query-value.ts'
+import type { Operation } from '../../../tables/operations/operation.ts'
+import type { WireReply } from '../../../wire/wire-call.ts'
+import { unserved } from '../../refusal.ts'
+import { codeOf, httpOf, toldToClient } from './reply-status.ts'
+import { type RespondParts, type RestCall, respondOnce } from './respond-once.ts'
+import { restHead } from './rest-head.ts'
+import type { V1Call } from './v1-call.ts'
+import { relayedToV1, type V1Side } from './v1-side.ts'
+
+export interface AnswerV1Parts extends RespondParts {
+  readonly classify: Classify
+  /** Undefined when no v1 upstream is configured. */
+  readonly v1: V1Side | undefined
+}
+
+/** Answers one call of a v1 method. Never rejects: every error is a status. */
+export type AnswerV1 = (call: V1Call) => Promise<WireReply>
+
+/** Serves v1 calls as the REST requests that they say. Modes, records and replays therefore treat them alike. */
+export function createAnswerV1(parts: AnswerV1Parts): AnswerV1 {
+  return async (asked) => {
+    const { operation } = asked.method
+    try {
+      return await (operation ? served(parts, operation, asked) : unnamed(parts, asked))
+    } catch (thrown) {
+      return refused(parts, thrown, asked)
+    }
+  }
+}
+
+function refused({ registry }: AnswerV1Parts, thrown: unknown, { method, record }: V1Call): WireReply {
+  const error = asApiError(thrown)
+  record.error = error
+  const status = statusOfError(error, { registry, version: 'v1' })
+  return { status: toldToClient(status, { operation: method.operation, record, headers: error.headers }) }
+}
+
+async function served(parts: AnswerV1Parts, operation: Operation, asked: V1Call): Promise<WireReply> {
+  const { method, call, record } = asked
+  const rest = requestOf(method, call.message, call.codec)
+  const head = restHead(rest, call.headers)
+  const path = pathIn(parts.classify, rest.url)
+  const decision = choose(parts.published, head, path, record)
+  let reply: WireReply | undefined
+  try {
+    reply = await decided(parts, operation, decision, { ...asked, rest, head }).catch((thrown) => refused(parts, thrown, asked))
+    return reply
+  } finally {
+    const status = reply && !call.signal.aborted ? httpOf(codeOf(reply)) : undefined
+    count(parts.published, decision, { head, path, record, status })
+  }
+}
+
+/** Throws the ApiError that refuses the call. */
+async function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & V1Call): Promise<WireReply> {
+  const { routed } = decision
+  if (!isFound(routed) || routed.match.operation !== operation) throw misplaced()
+  if (decision.kind === 'answer') return respondOnce(parts, decision, asked)
+  const { v1 } = parts
+  if (!v1) throw unserved(routed)
+  if (v1.kind === 'relay') return relayedToV1(v1.call, asked, parts.registry)
+  const byV1: AnswerDecision = { ...decision, kind: 'answer', routed, known: undefined }
+  return respondOnce(parts, byV1, asked)
+}
+
+/** A method that no REST operation of v1 names. */
+async function unnamed({ v1, registry, published: { modes } }: AnswerV1Parts, asked: V1Call): Promise<WireReply> {
+  const { method, call, record } = asked
+  if (v1?.kind !== 'relay') throw new ApiError('UNIMPLEMENTED', `${method.path} ${needsV1('only gRPC carries it')}`)
+  record.mode = 'v1'
+  const reply = await relayedToV1(v1.call, asked, registry)
+  if (codeOf(reply) === 'OK') modes.usedUnknown('POST', method.path, call.headers)
+  return reply
+}
+
+/** Returns the decoded path of a request. */
+function pathIn(classify: Classify, url: RestRequest['url']): string {
+  const target = classify(url)
+  if (target.kind === 'v1') return target.path
+  throw target.kind === 'refused' ? target.error : misplaced()
+}
+
+/** An empty name, or one with the word of another method in it, would lead to another route. */
+function misplaced(): ApiError {
+  return new ApiError('INVALID_ARGUMENT', 'the message does not name the resource that the method is about')
+}

@@ -1,0 +1,30 @@
+import type { RpcCalls, RpcParts } from './rpc-calls.ts'
+
+/** What serves calls of v1 over gRPC, loaded when the first one arrives: a process that sees none keeps 16 MB. */
+export interface LazyRpc {
+  /** True if a path may be one of ours, so that it is worth loading. */
+  concerns(path: string): boolean
+  /** Calls `then` with the loaded parts, at once when they are loaded. */
+  use(then: (calls: RpcCalls) => void, failed: (thrown: unknown) => void): void
+}
+
+/** All services of v1 begin so. */
+const OURS = '/chainguard.platform.'
+
+export function createLazyRpc(parts: RpcParts): LazyRpc {
+  let loaded: RpcCalls | undefined
+  let loading: Promise<RpcCalls> | undefined
+  const load = async (): Promise<RpcCalls> => {
+    const { createRpcCalls } = await import('./rpc-calls.ts')
+    loaded = createRpcCalls(parts)
+    return loaded
+  }
+  return {
+    concerns: (path) => path.startsWith(OURS),
+    use(then, failed) {
+      if (loaded) return then(loaded)
+      loading ??= load()
+      loading.then(then).catch(failed)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { COMPARING } from '../../../modes/choose/mode.ts'
+import { createRequest, type RequestHead } from '../../../request/request.ts'
+import { type MessageLimits, messageOf } from '../../../rpc/messages/message-of.ts'
+import type { RestRequest } from '../../../rpc/messages/request-of.ts'
+import { statusOfAnswer } from '../../../rpc/messages/status-of.ts'
+import type { Rpc } from '../../../rpc/open-rpc.ts'
+import type { AnswerDecision } from '../../../serve/choose.ts'
+import type { Core } from '../../../serve/core.ts'
+import { respond } from '../../../serve/respond.ts'
+import type { Answer } from '../../../translate/answer.ts'
+import type { WireReply } from '../../../wire/wire-call.ts'
+import { toldToClient } from './reply-status.ts'
+import type { V1Call } from './v1-call.ts'
+
+export interface RespondParts {
+  /** Answers in the published dialect: its members are those of the messages. */
+  readonly published: Core
+  /** Answers in the dialect of the settings, in which both sides are compared. */
+  readonly compared: Core
+  readonly limits: MessageLimits
+  readonly registry: Rpc['registry']
+}
+
+/** The REST request that a call became. */
+export interface RestCall {
+  readonly rest: RestRequest
+  readonly head: RequestHead
+}
+
+/** Answers a call as its REST request is answered. Rejects with an ApiError if there is no answer, or none that is a message. */
+export async function respondOnce(parts: RespondParts, decision: AnswerDecision, asked: RestCall & V1Call): Promise<WireReply> {
+  const { method, call, record } = asked
+  const answer = await answerOf(parts, decision, asked)
+  if (answer.status >= 400) {
+    const status = await statusOfAnswer(answer, { registry: parts.registry, version: 'v1' })
+    return { status: toldToClient(status, { operation: method.operation, record, headers: answer.headers }) }
+  }
+  return { message: await messageOf(method, answer, call.codec, parts.limits) }
+}
+
+function answerOf(
+  { published, compared }: RespondParts,
+  decision: AnswerDecision,
+  { rest, head, call, record }: RestCall & V1Call,
+): Promise<Answer> {
+  const { routed, choice } = decision
+  const { caller, subject, credential, mode } = choice
+  const { signal } = call
+  const { operation, raw, read } = createRequest(routed, { id: record.id, ...rest, headers: head.headers })
+  const request = { operation, raw, read, caller, subject, credential, client: signal, signal }
+  const isCompared = COMPARING.has(mode)
+  const serving = { decision: isCompared ? { ...decision, known: compared.reads.find(head) } : decision, request, record }
+  return new Promise((write, failed) => respond(isCompared ? compared : published, serving, { write, failed }))
+}

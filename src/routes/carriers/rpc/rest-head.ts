@@ -1,0 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { RequestHead } from '../../../request/request.ts'
+
+/** Headers of the protocols of gRPC. The REST request of a call has its own body, and its answer is read here. */
+const OF_THE_CALL = /^(?::|grpc-|connect-|x-grpc-web$|content-|transfer-encoding$|te$|accept(?:-encoding)?$|connection$|trailer$)/
+
+/** Returns the head of the REST request that a call becomes. The metadata of the client are its headers. */
+export function restHead(
+  { method, url, body }: { readonly method: string; readonly url: string; readonly body: Buffer | undefined },
+  headers: IncomingHttpHeaders,
+): RequestHead {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CALL.test(name)))
+  return { method, url, headers: body ? { ...kept, 'content-type': 'application/json' } : kept }
+}

@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http2'
+import type { Logger } from 'pino'
+import { CODES, codeName } from '../../errors/codes.ts'
+import { isUnrelayable } from '../../errors/from-v2.ts'
+import { hasFailed } from '../../modes/serve/backend.ts'
+import { newRequestRecord, type RequestRecord, requestId } from '../../serve/request-record.ts'
+import type { GrpcEnd } from '../../upstream/grpc/client-answer.ts'
+import type { Forwarded } from '../forwarded/forwarded.ts'
+import { lineOf } from './access-log.ts'
+import type { Metrics } from './metrics.ts'
+
+/** A gRPC call as it came. */
+export type ArrivedCall = Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }
+
+/** The record of a call, and what ends it. */
+export interface BegunCall {
+  readonly record: RequestRecord
+  /** Counts and logs the call; it is called once. */
+  readonly ended: (end: GrpcEnd) => void
+}
+
+/** Opens the record of a gRPC call on a bare stream. */
+export type BeginCall = (arrived: ArrivedCall) => BegunCall
+
+/** Writes one log line a call, as the access log does for requests. Its HTTP status is that of the call's code. */
+export function createCallLog(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginCall {
+  return (arrived) => {
+    const { headers } = arrived
+    const record = newRequestRecord(requestId({ headers }))
+    const client = forwarded.clientOf(arrived)
+    const started = performance.now()
+    record.protocol = 'grpc'
+    record.operation = 'grpc'
+    record.mode = 'native'
+    metrics.begin()
+    const ended = ({ code, failure }: GrpcEnd) => {
+      const ms = performance.now() - started
+      const grpcStatus = codeName(code)
+      const status = CODES[grpcStatus].http
+      record.grpcStatus = grpcStatus
+      record.error = failure ?? record.error
+      metrics.end(record, status, ms / 1000)
+      metrics.endGrpc(grpcStatus)
+      if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
+      const { operation, mode } = record
+      const failed = hasFailed(status)
+      record.span?.end({ operation, mode, method: 'POST', status, failed })
+      const level = failed ? 'error' : 'info'
+      const request = { method: headers[':method'], url: headers[':path'], httpVersionMajor: 2, headers }
+      if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
+    }
+    return { record, ended }
+  }
+}

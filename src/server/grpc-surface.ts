@@ -1,0 +1,42 @@
+import { grpcSettings } from '../config/parts.ts'
+import type { Config } from '../config/settings.ts'
+import type { OnGrpc } from '../listen/http2.ts'
+import { createGrpcRoute, type GrpcParts } from '../routes/carriers/grpc.ts'
+import { createLazyRpc } from '../routes/carriers/rpc/lazy-rpc.ts'
+import type { RpcParts } from '../routes/carriers/rpc/rpc-calls.ts'
+import { createCallLog } from '../routes/watch/call-log.ts'
+import { createGrpc } from '../upstream/grpc/relay.ts'
+import type { ProxyParts } from './proxy-parts.ts'
+
+type SurfaceParts = Pick<ProxyParts, 'metrics' | 'log' | 'tracing'> &
+  Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
+  Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'>
+
+/** What serves gRPC calls. */
+export interface GrpcSurface {
+  readonly route: OnGrpc
+  /** Closes its connections to the services. */
+  close(): void
+}
+
+export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
+  const { metrics, log, gate, forwarded } = parts
+  const base = config['upstream.v1']
+  const toV2 = createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
+  const toV1 = base === undefined ? undefined : createGrpc(base, { service: 'v1', ...grpcSettings(config) })
+  const v1 = toV1 && (config['upstream.v1Grpc'] === 'rest' ? ({ kind: 'rest' } as const) : { kind: 'relay' as const, call: toV1.call })
+  const settings = {
+    requestBytes: config['limits.requestBytes'],
+    deadlineMs: config['limits.deadlineMs'],
+    messageBytes: config['limits.answerBytes'],
+  }
+  const rpc = createLazyRpc({ ...parts, v1, classify: gate.classify, settings })
+  const begin = createCallLog(log, metrics, forwarded)
+  return {
+    route: createGrpcRoute({ ...parts, grpc: toV2, rpc, begin }),
+    close() {
+      toV2.close()
+      toV1?.close()
+    },
+  }
+}

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { COMMANDS } from '../../src/cli/known-commands.ts'
@@ -125,6 +127,20 @@ describe('sandbox token', () => {
     const { out } = await mint('--subject', 'ci', '--issuer', `${sandbox.url}/ci`, '--audience', 'aud', '--lifetime', '60')
     const { iss, sub, aud, iat, exp } = claimsOf(out)
     expect({ iss, sub, aud, seconds: exp - iat }).toEqual({ iss: `${sandbox.url}/ci`, sub: 'ci', aud: 'aud', seconds: 60 })
+  })
+
+  it('writes a token for another address to a file, as the Terraform provider reads it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'token-'))
+    const file = join(folder, 'chainguard/http:--127.0.0.1:8080/oidc-token')
+    const audience = 'http://127.0.0.1:8080'
+    expect(await mint('--audience', audience, '--file', file)).toEqual({ code: 0, out: '', err: '' })
+    const token = readFileSync(file, 'utf8')
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
+    const { sub, aud, iss, exp } = claimsOf(token)
+    expect([aud, iss, Number.isInteger(exp), statSync(file).mode & 0o777]).toEqual([audience, sandbox.url, true, 0o600])
+    expect((await groups(token)).status).toBe(200)
+    expect(claimsOf((await mint('--identity', sub, '--audience', audience)).out).aud).toBe(audience)
+    rmSync(folder, { recursive: true })
   })
 
   it("prints the sandbox's reason for a refusal", async () => {

@@ -1,8 +1,13 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Command, endWith, FAILED, type Flags, textOf } from '../command.ts'
 
 const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
 
-/** Asks a running sandbox for a signed token. The sandbox makes its key anew at every start. */
+/**
+ * Asks a running sandbox for a signed token. The sandbox makes its key anew at every start. The vendor's SDK and Terraform provider read
+ * `exp`, `aud` and `iss` of a token without verifying it; this one verifies at the sandbox as well.
+ */
 export const sandboxToken: Command = {
   usage: 'sandbox token',
   summary: 'Mints a signed token of the running sandbox: for a demo user, an identity, or a subject that an identity matches.',
@@ -11,8 +16,9 @@ export const sandboxToken: Command = {
     identity: { help: 'Uid of an identity, for an access token of that identity' },
     subject: { help: 'Subject of an identity token that claimMatch can match, or that /sts/exchange takes' },
     issuer: { help: "Issuer of the identity token: the sandbox's address, or an address below it" },
-    audience: { help: "Audience of the identity token. Default: the sandbox's address" },
+    audience: { help: "Audience of the token. Default: the sandbox's address" },
     lifetime: { help: 'Lifetime of the identity token in seconds. Default: 3600' },
+    file: { help: 'Writes the token to this file without a line break, where SDK and Terraform provider of the vendor read one' },
     url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine` },
   },
   async run(flags, _, io) {
@@ -27,18 +33,26 @@ export const sandboxToken: Command = {
       )
     const body = (await answer.json()) as { token?: string; message?: string }
     if (!answer.ok || body.token === undefined) return endWith(io, FAILED, `The sandbox refused: ${body.message}`)
-    io.out(body.token)
+    const file = textOf(flags, 'file')
+    if (file === undefined) io.out(body.token)
+    else await write(file, body.token)
     return 0
   },
+}
+
+/** The vendor's clients send the file as it is, so a line break would break the header. */
+async function write(file: string, token: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(file, token, { mode: 0o600 })
 }
 
 function ask(base: string, flags: Flags): Promise<Response> {
   const identity = textOf(flags, 'identity')
   const subject = textOf(flags, 'subject')
-  if (identity !== undefined) return post(`${base}/-/token`, { identity })
-  if (subject === undefined) return exchange(base, textOf(flags, 'as') ?? 'owner')
   const lifetime = textOf(flags, 'lifetime')
   const { issuer, audience } = flags
+  if (identity !== undefined) return post(`${base}/-/token`, { identity, audience })
+  if (subject === undefined) return exchange(base, textOf(flags, 'as') ?? 'owner', textOf(flags, 'audience') ?? base)
   return post(`${base}/-/token`, { subject, issuer, audience, ...(lifetime !== undefined && { lifetimeSeconds: Number(lifetime) }) })
 }
 
@@ -47,7 +61,7 @@ function post(url: string, body: unknown): Promise<Response> {
 }
 
 /** Exchanges a demo user's fixed token for a signed one. */
-function exchange(base: string, user: string): Promise<Response> {
-  const query = new URLSearchParams({ aud: base })
+function exchange(base: string, user: string, audience: string): Promise<Response> {
+  const query = new URLSearchParams({ aud: audience })
   return fetch(`${base}/sts/exchange?${query}`, { method: 'POST', headers: { authorization: `Bearer demo-${user}` } })
 }

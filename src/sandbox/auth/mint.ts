@@ -5,7 +5,11 @@ import { isOwnIssuer, issuerOf, lifetime } from './issuer.ts'
 
 /** The token to mint: an access token of an existing identity, or an identity token of `subject` to match or exchange. */
 export type MintOptions =
-  | { readonly identity: string }
+  | {
+      readonly identity: string
+      /** The default is the base URL. */
+      readonly audience?: string | undefined
+    }
   | {
       readonly subject: string
       /** The sandbox's base URL (the default) or any URL below it, so that one sandbox can act as several issuers. */
@@ -18,7 +22,7 @@ export type MintOptions =
       readonly lifetimeSeconds?: number | undefined
     }
 
-const mintIdentityToken = async (world: World, options: Exclude<MintOptions, { readonly identity: string }>): Promise<IssuedToken> => {
+const mintIdentityToken = async (world: World, options: Extract<MintOptions, { readonly subject: string }>): Promise<IssuedToken> => {
   const { subject, issuer: iss = world.baseUrl(), audience = world.baseUrl(), claims = {}, lifetimeSeconds = 3600 } = options
   if (!isOwnIssuer(world, iss)) invalidField('issuer', `must be ${world.baseUrl()} or a URL below it`)
   const times = lifetime(world, lifetimeSeconds)
@@ -35,5 +39,5 @@ const mintIdentityToken = async (world: World, options: Exclude<MintOptions, { r
 export const mintToken = async (world: World, options: MintOptions): Promise<IssuedToken> => {
   if (!('identity' in options)) return mintIdentityToken(world, options)
   const identity = world.store.identities.get(options.identity) ?? notFound('iam.Identity', options.identity)
-  return issueToken(world, 'at+jwt', { caller: { identityUid: identity.uid }, audience: [world.baseUrl()] })
+  return issueToken(world, 'at+jwt', { caller: { identityUid: identity.uid }, audience: [options.audience ?? world.baseUrl()] })
 }

@@ -33,7 +33,7 @@ const discoveryRoutes: readonly Route[] = [
 ]
 
 const mintBody = z.union([
-  z.strictObject({ identity: z.string() }),
+  z.strictObject({ identity: z.string(), audience: z.string().optional() }),
   z.strictObject({
     subject: z.string().min(1),
     issuer: z.string().optional(),
@@ -51,7 +51,9 @@ const mintRoute: Route = {
   handle: async ({ body }, world) => {
     const read = mintBody.safeParse(body)
     if (!read.success)
-      return malformed('the body must be {"identity": <uid>} or {"subject": …} with issuer, audience, claims, lifetimeSeconds')
+      return malformed(
+        'the body must be {"identity": <uid>} with audience, or {"subject": …} with issuer, audience, claims, lifetimeSeconds',
+      )
     const options: MintOptions = read.data
     return ok(await mintToken(world, options))
   },

@@ -73,7 +73,7 @@ describe('files', () => {
       'src/listen/times/watched-answer.ts',
       'src/routes/compat.ts',
       'src/routes/lifetime/client-signal.ts',
-      'src/rpc/messages/byte-writer.ts',
+      'src/rpc/encode/byte-writer.ts',
       'src/serve/conversation.ts',
       'src/tables/plan/turn.ts',
       'src/translate/answer.ts',

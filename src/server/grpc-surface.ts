@@ -28,7 +28,7 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
   const settings = {
     requestBytes: config['limits.requestBytes'],
     deadlineMs: config['limits.deadlineMs'],
-    messageBytes: config['limits.answerBytes'],
+    messageBytes: config['limits.messageBytes'],
   }
   const rpc = createLazyRpc({ ...parts, v1, classify: gate.classify, settings })
   const begin = createCallLog(log, metrics, forwarded)

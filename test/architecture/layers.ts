@@ -26,7 +26,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
   replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
   config: ['tables', 'modes'],
-  explain: ['translate', 'upstream', 'tables', 'errors'],
+  explain: ['translate', 'upstream', 'rpc', 'tables', 'errors'],
   openapi: ['tables', 'errors'],
   guide: ['html', 'explain', 'diff', 'upstream', 'tables', 'errors'],
   serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
@@ -51,7 +51,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'limits', 'listen', 'tracing', 'notify', 'mappings'],
-  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'guide', 'mappings', 'sandbox'],
+  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'guide', 'rpc', 'mappings', 'sandbox'],
 }
 
 /** Packages that only one layer knows. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { differencesOf } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
@@ -19,10 +20,12 @@ import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, writeGu
 export const explain: Command = {
   usage: "explain 'METHOD /path?query'",
   summary:
-    'Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown. --guide says all of an operation.',
+    "Prints the v2 calls of a v1 request as curl lines (token from $TOKEN), its field mask, and the parts that are dropped or unknown. 'grpc package.Service/Method' is a request as well. --guide says all of an operation.",
   args: ['METHOD /path?query'],
   flags: {
-    data: { help: 'File with the request body, or - for standard input' },
+    data: {
+      help: 'File with the request body, or - for standard input. The message of a gRPC call may stand here itself: JSON, or bytes in hex or base64',
+    },
     type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it` },
     override: { help: 'Value of the header x-http-method-override' },
     guide: {
@@ -40,6 +43,7 @@ export const explain: Command = {
     if (problem !== undefined) return endWith(io, MISUSED, problem)
     if (flags.guide) return guide(line.trim(), loaded.config, flags, io)
     const [method = '', target = '', ...rest] = line.trim().split(/\s+/)
+    if (method === 'grpc' && rest.length === 0) return grpc(target, loaded.config, flags, io)
     if (rest.length > 0 || !target.startsWith('/')) return endWith(io, MISUSED, `"${line}" is not of the form 'METHOD /path?query'.`)
     const body = await bodyOf(flags, io)
     const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
@@ -48,6 +52,13 @@ export const explain: Command = {
     report(place, loaded.config, flags, io)
     return 0
   },
+}
+
+async function grpc(name: string, config: Config, flags: Flags, io: Io): Promise<number> {
+  const message = await messageOf(flags, io)
+  if (message === undefined) return endWith(io, MISUSED, 'The --data of a gRPC call is JSON, hex, base64, - or the name of a file.')
+  const { explainGrpc } = await import('./explain-grpc.ts')
+  return explainGrpc({ name, message, config, asJson: flags.json === true }, io)
 }
 
 const OPERATIONS = mappings.flatMap(({ operations }) => operations)
@@ -80,6 +91,19 @@ async function bodyOf(flags: Flags, io: Io): Promise<string | undefined> {
   const source = textOf(flags, 'data')
   if (source === undefined) return undefined
   return source === '-' ? io.stdin() : readFile(source, 'utf8')
+}
+
+const HEX = /^(?:[\da-f]{2})+$/i
+const BASE64 = /^[\w+/-]+={0,2}$/
+
+/** Returns the message of a gRPC call; undefined if the flag names none. */
+async function messageOf(flags: Flags, io: Io): Promise<Buffer | undefined> {
+  const source = textOf(flags, 'data') ?? '{}'
+  if (source === '-') return Buffer.from((await io.stdin()).trim())
+  if (source.trimStart().startsWith('{')) return Buffer.from(source.trim())
+  if (existsSync(source)) return readFile(source)
+  if (HEX.test(source)) return Buffer.from(source, 'hex')
+  return BASE64.test(source) ? Buffer.from(source, 'base64') : undefined
 }
 
 function report({ operation, request }: Found, config: Config, flags: Flags, io: Io): void {

@@ -3,13 +3,13 @@ import { ApiError } from '../../errors/api-error.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { bytesOf } from '../../translate/written.ts'
+import { unfit } from '../encode/wire-scalar.ts'
 import type { RpcMethod } from '../open-rpc.ts'
 import { createJsonSink } from './json-sink.ts'
 import { createListText, type ListText } from './list-text.ts'
 import { listField } from './message-sink.ts'
 import { createProtoSink } from './proto-sink.ts'
 import type { Codec } from './request-of.ts'
-import { unfit } from './wire-scalar.ts'
 
 /** Limits of one answer, named as in the configuration. */
 export interface MessageLimits {

@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { JsonObject } from '../../tables/json.ts'
-import { ByteWriter } from './byte-writer.ts'
-import { type EncodeFields, fieldsEncoder, messageEncoder } from './encode-json.ts'
+import { ByteWriter } from '../encode/byte-writer.ts'
+import { type EncodeFields, fieldsEncoder, messageEncoder } from '../encode/encode-json.ts'
 import { listField, type MessageSink } from './message-sink.ts'
 
 /** The encoders of a message by the order of its fields: those before its list, the list, those after it. */

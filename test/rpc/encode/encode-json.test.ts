@@ -1,11 +1,11 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { ByteWriter } from '../../../src/rpc/messages/byte-writer.ts'
-import { messageEncoder } from '../../../src/rpc/messages/encode-json.ts'
+import { ByteWriter } from '../../../src/rpc/encode/byte-writer.ts'
+import { messageEncoder } from '../../../src/rpc/encode/encode-json.ts'
+import { rpc } from '../messages/messages.ts'
+import { drawFrom, randomJson } from '../messages/random-json.ts'
 import v1 from '../vectors/v1.json' with { type: 'json' }
 import v2 from '../vectors/v2.json' with { type: 'json' }
-import { rpc } from './messages.ts'
-import { drawFrom, randomJson } from './random-json.ts'
 
 const SEED = 20_261_122
 

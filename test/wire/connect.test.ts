@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import http2 from 'node:http2'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { WireCall } from '../../src/wire/wire-call.ts'
@@ -73,6 +75,20 @@ describe('a call of Connect', () => {
     const answered = await call(body, headers)
     expect([answered.status, JSON.parse(answered.body.toString()).code]).toEqual([status, code])
     expect(failures).toEqual([])
+  })
+
+  it.each([
+    ['after the rest of it', 1500, 1500],
+    ['at once if the rest is large', 5000, 1],
+  ])('that is too large is refused %s', async (_, declared, sent) => {
+    const { url } = await startPairs(2)
+    const session = http2.connect(url)
+    const stream = session.request({ ':method': 'POST', ':path': '/test.Echo/Unary', ...PROTO, 'content-length': declared })
+    stream.write(Buffer.alloc(sent))
+    if (sent === declared) stream.end()
+    const [head] = await once(stream, 'response')
+    expect(head[':status']).toBe(429)
+    session.destroy()
   })
 
   it('has the special status message of gRPC in its error', async () => {

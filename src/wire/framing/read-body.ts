@@ -17,6 +17,22 @@ export interface WireRequest {
 export async function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
   const { requestBytes, room, noRoom } = boundsOf(settings)
   const most = requestBytes + frameBytes
-  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge(requestBytes)
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > most) {
+    if (declared <= 2 * most) await discarded(request, signal)
+    throw tooLarge(requestBytes)
+  }
   return gather(request.body, request.ending, { most, room, tooLarge: () => tooLarge(requestBytes), noRoom }, signal)
+}
+
+/**
+ * Reads a body that nobody wants. Clients of connect-go end their request when its refusal arrives. It is then shorter than declared, and
+ * Node's HTTP/2 resets the stream before the refusal is whole.
+ */
+function discarded({ body }: WireRequest, signal: Signal): Promise<void> {
+  return new Promise((resolve) => {
+    body.once('end', resolve).once('error', () => resolve())
+    signal.addEventListener('abort', () => resolve())
+    body.resume()
+  })
 }

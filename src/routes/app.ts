@@ -48,13 +48,14 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
 export interface ServeParts {
   readonly begin: BeginRecord
   readonly gate: Gate
-  readonly passthrough: Passthrough
+  /** Serves what is no path of v1. */
+  readonly native: Passthrough['serve']
   readonly announce: Announce
   readonly compat: Compat
 }
 
 /** Serves one request: finds its destination and hands it to that carrier. */
-export function createServe({ begin, gate, passthrough, announce, compat }: ServeParts): Serve {
+export function createServe({ begin, gate, native, announce, compat }: ServeParts): Serve {
   return (request, reply) => {
     const record = begin(request.raw, reply.raw, request.id)
     record.error = gate.loop.enter(request.raw.headers)
@@ -63,7 +64,7 @@ export function createServe({ begin, gate, passthrough, announce, compat }: Serv
       return sendError(reply.header('x-request-id', record.id), record.error, LOOP_DETECTED)
     }
     const target = targetOf(request.raw, gate.classify)
-    if (target.kind === 'native') return passthrough.serve(request, reply, record)
+    if (target.kind === 'native') return native(request, reply, record)
     reply.header('x-request-id', record.id)
     announce.put(reply)
     if (target.kind === 'v1') return compat(request, reply, target.path, record)

@@ -2,7 +2,7 @@ import { grpcSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import type { OnGrpc } from '../listen/http2.ts'
 import { createGrpcRoute, type GrpcParts } from '../routes/carriers/grpc.ts'
-import { createLazyRpc } from '../routes/carriers/rpc/lazy-rpc.ts'
+import { createLazyRpc, type LazyRpc } from '../routes/carriers/rpc/lazy-rpc.ts'
 import type { RpcParts } from '../routes/carriers/rpc/rpc-calls.ts'
 import { createCallLog } from '../routes/watch/call-log.ts'
 import { createGrpc } from '../upstream/grpc/relay.ts'
@@ -15,6 +15,7 @@ type SurfaceParts = Pick<ProxyParts, 'metrics' | 'log' | 'tracing'> &
 /** What serves gRPC calls. */
 export interface GrpcSurface {
   readonly route: OnGrpc
+  readonly rpc: LazyRpc
   /** Closes its connections to the services. */
   close(): void
 }
@@ -24,15 +25,17 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
   const base = config['upstream.v1']
   const toV2 = createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
   const toV1 = base === undefined ? undefined : createGrpc(base, { service: 'v1', ...grpcSettings(config) })
-  const v1 = toV1 && (config['upstream.v1Grpc'] === 'rest' ? ({ kind: 'rest' } as const) : { kind: 'relay' as const, call: toV1.call })
+  const v1 = toV1 && (config['upstream.v1Grpc'] === 'rest' ? 'rest' : toV1)
   const settings = {
     requestBytes: config['limits.requestBytes'],
     deadlineMs: config['limits.deadlineMs'],
     messageBytes: config['limits.messageBytes'],
+    asV2: config['grpc.v2beta1'] === 'v2',
   }
-  const rpc = createLazyRpc({ ...parts, v1, classify: gate.classify, settings })
+  const rpc = createLazyRpc({ ...parts, v1, v2: config['upstream.v2Grpc'] === 'rest' ? 'rest' : toV2, classify: gate.classify, settings })
   const begin = createCallLog(log, metrics, forwarded)
   return {
+    rpc,
     route: createGrpcRoute({ ...parts, grpc: toV2, rpc, begin }),
     close() {
       toV2.close()

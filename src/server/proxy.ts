@@ -7,6 +7,7 @@ import { createListener, urlOf } from '../listen/listener.ts'
 import { createRestedConnections } from '../listen/rested-connections.ts'
 import { createApp, createServe } from '../routes/app.ts'
 import { createPassthrough } from '../routes/carriers/passthrough.ts'
+import { createPairs } from '../routes/carriers/rpc/pairs.ts'
 import { createForwarded } from '../routes/forwarded/forwarded.ts'
 import { createGate } from '../routes/gate.ts'
 import { createAdmission, createBounded } from '../routes/lifetime/admission.ts'
@@ -59,7 +60,8 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
   const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
   const { announce, core, compat } = createV1Surface(app, config, v2, mappings, { ...parts, forwarded, room })
   const grpc = createGrpcSurface(config, v2, { ...parts, core, announced: announce.headers, room, failed, admit, gate, forwarded, limits })
-  const serve = createServe({ begin, gate, passthrough, announce, compat })
+  const native = createPairs({ rpc: grpc.rpc, forwarded, passthrough })
+  const serve = createServe({ begin, gate, native, announce, compat })
   const leave = () => {
     passthrough.endWebSockets()
     listener.leave()

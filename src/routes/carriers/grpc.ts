@@ -43,13 +43,12 @@ export function createGrpcRoute({ grpc, rpc, admit, gate, forwarded, begin, limi
     if (looped) record.operation = 'loop'
     const wrong = looped ?? wrongPath(path, gate)
     if (wrong) return refuseGrpc(stream, wrong, ended)
-    const relay = () => grpc.relay(stream, headers, raw, ended)
-    if (!rpc.concerns(path)) return relay()
+    if (!rpc.concerns(path)) return grpc.relay(stream, headers, raw, ended)
     const carry = (calls: RpcCalls) => {
       if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })
-      const answerer = calls.find(path)
-      if (answerer) calls.serveGrpc(answerer, stream, headers, begun)
-      else relay()
+      const to = calls.find(path)
+      if (to && !to.relayed) calls.serveGrpc(to, stream, headers, begun)
+      else grpc.relay(stream, headers, raw, ended, to?.relayed?.renamed)
     }
     rpc.use(carry, (thrown) => refuseGrpc(stream, asApiError(thrown), ended))
   }

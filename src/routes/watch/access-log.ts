@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import type { CodeName } from '../../errors/codes.ts'
+import { CODES, type CodeName } from '../../errors/codes.ts'
 import { whenClosed } from '../../listen/on-close.ts'
 import { hasFailed } from '../../modes/serve/backend.ts'
 import { newRequestRecord, type RequestRecord } from '../../serve/request-record.ts'
@@ -25,8 +25,9 @@ export function createAccessLog(log: Logger, metrics: Metrics, forwarded: Forwar
     const client = forwarded.clientOf(request)
     const started = performance.now()
     metrics.begin()
-    const over = () => {
+    const finish = () => {
       const ms = performance.now() - started
+      if (record.grpcStatus) metrics.endGrpc(record.grpcStatus)
       const status = statusOf(response, record)
       metrics.end(record, status, ms / 1000)
       const { operation, mode } = record
@@ -34,6 +35,8 @@ export function createAccessLog(log: Logger, metrics: Metrics, forwarded: Forwar
       const level = hasFailed(status) ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
     }
+    // The status of a call is known after its response has closed.
+    const over = () => (record.protocol ? queueMicrotask(finish) : finish())
     whenClosed(response, { over, next: undefined })
     return record
   }
@@ -69,7 +72,8 @@ function traceOf({ span }: RequestRecord, { headers }: Logged): { readonly trace
 }
 
 /** The status that the client saw in full. It is 499 if the client left earlier, and the error's if we broke off. */
-function statusOf(response: ServerResponse, { error }: RequestRecord): number {
+function statusOf(response: ServerResponse, { error, grpcStatus }: RequestRecord): number {
+  if (grpcStatus) return CODES[grpcStatus].http
   if (response.writableFinished) return response.statusCode
   return error?.http ?? 499
 }

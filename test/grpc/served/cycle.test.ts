@@ -103,3 +103,43 @@ it('counts one client, whichever protocol it speaks', async () => {
   expect(clients).toHaveLength(1)
   expect(clients[0]?.operations).toContainEqual(expect.objectContaining({ operation: 'iam.identities.list', calls: 2 }))
 })
+
+describe('over HTTP', () => {
+  const post = (method: string, type: string, body: string | Buffer, id: string) =>
+    fetch(`${proxy.url}/chainguard.platform.${method}`, {
+      method: 'POST',
+      headers: { 'content-type': type, authorization: `Bearer ${sandbox.tokens.owner}`, 'x-request-id': id },
+      body: typeof body === 'string' ? body : new Uint8Array(body),
+    })
+
+  it('serves a call of Connect in JSON, and its errors', async () => {
+    const found = await post('iam.Groups/List', 'application/json', '{"uidp":{"inRoot":true}}', 'connect')
+    expect([found.status, found.headers.get('x-request-id')]).toEqual([200, 'connect'])
+    expect(await found.json()).toMatchObject({ items: [{ id: root }] })
+    const refused = await post('iam.Groups/Create', 'application/json', `{"parent":"${root}","group":{}}`, 'refused')
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'invalid_argument', details: [{}, {}] }])
+    const line = { operation: 'iam.groups.create', protocol: 'connect', grpcStatus: 'INVALID_ARGUMENT', status: 400 }
+    expect(await proxy.logged(({ reqId }) => reqId === 'refused')).toMatchObject(line)
+  })
+
+  it('serves a call of gRPC-Web', async () => {
+    const answer = await post('iam.Groups/List', 'application/grpc-web+proto', Buffer.alloc(5), 'web')
+    expect(Buffer.from(await answer.arrayBuffer()).toString()).toContain('grpc-status: 0')
+    expect(await proxy.logged(({ reqId }) => reqId === 'web')).toMatchObject({
+      operation: 'iam.groups.list',
+      protocol: 'grpc-web',
+      grpcStatus: 'OK',
+    })
+  })
+
+  it('logs the status of a call whose bytes are no message', async () => {
+    await post('iam.Groups/List', 'application/proto', Buffer.from([0xff]), 'odd')
+    expect(await proxy.logged(({ reqId }) => reqId === 'odd')).toMatchObject({ operation: 'iam.groups.list', grpcStatus: 'INTERNAL' })
+  })
+
+  it('passes a foreign service on as it came', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${proxy.url}/other.Service/Method`, { method: 'POST', headers, body: '{}' })
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 5 }])
+  })
+})

@@ -9,20 +9,20 @@ import { needsV1 } from '../../../tables/language/query-value.ts'
 import type { Operation } from '../../../tables/operations/operation.ts'
 import type { WireReply } from '../../../wire/wire-call.ts'
 import { unserved } from '../../refusal.ts'
+import { relayUnary, type UnaryService } from './relay-unary.ts'
 import { codeOf, httpOf, toldToClient } from './reply-status.ts'
 import { type RespondParts, type RestCall, respondOnce } from './respond-once.ts'
 import { restHead } from './rest-head.ts'
-import type { V1Call } from './v1-call.ts'
-import { relayedToV1, type V1Side } from './v1-side.ts'
+import type { RpcCall } from './rpc-call.ts'
 
 export interface AnswerV1Parts extends RespondParts {
   readonly classify: Classify
-  /** Undefined when no v1 upstream is configured. */
-  readonly v1: V1Side | undefined
+  /** How v1 gets the calls that it answers. Undefined when no v1 upstream is configured. */
+  readonly v1: UnaryService | 'rest' | undefined
 }
 
 /** Answers one call of a v1 method. Never rejects: every error is a status. */
-export type AnswerV1 = (call: V1Call) => Promise<WireReply>
+type AnswerV1 = (call: RpcCall) => Promise<WireReply>
 
 /** Serves v1 calls as the REST requests that they say. Modes, records and replays therefore treat them alike. */
 export function createAnswerV1(parts: AnswerV1Parts): AnswerV1 {
@@ -36,14 +36,14 @@ export function createAnswerV1(parts: AnswerV1Parts): AnswerV1 {
   }
 }
 
-function refused({ registry }: AnswerV1Parts, thrown: unknown, { method, record }: V1Call): WireReply {
+function refused({ registry }: AnswerV1Parts, thrown: unknown, { method, record }: RpcCall): WireReply {
   const error = asApiError(thrown)
   record.error = error
   const status = statusOfError(error, { registry, version: 'v1' })
   return { status: toldToClient(status, { operation: method.operation, record, headers: error.headers }) }
 }
 
-async function served(parts: AnswerV1Parts, operation: Operation, asked: V1Call): Promise<WireReply> {
+async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall): Promise<WireReply> {
   const { method, call, record } = asked
   const rest = requestOf(method, call.message, call.codec)
   const head = restHead(rest, call.headers)
@@ -60,23 +60,23 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: V1Call)
 }
 
 /** Throws the ApiError that refuses the call. */
-async function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & V1Call): Promise<WireReply> {
+async function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { routed } = decision
   if (!isFound(routed) || routed.match.operation !== operation) throw misplaced()
   if (decision.kind === 'answer') return respondOnce(parts, decision, asked)
   const { v1 } = parts
   if (!v1) throw unserved(routed)
-  if (v1.kind === 'relay') return relayedToV1(v1.call, asked, parts.registry)
+  if (v1 !== 'rest') return relayUnary(v1, asked)
   const byV1: AnswerDecision = { ...decision, kind: 'answer', routed, known: undefined }
   return respondOnce(parts, byV1, asked)
 }
 
 /** A method that no REST operation of v1 names. */
-async function unnamed({ v1, registry, published: { modes } }: AnswerV1Parts, asked: V1Call): Promise<WireReply> {
+async function unnamed({ v1, published: { modes } }: AnswerV1Parts, asked: RpcCall): Promise<WireReply> {
   const { method, call, record } = asked
-  if (v1?.kind !== 'relay') throw new ApiError('UNIMPLEMENTED', `${method.path} ${needsV1('only gRPC carries it')}`)
+  if (!v1 || v1 === 'rest') throw new ApiError('UNIMPLEMENTED', `${method.path} ${needsV1('only gRPC carries it')}`)
   record.mode = 'v1'
-  const reply = await relayedToV1(v1.call, asked, registry)
+  const reply = await relayUnary(v1, asked)
   if (codeOf(reply) === 'OK') modes.usedUnknown('POST', method.path, call.headers)
   return reply
 }

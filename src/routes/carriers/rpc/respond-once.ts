@@ -10,7 +10,7 @@ import { respond } from '../../../serve/respond.ts'
 import type { Answer } from '../../../translate/answer.ts'
 import type { WireReply } from '../../../wire/wire-call.ts'
 import { toldToClient } from './reply-status.ts'
-import type { V1Call } from './v1-call.ts'
+import type { RpcCall } from './rpc-call.ts'
 
 export interface RespondParts {
   /** Answers in the published dialect: its members are those of the messages. */
@@ -28,7 +28,7 @@ export interface RestCall {
 }
 
 /** Answers a call as its REST request is answered. Rejects with an ApiError if there is no answer, or none that is a message. */
-export async function respondOnce(parts: RespondParts, decision: AnswerDecision, asked: RestCall & V1Call): Promise<WireReply> {
+export async function respondOnce(parts: RespondParts, decision: AnswerDecision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { method, call, record } = asked
   const answer = await answerOf(parts, decision, asked)
   if (answer.status >= 400) {
@@ -41,7 +41,7 @@ export async function respondOnce(parts: RespondParts, decision: AnswerDecision,
 function answerOf(
   { published, compared }: RespondParts,
   decision: AnswerDecision,
-  { rest, head, call, record }: RestCall & V1Call,
+  { rest, head, call, record }: RestCall & RpcCall,
 ): Promise<Answer> {
   const { routed, choice } = decision
   const { caller, subject, credential, mode } = choice

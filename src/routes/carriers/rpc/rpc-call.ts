@@ -2,8 +2,8 @@ import type { RpcMethod } from '../../../rpc/open-rpc.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { WireCall } from '../../../wire/wire-call.ts'
 
-/** One call of a v1 method. */
-export interface V1Call {
+/** One call of a method that is known. */
+export interface RpcCall {
   readonly method: RpcMethod
   readonly call: WireCall
   readonly record: RequestRecord

@@ -1,0 +1,81 @@
+import { CODES } from '../../../errors/codes.ts'
+import { asApiError } from '../../../errors/to-v1.ts'
+import { statusOfError } from '../../../rpc/messages/status-of.ts'
+import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
+import type { RequestRecord } from '../../../serve/request-record.ts'
+import { inV2, type Renamed } from '../../../upstream/grpc/renamed.ts'
+import type { CallUnary } from '../../../upstream/grpc/unary.ts'
+import type { WireCall, WireReply } from '../../../wire/wire-call.ts'
+import { relayUnary } from './relay-unary.ts'
+import type { RpcCall } from './rpc-call.ts'
+
+/** Answers one call whose message was read. Never rejects: every error is a status. */
+type AnswerRead = (call: WireCall, record: RequestRecord) => Promise<WireReply>
+
+/** What answers the calls of one method. */
+export interface Destination {
+  readonly answer: AnswerRead
+  /** The operation of v1, or `grpc` for a method of v2. */
+  readonly operation: string
+  /** True if a service behind the proxy answers without translation. */
+  readonly isNative: boolean
+  /** True if the method has no side effects. */
+  readonly isSafe: boolean
+  /** Calls of gRPC need not be read: they are relayed, under this name if the service has another. */
+  readonly relayed?: { readonly renamed: Renamed | undefined }
+}
+
+/** What answers the methods that are known. */
+export interface DestinationParts {
+  readonly rpc: Rpc
+  readonly v1: (call: RpcCall) => Promise<WireReply>
+  /** How v2 gets calls of its own methods. */
+  readonly v2: { readonly call: CallUnary } | 'rest'
+  /** Calls of v2beta1 are calls of v2. */
+  readonly asV2: boolean
+}
+
+/** Returns what finds the destination of a method by its path; undefined if no known service has it. */
+export function createDestinations({ rpc, v1, v2, asV2 }: DestinationParts): (path: string) => Destination | undefined {
+  const { registry } = rpc
+  const services = new Set(rpc.methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
+  const ofV2 = (method: RpcMethod, { call: callUnary }: { readonly call: CallUnary }): Destination => {
+    const renamed = asV2 && method.version === 'v2beta1' ? inV2(method.path) : undefined
+    const answer: AnswerRead = async (call, record) => {
+      try {
+        return await relayUnary({ call: callUnary, registry, renamed }, { method, call, record })
+      } catch (thrown) {
+        record.error = asApiError(thrown)
+        return { status: statusOfError(record.error, { registry, version: method.version }) }
+      }
+    }
+    return { answer, operation: 'grpc', isNative: true, isSafe: isSafe(method), relayed: { renamed } }
+  }
+  const find = (path: string): Destination | undefined => {
+    const method = rpc.find(path)
+    if (method?.version === 'v1') {
+      const answer: AnswerRead = (call, record) => v1({ method, call, record })
+      return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: isSafe(method) }
+    }
+    if (method) return v2 === 'rest' ? undefined : ofV2(method, v2)
+    return services.has(serviceOf(path)) ? missing(path) : undefined
+  }
+  const known = new Map<string, Destination | undefined>(rpc.methods.map(({ path }) => [path, find(path)]))
+  return (path) => (known.has(path) ? known.get(path) : find(path))
+}
+
+function isSafe({ rule }: RpcMethod): boolean {
+  return rule?.method === 'GET'
+}
+
+/** `/package.Service/Method` → `package.Service`. */
+function serviceOf(path: string): string {
+  return path.slice(1, path.lastIndexOf('/'))
+}
+
+/** Answers calls of a method that a known service does not have, as grpc-go words it. */
+function missing(path: string): Destination {
+  const message = `unknown method ${path.slice(path.lastIndexOf('/') + 1)} for service ${serviceOf(path)}`
+  const status = { code: CODES.UNIMPLEMENTED.number, message, details: [] }
+  return { answer: async () => ({ status }), operation: 'unknown', isNative: false, isSafe: true }
+}

@@ -1,0 +1,40 @@
+import { ApiError } from '../../../errors/api-error.ts'
+import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
+import { bytesOfJson, jsonOfBytes } from '../../../rpc/recode.ts'
+import type { Renamed } from '../../../upstream/grpc/renamed.ts'
+import type { CallUnary } from '../../../upstream/grpc/unary.ts'
+import type { WireReply } from '../../../wire/wire-call.ts'
+import type { RpcCall } from './rpc-call.ts'
+
+/** A service that gets calls as gRPC. */
+export interface UnaryService {
+  readonly call: CallUnary
+  readonly registry: Rpc['registry']
+  /** The service knows the method by another name. */
+  readonly renamed?: Renamed | undefined
+}
+
+/** Has a service answer a call that was read. A message in JSON becomes bytes on its way. Rejects with an ApiError if no answer comes. */
+export async function relayUnary(
+  { call: callUnary, registry, renamed }: UnaryService,
+  { method, call, record }: RpcCall,
+): Promise<WireReply> {
+  record.asked = true
+  const isJson = call.codec === 'json'
+  const asked = isJson ? inBytes(method, call.message, registry) : call.message
+  const answer = await callUnary({ ...call, path: renamed?.path ?? method.path, message: asked })
+  const { status, message = NOTHING, headers, trailers } = answer
+  if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], headers, trailers }
+  const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
+  return { status: { ...status, details }, headers, trailers }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function inBytes({ input }: RpcMethod, json: Buffer, registry: Rpc['registry']): Buffer {
+  try {
+    return Buffer.from(bytesOfJson(input, json, registry))
+  } catch (cause) {
+    throw new ApiError('INVALID_ARGUMENT', `the request is no JSON of ${input.typeName}`, { cause })
+  }
+}

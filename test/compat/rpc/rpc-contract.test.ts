@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { differences } from '../../../mappings/differences.ts'
+import { sampleSeed, sizeOr } from '../../faults/fuzz/size.ts'
+import { seeded } from '../../stage/seeded.ts'
+import type { Case } from '../case.ts'
+import { cases } from '../cases/index.ts'
+import { complaintsOf } from '../judge.ts'
+import { run } from '../run.ts'
+import { type Sides, startSides } from '../sides.ts'
+import { type Carried, carried } from './carry.ts'
+import { EXCEPTIONS } from './exceptions.ts'
+import { grpcClient } from './grpc-client.ts'
+import { INEXPRESSIBLE } from './inexpressible.ts'
+
+/** The number of cases that `npm test` plays over each protocol; CROSSWALK_CASES plays more. */
+const SAMPLE = 8
+
+/** A case creates up to a thousand rows while others run. */
+const PATIENCE = 60_000
+
+const published = cases.filter(({ dialect = 'published' }) => dialect === 'published')
+const chosen = sampleOf(published, Math.min(sizeOr(SAMPLE), published.length))
+const isWhole = chosen.length === published.length
+
+let sides: Sides
+
+beforeAll(async () => {
+  sides = await startSides('published')
+})
+
+afterAll(() => sides.close())
+
+/** Draws cases by CROSSWALK_SEED and keeps their order. */
+function sampleOf(all: readonly Case[], size: number): readonly Case[] {
+  const random = seeded(sampleSeed)
+  const drawn = all.map((one) => ({ one, at: random() })).sort((a, b) => a.at - b.at)
+  const kept = new Set(drawn.slice(0, size).map(({ one }) => one))
+  return all.filter((one) => kept.has(one))
+}
+
+describe.each([['gRPC', grpcClient]] as const)('the v1 contract over %s', { timeout: PATIENCE }, (name, clientOf) => {
+  let genuine: Carried
+  let proxied: Carried
+
+  beforeAll(() => {
+    const own = { run: name.toLowerCase() }
+    // A genuine v1 speaks gRPC and no Connect.
+    genuine = carried({ ...sides.genuine, ...own }, grpcClient(sides.genuine.url))
+    proxied = carried({ ...sides.proxied, ...own }, clientOf(sides.proxied.url))
+  })
+
+  afterAll(() => {
+    for (const { close } of [genuine, proxied]) close()
+  })
+
+  const check = async (one: Case) => {
+    const [there, here] = await Promise.all([run(one, genuine.target), run(one, proxied.target)])
+    const outcome = { case: one, genuine: there, proxied: here }
+    const complaints = complaintsOf(outcome, differences)
+    const isException = EXCEPTIONS[one.name] !== undefined
+    if (isException && complaints.length === 0) throw new Error(`it passes and is no exception: ${EXCEPTIONS[one.name]}`)
+    if (!isException && complaints.length > 0) throw new Error(complaints.join('\n'))
+  }
+
+  it.each(chosen.filter(({ reads }) => reads))('$name', check)
+  it.concurrent.each(chosen.filter(({ reads }) => !reads))('$name', check)
+
+  // Only all cases together show every reason.
+  it.runIf(isWhole)('sends over REST what no call can express, for each of the reasons', () => {
+    expect([...proxied.besides.keys()].sort()).toEqual(Object.keys(INEXPRESSIBLE).sort())
+    expect(proxied.calls()).toBeGreaterThan(2 * [...proxied.besides.values()].reduce((sum, count) => sum + count))
+  })
+})
+
+it('names only cases that there are as exceptions', () => {
+  expect(Object.keys(EXCEPTIONS).filter((name) => !published.some((one) => one.name === name))).toEqual([])
+})

@@ -14,10 +14,10 @@ export class CallSignal extends Firing implements Deadline, OnClose {
   newer: Deadline | undefined
   #isAnswered: boolean
   readonly #timer: NodeJS.Timeout | undefined
-  readonly #deadlines: Deadlines
+  readonly #deadlines: Deadlines | undefined
 
   /** `ending` is the stream or the answer of the call; `timeoutMs` the time that the client gave. */
-  constructor(ending: Closing, deadlines: Deadlines, timeoutMs: number | undefined) {
+  constructor(ending: Closing, deadlines: Deadlines | undefined, timeoutMs: number | undefined) {
     super()
     this.next = undefined
     this.due = 0
@@ -27,7 +27,7 @@ export class CallSignal extends Firing implements Deadline, OnClose {
     this.#deadlines = deadlines
     this.#timer = timeoutMs === undefined || timeoutMs > LONGEST ? undefined : setTimeout(() => this.late(), timeoutMs).unref()
     if (timeoutMs !== undefined && timeoutMs <= 0) this.late()
-    deadlines.watch(this)
+    deadlines?.watch(this)
     whenClosed(ending, this)
   }
 
@@ -43,7 +43,7 @@ export class CallSignal extends Firing implements Deadline, OnClose {
   /** The call has its answer, so nothing fires any more. */
   answered(): void {
     this.#isAnswered = true
-    this.#deadlines.forget(this)
+    this.#deadlines?.forget(this)
     clearTimeout(this.#timer)
   }
 }

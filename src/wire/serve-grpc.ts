@@ -1,12 +1,11 @@
-import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { guarded } from '../relay/guard.ts'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { CallSignal } from './call-signal.ts'
 import { carry } from './carry.ts'
 import { framed } from './framing/frame.ts'
 import { gzipped } from './framing/gzip.ts'
 import { readFramed } from './framing/read-framed.ts'
 import { sendPieces } from './framing/send-pieces.ts'
-import { closedCode } from './status/closed-code.ts'
+import { createGrpcHead, type GrpcHead, grpcCodec } from './grpc-head.ts'
 import { grpcTrailers } from './status/grpc-trailers.ts'
 import { failureStatus } from './status/wire-failure.ts'
 import { grpcTimeout } from './timeout.ts'
@@ -22,20 +21,18 @@ export type ServeGrpc = (
   ended?: (code: number) => void,
 ) => void
 
-/** The content types of gRPC, with the codec of their messages. */
-const TYPE = /^application\/grpc(?:\+(proto|json))? *(?:;|$)/i
-
 /** Creates what serves unary calls of gRPC on bare HTTP/2 streams. */
 export function createServeGrpc(settings: WireSettings): ServeGrpc {
   return (stream, headers, handler, ended = () => {}) => {
-    const write = createWrite(stream, headers, ended)
-    const [isGrpc, codec = 'proto'] = TYPE.exec(headers['content-type'] ?? '') ?? []
-    if (!isGrpc) return refuseType(stream)
+    const head = createGrpcHead(stream, headers, ended)
+    const codec = grpcCodec(headers)
+    if (codec === undefined) return head.refuseType()
+    const write = createWrite(stream, head, headers['grpc-encoding'] === 'gzip')
     try {
       const timeoutMs = grpcTimeout(headers['grpc-timeout'] as string | undefined)
       const signal = new CallSignal(stream, settings.deadlines, timeoutMs)
       const path = headers[':path'] ?? ''
-      const call = { path, protocol: 'grpc', codec: codec.toLowerCase() as 'proto' | 'json', headers, timeoutMs, isGet: false } as const
+      const call = { path, protocol: 'grpc', codec, headers, timeoutMs, isGet: false } as const
       const read = () => readFramed({ body: stream, ending: stream, headers }, signal, settings)
       carry({ call, signal, read, write }, handler, settings.failed).catch(settings.failed)
     } catch (thrown) {
@@ -45,44 +42,23 @@ export function createServeGrpc(settings: WireSettings): ServeGrpc {
 }
 
 /** Has no effect once the client is gone. The client may still be sending: what comes is discarded. */
-function createWrite(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void) {
-  let last: OutgoingHttpHeaders = {}
-  const type = headers['content-type'] ?? ''
-  const isGone = () => stream.closed || stream.destroyed
-  const respond = (head: OutgoingHttpHeaders, options: { readonly endStream?: true; readonly waitForTrailers?: true }) =>
-    stream.respond({ ':status': 200, 'content-type': type, ...head }, { ...options, ...WITHOUT_DATE })
-  stream.on('error', () => {})
-  stream.on(
-    'wantTrailers',
-    guarded(
-      () => stream.sendTrailers(last),
-      () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
-    ),
-  )
-  stream.once('close', () => ended(closedCode(stream.rstCode ?? 0, last['grpc-status'])))
-
-  const answer = (reply: WireReply, pieces: readonly Uint8Array[], isCompressed: boolean) => {
-    if (isGone()) return
+function createWrite(stream: ServerHttp2Stream, head: GrpcHead, isCompressed: boolean) {
+  const answer = (reply: WireReply, zipped?: readonly Uint8Array[]) => {
+    if (stream.closed || stream.destroyed) return
     if (stream.headersSent) return stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     stream.resume()
-    const own = reply.headers ? metadata(reply.headers) : {}
-    last = grpcTrailers(reply)
-    if ('status' in reply && Object.keys(own).length === 0) return respond({ ...ACCEPTED, ...last }, { endStream: true })
-    respond({ ...own, ...(isCompressed && COMPRESSED) }, { waitForTrailers: true })
-    'status' in reply ? stream.end() : sendPieces(stream, framed(pieces, isCompressed))
+    const own = metadata(reply.headers)
+    const trailers = grpcTrailers(reply)
+    if ('message' in reply) {
+      head.begin(zipped ? { ...own, 'grpc-encoding': 'gzip' } : own, trailers)
+      sendPieces(stream, framed(zipped ?? reply.message, zipped !== undefined))
+    } else if (Object.keys(own).length > 0) {
+      head.begin(own, trailers)
+      stream.end()
+    } else head.whole(trailers)
   }
   return (reply: WireReply): void | Promise<void> => {
-    if ('status' in reply || headers['grpc-encoding'] !== 'gzip') return answer(reply, 'message' in reply ? reply.message : [], false)
-    return gzipped(reply.message).then((zipped) => answer(reply, zipped ?? reply.message, zipped !== undefined))
+    if ('status' in reply || !isCompressed) return answer(reply)
+    return gzipped(reply.message).then((zipped) => answer(reply, zipped))
   }
-}
-
-const WITHOUT_DATE = { sendDate: false }
-const COMPRESSED = { 'grpc-encoding': 'gzip' }
-const ACCEPTED = { 'grpc-accept-encoding': 'identity,gzip' }
-
-/** An unknown codec is an unsupported type of HTTP (gRPC over HTTP/2, Requests). */
-function refuseType(stream: ServerHttp2Stream): void {
-  stream.resume()
-  stream.respond({ ':status': 415, 'accept-post': 'application/grpc, application/grpc+proto, application/grpc+json' }, { endStream: true })
 }

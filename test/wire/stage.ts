@@ -36,9 +36,9 @@ export interface GrpcStage {
 }
 
 /** Starts a server of HTTP/2 that serves every stream by the wire, and a connection to it. It ends with the test. */
-export async function startGrpc(given: Partial<WireSettings> = {}): Promise<GrpcStage> {
+export async function startGrpc(given: Partial<WireSettings> = {}, create = createServeGrpc): Promise<GrpcStage> {
   const settings = stagedSettings(given)
-  const serve = createServeGrpc(settings)
+  const serve = create(settings)
   const ends = new EventEmitter()
   const server = http2.createServer()
   const stage = { handler: echo } as { handler: WireHandler }

@@ -37,7 +37,7 @@ function decoded(body: Buffer): Buffer {
 }
 
 /** Reads `grpc-encoding`. An unknown one is UNIMPLEMENTED, even when nothing is compressed. */
-function codingOf(headers: IncomingHttpHeaders): 'gzip' | 'identity' {
+export function codingOf(headers: IncomingHttpHeaders): 'gzip' | 'identity' {
   const coding = headers['grpc-encoding'] ?? 'identity'
   if (coding !== 'gzip' && coding !== 'identity') throw new ApiError('UNIMPLEMENTED', 'grpc-encoding is none of gzip and identity')
   return coding

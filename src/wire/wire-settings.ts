@@ -1,4 +1,5 @@
-import { ApiError } from '../errors/api-error.ts'
+import type { ApiError } from '../errors/api-error.ts'
+import { askAgain } from '../errors/ask-again.ts'
 import type { Room } from '../limits/room.ts'
 import type { Deadlines } from '../listen/times/deadlines.ts'
 import type { InflationBounds } from './framing/gzip.ts'
@@ -21,5 +22,5 @@ export function boundsOf({ requestBytes, room }: WireSettings): InflationBounds 
 }
 
 function noRoom(): ApiError {
-  return new ApiError('UNAVAILABLE', 'the messages that are here take more than limits.bodiesBytes allows; ask again later')
+  return askAgain('UNAVAILABLE', 'the messages that are here take more than limits.bodiesBytes allows')
 }

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 import type { ApiError } from '../../errors/api-error.ts'
-import { CODES } from '../../errors/codes.ts'
 import { grouped, relayable, relayableHeaders } from '../../relay/head.ts'
 import { CONNECTION_SPECIFIC } from '../../relay/single-valued.ts'
-import { grpcMessage } from '../../wire/status/grpc-message.ts'
+import { grpcTrailers } from '../../wire/status/grpc-trailers.ts'
+import { failureStatus } from '../../wire/status/wire-failure.ts'
 
 /**
  * Returns headers or trailers as received. Node joins repeated ones with a comma, which is wrong for binary metadata.
@@ -41,6 +41,6 @@ function withoutPseudo(raw: readonly string[]): string[] {
 }
 
 /** Returns the trailers of a call that was not relayed. */
-export function statusOf({ code, message }: ApiError): OutgoingHttpHeaders {
-  return { 'grpc-status': String(CODES[code].number), 'grpc-message': grpcMessage(message) }
+export function statusOf(error: ApiError): OutgoingHttpHeaders {
+  return grpcTrailers({ status: failureStatus(error) })
 }

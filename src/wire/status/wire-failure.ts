@@ -1,11 +1,15 @@
 import { ApiError } from '../../errors/api-error.ts'
 import { CODES } from '../../errors/codes.ts'
+import { retryInfo } from '../../errors/retry-info.ts'
 import type { WireStatus } from '../wire-call.ts'
 
-/** Returns the status of an ApiError without its details, which are JSON; of any other exception, INTERNAL. */
+/**
+ * Returns the status of an ApiError, with the time after which a client may ask again but without its details, which are JSON. Any other
+ * exception is INTERNAL.
+ */
 export function failureStatus(thrown: unknown): WireStatus {
-  const { code, message } = thrown instanceof ApiError ? thrown : INTERNAL
-  return { code: CODES[code].number, message, details: [] }
+  const { code, message, headers } = thrown instanceof ApiError ? thrown : INTERNAL
+  return { code: CODES[code].number, message, details: retryInfo(headers['retry-after']) }
 }
 
-const INTERNAL = { code: 'INTERNAL', message: 'internal error' } as const
+const INTERNAL = new ApiError('INTERNAL', 'internal error')

@@ -1,17 +1,20 @@
 import type { Method, Operation } from '../tables/operations/operation.ts'
 
-/** The result of routing: an operation with its variables, a known path with another method, or nothing. */
-export type Match = { readonly operation: Operation; readonly params: Readonly<Record<string, string>> } | 'other-method' | undefined
+/** What routing needs of an operation. */
+export type Routable = Pick<Operation, 'id' | 'method' | 'template'>
 
-export interface Router {
+/** The result of routing: an operation with its variables, a known path with another method, or nothing. */
+export type Match<O = Operation> = { readonly operation: O; readonly params: Readonly<Record<string, string>> } | 'other-method' | undefined
+
+export interface Router<O = Operation> {
   /** `path` is decoded: `%2F` and `/` mean the same (facts §12.2). */
-  match(method: string, path: string): Match
+  match(method: string, path: string): Match<O>
 }
 
 type Segment = { readonly literal: string } | { readonly variable: string; readonly many: boolean }
 
-interface Route {
-  readonly operation: Operation
+interface Route<O> {
+  readonly operation: O
   readonly segments: readonly Segment[]
   readonly verb: string | undefined
   readonly literals: number
@@ -24,8 +27,8 @@ const INDEXED = 3
  * Routes `{id=**}` templates. `**` spans slashes and may match nothing. A `:verb` ends the last segment.
  * The most literal route wins (facts §12.2–12.4). A duplicate or hidden route stops the process with a sentence.
  */
-export function createRouter(operations: readonly Operation[]): Router {
-  const index = new Map<string, Route[]>()
+export function createRouter<O extends Routable>(operations: readonly O[]): Router<O> {
+  const index = new Map<string, Route<O>[]>()
   const verbs = new Set<string>()
   for (const operation of operations) {
     const route = parseTemplate(operation)
@@ -36,7 +39,7 @@ export function createRouter(operations: readonly Operation[]): Router {
   for (const routes of index.values()) routes.sort((a, b) => b.literals - a.literals || manyOf(a) - manyOf(b))
 
   const plain = plainRoutes(operations)
-  const match = (method: string, path: string): Match => {
+  const match = (method: string, path: string): Match<O> => {
     const found = plain.get(path)
     if (found && found.operation.method === method) return found
     const verb = verbOf(path, verbs)
@@ -45,7 +48,7 @@ export function createRouter(operations: readonly Operation[]): Router {
     // If no route has this verb, the text belongs to a variable.
     return find(method, path, undefined) ?? withVerb
   }
-  const find = (method: string, path: string, verb: string | undefined): Match => {
+  const find = (method: string, path: string, verb: string | undefined): Match<O> => {
     const segments = segmentsOf(path)
     let known = false
     for (const route of index.get(indexKey(segments)) ?? []) {
@@ -62,12 +65,12 @@ export function createRouter(operations: readonly Operation[]): Router {
 }
 
 /** The reads whose paths have no variables and no verbs. No other route can precede them, and most requests use one. */
-function plainRoutes(operations: readonly Operation[]) {
+function plainRoutes<O extends Routable>(operations: readonly O[]) {
   const plain = operations.filter(({ template, method }) => method === 'GET' && !/[{:]/.test(template))
   return new Map(plain.toReversed().map((operation) => [operation.template, { operation, params: {} }]))
 }
 
-function parseTemplate(operation: Operation): Route {
+function parseTemplate<O extends Routable>(operation: O): Route<O> {
   const verbAt = /:[A-Za-z]+$/.exec(operation.template)
   const path = verbAt ? operation.template.slice(0, verbAt.index) : operation.template
   const segments = path
@@ -81,7 +84,7 @@ function parseTemplate(operation: Operation): Route {
   return { operation, segments, verb: verbAt?.[0].slice(1), literals }
 }
 
-function manyOf(route: Route): number {
+function manyOf(route: Route<unknown>): number {
   return route.segments.some((segment) => 'variable' in segment && segment.many) ? 1 : 0
 }
 
@@ -122,7 +125,7 @@ function matchSegments(template: readonly Segment[], path: readonly string[]): R
   return at === path.length ? params : undefined
 }
 
-function assertReachable(operation: Operation, match: (method: Method, path: string) => Match): void {
+function assertReachable<O extends Routable>(operation: O, match: (method: Method, path: string) => Match<O>): void {
   const sample = operation.template.replace(/\{[^{}]+\}/g, 'x')
   const found = match(operation.method, sample)
   if (typeof found === 'object' && found.operation === operation) return

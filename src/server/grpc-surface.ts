@@ -5,10 +5,12 @@ import { createGrpcRoute, type GrpcParts } from '../routes/carriers/grpc.ts'
 import { createLazyRpc, type LazyRpc } from '../routes/carriers/rpc/lazy-rpc.ts'
 import type { RpcParts } from '../routes/carriers/rpc/rpc-calls.ts'
 import { createCallLog } from '../routes/watch/call-log.ts'
+import { createAskRest } from '../upstream/ask-rest.ts'
+import { noGrpc } from '../upstream/grpc/no-grpc.ts'
 import { createGrpc } from '../upstream/grpc/relay.ts'
 import type { ProxyParts } from './proxy-parts.ts'
 
-type SurfaceParts = Pick<ProxyParts, 'metrics' | 'log' | 'tracing'> &
+type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing'> &
   Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
   Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'>
 
@@ -21,9 +23,11 @@ export interface GrpcSurface {
 }
 
 export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
-  const { metrics, log, gate, forwarded } = parts
+  const { pool, metrics, log, gate, forwarded } = parts
   const base = config['upstream.v1']
-  const toV2 = createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
+  const isRest = config['upstream.v2Grpc'] === 'rest'
+  const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
+  const ask = isRest ? createAskRest({ service: 'v2', pool, base: v2, answerMs: config['limits.deadlineMs'] }) : undefined
   const toV1 = base === undefined ? undefined : createGrpc(base, { service: 'v1', ...grpcSettings(config) })
   const v1 = toV1 && (config['upstream.v1Grpc'] === 'rest' ? 'rest' : toV1)
   const settings = {
@@ -32,7 +36,7 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     messageBytes: config['limits.messageBytes'],
     asV2: config['grpc.v2beta1'] === 'v2',
   }
-  const rpc = createLazyRpc({ ...parts, v1, v2: config['upstream.v2Grpc'] === 'rest' ? 'rest' : toV2, classify: gate.classify, settings })
+  const rpc = createLazyRpc({ ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
   const begin = createCallLog(log, metrics, forwarded)
   return {
     rpc,

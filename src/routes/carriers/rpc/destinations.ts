@@ -1,13 +1,16 @@
 import { CODES } from '../../../errors/codes.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
+import type { MessageLimits } from '../../../rpc/messages/message-of.ts'
 import { statusOfError } from '../../../rpc/messages/status-of.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
+import type { AskRest } from '../../../upstream/ask-rest.ts'
 import { inV2, type Renamed } from '../../../upstream/grpc/renamed.ts'
 import type { CallUnary } from '../../../upstream/grpc/unary.ts'
 import type { WireCall, WireReply } from '../../../wire/wire-call.ts'
 import { relayUnary } from './relay-unary.ts'
 import type { RpcCall } from './rpc-call.ts'
+import { createTranscode } from './transcode.ts'
 
 /** Answers one call whose message was read. Never rejects: every error is a status. */
 type AnswerRead = (call: WireCall, record: RequestRecord) => Promise<WireReply>
@@ -25,31 +28,35 @@ export interface Destination {
   readonly relayed?: { readonly renamed: Renamed | undefined }
 }
 
+/** How v2 gets calls of its own methods: as gRPC, or as the REST calls that they say. */
+export type V2Calls = { readonly call: CallUnary } | { readonly ask: AskRest }
+
 /** What answers the methods that are known. */
 export interface DestinationParts {
   readonly rpc: Rpc
   readonly v1: (call: RpcCall) => Promise<WireReply>
-  /** How v2 gets calls of its own methods. */
-  readonly v2: { readonly call: CallUnary } | 'rest'
+  readonly v2: V2Calls
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
+  readonly limits: MessageLimits
 }
 
 /** Returns what finds the destination of a method by its path; undefined if no known service has it. */
-export function createDestinations({ rpc, v1, v2, asV2 }: DestinationParts): (path: string) => Destination | undefined {
+export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationParts): (path: string) => Destination | undefined {
   const { registry } = rpc
   const services = new Set(rpc.methods.filter(({ version }) => version === 'v1').map(({ service }) => service))
-  const ofV2 = (method: RpcMethod, { call: callUnary }: { readonly call: CallUnary }): Destination => {
+  const carry = carrierOf(v2, rpc, limits)
+  const ofV2 = (method: RpcMethod): Destination => {
     const renamed = asV2 && method.version === 'v2beta1' ? inV2(method.path) : undefined
     const answer: AnswerRead = async (call, record) => {
       try {
-        return await relayUnary({ call: callUnary, registry, renamed }, { method, call, record })
+        return await carry({ method, call, record }, renamed)
       } catch (thrown) {
         record.error = asApiError(thrown)
         return { status: statusOfError(record.error, { registry, version: method.version }) }
       }
     }
-    return { answer, operation: 'grpc', isNative: true, isSafe: isSafe(method), relayed: { renamed } }
+    return { answer, operation: 'grpc', isNative: true, isSafe: isSafe(method), ...('call' in v2 && { relayed: { renamed } }) }
   }
   const find = (path: string): Destination | undefined => {
     const method = rpc.find(path)
@@ -57,11 +64,17 @@ export function createDestinations({ rpc, v1, v2, asV2 }: DestinationParts): (pa
       const answer: AnswerRead = (call, record) => v1({ method, call, record })
       return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: isSafe(method) }
     }
-    if (method) return v2 === 'rest' ? undefined : ofV2(method, v2)
+    if (method) return ofV2(method)
     return services.has(serviceOf(path)) ? missing(path) : undefined
   }
   const known = new Map<string, Destination | undefined>(rpc.methods.map(({ path }) => [path, find(path)]))
   return (path) => (known.has(path) ? known.get(path) : find(path))
+}
+
+/** Returns what has v2 answer a call that was read. It rejects with an ApiError if no answer comes. */
+function carrierOf(v2: V2Calls, rpc: Rpc, limits: MessageLimits): (call: RpcCall, renamed: Renamed | undefined) => Promise<WireReply> {
+  if ('ask' in v2) return createTranscode({ ask: v2.ask, rpc, limits })
+  return (call, renamed) => relayUnary({ call: v2.call, registry: rpc.registry, renamed }, call)
 }
 
 function isSafe({ rule }: RpcMethod): boolean {

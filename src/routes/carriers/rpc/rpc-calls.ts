@@ -15,7 +15,7 @@ import type { WireHandler, WireMetadata } from '../../../wire/wire-call.ts'
 import type { RawHeaders } from '../../announce.ts'
 import type { BegunCall } from '../../watch/call-log.ts'
 import { createAnswerV1 } from './answer-v1.ts'
-import { createDestinations, type Destination } from './destinations.ts'
+import { createDestinations, type Destination, type V2Calls } from './destinations.ts'
 import { codeOf } from './reply-status.ts'
 
 export interface RpcSettings {
@@ -27,15 +27,15 @@ export interface RpcSettings {
   readonly asV2: boolean
 }
 
-/** How a service gets calls that are not translated: as gRPC, or as the REST calls that they say. */
-export type ServiceCalls = { readonly call: CallUnary } | 'rest'
+/** How v1 gets calls that are not translated: as gRPC, or as the REST calls that they say. */
+export type V1Calls = { readonly call: CallUnary } | 'rest'
 
 export interface RpcParts {
   /** The core that serves v1 over HTTP. */
   readonly core: Core
-  readonly v2: ServiceCalls
+  readonly v2: V2Calls
   /** Undefined when no v1 upstream is configured. */
-  readonly v1: ServiceCalls | undefined
+  readonly v1: V1Calls | undefined
   readonly classify: Classify
   readonly announced: RawHeaders
   readonly tracing: Tracing | undefined
@@ -78,7 +78,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
     }
   }
   return {
-    find: createDestinations({ rpc, v1: answerV1, v2, asV2 }),
+    find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits: { messageBytes } }),
     serveGrpc(to, stream, headers, { record, ended }) {
       serveGrpc(stream, headers, begin(to, record, headers), (code) => ended({ code, failure: undefined }))
     },

@@ -1,0 +1,110 @@
+import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
+import { type Client, Metadata, status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../src/config/settings.ts'
+import type { Sandbox } from '../../src/sandbox/start.ts'
+import { rpc } from '../rpc/messages/messages.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startQuietSandbox } from '../stage/sandbox.ts'
+import { answerWith, framed, startBareService } from './bare-service.ts'
+import { callPath, connect, down, read } from './client.ts'
+
+const PACKAGE = '/chainguard.platform.'
+
+/** Calls a method of v2 or v2beta1 by its short name. Returns the code, the text and the message. */
+async function called(client: Client, token: string, name: string, json: JsonValue) {
+  const method = rpc.find(PACKAGE + name)
+  if (!method) throw new Error(`no method ${name}`)
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${token}`)
+  const message = Buffer.from(toBinary(method.input, fromJson(method.input, json)))
+  const { messages, status: end } = await callPath(client, method.path, message, { metadata }).answer
+  return {
+    code: end.code,
+    text: end.details,
+    message: messages[0] && (toJson(method.output, fromBinary(method.output, messages[0])) as Record<string, JsonValue>),
+  }
+}
+
+describe('a v2 that speaks REST alone', () => {
+  let sandbox: Sandbox
+  let proxy: TestProxy
+  let client: Client
+  const call = (name: string, json: JsonValue) => called(client, sandbox.tokens.owner, name, json)
+
+  beforeAll(async () => {
+    sandbox = await startQuietSandbox({})
+    proxy = await startProxy({ 'upstream.v2': sandbox.url, 'upstream.v2Grpc': 'rest', 'v1.deprecation': 1_700_000_000 })
+    client = connect(proxy.url)
+  })
+  afterAll(async () => {
+    client.close()
+    await proxy.close()
+    await sandbox.close()
+  })
+
+  it.each(['v2', 'v2beta1'])('serves the cycle of a group over %s', async (version) => {
+    const groups = `iam.${version}.GroupsService`
+    const { message: listed = {} } = await call(`${groups}/ListGroups`, { uidp: { inRoot: true } })
+    const [root] = listed.groups as { uid: string }[]
+    const { message: created } = await call(`${groups}/CreateGroup`, { parent: root?.uid ?? '', group: { name: `of-${version}` } })
+    const { uid = '' } = created as { uid: string }
+    expect(await call(`${groups}/GetGroup`, { uid })).toMatchObject({ code: status.OK, message: created })
+    const updated = await call(`${groups}/UpdateGroup`, { group: { uid, description: 'new' }, updateMask: 'description' })
+    expect(updated.message).toMatchObject({ uid, name: `of-${version}`, description: 'new' })
+    expect(await call(`${groups}/DeleteGroup`, { uid })).toMatchObject({ code: status.OK })
+    expect(await call(`${groups}/GetGroup`, { uid })).toMatchObject({ code: status.NOT_FOUND })
+  })
+
+  it('logs such a call as one that passes', async () => {
+    await call('ping.v2.PingService/Ping', {})
+    expect(await proxy.logged(({ path }) => path === `${PACKAGE}ping.v2.PingService/Ping`)).toMatchObject({
+      operation: 'grpc',
+      mode: 'native',
+      status: 200,
+      grpcStatus: 'OK',
+    })
+  })
+
+  it.each([`${PACKAGE}iam.v2beta1.OverlaysService/ListOverlays`, '/test.Echo/Unary'])(
+    'says that REST has no request for %s',
+    async (path) => {
+      expect((await callPath(client, path).answer).status).toMatchObject({
+        code: status.UNIMPLEMENTED,
+        details: `v2 is asked over REST (upstream.v2Grpc: rest), which has no request for ${path}`,
+      })
+      expect((await read(down(client, 'Down'))).status.code).toBe(status.UNIMPLEMENTED)
+    },
+  )
+})
+
+describe('a v2 that speaks gRPC', () => {
+  const pathFor = async (values: Partial<Config>, path: string) => {
+    let asked: string | undefined
+    const bare = await startBareService((stream, headers) => {
+      asked = headers[':path']
+      answerWith(stream, framed(''), { 'grpc-status': '0' })
+    })
+    const proxy = await startProxy({ 'upstream.v2': bare.url, ...values })
+    const client = connect(proxy.url)
+    onTestFinished(async () => {
+      client.close()
+      await proxy.close()
+      bare.close()
+    })
+    expect((await callPath(client, path).answer).status.code).toBe(status.OK)
+    return asked
+  }
+  const BETA = `${PACKAGE}iam.v2beta1.GroupsService/ListGroups`
+
+  it('gets a call of v2beta1 under its own name', async () => expect(await pathFor({}, BETA)).toBe(BETA))
+
+  it('gets a call of v2beta1 under the name of v2', async () => {
+    expect(await pathFor({ 'grpc.v2beta1': 'v2' }, BETA)).toBe(`${PACKAGE}iam.v2.GroupsService/ListGroups`)
+  })
+
+  it('gets a call that v2 does not have under its own name', async () => {
+    const overlay = `${PACKAGE}iam.v2beta1.OverlaysService/ListOverlays`
+    expect(await pathFor({ 'grpc.v2beta1': 'v2' }, overlay)).toBe(overlay)
+  })
+})

@@ -8,6 +8,7 @@ import { complaintsOf } from '../judge.ts'
 import { run } from '../run.ts'
 import { type Sides, startSides } from '../sides.ts'
 import { type Carried, carried } from './carry.ts'
+import { connectClient } from './connect-client.ts'
 import { EXCEPTIONS } from './exceptions.ts'
 import { grpcClient } from './grpc-client.ts'
 import { INEXPRESSIBLE } from './inexpressible.ts'
@@ -38,7 +39,10 @@ function sampleOf(all: readonly Case[], size: number): readonly Case[] {
   return all.filter((one) => kept.has(one))
 }
 
-describe.each([['gRPC', grpcClient]] as const)('the v1 contract over %s', { timeout: PATIENCE }, (name, clientOf) => {
+describe.each([
+  ['gRPC', grpcClient],
+  ['Connect', connectClient],
+] as const)('the v1 contract over %s', { timeout: PATIENCE }, (name, clientOf) => {
   let genuine: Carried
   let proxied: Carried
 

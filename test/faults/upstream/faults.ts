@@ -5,6 +5,7 @@ import { type Expected, type UpstreamFault, upstreamFault } from './carriers.ts'
 import { wrongCertificate } from './certificate.ts'
 import { largeFaults } from './large.ts'
 import { listFaults } from './lists.ts'
+import { rpcFaults } from './rpc-ways.ts'
 
 const all = (read: string, write = read, native = read, v1 = native): Expected => ({ read, write, native, v1 })
 
@@ -169,4 +170,10 @@ const FAULTS: readonly UpstreamFault[] = [
   },
 ]
 
-export const upstreamFaults: readonly Fault[] = [...FAULTS.map(upstreamFault), ...listFaults, ...largeFaults, wrongCertificate]
+export const upstreamFaults: readonly Fault[] = [
+  ...FAULTS.map(upstreamFault),
+  ...FAULTS.flatMap(rpcFaults),
+  ...listFaults,
+  ...largeFaults,
+  wrongCertificate,
+]

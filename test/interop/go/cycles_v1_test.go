@@ -75,6 +75,5 @@ var cyclesV1 = map[string][]Step{
 		{Method: "advisory.SecurityAdvisory/ListDocuments", Request: `{}`},
 		{Method: "vulnerabilities.v1.Advisories/List", Request: `{}`},
 		{Method: "registry.Registry/ListEolTags", Request: `{"uidp":{"children_of":"$org"}}`},
-		{Method: "iam.Identities/Lookup", Request: `{"issuer":"https://nowhere.example","subject":"nobody"}`, Code: codes.PermissionDenied},
 	},
 }

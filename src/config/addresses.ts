@@ -19,6 +19,8 @@ export const addresses = several(isNetwork, 'addresses or networks with commas b
 
 export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal')
 
+export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *')
+
 /** Splits such a text; undefined gives none. */
 export function listOf(text: string | undefined): readonly string[] {
   return text?.split(',').map((part) => part.trim()) ?? []
@@ -26,6 +28,10 @@ export function listOf(text: string | undefined): readonly string[] {
 
 function isName(text: string): boolean {
   return /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(text)
+}
+
+function isOrigin(text: string): boolean {
+  return text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text)
 }
 
 const WIDTHS: Readonly<Record<number, number>> = { 4: 32, 6: 128 }

@@ -1,7 +1,7 @@
 import { ALL_V2, type ModeRules } from '../modes/choose/rules.ts'
 import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 import { DIALECTS } from '../tables/language/names.ts'
-import { addresses, names } from './addresses.ts'
+import { addresses, names, origins } from './addresses.ts'
 import { link, moment } from './announcements.ts'
 import { ignoreRules } from './ignore-rules.ts'
 import { choiceOf, file, flag, host, integer, modes, type SettingKind, url } from './kinds.ts'
@@ -146,6 +146,12 @@ export const SETTINGS = {
     'GRPC_V2BETA1',
     'as-is',
     'Package under which v2 gets gRPC calls of v2beta1: its own (as-is), or that of v2 (v2). With upstream.v2Grpc: rest, they become REST calls of v2 either way',
+  ),
+  'grpc.corsOrigins': setting<string | undefined>(
+    origins,
+    'GRPC_CORS_ORIGINS',
+    undefined,
+    'Origins whose pages may call by gRPC-Web and Connect: origins with commas between them, or * for all. Without it, browsers refuse pages of other origins',
   ),
   'registry.readmes': setting(flag, 'READMES', true, 'Shows the readme of each listed repo. This costs one v2 call for each repo'),
   emulated: setting(

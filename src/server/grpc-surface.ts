@@ -1,3 +1,4 @@
+import { listOf } from '../config/addresses.ts'
 import { grpcSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import type { OnGrpc } from '../listen/http2.ts'
@@ -35,6 +36,7 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     deadlineMs: config['limits.deadlineMs'],
     messageBytes: config['limits.messageBytes'],
     asV2: config['grpc.v2beta1'] === 'v2',
+    corsOrigins: listOf(config['grpc.corsOrigins']),
   }
   const rpc = createLazyRpc({ ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
   const begin = createCallLog(log, metrics, forwarded)

@@ -73,6 +73,8 @@ describe('the configuration', () => {
 
   it.each([
     ['trusted-proxies', '10.0.0.0/8, ::1', { 'forwarded.trusted': '10.0.0.0/8,::1' }],
+    ['grpc-cors-origins', 'https://a.test, http://b.test:8080', { 'grpc.corsOrigins': 'https://a.test,http://b.test:8080' }],
+    ['grpc-cors-origins', '*', { 'grpc.corsOrigins': '*' }],
     ['v1-deprecation', '2027-03-01', { 'v1.deprecation': 1_803_859_200 }],
     ['v1-sunset', '2027-03-01T01:00:00+01:00', { 'v1.sunset': 1_803_859_200 }],
     ['v1-successor', 'https://docs.example.com/a b>', { 'v1.successor': 'https://docs.example.com/a%20b%3E' }],
@@ -89,6 +91,14 @@ describe('the configuration', () => {
     (text) => {
       const problem = `forwarded.trusted is ${JSON.stringify(text)} in the flag --trusted-proxies, but it must be addresses or networks with commas between them, such as 10.0.0.0/8,::1.`
       expect(load({ 'trusted-proxies': text })).toEqual({ problem })
+    },
+  )
+
+  it.each(['a.test', 'https://a.test/', 'https://a.test:443', 'https://u@a.test', 'ftp://a.test', 'null', ''])(
+    'rejects %j as an origin',
+    (text) => {
+      const problem = `grpc.corsOrigins is ${JSON.stringify(text)} in the flag --grpc-cors-origins, but it must be origins with commas between them, such as https://console.example.com, or *.`
+      expect(load({ 'grpc-cors-origins': text })).toEqual({ problem })
     },
   )
 

@@ -6,6 +6,8 @@ import { startQuietSandbox } from '../../stage/sandbox.ts'
 import { connect } from '../client.ts'
 import { type V1Client, v1Client } from './v1-client.ts'
 
+const PAGE = 'https://console.example.com'
+
 let sandbox: Sandbox
 let proxy: TestProxy
 let client: V1Client
@@ -13,7 +15,7 @@ let root: string
 
 beforeAll(async () => {
   sandbox = await startQuietSandbox({})
-  proxy = await startProxy({ 'upstream.v2': sandbox.url, 'v1.deprecation': 1_700_000_000 })
+  proxy = await startProxy({ 'upstream.v2': sandbox.url, 'v1.deprecation': 1_700_000_000, 'grpc.corsOrigins': PAGE })
   client = v1Client(proxy.url, sandbox.tokens.owner)
   root = (await client.call('iam.Groups/List', { uidp: { in_root: true } })).message.items[0].id
 })
@@ -142,4 +144,14 @@ describe('over HTTP', () => {
     const answer = await fetch(`${proxy.url}/other.Service/Method`, { method: 'POST', headers, body: '{}' })
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 5 }])
   })
+})
+
+it('lets a page of an allowed origin call by Connect', async () => {
+  const target = `${proxy.url}/chainguard.platform.iam.Groups/List`
+  const headers = { origin: PAGE, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
+  const preflight = await fetch(target, { method: 'OPTIONS', headers })
+  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'authorization'])
+  const asked = { origin: PAGE, authorization: `Bearer ${sandbox.tokens.owner}`, 'content-type': 'application/json' }
+  const answer = await fetch(target, { method: 'POST', headers: asked, body: '{"name":"nothing"}' })
+  expect([answer.status, answer.headers.get('access-control-allow-origin'), await answer.json()]).toEqual([200, PAGE, {}])
 })

@@ -9,6 +9,7 @@ import { type Core, createCore } from '../../../serve/core.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { Tracing } from '../../../tracing/tracing.ts'
 import type { CallUnary } from '../../../upstream/grpc/unary.ts'
+import { createCors } from '../../../wire/cors.ts'
 import { createServeGrpc } from '../../../wire/serve-grpc.ts'
 import { createServePair } from '../../../wire/serve-pair.ts'
 import type { WireHandler, WireMetadata } from '../../../wire/wire-call.ts'
@@ -25,6 +26,8 @@ export interface RpcSettings {
   readonly messageBytes: number
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
+  /** The origins whose pages may call. */
+  readonly corsOrigins: readonly string[]
 }
 
 /** How v1 gets calls that are not translated: as gRPC, or as the REST calls that they say. */
@@ -65,6 +68,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
   const serveGrpc = createServeGrpc(wire)
   const servePair = createServePair(wire)
+  const cors = settings.corsOrigins.length > 0 ? createCors(settings.corsOrigins) : undefined
   const ours = announcedMetadata(announced)
 
   const begin = ({ answer, operation, isNative }: Destination, record: RequestRecord, asked: IncomingHttpHeaders): WireHandler => {
@@ -83,6 +87,8 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
       serveGrpc(stream, headers, begin(to, record, headers), (code) => ended({ code, failure: undefined }))
     },
     servePair(to, pair, record) {
+      cors?.open(pair.request, pair.response)
+      if (cors?.preflight(pair.request, pair.response)) return
       const ended = (code: number | undefined) => {
         if (code !== undefined) record.grpcStatus = codeName(code)
       }

@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { gatewayError } from '../status.ts'
 
 /** Bytes of one message, the service's limit in both directions (semantics §4.3). */
-export const MESSAGE_LIMIT = 100 * 1024 * 1024
+const MESSAGE_LIMIT = 100 * 1024 * 1024
 
 /** A flag byte and four bytes of length. */
 const PREFIX = 5
@@ -16,21 +16,31 @@ const refuse = (error: NodeJS.ErrnoException): never =>
     ? gatewayError('RESOURCE_EXHAUSTED', `grpc: message after decompression larger than max (${MESSAGE_LIMIT + 1} vs. ${MESSAGE_LIMIT})`)
     : gatewayError('INTERNAL', `grpc: failed to decompress the received message: ${error.message}`)
 
-/** Refuses a message above the limit as soon as its length is known. `begun` are the first bytes of the request. */
-export const checkLength = (begun: Buffer): void => {
-  const length = begun.length < PREFIX ? 0 : begun.readUInt32BE(1)
-  if (length > MESSAGE_LIMIT) gatewayError('RESOURCE_EXHAUSTED', `grpc: received message larger than max (${length} vs. ${MESSAGE_LIMIT})`)
+/** The bytes of the one frame of a unary request. Refuses a longer request before all of it is here. */
+const collect = async (chunks: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const all: Buffer[] = []
+  let received = 0
+  let length: number | undefined
+  for await (const chunk of chunks) {
+    all.push(chunk)
+    received += chunk.length
+    if (length === undefined && received >= PREFIX) length = Buffer.concat(all).readUInt32BE(1)
+    if (length === undefined) continue
+    if (length > MESSAGE_LIMIT)
+      gatewayError('RESOURCE_EXHAUSTED', `grpc: received message larger than max (${length} vs. ${MESSAGE_LIMIT})`)
+    if (received > PREFIX + length)
+      gatewayError('INTERNAL', 'cardinality violation: received multiple request messages for non-client-streaming RPC')
+  }
+  if (received === 0) gatewayError('INTERNAL', 'cardinality violation: received no request message from non-client-streaming RPC')
+  if (length === undefined || received < PREFIX + length) gatewayError('INTERNAL', 'unexpected EOF')
+  return Buffer.concat(all)
 }
 
-/** The one message of a whole request, inflated. Refuses with the codes and texts of grpc-go (ASSUMPTIONS.md, "gRPC"). */
-export const readFrame = async (body: Buffer, encoding: string | undefined): Promise<Buffer> => {
-  if (body.length === 0) return gatewayError('INTERNAL', 'cardinality violation: received no request message from non-client-streaming RPC')
-  if (body.length < PREFIX || body.length < PREFIX + body.readUInt32BE(1)) return gatewayError('INTERNAL', 'unexpected EOF')
-  const end = PREFIX + body.readUInt32BE(1)
-  if (body.length > end)
-    return gatewayError('INTERNAL', 'cardinality violation: received multiple request messages for non-client-streaming RPC')
-  const flag = body[0]!
-  const message = body.subarray(PREFIX, end)
+/** The one message of a request, inflated. Refuses with the codes and texts of grpc-go (ASSUMPTIONS.md, "gRPC"). */
+export const readFrame = async (chunks: AsyncIterable<Buffer>, encoding: string | undefined): Promise<Buffer> => {
+  const frame = await collect(chunks)
+  const flag = frame[0]
+  const message = frame.subarray(PREFIX)
   if (flag === 0) return message
   if (flag !== 1) return gatewayError('INTERNAL', `grpc: received unexpected payload format ${flag}`)
   if (encoding !== 'gzip') return gatewayError('INTERNAL', 'grpc: compressed flag set with identity or empty encoding')

@@ -3,22 +3,13 @@ import type { ServerParts } from '../http/outcome.ts'
 import { CODES, gatewayError, isStatusError } from '../status.ts'
 import { readTimeout } from './deadline.ts'
 import { answerGrpc, type GrpcReply } from './grpc-call.ts'
-import { checkLength, readFrame, writeFrame } from './grpc-frame.ts'
+import { readFrame, writeFrame } from './grpc-frame.ts'
 import { grpcApi } from './grpc-method.ts'
 import { type GrpcStatus, trailersOf } from './grpc-status.ts'
 
-const HEADERS = { 'content-type': 'application/grpc' }
+type Headers = Readonly<Record<string, string>>
 
-/** The bytes of a request. Refuses one that is too long before all of it is here. */
-const readBody = async (stream: ServerHttp2Stream): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  // A refusal must still be sent, so the stream is not destroyed with the loop.
-  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk as Buffer)
-    if (chunks.length <= 2) checkLength(Buffer.concat(chunks))
-  }
-  return Buffer.concat(chunks)
-}
+const HEADERS = { 'content-type': 'application/grpc' }
 
 const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0])
 
@@ -36,31 +27,43 @@ const statusOf = (error: unknown): GrpcStatus => {
   return { code: CODES.INTERNAL.code, message: 'unexpected error, see the output of the sandbox', details: [] }
 }
 
-const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: Readonly<Record<string, string>> = {}): void => {
-  if (stream.closed || stream.headersSent) return
-  stream.respond({ ':status': 200, ...headers, ...HEADERS, ...trailersOf(grpcApi(), status) }, { endStream: true })
+/** Node throws on an answer to a stream that is gone, and on a second one. */
+const isDone = ({ closed, destroyed, session, headersSent }: ServerHttp2Stream): boolean =>
+  closed || destroyed || session === undefined || headersSent
+
+/** HTTP/2 has no headers about the connection. A fault may set one for REST. */
+const HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+
+const allowed = (headers: Headers): Headers => Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.has(name.toLowerCase())))
+
+const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: Headers = {}): void => {
+  if (isDone(stream)) return
+  stream.respond({ ':status': 200, ...allowed(headers), ...HEADERS, ...trailersOf(grpcApi(), status) }, { endStream: true })
   if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
 }
 
 const sendMessage = async (
   stream: ServerHttp2Stream,
   message: Uint8Array,
-  headers: object,
+  headers: Headers,
   encoding: 'gzip' | undefined,
 ): Promise<void> => {
   const frame = await writeFrame(message, encoding)
-  if (stream.closed) return
+  if (isDone(stream)) return
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', 'grpc-message': '' }))
-  stream.respond({ ':status': 200, ...headers, ...HEADERS, ...(encoding && { 'grpc-encoding': encoding }) }, { waitForTrailers: true })
+  stream.respond(
+    { ':status': 200, ...allowed(headers), ...HEADERS, ...(encoding && { 'grpc-encoding': encoding }) },
+    { waitForTrailers: true },
+  )
   stream.end(frame)
 }
 
 const send = async (stream: ServerHttp2Stream, reply: GrpcReply, encoding: 'gzip' | undefined): Promise<void> => {
-  if (stream.closed || stream.headersSent) return
+  if (isDone(stream)) return
   if (reply.kind === 'cut') return stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   if (reply.kind === 'message') return sendMessage(stream, reply.message, reply.headers, encoding)
   if (reply.kind === 'status') return sendStatus(stream, reply.status, reply.headers)
-  stream.respond({ ':status': reply.status, 'content-type': 'application/json', ...reply.headers })
+  stream.respond({ ':status': reply.status, 'content-type': 'application/json', ...allowed(reply.headers) })
   stream.end(reply.body)
 }
 
@@ -72,17 +75,16 @@ const endingOf = (stream: ServerHttp2Stream, timeout: number | undefined, closin
     clearTimeout(timer)
     gone.abort()
   })
-  const expired = (): void => {
-    if (!stream.closed) sendStatus(stream, { code: CODES.DEADLINE_EXCEEDED.code, message: 'context deadline exceeded', details: [] })
-  }
-  gone.signal.addEventListener('abort', expired)
+  const expired = { code: CODES.DEADLINE_EXCEEDED.code, message: 'context deadline exceeded', details: [] }
+  gone.signal.addEventListener('abort', () => sendStatus(stream, expired))
   return AbortSignal.any([closing, gone.signal])
 }
 
 const serve = async (parts: ServerParts, closing: AbortSignal, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
   const ending = endingOf(stream, readTimeout(single(headers['grpc-timeout'])), closing)
   const encoding = encodingOf(headers)
-  const message = await readFrame(await readBody(stream), encoding)
+  // A refusal must still be sent, so reading does not destroy the stream.
+  const message = await readFrame(stream.iterator({ destroyOnReturn: false }), encoding)
   const path = headers[':path'] ?? ''
   const reply = await answerGrpc(parts, { path, message, authorization: headers.authorization, ending })
   await send(stream, reply, encoding)
@@ -99,6 +101,7 @@ export const createGrpcServer = (parts: ServerParts, closing: AbortSignal): Http
   const server = createServer()
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
+    if (isDone(stream)) return
     if (headers[':method'] !== 'POST') return stream.respond({ ':status': 405 }, { endStream: true })
     if (!isGrpc(headers)) return stream.respond({ ':status': 415 }, { endStream: true })
     serve(parts, closing, stream, headers).catch((error: unknown) => sendStatus(stream, statusOf(error)))

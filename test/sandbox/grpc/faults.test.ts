@@ -8,7 +8,7 @@ import { framed, rawClient } from './raw-call.ts'
 
 const { sandbox, call: rest } = running()
 const { call } = grpcClient(() => sandbox().url)
-const send = rawClient(() => sandbox().url)
+const { send } = rawClient(() => sandbox().url)
 
 const fault = (body: object) => rest('POST', '/-/faults', { body, token: null })
 const journal = async () => (await rest('GET', '/-/journal', { token: null })).json
@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 test('sets the code of a status and its metadata', async () => {
-  await fault({ match: 'GET /registry/v2/repos', times: 1, status: 503, headers: { 'x-fault': 'yes' } })
+  await fault({ match: 'GET /registry/v2/repos', times: 1, status: 503, headers: { 'x-fault': 'yes', connection: 'close' } })
   const { headers } = await send(LIST, NOTHING)
   expect([headers['grpc-status'], headers['grpc-message'], headers['x-fault']]).toEqual(['14', 'fault injected: 503', 'yes'])
   expect((await call(LIST)).code).toBe(0)
@@ -79,7 +79,7 @@ test('does not perform a call that is cancelled in a delay', async () => {
 
 test('closes despite a running call', async () => {
   const slow = await startSandbox({ port: 0, latencyMs: 600_000 })
-  const pending = rawClient(() => slow.url)(LIST, NOTHING)
+  const pending = rawClient(() => slow.url).send(LIST, NOTHING)
   const received = async (): Promise<boolean> => (await (await fetch(`${slow.url}/-/journal`)).text()) !== '[]'
   while (!(await received()));
   await slow.close()

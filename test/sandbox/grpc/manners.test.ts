@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
 import protojson from 'protobufjs/ext/protojson.js'
@@ -9,7 +11,7 @@ import { framed, rawClient } from './raw-call.ts'
 
 const { sandbox, get } = running()
 const { call } = grpcClient(() => sandbox().url)
-const send = rawClient(() => sandbox().url)
+const { send, sendWithoutEnd } = rawClient(() => sandbox().url)
 
 const PING = '/chainguard.platform.ping.Ping/Ping'
 const LIST = '/chainguard.platform.iam.Groups/List'
@@ -79,6 +81,18 @@ test('refuses a message that inflates above 100 MB', async () => {
     status.RESOURCE_EXHAUSTED,
     'grpc: message after decompression larger than max (104857601 vs. 104857600)',
   ])
+})
+
+test('reads no more of a request than its first message', async () => {
+  const { headers } = await sendWithoutEnd(LIST, Buffer.concat([framed(Buffer.alloc(0)), Buffer.alloc(1)]))
+  expect(headers['grpc-status']).toBe(String(status.INTERNAL))
+})
+
+test('survives a connection that is no HTTP/2 after its first bytes', async () => {
+  const socket = connect(sandbox().port, '127.0.0.1')
+  socket.end('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnot a frame at all')
+  await once(socket.resume(), 'close')
+  expect((await call(LIST)).code).toBe(0)
 })
 
 test('refuses a malformed timeout', async () => {

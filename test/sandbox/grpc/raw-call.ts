@@ -17,11 +17,11 @@ export const framed = (message: Uint8Array, flag = 0): Buffer => {
   return Buffer.concat([prefix, message])
 }
 
-/** A bare HTTP/2 client of `url()`: it sends any bytes as a call. */
+/** A bare HTTP/2 client of `url()`: it sends any bytes as a call, and may leave the request open. */
 export const rawClient = (url: () => string) => {
   let session: ClientHttp2Session | undefined
   afterAll(() => session?.destroy())
-  return (path: string, body: Uint8Array, headers: Readonly<Record<string, string>> = {}): Promise<RawGot> => {
+  const begin = (path: string, body: Uint8Array, headers: Readonly<Record<string, string>>, isWhole: boolean): Promise<RawGot> => {
     // The sandbox may close first.
     session ??= connect(url()).on('error', () => {})
     const stream = session.request({
@@ -31,7 +31,8 @@ export const rawClient = (url: () => string) => {
       authorization: 'Bearer demo-owner',
       ...headers,
     })
-    stream.end(body)
+    if (isWhole) stream.end(body)
+    else stream.write(body)
     return new Promise((resolve) => {
       const got = { headers: {}, trailers: {} }
       const chunks: Buffer[] = []
@@ -42,4 +43,8 @@ export const rawClient = (url: () => string) => {
       stream.on('close', () => resolve({ ...got, body: Buffer.concat(chunks), reset: stream.rstCode ?? 0 }))
     })
   }
+  type Send = (path: string, body: Uint8Array, headers?: Readonly<Record<string, string>>) => Promise<RawGot>
+  const send: Send = (path, body, headers = {}) => begin(path, body, headers, true)
+  const sendWithoutEnd: Send = (path, body, headers = {}) => begin(path, body, headers, false)
+  return { send, sendWithoutEnd }
 }

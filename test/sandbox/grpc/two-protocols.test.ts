@@ -24,7 +24,7 @@ test('closes connections that never said a word, and idle ones of HTTP/2', async
   const other = await startSandbox({ port: 0 })
   const silent = connect(other.port, '127.0.0.1')
   await once(silent, 'connect')
-  await rawClient(() => other.url)('/chainguard.platform.iam.Groups/List', framed(Buffer.alloc(0)))
+  await rawClient(() => other.url).send('/chainguard.platform.iam.Groups/List', framed(Buffer.alloc(0)))
   const closed = once(
     silent.on('error', () => {}),
     'close',

@@ -1,0 +1,27 @@
+import { dirname, join, normalize } from 'node:path'
+import { expect, it } from 'vitest'
+import { sources } from '../../architecture/sources.ts'
+
+/** Imports that Node follows at once. `import type` is erased, and `import('…')` waits. */
+const EAGER = /(?:^|\n)(?:import|export)\s(?!type\b)[^'"]*?from\s+'([^']+)'/g
+
+/** What a file loads, and what that loads. Packages have their names. */
+function loadedBy(path: string, loaded = new Set<string>()): ReadonlySet<string> {
+  const text = sources.find((source) => source.path === path)?.text ?? ''
+  for (const [, name = ''] of text.matchAll(EAGER)) {
+    const target = name.startsWith('.') ? normalize(join(dirname(path), name)) : name
+    if (loaded.has(target)) continue
+    loaded.add(target)
+    loadedBy(target, loaded)
+  }
+  return loaded
+}
+
+const OF_CALLS = /^@bufbuild\/|^src\/rpc\/(?:open-rpc|proto-files|messages\/)|^src\/wire\/serve-|^src\/routes\/carriers\/rpc\/rpc-calls/
+
+const ofCalls = (path: string) => [...loadedBy(path)].filter((one) => OF_CALLS.test(one))
+
+it('loads what serves gRPC with the first call, and not at the start', () => {
+  expect(ofCalls('src/server.ts')).toEqual([])
+  expect(ofCalls('src/routes/carriers/rpc/rpc-calls.ts')).toEqual(expect.arrayContaining(['@bufbuild/protobuf', 'src/rpc/open-rpc.ts']))
+})

@@ -17,6 +17,8 @@ export interface Retirement {
 export interface Others {
   /** Ends WebSockets, which have no end of their own, and tells HTTP/2 clients to leave. They know which requests were not served. */
   leave(): void
+  /** Answers calls that would otherwise end without an answer. */
+  giveUp(): void
   /** Ends all remaining connections. */
   cut(): void
 }
@@ -62,14 +64,22 @@ async function quiet(): Promise<void> {
   }
 }
 
+/** Milliseconds in which the last answers leave. */
+const LAST_ANSWERS = 100
+
 /** Closes the app when its last request ends, or after `ms` milliseconds with requests still in flight. */
 async function finish(app: FastifyInstance, others: Others, ms: number): Promise<void> {
+  const over = new AbortController()
   const tidy = setInterval(() => app.server.closeIdleConnections(), 50)
-  const force = setTimeout(() => {
+  const force = async () => {
+    await delay(ms, undefined, { signal: over.signal })
+    others.giveUp()
+    await delay(LAST_ANSWERS, undefined, { signal: over.signal })
     app.server.closeAllConnections()
     others.cut()
-  }, ms)
+  }
+  force().catch(() => {})
   await app.close()
   clearInterval(tidy)
-  clearTimeout(force)
+  over.abort()
 }

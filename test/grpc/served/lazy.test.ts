@@ -17,7 +17,8 @@ function loadedBy(path: string, loaded = new Set<string>()): ReadonlySet<string>
   return loaded
 }
 
-const OF_CALLS = /^@bufbuild\/|^src\/rpc\/(?:open-rpc|proto-files|messages\/)|^src\/wire\/serve-|^src\/routes\/carriers\/rpc\/rpc-calls/
+const OF_CALLS =
+  /^@bufbuild\/|^src\/rpc\/(?:open-rpc|proto-files|messages\/|encode\/)|^src\/wire\/serve-|^src\/routes\/carriers\/rpc\/rpc-calls/
 
 const ofCalls = (path: string) => [...loadedBy(path)].filter((one) => OF_CALLS.test(one))
 

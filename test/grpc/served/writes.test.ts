@@ -155,3 +155,33 @@ describe('a call that waits', () => {
     expect(code).toBe(status.DEADLINE_EXCEEDED)
   })
 })
+
+describe('a shutdown', () => {
+  it.each([
+    ['UNKNOWN', 'iam.Groups/Create', GROUP],
+    ['UNAVAILABLE', 'iam.Groups/List', {}],
+  ] as const)('answers %s to %s if v2 takes too long', async (name, method, message) => {
+    const arrived = new Promise((resolve) => answering(resolve))
+    const own = await startProxy({ 'upstream.v2': upstream.url, 'limits.shutdownMs': 20 })
+    const ownClient = v1Client(own.url, 'token')
+    const { called } = ownClient.begin(method, message)
+    await arrived
+    await own.close()
+    expect((await called).text).toContain('Crosswalk stopped')
+    expect((await called).code).toBe(status[name])
+    ownClient.close()
+  })
+
+  it('lets a call finish', async () => {
+    const arrived = new Promise<ServerResponse>((resolve) => answering(resolve))
+    const own = await startProxy({ 'upstream.v2': upstream.url })
+    const ownClient = v1Client(own.url, 'token')
+    const { called } = ownClient.begin('iam.Groups/Create', GROUP)
+    const response = await arrived
+    const closed = own.close()
+    answer(response, 200, { ...made, uid: ROOT })
+    expect((await called).code).toBe(status.OK)
+    ownClient.close()
+    await closed
+  })
+})

@@ -6,6 +6,8 @@ export interface LazyRpc {
   concerns(path: string): boolean
   /** Calls `then` with the loaded parts, at once when they are loaded. */
   use(then: (calls: RpcCalls) => void, failed: (thrown: unknown) => void): void
+  /** Answers every call under way, because the process stops. */
+  stop(): void
 }
 
 /** All services of v1 begin so. */
@@ -26,5 +28,6 @@ export function createLazyRpc(parts: RpcParts): LazyRpc {
       loading ??= load()
       loading.then(then).catch(failed)
     },
+    stop: () => loaded?.stop(),
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { codeName } from '../../../errors/codes.ts'
+import { CODES, codeName } from '../../../errors/codes.ts'
 import type { Room } from '../../../limits/room.ts'
 import { createDeadlines } from '../../../listen/times/deadlines.ts'
 import type { Classify } from '../../../request/classify.ts'
@@ -12,12 +12,13 @@ import type { CallUnary } from '../../../upstream/grpc/unary.ts'
 import { createCors } from '../../../wire/cors.ts'
 import { createServeGrpc } from '../../../wire/serve-grpc.ts'
 import { createServePair } from '../../../wire/serve-pair.ts'
-import type { WireHandler, WireMetadata } from '../../../wire/wire-call.ts'
+import type { WireHandler, WireMetadata, WireReply } from '../../../wire/wire-call.ts'
 import type { RawHeaders } from '../../announce.ts'
 import type { BegunCall } from '../../watch/call-log.ts'
 import { createAnswerV1 } from './answer-v1.ts'
 import { createDestinations, type Destination, type V2Calls } from './destinations.ts'
 import { codeOf } from './reply-status.ts'
+import { createUnderWay } from './under-way.ts'
 
 export interface RpcSettings {
   readonly requestBytes: number
@@ -56,6 +57,8 @@ export interface RpcCalls {
   serveGrpc(to: Destination, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, begun: BegunCall): void
   /** Serves one call of gRPC-Web or Connect. */
   servePair(to: Destination, pair: Parameters<ReturnType<typeof createServePair>>[0], record: RequestRecord): void
+  /** Answers every call under way, because the process stops. */
+  stop(): void
 }
 
 export function createRpcCalls({ core, v1, v2, classify, announced, tracing, room, failed, settings }: RpcParts): RpcCalls {
@@ -69,14 +72,15 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const serveGrpc = createServeGrpc(wire)
   const servePair = createServePair(wire)
   const cors = settings.corsOrigins.length > 0 ? createCors(settings.corsOrigins) : undefined
+  const underWay = createUnderWay()
   const ours = announcedMetadata(announced)
 
-  const begin = ({ answer, operation, isNative }: Destination, record: RequestRecord, asked: IncomingHttpHeaders): WireHandler => {
+  const begin = ({ answer, operation, isNative, isSafe }: Destination, record: RequestRecord, asked: IncomingHttpHeaders): WireHandler => {
     record.operation = operation
     record.mode = isNative ? 'native' : 'v2'
     if (!isNative) record.span = tracing?.begin(asked)
     return async (call) => {
-      const reply = await answer(call, record)
+      const reply = await underWay.wait(answer(call, record), () => stopped(record, isSafe))
       record.grpcStatus = codeOf(reply)
       return isNative ? reply : { ...reply, headers: { ...reply.headers, ...ours, 'x-request-id': record.id } }
     }
@@ -94,7 +98,15 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
       }
       servePair(pair, { handler: begin(to, record, pair.request.headers), isSafe: to.isSafe, ended })
     },
+    stop: underWay.stop,
   }
+}
+
+/** A write of which a service was asked may have been done. */
+function stopped({ asked }: RequestRecord, isSafe: boolean): WireReply {
+  const code = isSafe || !asked ? CODES.UNAVAILABLE : CODES.UNKNOWN
+  const message = `Crosswalk stopped before the call was answered${code === CODES.UNKNOWN ? '; it may have been done' : ''}`
+  return { status: { code: code.number, message, details: [] } }
 }
 
 function announcedMetadata(announced: RawHeaders): WireMetadata {

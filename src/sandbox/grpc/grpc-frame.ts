@@ -11,13 +11,13 @@ const PREFIX = 5
 const inflate = promisify(gunzip)
 const deflate = promisify(gzip)
 
-const refuse = (error: NodeJS.ErrnoException): never =>
+const refuse = (error: NodeJS.ErrnoException, limit: number): never =>
   error.code === 'ERR_BUFFER_TOO_LARGE'
-    ? gatewayError('RESOURCE_EXHAUSTED', `grpc: message after decompression larger than max (${MESSAGE_LIMIT + 1} vs. ${MESSAGE_LIMIT})`)
+    ? gatewayError('RESOURCE_EXHAUSTED', `grpc: message after decompression larger than max (${limit + 1} vs. ${limit})`)
     : gatewayError('INTERNAL', `grpc: failed to decompress the received message: ${error.message}`)
 
 /** The bytes of the one frame of a unary request. Refuses a longer request before all of it is here. */
-const collect = async (chunks: AsyncIterable<Buffer>): Promise<Buffer> => {
+const collect = async (chunks: AsyncIterable<Buffer>, limit: number): Promise<Buffer> => {
   const all: Buffer[] = []
   let received = 0
   let length: number | undefined
@@ -26,8 +26,7 @@ const collect = async (chunks: AsyncIterable<Buffer>): Promise<Buffer> => {
     received += chunk.length
     if (length === undefined && received >= PREFIX) length = Buffer.concat(all).readUInt32BE(1)
     if (length === undefined) continue
-    if (length > MESSAGE_LIMIT)
-      gatewayError('RESOURCE_EXHAUSTED', `grpc: received message larger than max (${length} vs. ${MESSAGE_LIMIT})`)
+    if (length > limit) gatewayError('RESOURCE_EXHAUSTED', `grpc: received message larger than max (${length} vs. ${limit})`)
     if (received > PREFIX + length)
       gatewayError('INTERNAL', 'cardinality violation: received multiple request messages for non-client-streaming RPC')
   }
@@ -36,15 +35,22 @@ const collect = async (chunks: AsyncIterable<Buffer>): Promise<Buffer> => {
   return Buffer.concat(all)
 }
 
-/** The one message of a request, inflated. Refuses with the codes and texts of grpc-go (ASSUMPTIONS.md, "gRPC"). */
-export const readFrame = async (chunks: AsyncIterable<Buffer>, encoding: string | undefined): Promise<Buffer> => {
-  const frame = await collect(chunks)
+/**
+ * The one message of a request, inflated, with at most `limit` bytes. Refuses with the codes and texts of grpc-go (ASSUMPTIONS.md,
+ * "gRPC").
+ */
+export const readFrame = async (
+  chunks: AsyncIterable<Buffer>,
+  encoding: string | undefined,
+  limit: number = MESSAGE_LIMIT,
+): Promise<Buffer> => {
+  const frame = await collect(chunks, limit)
   const flag = frame[0]
   const message = frame.subarray(PREFIX)
   if (flag === 0) return message
   if (flag !== 1) return gatewayError('INTERNAL', `grpc: received unexpected payload format ${flag}`)
   if (encoding !== 'gzip') return gatewayError('INTERNAL', 'grpc: compressed flag set with identity or empty encoding')
-  return inflate(message, { maxOutputLength: MESSAGE_LIMIT }).catch(refuse)
+  return inflate(message, { maxOutputLength: limit }).catch((error: NodeJS.ErrnoException) => refuse(error, limit))
 }
 
 /** A message behind its prefix, compressed if the request named an encoding. */

@@ -2,7 +2,7 @@ import { createTraceState, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { CallSpan, RequestSpan, Tracing } from './tracing.ts'
+import type { CallSpan, RequestSpan, RpcEnding, Tracing } from './tracing.ts'
 
 /** Milliseconds in which a batch must be accepted; a shutdown waits no longer. */
 const TIMEOUT = 3000
@@ -35,17 +35,29 @@ function requestSpan(span: Span, startChild: StartChild): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
     call: (method, path) => callSpan(startChild(callName(method, path), { 'http.request.method': method, 'url.path': path })),
-    end({ operation, mode, method, status, failed }) {
+    end({ operation, mode, method, status, failed, rpc }) {
       span.updateName(operation)
       span.setAttributes({
         'http.request.method': method,
         'http.response.status_code': status,
         'crosswalk.operation': operation,
         'crosswalk.mode': mode,
+        ...(rpc && rpcAttributes(rpc)),
       })
       if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end()
     },
+  }
+}
+
+/** Names of OpenTelemetry's conventions for RPC. gRPC-Web is gRPC in other frames. */
+function rpcAttributes({ protocol, path, code }: RpcEnding) {
+  const [service = '', method = ''] = path.slice(1).split('/')
+  return {
+    'rpc.system': protocol === 'connect' ? 'connect_rpc' : 'grpc',
+    'rpc.service': service,
+    'rpc.method': method,
+    'rpc.grpc.status_code': code,
   }
 }
 

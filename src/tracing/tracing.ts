@@ -8,6 +8,17 @@ export interface Ending {
   readonly method: string
   readonly status: number
   readonly failed: boolean
+  /** Undefined for a request of REST. */
+  readonly rpc: RpcEnding | undefined
+}
+
+/** The end of a call of a gRPC service. */
+export interface RpcEnding {
+  readonly protocol: 'grpc' | 'grpc-web' | 'connect'
+  /** `/package.Service/Method`. */
+  readonly path: string
+  /** The number of its status. */
+  readonly code: number
 }
 
 /** One v2 call of a traced request. */

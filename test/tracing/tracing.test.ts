@@ -30,10 +30,10 @@ beforeEach(() => {
 })
 
 /** Serves one request with tracing. Its spans have arrived once the proxy is closed. */
-async function traced(path: string, headers: Record<string, string> = {}, env: Record<string, string> = {}) {
+async function traced(path: string, headers: Record<string, string> = {}, env: Record<string, string> = {}, init: RequestInit = {}) {
   const tracing = await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env })
   const proxy = await startProxy({ 'upstream.v2': v2.url }, { tracing })
-  await (await fetch(proxy.url + path, { headers })).text()
+  await (await fetch(proxy.url + path, { headers, ...init })).text()
   await proxy.close()
   return { spans: collector.received, log: proxy.log }
 }
@@ -53,6 +53,19 @@ describe('a traced request', () => {
     expect(v2.seen[0]?.headers).toMatchObject({ traceparent: `00-${TRACE}-${call?.spanId}-01`, tracestate: 'vendor=1' })
     expect(log[0]).toMatchObject({ operation: 'iam.groups.list', trace: TRACE })
     expect(JSON.stringify(spans)).not.toMatch(/hidden|secret/)
+  })
+
+  it('names the method and the status of a call', async () => {
+    const init = { method: 'POST', body: '{"name":"hidden"}' }
+    const { spans } = await traced('/chainguard.platform.iam.Groups/List', { 'content-type': 'application/json' }, {}, init)
+    expect(spans.find(({ name }) => name === 'iam.groups.list')?.attributes).toMatchObject({
+      'http.response.status_code': 200,
+      'rpc.system': 'connect_rpc',
+      'rpc.service': 'chainguard.platform.iam.Groups',
+      'rpc.method': 'List',
+      'rpc.grpc.status_code': 0,
+    })
+    expect(JSON.stringify(spans)).not.toContain('hidden')
   })
 
   it('begins a trace if the client sent none', async () => {

@@ -6,6 +6,7 @@ import { hasFailed } from '../../modes/serve/backend.ts'
 import { newRequestRecord, type RequestRecord } from '../../serve/request-record.ts'
 import { credentialHash } from '../../upstream/credential.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
+import { endSpan } from './end-span.ts'
 import type { Metrics } from './metrics.ts'
 import { pathForLog } from './path-for-log.ts'
 
@@ -30,8 +31,7 @@ export function createAccessLog(log: Logger, metrics: Metrics, forwarded: Forwar
       if (record.grpcStatus) metrics.endGrpc(record.grpcStatus)
       const status = statusOf(response, record)
       metrics.end(record, status, ms / 1000)
-      const { operation, mode } = record
-      record.span?.end({ operation, mode, method: request.method ?? '', status, failed: hasFailed(status) })
+      if (record.span) endSpan(record, { method: request.method ?? '', path: pathForLog(request), status })
       const level = hasFailed(status) ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
     }

@@ -7,7 +7,9 @@ import { newRequestRecord, type RequestRecord, requestId } from '../../serve/req
 import type { GrpcEnd } from '../../upstream/grpc/client-answer.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import { lineOf } from './access-log.ts'
+import { endSpan } from './end-span.ts'
 import type { Metrics } from './metrics.ts'
+import { pathForLog } from './path-for-log.ts'
 
 /** A gRPC call as it came. */
 export type ArrivedCall = Parameters<Forwarded['clientOf']>[0] & { readonly headers: IncomingHttpHeaders }
@@ -42,11 +44,9 @@ export function createCallLog(log: Logger, metrics: Metrics, forwarded: Forwarde
       metrics.end(record, status, ms / 1000)
       metrics.endGrpc(grpcStatus)
       if (failure && isUnrelayable(failure)) metrics.unrelayable('grpc')
-      const { operation, mode } = record
-      const failed = hasFailed(status)
-      record.span?.end({ operation, mode, method: 'POST', status, failed })
-      const level = failed ? 'error' : 'info'
       const request = { method: headers[':method'], url: headers[':path'], httpVersionMajor: 2, headers }
+      if (record.span) endSpan(record, { method: 'POST', path: pathForLog(request), status })
+      const level = hasFailed(status) ? 'error' : 'info'
       if (log.isLevelEnabled(level)) log[level](lineOf(record, request, status, ms, client), 'request')
     }
     return { record, ended }

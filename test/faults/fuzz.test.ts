@@ -4,6 +4,7 @@ import { fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { fuzzRequests } from './fuzz/over-http.ts'
 import { sampleSeed } from './fuzz/size.ts'
+import { fuzzWire } from './fuzz/wire/wire.ts'
 
 /** The size of a sample of `npm run fuzz`, with the same cases unless CROSSWALK_SEED is set. */
 const SAMPLE = 2000
@@ -25,6 +26,11 @@ it('turns answers spoilt by a gateway into errors, never into false successes', 
   const { statuses } = await fuzzGateways(SAMPLE, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['said 200', 'spoilt 500', 'spoilt 503']))
   expect(Object.keys(statuses).filter((kind) => kind.startsWith('spoilt 2') || /^said [^2]/.test(kind))).toEqual([])
+}, 60_000)
+
+it('answers random calls of gRPC, gRPC-Web and Connect with the codes that they deserve', async () => {
+  const { statuses } = await fuzzWire(SEQUENCES, sampleSeed)
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['grpc 0', 'stream 13', 'web 12', 'text 8', 'connect 4', 'get 3']))
 }, 60_000)
 
 it.each([

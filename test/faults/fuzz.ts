@@ -3,8 +3,9 @@ import { fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
 import { seedOr, sizeOr } from './fuzz/size.ts'
+import { fuzzWire } from './fuzz/wire/wire.ts'
 
-const USAGE = `npm run fuzz -- [answers | requests | gateways | heads | frames | upgrades]…
+const USAGE = `npm run fuzz -- [answers | requests | gateways | wire | heads | frames | upgrades]…
   Tries random cases, all kinds unless some are named; CROSSWALK_CASES of each, from CROSSWALK_SEED on. Exits with 1 when one fails.`
 
 const names = process.argv.slice(2)
@@ -31,6 +32,7 @@ const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: numb
   answers: [100_000, inside(fuzzAnswers)],
   requests: [100_000, inside(fuzzRequests)],
   gateways: [100_000, inside(fuzzGateways)],
+  wire: [100_000, inside(fuzzWire)],
   heads: [50_000, outside(fuzzHeads)],
   frames: [50_000, outside(fuzzFrames)],
   upgrades: [20_000, outside(fuzzUpgrades)],

@@ -38,7 +38,7 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, summar
         const mean = operation && meanCost(operation, shapes, cost)
         for (const [client, times] of summed.size > 0 ? summed : single) {
           const use = { times, client: client === '' ? undefined : client }
-          if (id === 'native') summary.native(use)
+          if (PASSED.has(id)) summary.native(use)
           else if (operation && mean) summary.operation({ ...use, operation, cost: mean })
           else summary.unknown(use, unknownOf(id))
         }
@@ -46,6 +46,9 @@ export function createCounted(mappings: readonly Mapping[], cost: CostOf, summar
     },
   }
 }
+
+/** The names of requests and of gRPC calls that passed to v2 untranslated. */
+const PASSED: ReadonlySet<string> = new Set(['native', 'grpc'])
 
 /** Returns the method and path of a request that v1 answered and no table has, as far as they are recorded. */
 function unknownOf(id: string): UnknownRequest {

@@ -4,6 +4,7 @@ import type { KindOf } from '../diff/clients/request-kind.ts'
 import { createUnknownUses } from '../diff/clients/uses.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createRouteRecorded } from './route-recorded.ts'
+import { createCountedCalls } from './traffic/counted-calls.ts'
 import type { Counted, RecordedRequest, Traffic } from './traffic/recorded-traffic.ts'
 
 /** Returns the clients of recorded traffic as the proxy would have counted them. Requests without a client count for none. */
@@ -11,7 +12,9 @@ export async function recordedClients({ items }: Traffic, mappings: readonly Map
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const inventory = createInventory(operations)
   const sent = countSent(inventory, mappings, kindOf)
-  for await (const item of items) {
+  const countedCall = createCountedCalls(mappings)
+  for await (const recorded of items) {
+    const item = countedCall(recorded)
     const { client, at = 0 } = item
     if (client === undefined) continue
     if ('operation' in item) countSum(inventory, client, at, item)

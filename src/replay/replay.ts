@@ -11,6 +11,7 @@ import { createCounted } from './counted.ts'
 import { createRouteRecorded } from './route-recorded.ts'
 import type { Replayed } from './summary/replayed.ts'
 import { createSummary, type Summary, type SummarySettings } from './summary/summary.ts'
+import { createCountedCalls } from './traffic/counted-calls.ts'
 import type { Item, RecordedRequest, Traffic } from './traffic/recorded-traffic.ts'
 
 export interface ReplaySettings extends SummarySettings {
@@ -30,7 +31,8 @@ export async function replay(traffic: Traffic, settings: ReplaySettings): Promis
   const placeOf = createRouteRecorded(settings.mappings)
   const counted = createCounted(settings.mappings, cost, summary)
   const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, summary))
-  for await (const item of traffic.items) take(item)
+  const countedCall = createCountedCalls(settings.mappings)
+  for await (const item of traffic.items) take(countedCall(item))
   counted.finish()
   return {
     format: traffic.format,

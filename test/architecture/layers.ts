@@ -24,7 +24,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   html: [],
   report: ['html', 'modes', 'diff', 'tables', 'errors'],
   modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
-  replay: ['request', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
+  replay: ['request', 'rpc', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
   config: ['tables', 'modes'],
   explain: ['translate', 'upstream', 'rpc', 'tables', 'errors'],
   openapi: ['tables', 'errors'],

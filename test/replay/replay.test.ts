@@ -49,6 +49,17 @@ describe('the guide of a client in recorded traffic', () => {
   })
 })
 
+it('counts gRPC calls of v1 as their operations, and others as passed on', async () => {
+  const calls = [
+    logLine(1, 'ci', 'POST /chainguard.platform.iam.Groups/List HTTP/2.0'),
+    logLine(2, 'ci', 'POST /chainguard.platform.registry.Registry/GetDeployment HTTP/2.0'),
+    logLine(3, 'ci', 'POST /chainguard.platform.iam.v2.GroupsService/ListGroups HTTP/2.0'),
+  ]
+  expect((await replayed(await file('access.log', calls.join('\n')))).coverage).toEqual({ served: 1, v1Only: 1, unknown: 0, native: 1 })
+  const own = ['iam.groups.list', 'grpc'].map((operation) => JSON.stringify({ level: 30, time: 1, reqId: 'a', operation, msg: 'request' }))
+  expect((await replayed(await file('log.ndjson', own.join('\n')))).coverage).toEqual({ served: 1, v1Only: 0, unknown: 0, native: 1 })
+})
+
 describe('an access log of known content', () => {
   it('is reported as it is', async () => {
     const told = await replayed(await file('access.log', ACCESS_LOG))

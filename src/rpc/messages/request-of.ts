@@ -21,6 +21,8 @@ export interface RestRequest {
   readonly body: Buffer | undefined
   /** Fields of the message that REST cannot say: lists of messages in a query. */
   readonly unsaid: readonly string[]
+  /** What they hold, as a query that no gateway reads: `image_refs=%7B…%7D`. */
+  readonly unsaidText: string
 }
 
 /**
@@ -54,10 +56,10 @@ function createReader({ method, template, body }: HttpRule, input: DescMessage):
     const masked = mask && takeMask(message, mask)
     const json = jsonOf(input, message)
     const url = path.fill(json)
-    if (body === '*') return { method, url, body: Buffer.from(JSON.stringify(without(json, path.taken))), unsaid: [] }
-    const { text, unsaid } = queryOfMessage(input, queryPart(json, path, part))
+    if (body === '*') return { method, url, body: Buffer.from(JSON.stringify(without(json, path.taken))), unsaid: [], unsaidText: '' }
+    const { text, ...left } = queryOfMessage(input, queryPart(json, path, part))
     const query = masked ? [masked, ...(text ? [text] : [])].join('&') : text
-    return { method, url: query ? `${url}?${query}` : url, body: part && bodyPart(json, path, part), unsaid }
+    return { method, url: query ? `${url}?${query}` : url, body: part && bodyPart(json, path, part), ...left }
   }
 }
 

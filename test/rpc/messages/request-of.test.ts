@@ -8,8 +8,8 @@ import { rpc, v1Method } from './messages.ts'
 function asked(name: string, json: JsonValue, codec: 'proto' | 'json' = 'proto') {
   const method = v1Method(name)
   const bytes = codec === 'json' ? Buffer.from(JSON.stringify(json)) : toBinary(method.input, fromJson(method.input, json))
-  const { body, unsaid, ...request } = requestOf(method, bytes, codec)
-  return { ...request, ...(body && { body: JSON.parse(body.toString()) as unknown }), ...(unsaid.length > 0 && { unsaid }) }
+  const { body, unsaid, unsaidText, ...request } = requestOf(method, bytes, codec)
+  return { ...request, ...(body && { body: JSON.parse(body.toString()) as unknown }), ...(unsaid.length > 0 && { unsaid, unsaidText }) }
 }
 
 it.each<[title: string, name: string, json: JsonValue, url: string]>([
@@ -75,6 +75,7 @@ it('names the lists of messages that no query can say', () => {
     method: 'GET',
     url: '/advisory/v1/images/resolved_vulns?from=2026-01-01T00%3A00%3A00Z',
     unsaid: ['image_refs'],
+    unsaidText: 'image_refs=%7B%22repo%22%3A%22a%22%7D',
   })
 })
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
+import { SERVED_BY } from '../../../modes/choose/mode.ts'
 import type { Classify } from '../../../request/classify.ts'
 import { isFound } from '../../../request/route-request.ts'
 import { type RestRequest, requestOf } from '../../../rpc/messages/request-of.ts'
@@ -9,13 +10,14 @@ import { needsV1 } from '../../../tables/language/query-value.ts'
 import type { Operation } from '../../../tables/operations/operation.ts'
 import type { WireReply } from '../../../wire/wire-call.ts'
 import { unserved } from '../../refusal.ts'
+import { needsGrpc, type OverGrpcParts, respondOverGrpc, wholeRequest } from './beyond-rest.ts'
 import { relayUnary, type UnaryService } from './relay-unary.ts'
 import { codeOf, httpOf, toldToClient } from './reply-status.ts'
-import { type RespondParts, type RestCall, respondOnce } from './respond-once.ts'
+import { type RestCall, respondOnce } from './respond-once.ts'
 import { restHead } from './rest-head.ts'
 import type { RpcCall } from './rpc-call.ts'
 
-export interface AnswerV1Parts extends RespondParts {
+export interface AnswerV1Parts extends OverGrpcParts {
   readonly classify: Classify
   /** How v1 gets the calls that it answers. Undefined when no v1 upstream is configured. */
   readonly v1: UnaryService | 'rest' | undefined
@@ -45,7 +47,7 @@ function refused({ registry }: AnswerV1Parts, thrown: unknown, { method, record 
 
 async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall): Promise<WireReply> {
   const { method, call, record } = asked
-  const rest = requestOf(method, call.message, call.codec)
+  const rest = wholeRequest(requestOf(method, call.message, call.codec))
   const head = restHead(rest, call.headers)
   const path = pathIn(parts.classify, rest.url)
   const decision = choose(parts.published, head, path, record)
@@ -63,10 +65,15 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
 async function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { routed } = decision
   if (!isFound(routed) || routed.match.operation !== operation) throw misplaced()
-  if (decision.kind === 'answer') return respondOnce(parts, decision, asked)
   const { v1 } = parts
+  const isCarried = asked.rest.unsaid.length === 0
+  if (decision.kind === 'answer') {
+    if (isCarried) return respondOnce(parts, decision, asked)
+    if (SERVED_BY[decision.choice.mode] === 'v2') return respondOverGrpc(parts, decision, asked)
+  }
   if (!v1) throw unserved(routed)
   if (v1 !== 'rest') return relayUnary(v1, asked)
+  if (!isCarried) throw needsGrpc('UNIMPLEMENTED', asked, 'v1')
   const byV1: AnswerDecision = { ...decision, kind: 'answer', routed, known: undefined }
   return respondOnce(parts, byV1, asked)
 }

@@ -18,6 +18,7 @@ import type { BegunCall } from '../../watch/call-log.ts'
 import { createAnswerV1 } from './answer-v1.ts'
 import { createDestinations, type Destination, type V2Calls } from './destinations.ts'
 import { codeOf } from './reply-status.ts'
+import { createSendByGrpc } from './send-by-grpc.ts'
 import { createUnderWay } from './under-way.ts'
 
 export interface RpcSettings {
@@ -67,7 +68,8 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const { registry } = rpc
   const published = createCore({ ...core, settings: { ...core.settings, dialect: 'published' } })
   const toV1 = typeof v1 === 'object' ? { ...v1, registry } : v1
-  const answerV1 = createAnswerV1({ published, compared: core, classify, v1: toV1, registry, limits: { messageBytes } })
+  const overGrpc = 'call' in v2 ? { ...published, hasV1: false, sendFor: createSendByGrpc({ rpc, call: v2.call }) } : undefined
+  const answerV1 = createAnswerV1({ published, compared: core, overGrpc, classify, v1: toV1, registry, limits: { messageBytes } })
   const wire = { requestBytes, room, deadlines: createDeadlines(deadlineMs), failed }
   const serveGrpc = createServeGrpc(wire)
   const servePair = createServePair(wire)

@@ -74,6 +74,7 @@ describe('files', () => {
       'src/routes/compat.ts',
       'src/routes/lifetime/client-signal.ts',
       'src/rpc/encode/byte-writer.ts',
+      'src/rpc/encode/json-cursor.ts',
       'src/serve/conversation.ts',
       'src/tables/plan/turn.ts',
       'src/translate/answer.ts',

@@ -38,19 +38,25 @@ export function fieldsEncoder(fields: readonly DescField[]): EncodeFields {
   }
 }
 
-function fieldEncoder(field: DescField): EncodeValue {
+/** Compiles the encoder of one field: its value with its tag, unless it is the zero value of a field without presence. */
+export function fieldEncoder(field: DescField): EncodeValue {
   if (field.fieldKind === 'map') return mapEncoder(field)
   if (field.fieldKind === 'list') return listEncoder(field)
   if (field.fieldKind === 'message') return partEncoder(field.number, field.message)
   const read = readerOf(field)
   const tag = tagOf(field.number, field.scalar)
-  const hasPresence = field.oneof !== undefined || field.proto.proto3Optional
+  const isKept = hasPresence(field)
   return (writer, json) => {
     const scalar = read(json)
-    if (scalar === undefined || (!hasPresence && isZero(scalar))) return
+    if (scalar === undefined || (!isKept && isZero(scalar))) return
     writer.varint(tag)
     writeScalar(writer, scalar)
   }
+}
+
+/** True if the zero value of a field is sent: it is not the same as none. */
+export function hasPresence({ oneof, proto }: DescField): boolean {
+  return oneof !== undefined || proto.proto3Optional
 }
 
 function readerOf(field: Pick<DescField, 'scalar' | 'enum'>): ReadScalar {

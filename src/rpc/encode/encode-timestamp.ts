@@ -67,8 +67,11 @@ function digits(text: string, from: number, to: number): number {
   return number
 }
 
+/** Nanoseconds that a fraction counts for each of its lengths, from one digit to nine. */
+const SCALES = [1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 100, 10, 1]
+
 function nanosOf(text: string, end: number): number {
-  return text[19] === '.' && end > 20 ? digits(text, 20, end) * 10 ** (29 - end) : Number.NaN
+  return text[19] === '.' && end > 20 ? digits(text, 20, end) * (SCALES[end - 21] ?? Number.NaN) : Number.NaN
 }
 
 /** Returns the days since 1970 of a date. The year begins in March here, so that a leap day is its last. */

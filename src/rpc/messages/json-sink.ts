@@ -1,6 +1,6 @@
 import { type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
 import type { JsonObject } from '../../tables/json.ts'
-import { listField, type MessageSink } from './message-sink.ts'
+import { listField, type MessageSink, parseRows } from './message-sink.ts'
 
 /**
  * Creates a sink for protojson, as servers of Connect write it: names in lower camel case, without zero values. The list comes first.
@@ -15,12 +15,14 @@ export function createJsonSink(message: DescMessage): MessageSink {
     pieces.push(bytes)
   }
   const textOf = (of: DescMessage, json: unknown) => JSON.stringify(toJson(of, fromJson(of, json as JsonValue, IGNORE_UNKNOWN)))
+  const rows = (given: readonly unknown[]) => {
+    if (!list || given.length === 0) return
+    const begin = pieces.length === 0 ? `{${JSON.stringify(list.jsonName)}:[` : ','
+    push(begin + given.map((row) => textOf(list.message, row)).join(','))
+  }
   return {
-    rows(rows) {
-      if (!list || rows.length === 0) return
-      const begin = pieces.length === 0 ? `{${JSON.stringify(list.jsonName)}:[` : ','
-      push(begin + rows.map((row) => textOf(list.message, row)).join(','))
-    },
+    rows,
+    rowsText: (text) => rows(parseRows(text)),
     rest(rest: JsonObject) {
       if (pieces.length === 0) return push(textOf(message, rest))
       const { [list?.jsonName ?? '']: _, ...others } = rest

@@ -15,14 +15,13 @@ export interface ListText {
 /** Bytes of an answer that is parsed as a whole if it has no more. */
 const SMALL = 256 * 1024
 
-const COMMA = 0x2c
 const END_OF_LIST = 0x5d
 
 /**
  * Reads `{"items":[…], …}`, where `list` is the name of the member with the rows, and gives the sink its rows as they come: never all of them at
  * once. Pieces of Crosswalk's own writer hold whole rows and are not searched; those of another service may end anywhere.
  */
-export function createListText(list: string, sink: Pick<MessageSink, 'rows' | 'rest'>): ListText {
+export function createListText(list: string, sink: Pick<MessageSink, 'rowsText' | 'rest'>): ListText {
   const begin = Buffer.from(`{${JSON.stringify(list)}:[`)
   let pieces: Uint8Array[] = []
   let size = 0
@@ -30,7 +29,7 @@ export function createListText(list: string, sink: Pick<MessageSink, 'rows' | 'r
   let scanner: RowScanner | undefined
 
   const giveRows = (rows: Uint8Array | undefined) => {
-    if (rows) sink.rows(parseRows(rows))
+    if (rows) sink.rowsText(Buffer.from(rows.buffer, rows.byteOffset, rows.length))
   }
   const hold = (piece: Uint8Array) => {
     if (pieces.length === 0 && begin.equals(piece)) isOwn = true
@@ -55,10 +54,4 @@ export function createListText(list: string, sink: Pick<MessageSink, 'rows' | 'r
     },
     held: () => size + (scanner?.held() ?? 0),
   }
-}
-
-/** Parses whole rows, which may have a comma before them. */
-function parseRows(rows: Uint8Array): readonly unknown[] {
-  const from = rows[0] === COMMA ? 1 : 0
-  return JSON.parse(`[${Buffer.from(rows.buffer, rows.byteOffset + from, rows.length - from).toString()}]`) as readonly unknown[]
 }

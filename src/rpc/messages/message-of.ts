@@ -28,6 +28,7 @@ const TURN = 256 * 1024
  */
 export async function messageOf(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Promise<readonly Uint8Array[]> {
   const message = createMessage(method, codec, limits)
+  if ('written' in answer && typeof answer.written === 'string') return message.short(answer.written)
   if ('body' in answer) await fromValue(message, answer.body)
   else if ('stream' in answer) for await (const piece of answer.stream) message.text(piece)
   else await fromPieces(message, bytesOf(answer.written))
@@ -59,10 +60,14 @@ interface GrowingMessage {
   readonly list: string
   rows(rows: readonly unknown[]): void
   rest(rest: unknown): void
+  /** Returns the message of a short text with a letter for each byte. */
+  short(text: string): readonly Uint8Array[]
   /** Takes a piece of JSON text. */
   text(piece: Uint8Array): void
   end(): readonly Uint8Array[]
 }
+
+const NOT_ASCII = /[^\0-\x7f]/
 
 function createMessage({ output }: RpcMethod, codec: Codec, { messageBytes }: MessageLimits): GrowingMessage {
   const list = listField(output)?.jsonName ?? ''
@@ -76,10 +81,15 @@ function createMessage({ output }: RpcMethod, codec: Codec, { messageBytes }: Me
     }
     if (sink.size() + (listText?.held() ?? 0) > messageBytes) throw tooLong(messageBytes)
   }
+  const giveRest = (rest: unknown) => (isObject(rest) ? sink.rest(rest) : unfit('an object'))
   return {
     list,
     rows: (rows) => checked(() => sink.rows(rows)),
-    rest: (rest) => checked(() => (isObject(rest) ? sink.rest(rest) : unfit('an object'))),
+    rest: (rest) => checked(() => giveRest(rest)),
+    short(text) {
+      checked(() => giveRest(JSON.parse(NOT_ASCII.test(text) ? Buffer.from(text, 'latin1').toString() : text)))
+      return sink.end()
+    },
     text(piece) {
       listText ??= createListText(list, sink)
       const { push } = listText

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../tables/json.ts'
 export interface MessageSink {
   /** Takes rows of its list. Throws if one is not of its type. */
   rows(rows: readonly unknown[]): void
+  /** Takes rows as JSON text, with commas between and perhaps before them. Throws if it is none, or as `rows` does. */
+  rowsText(text: Buffer): void
   /** Takes the members beside the rows, or a whole message; once, last. */
   rest(rest: JsonObject): void
   /** The bytes so far. */
@@ -19,4 +21,11 @@ export type ListField = DescField & { readonly fieldKind: 'list'; readonly listK
 /** Returns the list of a message; undefined if it has none. */
 export function listField({ fields }: DescMessage): ListField | undefined {
   return fields.find((field): field is ListField => field.fieldKind === 'list' && field.listKind === 'message')
+}
+
+const COMMA = 0x2c
+
+/** Parses the text of rows. */
+export function parseRows(text: Buffer): readonly unknown[] {
+  return JSON.parse(`[${text.toString('utf8', text[0] === COMMA ? 1 : 0)}]`) as readonly unknown[]
 }

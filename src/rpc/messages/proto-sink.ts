@@ -2,7 +2,8 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import type { JsonObject } from '../../tables/json.ts'
 import { ByteWriter } from '../encode/byte-writer.ts'
 import { type EncodeFields, fieldsEncoder, messageEncoder } from '../encode/encode-json.ts'
-import { listField, type MessageSink } from './message-sink.ts'
+import { type EncodeRowsText, rowsTextEncoder } from '../encode/encode-text.ts'
+import { listField, type MessageSink, parseRows } from './message-sink.ts'
 
 /** The encoders of a message by the order of its fields: those before its list, the list, those after it. */
 interface Encoders {
@@ -10,6 +11,7 @@ interface Encoders {
   readonly list: EncodeFields
   readonly after: EncodeFields
   readonly whole: EncodeFields
+  readonly text: EncodeRowsText | undefined
   readonly name: string
 }
 
@@ -25,6 +27,7 @@ function encodersOf(message: DescMessage): Encoders {
       list: fieldsEncoder(list ? [list] : []),
       after: fieldsEncoder(message.fields.filter((field) => field.number > number)),
       whole: messageEncoder(message),
+      text: list && rowsTextEncoder(list),
       name: list?.jsonName ?? '',
     }
     compiled.set(message, encoders)
@@ -37,7 +40,7 @@ const writer = new ByteWriter()
 
 /** Creates a sink for protobuf's bytes. A repeated field is a concatenation, so each batch is a piece of the message. */
 export function createProtoSink(message: DescMessage): MessageSink {
-  const { before, list, after, whole, name } = encodersOf(message)
+  const { before, list, after, whole, text, name } = encodersOf(message)
   const pieces: Uint8Array[] = []
   let size = 0
   const bytesOf = (encode: EncodeFields, json: JsonObject): Uint8Array => {
@@ -47,8 +50,16 @@ export function createProtoSink(message: DescMessage): MessageSink {
     size += bytes.length
     return bytes
   }
+  const rows = (given: readonly unknown[]) => void pieces.push(bytesOf(list, { [name]: given }))
   return {
-    rows: (rows) => void pieces.push(bytesOf(list, { [name]: rows })),
+    rows,
+    rowsText(given) {
+      writer.begin()
+      if (!text?.(writer, given)) return rows(parseRows(given))
+      const bytes = writer.take()
+      size += bytes.length
+      pieces.push(bytes)
+    },
     rest(rest) {
       if (pieces.length === 0) pieces.push(bytesOf(whole, rest))
       else {

@@ -1,6 +1,7 @@
+import { LONGEST_VARINT, widthOf } from './varint-width.ts'
+
 /** The bytes that a writer keeps between messages, and those that it begins with. */
-const KEPT = 1 << 20
-const FIRST = 1 << 16
+const [KEPT, FIRST] = [1 << 20, 1 << 16]
 
 /** Texts up to this length are written letter by letter, which is faster than a call of Node's encoder. */
 const SHORT = 40
@@ -10,9 +11,6 @@ const COPIED = 0x80
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-
-/** The greatest number of bytes of a varint. */
-const LONGEST_VARINT = 10
 
 /**
  * Writes the primitive values of protobuf into one growing buffer. Its fields are public within the encoder, because every byte passes
@@ -37,14 +35,8 @@ export class ByteWriter {
   varint(value: number): void {
     this.#room(LONGEST_VARINT)
     let rest = value
-    while (rest > 0x7f_ff_ff_ff) {
-      this.#bytes[this.#end++] = (rest % 0x80) | 0x80
-      rest = Math.floor(rest / 0x80)
-    }
-    while (rest > 0x7f) {
-      this.#bytes[this.#end++] = (rest & 0x7f) | 0x80
-      rest >>>= 7
-    }
+    for (; rest > 0x7f_ff_ff_ff; rest = Math.floor(rest / 0x80)) this.#bytes[this.#end++] = (rest % 0x80) | 0x80
+    for (; rest > 0x7f; rest >>>= 7) this.#bytes[this.#end++] = (rest & 0x7f) | 0x80
     this.#bytes[this.#end++] = rest
   }
 
@@ -52,10 +44,7 @@ export class ByteWriter {
   long(value: bigint): void {
     this.#room(LONGEST_VARINT)
     let rest = BigInt.asUintN(64, value)
-    while (rest > 0x7fn) {
-      this.#bytes[this.#end++] = Number(rest & 0x7fn) | 0x80
-      rest >>= 7n
-    }
+    for (; rest > 0x7fn; rest >>= 7n) this.#bytes[this.#end++] = Number(rest & 0x7fn) | 0x80
     this.#bytes[this.#end++] = Number(rest)
   }
 
@@ -158,12 +147,4 @@ export class ByteWriter {
     larger.set(this.#bytes.subarray(0, this.#end))
     this.#bytes = larger
   }
-}
-
-/** Returns the number of bytes of a length. */
-function widthOf(length: number): number {
-  if (length < 0x80) return 1
-  if (length < 0x40_00) return 2
-  if (length < 0x20_00_00) return 3
-  return length < 0x10_00_00_00 ? 4 : 5
 }

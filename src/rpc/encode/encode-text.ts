@@ -1,15 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import type { ByteWriter } from './byte-writer.ts'
-import { fieldEncoder, hasPresence } from './encode-json.ts'
+import { type EncodeAt, flagAt, itemAt, listAt, parsedAt, textAt, timeAt } from './encode-at.ts'
 import { JsonCursor, UNUSUAL } from './json-cursor.ts'
-import { DELIMITED, tagOf } from './wire-scalar.ts'
+import { DELIMITED } from './wire-scalar.ts'
 
 /** Writes rows from their JSON text: objects with commas between and perhaps before them. Returns false if JSON must be parsed instead. */
 export type EncodeRowsText = (writer: ByteWriter, text: Buffer) => boolean
-
-/** Writes the value at the cursor, with its tag. */
-type EncodeAt = (writer: ByteWriter, cursor: JsonCursor) => void
 
 /** A member of an object. Rows are alike, so the member that followed it last most often follows again. */
 interface Member {
@@ -19,15 +16,9 @@ interface Member {
   next: Member | undefined
 }
 
-const [QUOTE, COMMA, OBJECT, OBJECT_END, LIST, LIST_END, TRUE] = Buffer.from('",{}[]t') as unknown as readonly [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-]
+const COMMA = 0x2c
+const OBJECT = 0x7b
+const OBJECT_END = 0x7d
 
 /**
  * Compiles the encoder of a list from text: neither a tree nor its strings are made, which halves the cost of a list. Members are written as they
@@ -114,79 +105,6 @@ function fieldAt(field: DescField): EncodeAt {
   return field.scalar === ScalarType.STRING ? listAt(itemAt(field), parsed) : parsed
 }
 
-/** Parses the value and leaves it to the encoder from JSON. */
-function parsedAt(field: DescField): EncodeAt {
-  const encode = fieldEncoder(field)
-  return (writer, cursor) => {
-    const value: unknown = JSON.parse(cursor.value())
-    if (value !== null) encode(writer, value)
-  }
-}
-
 function orParsed(first: number, encode: EncodeAt, parsed: EncodeAt): EncodeAt {
   return (writer, cursor) => (cursor.letter === first ? encode(writer, cursor) : parsed(writer, cursor))
-}
-
-/** A text between quotes is copied as it stands, unless it holds an escape. */
-function textAt(field: DescField, parsed: EncodeAt): EncodeAt {
-  const tag = tagOf(field.number, ScalarType.STRING)
-  const isKept = hasPresence(field)
-  return (writer, cursor) => {
-    if (cursor.letter !== QUOTE) return parsed(writer, cursor)
-    if (!isKept && cursor.bytes[cursor.at + 1] === QUOTE) cursor.at += 2
-    else copy(tag, writer, cursor)
-  }
-}
-
-function copy(tag: number, writer: ByteWriter, cursor: JsonCursor): void {
-  writer.varint(tag)
-  const end = writer.copyText(cursor.bytes, cursor.at + 1)
-  if (end > 0) cursor.at = end
-  else writer.text(JSON.parse(cursor.value()) as string)
-}
-
-function itemAt({ number }: DescField): EncodeAt {
-  const tag = tagOf(number, ScalarType.STRING)
-  return (writer, cursor) => {
-    if (cursor.letter !== QUOTE) throw UNUSUAL
-    copy(tag, writer, cursor)
-  }
-}
-
-const FALSE_TEXT = Buffer.from('false')
-const TRUE_TEXT = Buffer.from('true')
-
-function flagAt(field: DescField, parsed: EncodeAt): EncodeAt {
-  const tag = tagOf(field.number, ScalarType.BOOL)
-  const isKept = hasPresence(field)
-  return (writer, cursor) => {
-    if (cursor.letter === TRUE && cursor.passesAll(TRUE_TEXT)) {
-      writer.varint(tag)
-      writer.varint(1)
-    } else if (isKept || !cursor.passesAll(FALSE_TEXT)) parsed(writer, cursor)
-  }
-}
-
-const ZULU = 0x5a
-
-/** A time in UTC is read without a parser: an escape would make it no time. */
-function timeAt(field: DescField, parsed: EncodeAt): EncodeAt {
-  const encode = fieldEncoder(field)
-  return (writer, cursor) => {
-    const end = cursor.letter === QUOTE ? cursor.bytes.indexOf(QUOTE, cursor.at + 1) : -1
-    if (cursor.bytes[end - 1] !== ZULU) return parsed(writer, cursor)
-    const from = cursor.at + 1
-    cursor.at = end + 1
-    encode(writer, cursor.bytes.toString('latin1', from, end))
-  }
-}
-
-function listAt(each: EncodeAt, parsed: EncodeAt): EncodeAt {
-  return (writer, cursor) => {
-    if (!cursor.passes(LIST)) return parsed(writer, cursor)
-    if (cursor.passes(LIST_END)) return
-    do each(writer, cursor)
-    while (cursor.passes(COMMA))
-    if (!cursor.passes(LIST_END)) throw UNUSUAL
-  }
 }

@@ -1,0 +1,32 @@
+import { equals, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
+import { expect, it } from 'vitest'
+import { createProtos } from '../../../src/sandbox/grpc/protos.ts'
+import { readPublishedFacts } from '../../../src/sandbox/grpc/published-facts.ts'
+import { rpc } from '../messages/messages.ts'
+import { drawFrom, randomJson } from '../messages/random-json.ts'
+
+const SEED = 20_261_123
+
+/** Messages of each type: one in `npm test`, because each costs processor time, and more in `.ci/run`. */
+const ROUNDS = process.env.CROSSWALK_SAMPLE === 'full' ? 40 : 1
+
+/** The sandbox reads the same facts by code of its own, with another library. */
+const facts = readPublishedFacts()
+const protos = createProtos(facts)
+
+it(`writes and reads what protobufjs writes and reads, for random messages of every type (seed ${SEED})`, () => {
+  const draw = drawFrom(SEED)
+  const { registry } = rpc
+  const wrong = Object.keys(facts.messages).flatMap((typeName) => {
+    const ours = registry.getMessage(typeName)!
+    const theirs = protos.lookupType(typeName)
+    return Array.from({ length: ROUNDS }, () => randomJson(ours, draw) as JsonValue).filter((json) => {
+      const message = fromJson(ours, json, { registry })
+      const bytes = toBinary(ours, message)
+      const again = theirs.encode(theirs.decode(bytes)).finish()
+      const isSame = Buffer.from(again).sort().equals(Buffer.from(bytes).sort())
+      return !isSame || !equals(ours, fromBinary(ours, again), message, { registry, unknown: true })
+    })
+  })
+  expect(wrong).toEqual([])
+})

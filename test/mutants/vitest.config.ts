@@ -17,7 +17,7 @@ const seconds = values.sample === undefined ? undefined : number('sample', value
 
 export default defineConfig({
   test: {
-    include: ['test/mutants/*.mutants.ts'],
+    include: ['test/mutants/**/*.mutants.ts'],
     setupFiles: ['test/setup.ts'],
     testTimeout: 30 * 60_000,
     disableConsoleIntercept: true,

@@ -1,27 +1,41 @@
-import { expect, it } from 'vitest'
-import { readFacts, v2beta1Of } from '../../../src/rpc/facts.ts'
+import { describe, expect, it } from 'vitest'
+import { readFacts } from '../../../src/rpc/facts.ts'
 import { openRpc } from '../../../src/rpc/open-rpc.ts'
-import { pinned, vectorFault } from './vectors.ts'
+import { pinned, signatureOf, valuesOf, vectorFault } from './vectors.ts'
 
-const facts = readFacts()
-const { registry } = openRpc([], facts)
+const { registry, methods } = openRpc([], readFacts())
+const named = (name: string) => name
+const renamed = (name: string) => name.replace('.v2.', '.v2beta1.')
 
-const betaName = (name: string) => name.replace('.v2.', '.v2beta1.')
+describe.each([
+  ['v1', 'v1', named],
+  ['v2', 'v2', named],
+  ['v2beta1', 'v2', renamed],
+] as const)('the descriptors of %s', (version, api, nameOf) => {
+  const vendor = pinned(api)
 
-it.each([
-  ['v1', 'v1', (name: string) => name],
-  ['v2', 'v2', (name: string) => name],
-  ['v2beta1', 'v2', betaName],
-] as const)('writes and reads every message of %s as the vendor does', (_, api, nameOf) => {
-  const faults = Object.entries(pinned(api)).flatMap(([name, vectors]) => {
-    const fault = vectorFault(registry.getMessage(nameOf(name)), vectors, registry)
-    return fault === undefined ? [] : [`${name}: ${fault}`]
+  it('write and read every message as the vendor does', () => {
+    const faults = Object.entries(vendor.messages).flatMap(([name, vectors]) => {
+      const fault = vectorFault(registry.getMessage(nameOf(name)), vectors, registry)
+      return fault === undefined ? [] : [`${name}: ${fault}`]
+    })
+    expect(faults).toEqual([])
   })
-  expect(faults).toEqual([])
-})
 
-it('has a vector of every message', () => {
-  expect(Object.keys(pinned('v1')).sort()).toEqual(Object.keys(facts.v1.messages).sort())
-  expect(Object.keys(pinned('v2')).sort()).toEqual(Object.keys(facts.v2.messages).sort())
-  expect(Object.keys(v2beta1Of(facts.v2).messages).sort()).toEqual(Object.keys(pinned('v2')).map(betaName).sort())
+  it('have the values of every enum', () => {
+    for (const [name, values] of Object.entries(vendor.enums)) expect(valuesOf(registry.getEnum(nameOf(name))), name).toEqual(values)
+  })
+
+  it('have every method', () => {
+    const own = methods.filter((method) => method.version === version)
+    expect(Object.fromEntries(own.map((method) => [method.path.slice(1), signatureOf(method)]))).toEqual(
+      Object.fromEntries(Object.entries(vendor.methods).map(([name, signature]) => [nameOf(name), signature.map(nameOf)])),
+    )
+  })
+
+  it('have a vector of every message and enum', () => {
+    const { messages, enums } = readFacts()[api]
+    expect(Object.keys(vendor.messages).sort()).toEqual(Object.keys(messages).sort())
+    expect(Object.keys(vendor.enums).sort()).toEqual(Object.keys(enums).sort())
+  })
 })

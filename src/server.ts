@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { differencesOf } from '../mappings/differences.ts'
 import { v1OnlyShapes } from '../mappings/v1-only-shapes.ts'
@@ -8,25 +9,22 @@ import { describeOperations } from './explain/operation-rows.ts'
 import { expiryOf, readCertificate } from './listen/certificate.ts'
 import { urlOf } from './listen/listener.ts'
 import { keepTickShape } from './listen/ticks.ts'
-import { type ModeRules, needV1 } from './modes/choose/rules.ts'
-import { NEEDS_V1 } from './modes/modes-state.ts'
+import type { ModeRules } from './modes/choose/rules.ts'
 import { createAdmin, whyExposed } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
 import { checkAtStart } from './rpc/check/check-at-start.ts'
+import { checked } from './server/checked.ts'
 import { contractOf } from './server/contract.ts'
 import { currentModesOf } from './server/current-modes.ts'
 import { ruleWarningsOf } from './server/current-warnings.ts'
-import { type DescribedDeclaration, declarationsWith } from './server/declarations.ts'
+import { healthOf } from './server/health-of.ts'
 import { createLog } from './server/log.ts'
 import { assembleMigration, CLOCKS, type Clocks, reportOf } from './server/migration.ts'
 import { openNotifier } from './server/notifications.ts'
 import { createProxy } from './server/proxy.ts'
-import { checkMappings } from './tables/compile/check.ts'
 import type { Mapping } from './tables/operations/operation.ts'
 import type { Tracing } from './tracing/tracing.ts'
-import { createHealth, type Ping } from './upstream/health.ts'
-import { ping } from './upstream/v2/ping.ts'
 import { createPool } from './upstream/v2/pool.ts'
 
 /** The proxy and its admin endpoints. */
@@ -70,16 +68,24 @@ export function createServer(config: Config, mappings: readonly Mapping[], optio
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const migration = assembleMigration(config, v2, mappings, declarations, { pool, askPool, log, file, clocks })
-  const ask: Ping = (service, base) => ping(pool, service, base)
   const notifier = openNotifier(config, migration, log)
-  const health = createHealth({ v2, v1: config['upstream.v1'] }, ask, () => performance.now())
+  const health = healthOf(config, v2, pool)
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && expiryOf(certificate)
   const metrics = createMetrics({ pool, report, modes, currentModes, onNote, health, expiry, notified: notifier?.counts })
-  const proxy = createProxy(config, v2, mappings, { pool, certificate, migration, metrics, log, tracing })
-  let closing = false
-  const readiness = createReady(health, () => closing)
+  const leaving = new AbortController()
+  const readiness = createReady(health, () => leaving.signal.aborted)
+  const proxy = createProxy(config, v2, mappings, {
+    pool,
+    certificate,
+    migration,
+    metrics,
+    log,
+    tracing,
+    readiness,
+    leaving: leaving.signal,
+  })
   const operations = describeOperations(mappings, differencesOf)
   const warnings = ruleWarningsOf(migration, operations)
   const access = adminSettings(config)
@@ -100,20 +106,13 @@ export function createServer(config: Config, mappings: readonly Mapping[], optio
       keepTickShape()
       await checkAtStart(mappings, v1OnlyShapes)
       await migration.restore()
-      try {
-        await proxy.listen()
-        await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
-      } catch (error) {
-        await proxy.stop()
-        await release()
-        throw error
-      }
+      await listenOn(config, proxy, admin, release)
       const exposed = whyExposed(admin, access)
       if (exposed !== undefined) log.warn(exposed)
       warn()
     },
     async close() {
-      closing = true
+      leaving.abort()
       await proxy.retire()
       await release()
     },
@@ -132,17 +131,19 @@ export function createServer(config: Config, mappings: readonly Mapping[], optio
   }
 }
 
-/** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
-function checked(
+/** Opens both ports, or none of them. */
+async function listenOn(
   config: Config,
-  mappings: readonly Mapping[],
-): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[] } {
-  const v2 = config['upstream.v2']
-  if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
-  if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
-  checkMappings(mappings)
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  const declared = declarationsWith(config['diff.ignore'], operations)
-  if ('problem' in declared) throw new Error(declared.problem)
-  return { v2, declarations: declared.declarations }
+  proxy: ReturnType<typeof createProxy>,
+  admin: FastifyInstance,
+  release: () => Promise<void>,
+): Promise<void> {
+  try {
+    await proxy.listen()
+    await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
+  } catch (error) {
+    await proxy.stop()
+    await release()
+    throw error
+  }
 }

@@ -153,6 +153,12 @@ export const SETTINGS = {
     undefined,
     'Origins whose pages may call by gRPC-Web and Connect: origins with commas between them, or * for all. Without it, browsers refuse pages of other origins',
   ),
+  'grpc.reflection': setting(
+    flag,
+    'GRPC_REFLECTION',
+    true,
+    'Answers gRPC reflection, so that grpcurl and buf curl need no proto files. Without it v2 gets the calls of reflection',
+  ),
   'registry.readmes': setting(flag, 'READMES', true, 'Shows the readme of each listed repo. This costs one v2 call for each repo'),
   emulated: setting(
     choiceOf('v1-first', 'v2'),

@@ -11,6 +11,8 @@ export interface MethodFact {
   readonly in: string
   readonly out: string
   readonly http?: HttpFact
+  /** It answers with a stream of messages, or takes a stream as well. */
+  readonly streams?: 'answers' | 'both'
 }
 
 type Named<T> = Readonly<Record<string, T>>
@@ -30,8 +32,8 @@ export interface FactsOfBoth {
 
 const FOLDER = new URL('../../mappings/grpc/', import.meta.url)
 
-/** The file with the facts of a version. */
-export function factsFile(api: 'v1' | 'v2', folder = FOLDER): URL {
+/** The file with the facts of a version, or of the services that gRPC has for itself (health, reflection). */
+export function factsFile(api: 'v1' | 'v2' | 'standard', folder = FOLDER): URL {
   return new URL(`${api}.json`, folder)
 }
 
@@ -49,21 +51,24 @@ function readFile(api: 'v1' | 'v2', folder: URL): Facts {
   }
 }
 
-const renamed = (name: string) => name.replace('.v2.', '.v2beta1.')
-
-function renamedKeys<T, U>(record: Named<T>, value: (value: T) => U): Named<U> {
+function renamedKeys<T, U>(record: Named<T>, renamed: (name: string) => string, value: (value: T) => U): Named<U> {
   return Object.fromEntries(Object.entries(record).map(([name, member]) => [renamed(name), value(member)]))
 }
 
-/** Returns the facts of v2beta1: its messages, numbers and rules are those of v2, in other packages. */
-export function v2beta1Of({ services, messages, enums }: Facts): Facts {
+/** Returns the same facts under other names. */
+export function renamedFacts({ services, messages, enums }: Facts, renamed: (name: string) => string): Facts {
   return {
-    services: renamedKeys(services, (methods) =>
-      renamedKeys(methods, (method) => ({ ...method, in: renamed(method.in), out: renamed(method.out) })),
+    services: renamedKeys(services, renamed, (methods) =>
+      renamedKeys(methods, renamed, (method) => ({ ...method, in: renamed(method.in), out: renamed(method.out) })),
     ),
-    messages: renamedKeys(messages, (fields) =>
-      renamedKeys(fields, ([number, type, more = {}]): FieldFact => [number, renamed(type), more]),
+    messages: renamedKeys(messages, renamed, (fields) =>
+      renamedKeys(fields, renamed, ([number, type, more = {}]): FieldFact => [number, renamed(type), more]),
     ),
-    enums: renamedKeys(enums, (values) => values),
+    enums: renamedKeys(enums, renamed, (values) => values),
   }
+}
+
+/** Returns the facts of v2beta1: its messages, numbers and rules are those of v2, in other packages. */
+export function v2beta1Of(v2: Facts): Facts {
+  return renamedFacts(v2, (name) => name.replace('.v2.', '.v2beta1.'))
 }

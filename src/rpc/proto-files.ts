@@ -37,7 +37,7 @@ export function protoFiles(facts: readonly Facts[]): readonly FileInit[] {
 }
 
 function filesOf(facts: readonly Facts[]): readonly FileInit[] {
-  const services = facts.flatMap((one) => Object.entries(one.services))
+  const services = [...new Map(facts.flatMap((one) => Object.entries(one.services)))]
   const messages = new Map(facts.flatMap((one) => Object.entries(one.messages)))
   const enums = new Map(facts.flatMap((one) => Object.entries(one.enums)))
   const messagesIn = byOuter(messages.keys())
@@ -67,7 +67,13 @@ function filesOf(facts: readonly Facts[]): readonly FileInit[] {
       .filter(([service]) => outerOf(service) === name)
       .map(([service, methods]) => ({
         name: nameOf(service),
-        method: Object.entries(methods).map(([method, fact]) => ({ name: method, inputType: `.${fact.in}`, outputType: `.${fact.out}` })),
+        method: Object.entries(methods).map(([method, fact]) => ({
+          name: method,
+          inputType: `.${fact.in}`,
+          outputType: `.${fact.out}`,
+          serverStreaming: fact.streams !== undefined,
+          clientStreaming: fact.streams === 'both',
+        })),
       })),
   }))
 }

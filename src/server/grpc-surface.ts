@@ -5,13 +5,14 @@ import type { OnGrpc } from '../listen/http2.ts'
 import { createGrpcRoute, type GrpcParts } from '../routes/carriers/grpc.ts'
 import { createLazyRpc, type LazyRpc } from '../routes/carriers/rpc/lazy-rpc.ts'
 import type { RpcParts } from '../routes/carriers/rpc/rpc-calls.ts'
+import { createLazyStandard } from '../routes/carriers/rpc/standard/lazy-standard.ts'
 import { createCallLog } from '../routes/watch/call-log.ts'
 import { createAskRest } from '../upstream/ask-rest.ts'
 import { noGrpc } from '../upstream/grpc/no-grpc.ts'
 import { createGrpc } from '../upstream/grpc/relay.ts'
 import type { ProxyParts } from './proxy-parts.ts'
 
-type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing'> &
+type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
   Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
   Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'>
 
@@ -39,10 +40,17 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }
   const rpc = createLazyRpc({ ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
+  const standard = createLazyStandard({
+    ...parts,
+    operations: parts.core.operations,
+    rpc,
+    wire: { ...parts, requestBytes: settings.requestBytes },
+    settings: { hasV1: base !== undefined, asV2: settings.asV2 || isRest, reflection: config['grpc.reflection'] },
+  })
   const begin = createCallLog(log, metrics, forwarded)
   return {
     rpc,
-    route: createGrpcRoute({ ...parts, grpc: toV2, rpc, begin }),
+    route: createGrpcRoute({ ...parts, grpc: toV2, rpc, standard, begin }),
     close() {
       toV2.close()
       toV1?.close()

@@ -32,7 +32,7 @@ export type ServeGrpcStream = (
 ) => void
 
 /** Creates what serves streaming calls: health and reflection. They have no deadline but the client's. */
-export function createServeGrpcStream(settings: WireSettings): ServeGrpcStream {
+export function createServeGrpcStream(settings: Omit<WireSettings, 'deadlines'>): ServeGrpcStream {
   return (stream, headers, handler, ended = () => {}) => {
     const head = createGrpcHead(stream, headers, ended)
     const codec = grpcCodec(headers)

@@ -17,7 +17,7 @@ export interface WireSettings {
 }
 
 /** Bounds of a message, with the error if there is no room for it. */
-export function boundsOf({ requestBytes, room }: WireSettings): InflationBounds {
+export function boundsOf({ requestBytes, room }: Pick<WireSettings, 'requestBytes' | 'room'>): InflationBounds {
   return { requestBytes, room, noRoom }
 }
 

@@ -14,10 +14,12 @@ import { type TimedRequest, timedStream } from '../lifetime/timed.ts'
 import type { BeginCall } from '../watch/call-log.ts'
 import type { LazyRpc } from './rpc/lazy-rpc.ts'
 import type { RpcCalls } from './rpc/rpc-calls.ts'
+import type { LazyStandard } from './rpc/standard/lazy-standard.ts'
 
 export interface GrpcParts {
   readonly grpc: Grpc
   readonly rpc: LazyRpc
+  readonly standard: LazyStandard
   readonly admit: Admit
   readonly gate: Gate
   readonly forwarded: Forwarded
@@ -26,23 +28,29 @@ export interface GrpcParts {
 }
 
 /**
- * Serves gRPC calls of v1 and passes all others to v2. They are admitted, counted and logged like other requests, and their forwarding
+ * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other requests, and their forwarding
  * headers are corrected. The path is the name of the method.
  */
-export function createGrpcRoute({ grpc, rpc, admit, gate, forwarded, begin, limits }: GrpcParts): OnGrpc {
+export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits }: GrpcParts): OnGrpc {
   return (stream, headers, raw) => {
     limits.watchStream(stream, timedStream(stream))
+    const path = headers[':path'] ?? ''
+    // A probe is answered under any load, because a busy process is a healthy one. Nobody wants its log lines.
+    if (standard.isHealth(path)) return standard.serve(stream, headers, () => {})
     const refused = admit({ headers }, stream)
     if (refused) return refuseGrpc(stream, refused)
     const arrived = { headers, socket: socketOf(stream) }
     const begun = begin(arrived)
     const { record, ended } = begun
     forwarded.rewrite(arrived)
-    const path = headers[':path'] ?? ''
     const looped = gate.loop.enter(headers)
     if (looped) record.operation = 'loop'
     const wrong = looped ?? wrongPath(path, gate)
     if (wrong) return refuseGrpc(stream, wrong, ended)
+    if (standard.isReflection(path)) {
+      record.operation = 'reflection'
+      return standard.serve(stream, headers, (code) => ended({ code, failure: undefined }))
+    }
     if (!rpc.concerns(path)) return grpc.relay(stream, headers, raw, ended)
     const carry = (calls: RpcCalls) => {
       if (stream.closed || stream.destroyed) return ended({ code: CODES.CANCELLED.number, failure: undefined })

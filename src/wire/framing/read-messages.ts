@@ -12,7 +12,7 @@ import { codingOf } from './read-framed.ts'
 export async function* readMessages(
   stream: ServerHttp2Stream,
   headers: Parameters<typeof codingOf>[0],
-  settings: WireSettings,
+  settings: Pick<WireSettings, 'requestBytes' | 'room'>,
 ): AsyncGenerator<Buffer, void, undefined> {
   const coding = codingOf(headers)
   const bounds = boundsOf(settings)

@@ -17,7 +17,7 @@ const ABOUT: Readonly<Record<Group, string>> = {
   errors: 'How v1 answers when v2 reports an error.',
   unknownParameters: 'Query parameters without a v1 meaning.',
   v2: 'How Crosswalk writes to v2.',
-  grpc: 'How gRPC calls are named towards v2.',
+  grpc: 'How gRPC calls are named towards v2, which pages may make them, and whether reflection describes them.',
   registry: 'What registry lists contain.',
   emulated: 'Reads of the kind *emulated* ([what only v1 answers](migration.md#what-only-v1-answers)).',
   modes: 'Which side answers ([modes](migration.md#modes), [rollouts](migration.md#rollouts)).',

@@ -4,7 +4,7 @@ import type { Room } from '../../../limits/room.ts'
 import { createDeadlines } from '../../../listen/times/deadlines.ts'
 import type { Classify } from '../../../request/classify.ts'
 import { readFacts } from '../../../rpc/facts.ts'
-import { openRpc } from '../../../rpc/open-rpc.ts'
+import { openRpc, type Rpc } from '../../../rpc/open-rpc.ts'
 import { type Core, createCore } from '../../../serve/core.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { Tracing } from '../../../tracing/tracing.ts'
@@ -52,6 +52,7 @@ export interface RpcParts {
 
 /** Serves calls of the services that are known. It is built when the first such call arrives. */
 export interface RpcCalls {
+  readonly rpc: Rpc
   /** What answers a method; undefined if no known service has it, so that its calls pass to v2. */
   find(path: string): Destination | undefined
   /** Serves one gRPC call on a bare stream. */
@@ -88,6 +89,7 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
     }
   }
   return {
+    rpc,
     find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits: { messageBytes } }),
     serveGrpc(to, stream, headers, { record, ended }) {
       serveGrpc(stream, headers, begin(to, record, headers), (code) => ended({ code, failure: undefined }))

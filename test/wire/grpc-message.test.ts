@@ -17,9 +17,7 @@ describe('grpc-message', () => {
   })
 
   it('returns what clients decode to the same text', () => {
-    for (let code = 0; code < 0x3000; code += 1) {
-      const text = `a${String.fromCharCode(code)}b`
-      expect(decodeURIComponent(grpcMessage(text))).toBe(text)
-    }
+    const texts = Array.from({ length: 0x3000 }, (_, code) => `a${String.fromCharCode(code)}b`)
+    expect(texts.filter((text) => decodeURIComponent(grpcMessage(text)) !== text)).toEqual([])
   })
 })

@@ -1,4 +1,11 @@
-import { constants, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import type { ServerParts } from '../http/outcome.ts'
 import { CODES, gatewayError, isStatusError } from '../status.ts'
 import { readTimeout } from './deadline.ts'
@@ -36,10 +43,15 @@ const HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-e
 
 const allowed = (headers: Headers): Headers => Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP.has(name.toLowerCase())))
 
+/** Answers with a head alone. */
+const sendHead = (stream: ServerHttp2Stream, head: OutgoingHttpHeaders): void => {
+  stream.respond(head, { endStream: true })
+  // A stream with an unread request would never end. Node 22 would drop the answer if it ended at once.
+  if (!stream.readableEnded) setImmediate(() => stream.destroy())
+}
+
 const sendStatus = (stream: ServerHttp2Stream, status: GrpcStatus, headers: Headers = {}): void => {
-  if (isDone(stream)) return
-  stream.respond({ ':status': 200, ...allowed(headers), ...HEADERS, ...trailersOf(grpcApi(), status) }, { endStream: true })
-  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+  if (!isDone(stream)) sendHead(stream, { ':status': 200, ...allowed(headers), ...HEADERS, ...trailersOf(grpcApi(), status) })
 }
 
 const sendMessage = async (
@@ -102,8 +114,8 @@ export const createGrpcServer = (parts: ServerParts, closing: AbortSignal): Http
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
     if (isDone(stream)) return
-    if (headers[':method'] !== 'POST') return stream.respond({ ':status': 405 }, { endStream: true })
-    if (!isGrpc(headers)) return stream.respond({ ':status': 415 }, { endStream: true })
+    if (headers[':method'] !== 'POST') return sendHead(stream, { ':status': 405 })
+    if (!isGrpc(headers)) return sendHead(stream, { ':status': 415 })
     serve(parts, closing, stream, headers).catch((error: unknown) => sendStatus(stream, statusOf(error)))
   })
   return server

@@ -77,6 +77,8 @@ const counts = {
 
 const guideSection = z.strictObject({
   operation: z.string(),
+  /** The methods of gRPC that say the same: the one of v1, and those of the calls to v2. */
+  grpc: z.strictObject({ v1: z.string(), v2: z.array(z.string()) }).optional(),
   kind: z.enum(['direct', 'composed', 'emulated']),
   route: z.string(),
   because: z.string().optional(),

@@ -5,6 +5,7 @@ import { covers } from '../tables/operations/operation-pattern.ts'
 import type { GuideRequest, GuideSection } from './guide-schema.ts'
 import { type GuideContext, guidedKind, guidedPlain } from './guided-request.ts'
 import { answerRows, bodyRows } from './member-rows.ts'
+import type { MethodNames } from './method-names.ts'
 import { parameterRows } from './parameter-rows.ts'
 import { perDay } from './per-day.ts'
 
@@ -20,6 +21,7 @@ export interface GuidedDifference {
 
 export interface SectionContext extends GuideContext {
   readonly differences: readonly GuidedDifference[]
+  readonly methods: MethodNames
 }
 
 /** Returns what there is to know of one operation that v2 serves; `use` says what one client does there. */
@@ -31,14 +33,17 @@ export function guideSection(operation: Operation, context: SectionContext, use?
   const { dialect } = context.env
   const { id, kind, because } = operation
   const pace = use && perDay(use)
+  const requests = asked ? merged(asked.map((one) => guidedKind(operation, one, samples, context))) : [guidedPlain(operation, context)]
+  const grpc = methodsOf(operation, requests, context)
   return {
     operation: id,
+    ...(grpc && { grpc }),
     kind: kind === 'v1-only' ? 'emulated' : kind,
     route: routeOf(operation),
     ...(because !== undefined && { because }),
     ...(use && { calls: use.calls, mismatches: use.mismatches }),
     ...(pace !== undefined && { perDay: pace }),
-    requests: asked ? merged(asked.map((one) => guidedKind(operation, one, samples, context))) : [guidedPlain(operation, context)],
+    requests,
     ...(use?.otherRequests !== undefined && { otherRequests: use.otherRequests }),
     parameters: [
       ...parameterRows(
@@ -54,6 +59,15 @@ export function guideSection(operation: Operation, context: SectionContext, use?
       .map(({ code, seen, because }) => ({ code, seen, because })),
     seen: (use?.differences ?? []).map((one) => ({ ...one })),
   }
+}
+
+/** Returns the gRPC methods of an operation and of its calls. */
+function methodsOf(operation: Operation, requests: readonly GuideRequest[], { methods, base }: SectionContext): GuideSection['grpc'] {
+  const v1 = methods.v1(operation)
+  if (v1 === undefined) return undefined
+  const calls = requests.flatMap((request) => request.calls)
+  const v2 = calls.flatMap(({ method, url }) => methods.v2({ method, path: url.slice(base.length).replace(/\?.*/, '') }) ?? [])
+  return { v1, v2: [...new Set(v2)] }
 }
 
 /** Kinds that differ only in values that were not kept look alike. */

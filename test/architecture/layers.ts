@@ -28,7 +28,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['tables', 'modes'],
   explain: ['translate', 'upstream', 'rpc', 'tables', 'errors'],
   openapi: ['tables', 'errors'],
-  guide: ['html', 'explain', 'diff', 'upstream', 'tables', 'errors'],
+  guide: ['html', 'rpc', 'explain', 'diff', 'upstream', 'tables', 'errors'],
   serve: ['request', 'modes', 'tracing', 'translate', 'upstream', 'tables', 'errors'],
   routes: [
     'serve',

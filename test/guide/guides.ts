@@ -3,13 +3,17 @@ import { mappings } from '../../mappings/index.ts'
 import type { Guide } from '../../src/guide/guide-schema.ts'
 import type { SectionContext } from '../../src/guide/guide-section.ts'
 import { operationGuide } from '../../src/guide/make-guide.ts'
+import { createMethodNames } from '../../src/guide/method-names.ts'
+import { readFacts } from '../../src/rpc/facts.ts'
 import type { Dialect } from '../../src/tables/language/names.ts'
 import type { Operation } from '../../src/tables/operations/operation.ts'
+
+const methods = createMethodNames(readFacts())
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)
 
 export function contextOf(dialect: Dialect, base = 'https://v2.example.com'): SectionContext {
-  return { mappings, differences, base, env: { dialect, maskCase: 'snake', replaceMask: '*', notFound: 'empty', readmes: true } }
+  return { mappings, differences, methods, base, env: { dialect, maskCase: 'snake', replaceMask: '*', notFound: 'empty', readmes: true } }
 }
 
 export function guideOf(operation: Operation, dialect: Dialect): Guide {

@@ -34,6 +34,14 @@ describe.each(DIALECTS)('the guide of every operation in the dialect %s', (diale
     for (const guide of guides) expect(guideSchema.parse(guide)).toEqual(guide)
   })
 
+  it('names the gRPC method of v1, and one of v2 for every call', () => {
+    const sections = guides.flatMap((guide) => guide.sections)
+    expect(sections.filter(({ grpc, requests: [first] }) => !grpc || (grpc.v2.length === 0 && first?.calls.length !== 0))).toEqual([])
+    const methods = (id: string) => sections.find(({ operation }) => operation === id)?.grpc?.v2.map((name) => name.split('.').at(-1))
+    expect(methods('iam.groups.list')).toEqual(['GroupsService/ListGroups'])
+    expect(methods('registry.repos.list')).toEqual(['ReposService/ListRepos', 'ReposService/GetRepoReadme'])
+  })
+
   it('accounts for every parameter and every member of the tables once', () => {
     for (const [at, { params, ownParams, request, answer, envelope, rows, begin }] of operations.entries()) {
       const [section] = guides[at]?.sections ?? []

@@ -4,9 +4,11 @@ import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Guide } from '../../guide/guide-schema.ts'
 import type { SectionContext } from '../../guide/guide-section.ts'
+import { createMethodNames } from '../../guide/method-names.ts'
 import { guideBlocks } from '../../guide/render/guide-blocks.ts'
 import { htmlPage } from '../../guide/render/guide-page.ts'
 import { markdownOf } from '../../guide/render/markdown.ts'
+import { readFacts } from '../../rpc/facts.ts'
 import { type Flag, type Flags, type Io, textOf, writeText } from '../command.ts'
 import { configFlags } from '../config-flags.ts'
 
@@ -22,7 +24,8 @@ export const guideFlags: Readonly<Record<string, Flag>> = {
 }
 
 export function guideContext(config: Config): SectionContext {
-  return { mappings, differences, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
+  const methods = createMethodNames(readFacts())
+  return { mappings, differences, methods, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
 }
 
 /** Returns why the flags do not go together; undefined if they do. */

@@ -14,12 +14,19 @@ export function sectionBlocks(section: GuideSection): readonly Block[] {
     ...(because === undefined
       ? []
       : [{ kind: 'text', text: ['v2 has no such operation, and the proxy emulates it: ', because, '.'] } as const]),
+    ...grpcBlocks(section),
     ...requests.flatMap((request) => requestBlocks(request, section)),
     ...table('Parameters', `Parameters of ${operation}`, ['v1', 'v2', 'Change'], section.parameters.map(parameterCells)),
     ...memberBlocks('Members that it reads', operation, section.answer),
     ...memberBlocks('Members that it sends', operation, section.body),
     ...differenceBlocks(section),
   ]
+}
+
+/** Names the methods for clients that speak gRPC. */
+function grpcBlocks({ grpc }: GuideSection): readonly Block[] {
+  if (!grpc || grpc.v2.length === 0) return []
+  return [{ kind: 'text', text: ['Over gRPC, ', code(grpc.v1), ' becomes ', ...codes(grpc.v2), '.'] }]
 }
 
 function requestBlocks(request: GuideRequest, section: GuideSection): readonly Block[] {

@@ -1,27 +1,42 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 
-/** False, with a printed reason, if Go is missing. */
-export function hasGo(): boolean {
+/** `go install` puts programs there, and its own installer leaves `go` here. */
+const PATH = [process.env.PATH, join(homedir(), 'go/bin'), '/usr/local/go/bin'].join(delimiter)
+
+/** False, with a printed reason, if a program is missing: `hasProgram('go', 'version')`. */
+export function hasProgram(name: string, argument: string): boolean {
   try {
-    console.log(execFileSync('go', ['version'], { encoding: 'utf8' }).trim())
+    const version = execFileSync(name, [argument], { encoding: 'utf8', env: { ...process.env, PATH }, stdio: 'pipe' })
+    console.log(`${name} ${version.trim()}`)
     return true
   } catch {
-    console.warn('SKIPPED: go is not installed')
+    console.warn(`SKIPPED: ${name} is not installed`)
     return false
   }
 }
 
-/** Runs a command and returns its exit code and what it printed. */
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv
+  /** The default is the folder of the Go module. */
+  readonly cwd?: string
+}
+
+/** Runs a program for at most two minutes and returns its exit code and what it printed. */
 export async function run(
-  command: string,
+  name: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-  cwd = 'test/interop/go',
+  { env, cwd = 'test/interop/go' }: RunOptions = {},
 ): Promise<{ readonly code: number | null; readonly text: string }> {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(name, args, { cwd, env: { ...process.env, PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
   let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+    })
+  }
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, text }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { startProxy, type TestProxy } from '../../stage/proxy.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
-import { hasGo, run } from './go.ts'
+import { hasProgram, run } from './go.ts'
 
 const CERT = 'test/certificates/localhost.crt'
 const KEY = 'test/certificates/localhost.key'
@@ -10,7 +10,7 @@ const KEY = 'test/certificates/localhost.key'
 /** 30,000 tags are 6 MB: more than the 4 MiB that clients of gRPC take by default. */
 const TAGS = 30_000
 
-describe.runIf(hasGo())('clients in Go', () => {
+describe.runIf(hasProgram('go', 'version'))('clients in Go', () => {
   let sandbox: Sandbox
   const proxies: TestProxy[] = []
   let setting: string
@@ -50,7 +50,7 @@ describe.runIf(hasGo())('clients in Go', () => {
 
   it('passes every cycle with grpc-go', async () => {
     const env = { CROSSWALK_INTEROP: setting, SSL_CERT_FILE: `${process.cwd()}/${CERT}` }
-    const { code, text } = await run('go', ['test', '-count=1', '-v', './...'], env)
+    const { code, text } = await run('go', ['test', '-count=1', '-v', './...'], { env })
     console.log(text)
     expect(text).not.toContain('--- SKIP')
     expect(code, text).toBe(0)
@@ -59,7 +59,7 @@ describe.runIf(hasGo())('clients in Go', () => {
   })
 
   it("says whether the vendor's Go SDK can be had", async () => {
-    const { code, text } = await run('go', ['list', '-m', 'chainguard.dev/sdk@latest'], { GOFLAGS: '-mod=mod' }, '/')
+    const { code, text } = await run('go', ['list', '-m', 'chainguard.dev/sdk@latest'], { env: { GOFLAGS: '-mod=mod' }, cwd: '/' })
     console.log(code === 0 ? `chainguard.dev/sdk can be had: ${text}` : `chainguard.dev/sdk cannot be had, so messages are pinned: ${text}`)
   })
 })

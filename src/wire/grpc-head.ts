@@ -1,4 +1,5 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { whenClosed } from '../listen/on-close.ts'
 import { guarded } from '../relay/guard.ts'
 import { closedCode } from './status/closed-code.ts'
 
@@ -28,17 +29,15 @@ export function createGrpcHead(stream: ServerHttp2Stream, headers: IncomingHttpH
   let last: OutgoingHttpHeaders = {}
   const type = headers['content-type'] ?? ''
   stream.on('error', () => {})
-  stream.on(
-    'wantTrailers',
-    guarded(
-      () => stream.sendTrailers(last),
-      () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
-    ),
+  const sendTrailers = guarded(
+    () => stream.sendTrailers(last),
+    () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
   )
-  stream.once('close', () => ended(closedCode(stream.rstCode ?? 0, last['grpc-status'])))
+  whenClosed(stream, { over: () => ended(closedCode(stream.rstCode ?? 0, last['grpc-status'])), next: undefined })
   return {
     begin(head, trailers) {
       last = trailers
+      stream.on('wantTrailers', sendTrailers)
       stream.respond({ ':status': 200, 'content-type': type, ...head }, BEFORE_MESSAGES)
     },
     trailers(trailers) {

@@ -46,7 +46,7 @@ function createWrite(stream: ServerHttp2Stream, head: GrpcHead, isCompressed: bo
   const answer = (reply: WireReply, zipped?: readonly Uint8Array[]) => {
     if (stream.closed || stream.destroyed) return
     if (stream.headersSent) return stream.close(constants.NGHTTP2_INTERNAL_ERROR)
-    stream.resume()
+    if (!stream.readableEnded) stream.resume()
     const own = metadata(reply.headers)
     const trailers = grpcTrailers(reply)
     if ('message' in reply) {

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts'
-import { flat, grouped, relayableHeaders } from '../relay/head.ts'
+import { grouped, relayableHeaders } from '../relay/head.ts'
 import type { WireMetadata } from './wire-call.ts'
 
 /** Names that the protocols write themselves. */
@@ -11,8 +11,13 @@ const OWN = /^(?::|grpc-|connect-|trailer-|(?:content-(?:type|length|encoding)|a
  */
 export function metadata(given: WireMetadata | undefined): Record<string, string | string[]> {
   if (!given) return {}
-  const lower = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
-  const checked = relayableHeaders(2, flat(Object.fromEntries(lower.filter(([name]) => !OWN.test(name)))))
+  const headers: string[] = []
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    if (OWN.test(lower)) continue
+    for (const one of typeof value === 'string' ? [value] : value) headers.push(lower, one)
+  }
+  const checked = relayableHeaders(2, headers)
   if ('problem' in checked) throw new ApiError('INTERNAL', 'the answer has metadata that no header can carry')
   return grouped(checked.headers)
 }

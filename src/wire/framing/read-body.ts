@@ -14,15 +14,17 @@ export interface WireRequest {
 }
 
 /** Reads a body of at most `requestBytes` and the bytes of its frame; RESOURCE_EXHAUSTED beyond. */
-export async function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
+export function readBody(request: WireRequest, frameBytes: number, signal: Signal, settings: WireSettings): Promise<Buffer> {
   const { requestBytes, room, noRoom } = boundsOf(settings)
   const most = requestBytes + frameBytes
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > most) {
-    if (declared <= 2 * most) await discarded(request, signal)
-    throw tooLarge(requestBytes)
-  }
+  if (declared > most) return refused(declared <= 2 * most ? discarded(request, signal) : undefined, requestBytes)
   return gather(request.body, request.ending, { most, room, tooLarge: () => tooLarge(requestBytes), noRoom }, signal)
+}
+
+async function refused(until: Promise<void> | undefined, requestBytes: number): Promise<never> {
+  await until
+  throw tooLarge(requestBytes)
 }
 
 /**

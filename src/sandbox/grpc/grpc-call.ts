@@ -17,6 +17,7 @@ type Headers = Readonly<Record<string, string>>
 
 /** One unary call. */
 export type GrpcCall = {
+  readonly method: GrpcMethod
   /** `/chainguard.platform.iam.Groups/List` */
   readonly path: string
   /** The bytes of the request message. */
@@ -33,7 +34,10 @@ export type GrpcReply =
   | { readonly kind: 'http'; readonly status: number; readonly body: string; readonly headers: Headers }
   | { readonly kind: 'cut' }
 
-const unknownMethod = ({ journal, world }: ServerParts, path: string): never => {
+/** Finds the method of a path. Throws the status for an unknown one: grpc-go answers before it reads a message. */
+export const findMethod = ({ journal, world }: ServerParts, path: string): GrpcMethod => {
+  const method = grpcApi().find(path)
+  if (method) return method
   journal.record({ method: 'POST', path, query: {}, body: null, grpc: path, at: world.clock.now().toISOString() })
   const [, service, name] = /^\/(.+)\/([^/]*)$/.exec(path) ?? []
   if (service === undefined) return gatewayError('UNIMPLEMENTED', `malformed method name: ${JSON.stringify(path)}`)
@@ -93,11 +97,10 @@ const replyOf = (type: Type, outcome: RequestOutcome): GrpcReply => {
 }
 
 /**
- * Answers one call from the routes of REST. Throws a status for what gRPC refuses before the service: unknown methods, bytes that are no
- * message, and methods that the sandbox does not have.
+ * Answers one call from the routes of REST. Throws a status for what gRPC refuses before the service: bytes that are no message, and
+ * methods that the sandbox does not have.
  */
-export const answerGrpc = async (parts: ServerParts, { path, message, authorization, ending }: GrpcCall): Promise<GrpcReply> => {
-  const method = grpcApi().find(path) ?? unknownMethod(parts, path)
+export const answerGrpc = async (parts: ServerParts, { method, path, message, authorization, ending }: GrpcCall): Promise<GrpcReply> => {
   const { name, input, output, rule } = method
   const { values, pairs, body } = restOf(method, decode(input, message))
   const rest = rule ? { method: rule.method, path: pathOf(rule.template, values) } : { method: 'POST', path }

@@ -9,7 +9,7 @@ import {
 import type { ServerParts } from '../http/outcome.ts'
 import { CODES, gatewayError, isStatusError } from '../status.ts'
 import { readTimeout } from './deadline.ts'
-import { answerGrpc, type GrpcReply } from './grpc-call.ts'
+import { answerGrpc, findMethod, type GrpcReply } from './grpc-call.ts'
 import { readFrame, writeFrame } from './grpc-frame.ts'
 import { grpcApi } from './grpc-method.ts'
 import { type GrpcStatus, trailersOf } from './grpc-status.ts'
@@ -95,10 +95,11 @@ const endingOf = (stream: ServerHttp2Stream, timeout: number | undefined, closin
 const serve = async (parts: ServerParts, closing: AbortSignal, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
   const ending = endingOf(stream, readTimeout(single(headers['grpc-timeout'])), closing)
   const encoding = encodingOf(headers)
+  const path = headers[':path'] ?? ''
+  const method = findMethod(parts, path)
   // A refusal must still be sent, so reading does not destroy the stream.
   const message = await readFrame(stream.iterator({ destroyOnReturn: false }), encoding)
-  const path = headers[':path'] ?? ''
-  const reply = await answerGrpc(parts, { path, message, authorization: headers.authorization, ending })
+  const reply = await answerGrpc(parts, { method, path, message, authorization: headers.authorization, ending })
   await send(stream, reply, encoding)
 }
 

@@ -33,6 +33,11 @@ test.each([
   expect(await failure(framed(Buffer.alloc(0)), {}, path)).toEqual([status.UNIMPLEMENTED, message])
 })
 
+test('refuses a stream to an unknown service before its end', async () => {
+  const { headers } = await sendWithoutEnd('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', framed(Buffer.alloc(0)))
+  expect(headers['grpc-status']).toBe(String(status.UNIMPLEMENTED))
+})
+
 const UNREADABLE = 'grpc: error unmarshalling request: proto: cannot parse invalid wire-format data'
 
 test.each([

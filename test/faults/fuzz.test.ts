@@ -1,16 +1,22 @@
 import { expect, inject, it } from 'vitest'
 import { fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
+import { diceOf } from './fuzz/dice.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { fuzzRequests } from './fuzz/over-http.ts'
+import { openRpcAsker } from './fuzz/rpc/ask.ts'
+import { drawCall, REQUEST_BYTES } from './fuzz/rpc/draw.ts'
+import { wrongWith } from './fuzz/rpc/judge-rpc.ts'
 import { sampleSeed } from './fuzz/size.ts'
 import { fuzzWire } from './fuzz/wire/wire.ts'
+import { inWorld, serving } from './world.ts'
 
 /** The size of a sample of `npm run fuzz`, with the same cases unless CROSSWALK_SEED is set. */
 const SAMPLE = 2000
 /** Heads have more than nine ways. */
 const HEADS = 150
 const SEQUENCES = 500
+const CALLS = 60
 
 it('answers random requests in v1’s form, without an error of our own', async () => {
   const { statuses } = await fuzzRequests(SAMPLE, sampleSeed)
@@ -31,6 +37,16 @@ it('turns answers spoilt by a gateway into errors, never into false successes', 
 it('answers random calls of gRPC, gRPC-Web and Connect with the codes that they deserve', async () => {
   const { statuses } = await fuzzWire(SEQUENCES, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['grpc 0', 'stream 13', 'web 12', 'text 8', 'connect 4', 'get 3']))
+}, 60_000)
+
+it('answers random calls over gRPC, gRPC-Web and Connect by a code that v1 has', async () => {
+  const settings = { 'upstream.v1': undefined, 'limits.requestBytes': REQUEST_BYTES }
+  await inWorld(serving(1), settings, async ({ proxy }) => {
+    const { ask, close } = openRpcAsker(() => proxy.url)
+    const calls = Array.from({ length: CALLS }, (_, nth) => drawCall(diceOf(sampleSeed, nth)))
+    for (const one of calls) expect([wrongWith(one, await ask(one)), one]).toEqual([undefined, one])
+    close()
+  })
 }, 60_000)
 
 it.each([

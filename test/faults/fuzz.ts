@@ -1,11 +1,11 @@
-import { type Fuzzing, fuzzFrames, fuzzHeads, fuzzUpgrades } from './fuzz/against.ts'
+import { type Fuzzing, fuzzFrames, fuzzHeads, fuzzRpc, fuzzUpgrades } from './fuzz/against.ts'
 import { fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzGateways } from './fuzz/gateways/gateways.ts'
 import { type Fuzzed, fuzzRequests } from './fuzz/over-http.ts'
 import { seedOr, sizeOr } from './fuzz/size.ts'
 import { fuzzWire } from './fuzz/wire/wire.ts'
 
-const USAGE = `npm run fuzz -- [answers | requests | gateways | wire | heads | frames | upgrades]…
+const USAGE = `npm run fuzz -- [answers | requests | gateways | wire | heads | frames | upgrades | rpc]…
   Tries random cases, all kinds unless some are named; CROSSWALK_CASES of each, from CROSSWALK_SEED on. Exits with 1 when one fails.`
 
 const names = process.argv.slice(2)
@@ -36,6 +36,7 @@ const KINDS: Readonly<Record<string, readonly [cases: number, fuzz: (cases: numb
   heads: [50_000, outside(fuzzHeads)],
   frames: [50_000, outside(fuzzFrames)],
   upgrades: [20_000, outside(fuzzUpgrades)],
+  rpc: [100_000, outside(fuzzRpc)],
 }
 
 if (names.some((name) => !KINDS[name])) {

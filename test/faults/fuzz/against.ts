@@ -5,6 +5,8 @@ import { callHeads, headsBy } from './heads/heads.ts'
 import { V1_MODES, WAYS } from './heads/ways.ts'
 import { hunt } from './hunt.ts'
 import type { Case, Prey } from './prey.ts'
+import { rpcCalls } from './rpc/calls.ts'
+import { REQUEST_BYTES } from './rpc/draw.ts'
 import { SMUGGLED } from './upgrades/draw.ts'
 import { upgrades } from './upgrades/upgrades.ts'
 import { startVictim, type Victim, type VictimSettings } from './victim.ts'
@@ -68,4 +70,9 @@ export async function fuzzUpgrades(fuzzing: Fuzzing): Promise<readonly string[]>
   }
   const failures = await inVictim({ seen }, fuzzing, (hunting) => hunting(upgrades))
   return smuggled === 0 ? failures : [...failures, `upgrades, CROSSWALK_SEED=${fuzzing.seed}: ${smuggled} requests out of bodies`]
+}
+
+/** Makes calls over gRPC, gRPC-Web and Connect. */
+export function fuzzRpc(fuzzing: Fuzzing): Promise<readonly string[]> {
+  return inVictim({ limits: { 'request-bytes': REQUEST_BYTES } }, fuzzing, (hunting) => hunting(rpcCalls))
 }

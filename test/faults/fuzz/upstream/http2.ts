@@ -41,6 +41,7 @@ export function serve2(socket: Socket, first: Buffer, scriptOf: ScriptOf): Conne
     if (type === TYPE.RST_STREAM) streams.delete(id)
     if (type === TYPE.HEADERS && !streams.has(id)) streams.set(id, { body: '', isWhole: false, answered: false, isOver: false })
     if (type === TYPE.DATA && payload.length > 0) send(frame(TYPE.WINDOW_UPDATE, 0, 0, uint32(payload.length)))
+    if (type === TYPE.DATA && payload.length > 0 && streams.has(id)) send(frame(TYPE.WINDOW_UPDATE, 0, id, uint32(payload.length)))
     const stream = streams.get(id)
     if (!stream || (type !== TYPE.DATA && type !== TYPE.HEADERS)) return
     if (type === TYPE.DATA) stream.body += payload.toString('latin1')

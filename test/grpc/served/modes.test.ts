@@ -1,5 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ALL_V2 } from '../../../src/modes/choose/rules.ts'
+import { startProxy } from '../../stage/proxy.ts'
 import { type Stage, startStage } from '../../stage/stage.ts'
 import { type V1Client, v1Client } from './v1-client.ts'
 
@@ -82,6 +84,24 @@ describe('a write', () => {
     expect(writes).toHaveLength(1)
     await client.call('iam.Groups/Delete', { id: message.id })
   })
+})
+
+it('reads a write back through both sides, and counts what it sees as evidence', async () => {
+  await stage.setModes({ default: 'diff-v2' })
+  const { message } = await client.call('iam.Groups/Create', { parent: root, group: { name: 'read-back' } })
+  expect(await evidenceOf('iam.groups.create')).toMatchObject({ mismatches: 0 })
+  expect((await evidenceOf('iam.groups.create'))?.matches).toBeGreaterThan(0)
+  await client.call('iam.Groups/Delete', { id: message.id })
+})
+
+it('says UNKNOWN to a write whose answer is too long, because v1 has done it', async () => {
+  const urls = { 'upstream.v2': stage.sandbox.url, 'upstream.v1': stage.sandbox.url }
+  const own = await startProxy({ ...urls, modes: { ...ALL_V2, default: 'v1' }, 'limits.answerBytes': 1 })
+  const ownClient = v1Client(own.url, stage.sandbox.tokens.owner)
+  const { code } = await ownClient.call('iam.Groups/Create', { parent: root, group: { name: 'too-long' } })
+  expect(code).toBe(status.UNKNOWN)
+  ownClient.close()
+  await own.close()
 })
 
 it('gives the callers of a canary to v2', async () => {

@@ -2,6 +2,7 @@ import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
 import { SERVED_BY } from '../../../modes/choose/mode.ts'
 import type { Classify } from '../../../request/classify.ts'
+import { createRequest } from '../../../request/request.ts'
 import { isFound } from '../../../request/route-request.ts'
 import { type RestRequest, requestOf } from '../../../rpc/messages/request-of.ts'
 import { statusOfError } from '../../../rpc/messages/status-of.ts'
@@ -72,7 +73,10 @@ async function decided(parts: AnswerV1Parts, operation: Operation, decision: Dec
     if (SERVED_BY[decision.choice.mode] === 'v2') return respondOverGrpc(parts, decision, asked)
   }
   if (!v1) throw unserved(routed)
-  if (v1 !== 'rest') return relayUnary(v1, asked)
+  if (v1 !== 'rest') {
+    asked.record.read = createRequest(routed, { id: asked.record.id, ...asked.rest, headers: asked.head.headers }).read
+    return relayUnary(v1, asked)
+  }
   if (!isCarried) throw needsGrpc('UNIMPLEMENTED', asked, 'v1')
   const byV1: AnswerDecision = { ...decision, kind: 'answer', routed, known: undefined }
   return respondOnce(parts, byV1, asked)

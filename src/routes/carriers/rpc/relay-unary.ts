@@ -1,9 +1,11 @@
 import { ApiError } from '../../../errors/api-error.ts'
+import { asApiError } from '../../../errors/to-v1.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import { bytesOfJson, jsonOfBytes } from '../../../rpc/recode.ts'
 import type { Renamed } from '../../../upstream/grpc/renamed.ts'
 import type { CallUnary } from '../../../upstream/grpc/unary.ts'
 import type { WireReply } from '../../../wire/wire-call.ts'
+import { notToBeRepeated } from './reply-status.ts'
 import type { RpcCall } from './rpc-call.ts'
 
 /** A service that gets calls as gRPC. */
@@ -22,11 +24,16 @@ export async function relayUnary(
   record.asked = true
   const isJson = call.codec === 'json'
   const asked = isJson ? inBytes(method, call.message, registry) : call.message
-  const answer = await callUnary({ ...call, path: renamed?.path ?? method.path, message: asked })
+  const sent = callUnary({ ...call, path: renamed?.path ?? method.path, message: asked })
+  const answer = await (method.rule?.method === 'GET' ? sent : sent.catch(failedWrite))
   const { status, message = NOTHING, headers, trailers } = answer
   if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], headers, trailers }
   const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
   return { status: { ...status, details }, headers, trailers }
+}
+
+function failedWrite(thrown: unknown): never {
+  throw notToBeRepeated(asApiError(thrown))
 }
 
 const NOTHING = Buffer.alloc(0)

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../errors/api-error.ts'
 import { CODES, type CodeName, codeName } from '../../../errors/codes.ts'
 import { RETRY_INFO, retryInfo } from '../../../errors/retry-info.ts'
 import { isRead } from '../../../modes/serve/backend.ts'
@@ -37,4 +38,10 @@ export function toldToClient(status: WireStatus, { operation, record, headers }:
     return { code: CODES.UNKNOWN.number, message: `${status.message}; this call, or a part of it, may have been done`, details }
   }
   return { ...status, details: [...status.details, ...retryInfo(headers['retry-after'])] }
+}
+
+/** Returns the error of a write that was sent as one call: what broke off, or had too long an answer, may have been done. */
+export function notToBeRepeated(error: ApiError): ApiError {
+  if (error.unsent || !REPEATED.has(CODES[error.code].number)) return error
+  return new ApiError('UNKNOWN', `${error.message}; this call may have been done`, { cause: error.cause })
 }

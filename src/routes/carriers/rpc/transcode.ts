@@ -8,6 +8,7 @@ import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import type { AskRest } from '../../../upstream/ask-rest.ts'
 import type { WireReply, WireStatus } from '../../../wire/wire-call.ts'
 import { createRefuseMisplaced } from './misplaced.ts'
+import { notToBeRepeated } from './reply-status.ts'
 import { restHead } from './rest-head.ts'
 import type { RpcCall } from './rpc-call.ts'
 
@@ -50,11 +51,6 @@ const UNAVAILABLE = CODES.UNAVAILABLE.number
 /** A gateway may answer 503 after it has passed a write on. Clients of gRPC repeat what is UNAVAILABLE, so such a write is UNKNOWN. */
 function mayBeDone({ message }: { readonly message: string }): Pick<WireStatus, 'code' | 'message'> {
   return { code: CODES.UNKNOWN.number, message: `${message}; this call may have been done` }
-}
-
-function notToBeRepeated(error: ApiError): ApiError {
-  if (error.unsent || error.code !== 'UNAVAILABLE') return error
-  return new ApiError('UNKNOWN', mayBeDone(error).message, { cause: error.cause })
 }
 
 function unsayable({ path }: RpcMethod, fields: readonly string[]): ApiError {

@@ -1,4 +1,4 @@
-import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { ApiError } from '../../errors/api-error.ts'
 import { unrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
@@ -22,9 +22,9 @@ export type OnGrpcEnd = (end: GrpcEnd) => void
 /** The client's side of one call. Every step has no effect once the client is gone. */
 export interface GrpcAnswer {
   /** Begins the answer with v2's head; `whole`: nothing follows (trailers-only). Returns false if the head cannot be relayed. */
-  begin(raw: readonly string[], whole: boolean): boolean
+  begin(headers: IncomingHttpHeaders, raw: readonly string[], whole: boolean): boolean
   /** Sets the trailers of v2 that `end` sends after the last message. */
-  trailers(raw: readonly string[]): void
+  trailers(headers: IncomingHttpHeaders, raw: readonly string[]): void
   end(): void
   /** Ends the call with a status of ours, even after messages have been sent. */
   fail(thrown: unknown): void
@@ -73,14 +73,14 @@ export function createAnswer(client: ServerHttp2Stream, { service, ended, rename
   )
   client.once('close', () => ended({ code: closedCode(client.rstCode ?? 0, last['grpc-status']), failure }))
   return {
-    begin(raw, whole) {
-      const head = answerHead(raw)
+    begin(headers, raw, whole) {
+      const head = answerHead(headers, raw)
       if (!give(head)) return false
       respond(whole && renamed ? withDetails(head, renamed) : head, whole)
       return true
     },
-    trailers(raw) {
-      const trailers = answerTrailers(raw)
+    trailers(headers, raw) {
+      const trailers = answerTrailers(headers, raw)
       if (give(trailers)) last = renamed ? withDetails(trailers, renamed) : trailers
     },
     end() {

@@ -1,4 +1,5 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { Duplex } from 'node:stream'
 import { guarded } from '../../relay/guard.ts'
 import type { Service } from '../health.ts'
 import { createAnswer, type GrpcAnswer, type OnGrpcEnd } from './client-answer.ts'
@@ -51,7 +52,10 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = constants
 
 function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
-  if (!client.endAfterHeaders) client.pipe(call)
+  if (!client.endAfterHeaders) {
+    flow(client, call)
+    client.once('end', () => call.end())
+  }
   // v2 may answer before it has read the request; the rest of the request is discarded then.
   call.once('close', () => client.resume())
   client.once('close', () => leave(call, client.rstCode || NGHTTP2_CANCEL))
@@ -60,8 +64,16 @@ function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
 /** Node keeps a stream, and its connection, until the received data has been read. */
 function leave(call: ClientHttp2Stream, code: number): void {
   call.close(code)
-  call.unpipe()
   call.resume()
+}
+
+/** Carries data on as it comes, and waits for a slow reader. What comes for a stream that is gone is discarded. It costs a third of a pipe. */
+function flow(from: Duplex, to: Duplex): void {
+  from.on('data', (piece: Buffer) => {
+    if (to.destroyed || to.closed || to.writableEnded || to.write(piece)) return
+    from.pause()
+    to.once('drain', () => from.resume())
+  })
 }
 
 function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDone }: Sent, answer: GrpcAnswer, service: Service): void {
@@ -70,7 +82,7 @@ function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDon
     const whole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
     // A gateway of v1 that is no gRPC service answers as if the call were a request of its own.
     if (service === 'v1' && !isGrpcType(headers['content-type'])) answer.fail(foreignAnswer(service, Number(headers[':status'])))
-    else if (answer.begin(raw, whole)) return whole ? void call.resume() : void call.pipe(client, { end: false })
+    else if (answer.begin(headers, raw, whole)) return whole ? void call.resume() : flow(call, client)
     leave(call, NGHTTP2_CANCEL)
   }
   type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]
@@ -78,7 +90,7 @@ function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDon
   call.once('response', carefully(begin))
   call.once(
     'trailers',
-    carefully((_, __, raw) => answer.trailers(raw)),
+    carefully((headers, _, raw) => answer.trailers(headers, raw)),
   )
   // A reset stream also emits `end`. A truncated answer must not look complete.
   call.once('end', () => {

@@ -33,6 +33,9 @@ export function createSessions(settings: SessionsSettings): Sessions {
     return session
   }
   const choose = (): Session => {
+    const [only] = all
+    // Most often one connection has room for all streams.
+    if (only && all.size === 1 && only.isOpen() && only.room() > 0) return only
     const [emptiest, ...others] = [...all].filter((session) => session.isOpen()).sort((a, b) => b.room() - a.room())
     if (!emptiest) return open()
     const fullestWithRoom = [emptiest, ...others].findLast((session) => session.room() > 0)

@@ -14,6 +14,8 @@ export interface DeclaredDifference {
    * `missing`. Absent = every request.
    */
   readonly met?: { readonly given?: readonly string[]; readonly sent?: readonly string[]; readonly missing?: readonly string[] }
+  /** What a client of gRPC sees in its place, where a message cannot say it. Absent = the same as over REST, if there is such a method. */
+  readonly overGrpc?: string
   /** The contract case that proves it (test/compat). */
   readonly test: string
   /** How it looks when both sides are asked. Absent if it appears only in writes, or in operations that only v1 serves. */
@@ -110,6 +112,7 @@ export const differences: readonly DeclaredDifference[] = [
     seen: 'Writing a readme needs repo.internal.admin. Without it, a PUT that changes the readme is refused with 403 and writes nothing. A PUT that omits it keeps the stored text and shows it. A caller without repo.list may not read the stored text either. Any PUT with a readme is then refused with 403, and the answer to a PUT without one leaves the member out. A create with a readme is refused with 403. v2 has made the repo by then, and the proxy deletes it again. If the caller lacks repo.delete, the repo stays without its readme, and the error says so.',
     // facts §4.1, §13.6
     because: 'v2 keeps the readme apart from the repo. Writing it needs repo.internal.admin, a capability that no customer role has.',
+    overGrpc: 'A message cannot lack a member: a readme that the caller may not read looks empty. All else is the same.',
     test: 'a readme is written by staff only',
   },
   {
@@ -231,6 +234,7 @@ export const differences: readonly DeclaredDifference[] = [
     // facts §3.5, §10.8
     because:
       'A binding of v2 shows no more; the rest needs groups.list, roles.list and identity.list. A refusal of the whole list would take away what the caller may see.',
+    overGrpc: 'A message cannot lack a member: what is withheld looks empty.',
     test: 'bindings of a caller who may read nothing else',
     signs: [
       {
@@ -248,6 +252,7 @@ export const differences: readonly DeclaredDifference[] = [
     seen: 'For an identity that the caller may not read, the answer has the id and no other member. A pair of issuer and subject that nobody registered gets the same answer instead of 404.',
     // facts §3.2, §24.11
     because: 'v2 answers a uid for every pair, and its Get needs identity.list.',
+    overGrpc: 'A message cannot lack a member: all but the id look empty.',
     test: 'a lookup of an identity that the caller may not read',
     signs: [
       { at: [''], kinds: ['status'], v1: 404, v2: 200, when: [{ param: 'issuer' }, { param: 'subject' }], v2Shows: ONLY_ID },
@@ -386,3 +391,25 @@ export function differencesOf(operation: string): readonly string[] {
   // An operation that is not served cannot have other differences.
   return codes.includes('v1-only') ? ['v1-only'] : codes
 }
+
+/** One difference that clients of gRPC alone can see. */
+export interface GrpcDifference {
+  readonly seen: string
+  readonly because: string
+}
+
+/** What differs over gRPC, gRPC-Web and Connect besides. */
+export const grpcDifferences: readonly GrpcDifference[] = [
+  {
+    seen: 'A write that may have been done is UNKNOWN (code 2). A genuine v1 says UNAVAILABLE (code 14).',
+    because: 'Clients repeat a call that is UNAVAILABLE, even one that creates something.',
+  },
+  {
+    seen: 'An answer of more than limits.messageBytes is RESOURCE_EXHAUSTED (code 8).',
+    because: 'The length of a message stands before it, so that a list is held until it is whole.',
+  },
+  {
+    seen: 'The message of an error has at most 1,500 characters, and its details have 3,000 bytes together. A detail that does not fit is left out.',
+    because: 'They travel in headers, of which some clients read 8 KiB.',
+  },
+]

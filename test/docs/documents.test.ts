@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { differences } from '../../mappings/differences.ts'
+import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { configWith } from '../../src/config.ts'
 import { boundsTable } from './generated/bounds-table.ts'
@@ -17,7 +17,7 @@ const SECURITY = new URL('../../docs/security.md', import.meta.url).pathname
 
 /** An outdated document fails here; `npm run docs` rewrites it. */
 it('makes docs/differences.md from the list of differences', async () => {
-  await expect(differencesPage(differences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
+  await expect(differencesPage(differences, grpcDifferences, mappings)).toMatchFileSnapshot('../../docs/differences.md')
 })
 
 it('makes the coverage table of README.md from the tables of operations', async () => {

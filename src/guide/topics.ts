@@ -53,6 +53,11 @@ const TOPICS: readonly TopicRow[] = [
     v1: '`code` and `message`; `details` is empty.',
     v2: '`details` say more: ErrorInfo (`reason`), BadRequest (`fieldViolations`), ResourceInfo, PreconditionFailure. Fields are named as in v2. Decide by `code` and `reason`, never by the words of `message`.',
   },
+  {
+    title: 'Callers of gRPC',
+    v1: 'The methods carry no version in their names, apart from one package. A list is one message.',
+    v2: "Each operation below names its methods. The messages are the JSON below, with the names of their proto files. `page_size`, `page_token` and `skip` are fields of a request. `update_mask` has the paths of the proto, such as `sync_config`. Without it, only members that are not zero change. An error has the same code, and its details are in `grpc-status-details-bin`. The vendor's SDK has these clients in `clients/v2`.",
+  },
 ]
 
 /** Returns the topics that concern one of these operations, without duplicates. */

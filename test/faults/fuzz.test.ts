@@ -16,7 +16,7 @@ const SAMPLE = 2000
 /** Heads have more than nine ways. */
 const HEADS = 150
 const SEQUENCES = 500
-const CALLS = 60
+const CALLS = 40
 
 it('answers random requests in v1’s form, without an error of our own', async () => {
   const { statuses } = await fuzzRequests(SAMPLE, sampleSeed)

@@ -14,7 +14,7 @@ import { grpcClient } from './grpc-client.ts'
 import { INEXPRESSIBLE } from './inexpressible.ts'
 
 /** The number of cases that `npm test` plays over each protocol; CROSSWALK_CASES plays more. */
-const SAMPLE = 8
+const SAMPLE = 4
 
 /** A case creates up to a thousand rows while others run. */
 const PATIENCE = 60_000

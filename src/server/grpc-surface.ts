@@ -20,6 +20,8 @@ type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing' | 'r
 export interface GrpcSurface {
   readonly route: OnGrpc
   readonly rpc: LazyRpc
+  /** Answers the calls under way, because the process stops. */
+  stop(): void
   /** Closes its connections to the services. */
   close(): void
 }
@@ -51,6 +53,10 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
   return {
     rpc,
     route: createGrpcRoute({ ...parts, grpc: toV2, rpc, standard, begin }),
+    stop() {
+      rpc.stop()
+      toV2.stop()
+    },
     close() {
       toV2.close()
       toV1?.close()

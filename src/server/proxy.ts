@@ -71,7 +71,7 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
     stop: () => app.close(),
     retire() {
       rests.end()
-      return retire(app, { leave, giveUp: grpc.rpc.stop, cut: listener.cut }, retirement(config))
+      return retire(app, { leave, giveUp: grpc.stop, cut: listener.cut }, retirement(config))
     },
     release() {
       passthrough.close()

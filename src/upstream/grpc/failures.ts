@@ -15,6 +15,11 @@ export function brokenOff(service: Service): ApiError {
   return new ApiError('UNKNOWN', `the ${service} service broke off during the call, which may have been done`)
 }
 
+/** The process stops before the answer is whole. */
+export function stopped(): ApiError {
+  return new ApiError('UNKNOWN', 'Crosswalk stopped before the call was answered; it may have been done')
+}
+
 /** A unary answer is held as a whole, so that it is bounded. */
 export function tooLong(service: Service, limit: number): ApiError {
   return new ApiError('RESOURCE_EXHAUSTED', `the ${service} service sent an answer of more than limits.answerBytes (${limit})`)

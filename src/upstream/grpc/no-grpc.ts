@@ -6,6 +6,7 @@ import type { Grpc } from './relay.ts'
 export const noGrpc: Grpc = {
   relay: (client, headers, _, ended) => refuseGrpc(client, refusal(headers[':path']), ended),
   call: ({ path }) => Promise.reject(refusal(path)),
+  stop() {},
   close() {},
 }
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { guarded } from '../../relay/guard.ts'
 import type { Service } from '../health.ts'
 import { createAnswer, type GrpcAnswer, type OnGrpcEnd } from './client-answer.ts'
-import { brokenOff, foreignAnswer, unreachable } from './failures.ts'
+import { brokenOff, foreignAnswer, stopped, unreachable } from './failures.ts'
 import { callTo } from './metadata.ts'
 import type { Renamed } from './renamed.ts'
 import type { Sent } from './session.ts'
@@ -20,6 +20,8 @@ export interface Grpc {
   relay(client: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[], ended: OnGrpcEnd, renamed?: Renamed): void
   /** Makes a call of one message. */
   readonly call: CallUnary
+  /** Ends the relayed calls with a status, because the process stops. Without one, clients would repeat them. */
+  stop(): void
   close(): void
 }
 
@@ -33,9 +35,12 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
   const { service, answerBytes } = settings
   const url = new URL(base)
   const sessions = createSessions({ origin: url.origin, ...settings })
+  const underWay = new Set<GrpcAnswer>()
   return {
     relay(client, headers, raw, ended, renamed) {
       const answer = createAnswer(client, { service, ended, renamed })
+      underWay.add(answer)
+      client.once('close', () => underWay.delete(answer))
       const carry = async () => {
         const sent = await sessions.request(callTo(url, headers, raw, renamed?.path), client)
         if (!sent) return
@@ -45,6 +50,9 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
       carry().catch(answer.fail)
     },
     call: createCallUnary(sessions, { service, url, answerBytes }),
+    stop() {
+      for (const answer of underWay) answer.fail(stopped())
+    },
     close: sessions.close,
   }
 }

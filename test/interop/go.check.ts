@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Sandbox } from '../../../src/sandbox/start.ts'
-import { startProxy, type TestProxy } from '../../stage/proxy.ts'
-import { startQuietSandbox } from '../../stage/sandbox.ts'
-import { hasProgram, run } from './go.ts'
+import type { Sandbox } from '../../src/sandbox/start.ts'
+import { startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startQuietSandbox } from '../stage/sandbox.ts'
+import { hasProgram, run } from './program.ts'
 
 const CERT = 'test/certificates/localhost.crt'
 const KEY = 'test/certificates/localhost.key'

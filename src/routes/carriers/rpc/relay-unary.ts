@@ -1,5 +1,6 @@
 import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
+import { MODE_HEADER } from '../../../modes/choose/select.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import { bytesOfJson, jsonOfBytes } from '../../../rpc/recode.ts'
 import type { Renamed } from '../../../upstream/grpc/renamed.ts'
@@ -24,12 +25,14 @@ export async function relayUnary(
   record.asked = true
   const isJson = call.codec === 'json'
   const asked = isJson ? inBytes(method, call.message, registry) : call.message
-  const sent = callUnary({ ...call, path: renamed?.path ?? method.path, message: asked })
+  const { [MODE_HEADER]: _, ...metadata } = call.headers
+  const headers = { ...metadata, 'x-request-id': record.id }
+  const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked })
   const answer = await (method.rule?.method === 'GET' ? sent : sent.catch(failedWrite))
-  const { status, message = NOTHING, headers, trailers } = answer
-  if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], headers, trailers }
+  const { status, message = NOTHING, ...ends } = answer
+  if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], ...ends }
   const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
-  return { status: { ...status, details }, headers, trailers }
+  return { status: { ...status, details }, ...ends }
 }
 
 function failedWrite(thrown: unknown): never {

@@ -1,6 +1,7 @@
 import { listOf } from '../config/addresses.ts'
 import { grpcSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
+import { createRoom } from '../limits/room.ts'
 import type { OnGrpc } from '../listen/http2.ts'
 import { createGrpcRoute, type GrpcParts } from '../routes/carriers/grpc.ts'
 import { createLazyRpc, type LazyRpc } from '../routes/carriers/rpc/lazy-rpc.ts'
@@ -26,6 +27,12 @@ export interface GrpcSurface {
   close(): void
 }
 
+/**
+ * The maximum bytes of a question of health or reflection. Its stream has no deadline, so that it must not take the room that all bodies
+ * share. A probe must also be answered when that room is full.
+ */
+const QUESTION_BYTES = 16 * 1024
+
 export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
   const { pool, metrics, log, gate, forwarded } = parts
   const base = config['upstream.v1']
@@ -46,7 +53,7 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     ...parts,
     operations: parts.core.operations,
     rpc,
-    wire: { ...parts, requestBytes: settings.requestBytes },
+    wire: { ...parts, requestBytes: QUESTION_BYTES, room: createRoom(Number.POSITIVE_INFINITY) },
     settings: { hasV1: base !== undefined, asV2: settings.asV2 || isRest, reflection: config['grpc.reflection'] },
   })
   const begin = createCallLog(log, metrics, forwarded)

@@ -31,9 +31,9 @@ export function frameAt(body: Buffer, start: number, most: number): (Unframed & 
   return end > body.length ? undefined : { isCompressed: flags === COMPRESSED, message: body.subarray(start + PREFIX, end), end }
 }
 
-/** The error for a message over `limits.requestBytes`. */
+/** The error for a message over `limits.requestBytes`, or over the lower limit of its method. */
 export function tooLarge(most: number): ApiError {
-  return new ApiError('RESOURCE_EXHAUSTED', `the message is larger than limits.requestBytes (${most}) allows`)
+  return new ApiError('RESOURCE_EXHAUSTED', `the message is larger than limits.requestBytes or its method allows (${most})`)
 }
 
 /** Frames a message. */

@@ -57,6 +57,17 @@ it('answers health checks when no other call is admitted', async () => {
   await busy.close()
 })
 
+it('keeps health checks apart from the room of all bodies', async () => {
+  const full = await startProxy({ 'upstream.v2': sandbox.url, 'limits.requestBytes': 1, 'limits.bodiesBytes': 1 })
+  const to = connect(full.url)
+  const checks = ['grpc.health.v1.HealthCheckRequest', 'grpc.health.v1.HealthCheckResponse'] as const
+  const of = (service: string) => ask(to, '/grpc.health.v1.Health/Check', checks, { service })
+  expect(await of('chainguard.platform.iam.Groups')).toMatchObject({ code: status.OK })
+  expect(await of('x'.repeat(16 * 1024))).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+  to.close()
+  await full.close()
+})
+
 it('is not healthy before v2 has answered', async () => {
   const early = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1' })
   const to = connect(early.url)

@@ -32,6 +32,10 @@ export interface GrpcAnswer {
 
 const { NGHTTP2_INTERNAL_ERROR } = constants
 
+/** The date is the service's to send. */
+const WHOLE = { endStream: true, sendDate: false }
+const BEGUN = { waitForTrailers: true, sendDate: false }
+
 const OK_HEADERS = { ':status': 200, 'content-type': 'application/grpc' }
 
 interface AnswerSettings {
@@ -48,7 +52,7 @@ export function createAnswer(client: ServerHttp2Stream, { service, ended, rename
   const respond = (headers: OutgoingHttpHeaders, whole: boolean) => {
     if (isGone()) return
     if (whole) last = headers
-    client.respond(headers, whole ? { endStream: true } : { waitForTrailers: true })
+    client.respond(headers, whole ? WHOLE : BEGUN)
   }
   const fail = (thrown: unknown) => {
     failure = asApiError(thrown)

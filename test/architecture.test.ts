@@ -85,6 +85,7 @@ describe('files', () => {
       'src/upstream/v2/make-call.ts',
       'src/upstream/v2/send.ts',
       'src/wire/call-signal.ts',
+      'src/wire/grpc-head.ts',
     ])
   })
 

@@ -17,20 +17,23 @@ export interface Carried {
 /** Serves one call. The client gets exactly one answer, at the latest when the signal fires. */
 export async function carry({ call, signal, read, write }: Carried, handler: WireHandler, failed: (error: unknown) => void): Promise<void> {
   let isAnswered = false
-  const answer = async (reply: WireReply) => {
+  const rescue = (unwritable: unknown) => {
+    failed(unwritable)
+    return write({ status: failureStatus(unwritable) })
+  }
+  const answer = (reply: WireReply): void | Promise<void> => {
     if (isAnswered) return
     isAnswered = true
     signal.answered()
     try {
-      await write(reply)
+      return write(reply)?.catch(rescue)
     } catch (unwritable) {
-      failed(unwritable)
-      await write({ status: failureStatus(unwritable) })
+      return rescue(unwritable)
     }
   }
   const fail = (thrown: unknown) => {
     if (!(thrown instanceof ApiError)) failed(thrown)
-    answer({ status: failureStatus(thrown) }).catch(failed)
+    answer({ status: failureStatus(thrown) })?.catch(failed)
   }
   if (signal.aborted) return fail(signal.reason)
   signal.addEventListener('abort', () => fail(signal.reason))

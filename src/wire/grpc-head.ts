@@ -1,6 +1,5 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import { whenClosed } from '../listen/on-close.ts'
-import { guarded } from '../relay/guard.ts'
+import { type OnClose, whenClosed } from '../listen/on-close.ts'
 import { closedCode } from './status/closed-code.ts'
 
 /** The content types of gRPC, with the codec of their messages. */
@@ -12,48 +11,65 @@ export function grpcCodec({ 'content-type': type = '' }: IncomingHttpHeaders): '
   return known === undefined ? undefined : (codec.toLowerCase() as 'proto' | 'json')
 }
 
-/** The head and the trailers of an answer on a bare stream. */
-export interface GrpcHead {
-  /** Sends a head that messages follow; `trailers` are sent after them. */
-  begin(head: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders): void
-  /** Replaces the trailers. */
-  trailers(trailers: OutgoingHttpHeaders): void
-  /** Sends head and trailers in one block; no message follows. */
-  whole(trailers: OutgoingHttpHeaders): void
-  /** Answers an unknown codec: a content type that HTTP does not take (gRPC over HTTP/2, Requests). */
-  refuseType(): void
-}
+/**
+ * The head and the trailers of an answer on a bare stream. It is a class because every call has one, and what a stream holds outlives it.
+ */
+export class GrpcHead implements OnClose {
+  next: OnClose | undefined
+  #trailers: OutgoingHttpHeaders
+  readonly #stream: ServerHttp2Stream
+  readonly #type: string
+  readonly #ended: (code: number) => void
 
-/** `ended` is called once, when the stream is closed, with the code that the client sees. */
-export function createGrpcHead(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void): GrpcHead {
-  let last: OutgoingHttpHeaders = {}
-  const type = headers['content-type'] ?? ''
-  stream.on('error', () => {})
-  const sendTrailers = guarded(
-    () => stream.sendTrailers(last),
-    () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
-  )
-  whenClosed(stream, { over: () => ended(closedCode(stream.rstCode ?? 0, last['grpc-status'])), next: undefined })
-  return {
-    begin(head, trailers) {
-      last = trailers
-      stream.on('wantTrailers', sendTrailers)
-      stream.respond({ ':status': 200, 'content-type': type, ...head }, BEFORE_MESSAGES)
-    },
-    trailers(trailers) {
-      last = trailers
-    },
-    whole(trailers) {
-      last = trailers
-      stream.respond({ ':status': 200, 'content-type': type, ...ACCEPTED, ...trailers }, WHOLE)
-    },
-    refuseType() {
-      stream.resume()
-      stream.respond({ ':status': 415, 'accept-post': TYPES }, WHOLE)
-    },
+  /** `ended` is called once, when the stream is closed, with the code that the client sees. */
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void) {
+    this.next = undefined
+    this.#trailers = {}
+    this.#stream = stream
+    this.#type = headers['content-type'] ?? ''
+    this.#ended = ended
+    stream.on('error', ignore)
+    whenClosed(stream, this)
+  }
+
+  over(): void {
+    this.#ended(closedCode(this.#stream.rstCode ?? 0, this.#trailers['grpc-status']))
+  }
+
+  /** Sends a head that messages follow; `trailers` are sent after them. */
+  begin(head: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders): void {
+    this.#trailers = trailers
+    this.#stream.once('wantTrailers', () => this.#sendTrailers())
+    this.#stream.respond({ ':status': 200, 'content-type': this.#type, ...head }, BEFORE_MESSAGES)
+  }
+
+  /** Replaces the trailers. */
+  trailers(trailers: OutgoingHttpHeaders): void {
+    this.#trailers = trailers
+  }
+
+  /** Sends head and trailers in one block; no message follows. */
+  whole(trailers: OutgoingHttpHeaders): void {
+    this.#trailers = trailers
+    this.#stream.respond({ ':status': 200, 'content-type': this.#type, ...ACCEPTED, ...trailers }, WHOLE)
+  }
+
+  /** Answers an unknown codec: a content type that HTTP does not take (gRPC over HTTP/2, Requests). */
+  refuseType(): void {
+    this.#stream.resume()
+    this.#stream.respond({ ':status': 415, 'accept-post': TYPES }, WHOLE)
+  }
+
+  #sendTrailers(): void {
+    try {
+      this.#stream.sendTrailers(this.#trailers)
+    } catch {
+      this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    }
   }
 }
 
+const ignore = () => {}
 const BEFORE_MESSAGES = { waitForTrailers: true, sendDate: false }
 const WHOLE = { endStream: true, sendDate: false }
 const ACCEPTED = { 'grpc-accept-encoding': 'identity,gzip' }

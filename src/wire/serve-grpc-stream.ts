@@ -4,7 +4,7 @@ import { ApiError } from '../errors/api-error.ts'
 import { CallSignal } from './call-signal.ts'
 import { framed, lengthOf } from './framing/frame.ts'
 import { readMessages } from './framing/read-messages.ts'
-import { createGrpcHead, grpcCodec } from './grpc-head.ts'
+import { GrpcHead, grpcCodec } from './grpc-head.ts'
 import { grpcTrailers } from './status/grpc-trailers.ts'
 import { failureStatus } from './status/wire-failure.ts'
 import { grpcTimeout } from './timeout.ts'
@@ -34,7 +34,7 @@ export type ServeGrpcStream = (
 /** Creates what serves streaming calls: health and reflection. They have no deadline but the client's. */
 export function createServeGrpcStream(settings: Omit<WireSettings, 'deadlines'>): ServeGrpcStream {
   return (stream, headers, handler, ended = () => {}) => {
-    const head = createGrpcHead(stream, headers, ended)
+    const head = new GrpcHead(stream, headers, ended)
     const codec = grpcCodec(headers)
     if (codec === undefined) return head.refuseType()
     let isOver = false

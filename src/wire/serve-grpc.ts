@@ -5,7 +5,7 @@ import { framed } from './framing/frame.ts'
 import { gzipped } from './framing/gzip.ts'
 import { readFramed } from './framing/read-framed.ts'
 import { sendPieces } from './framing/send-pieces.ts'
-import { createGrpcHead, type GrpcHead, grpcCodec } from './grpc-head.ts'
+import { GrpcHead, grpcCodec } from './grpc-head.ts'
 import { grpcTrailers } from './status/grpc-trailers.ts'
 import { failureStatus } from './status/wire-failure.ts'
 import { grpcTimeout } from './timeout.ts'
@@ -24,7 +24,7 @@ export type ServeGrpc = (
 /** Creates what serves unary calls of gRPC on bare HTTP/2 streams. */
 export function createServeGrpc(settings: WireSettings): ServeGrpc {
   return (stream, headers, handler, ended = () => {}) => {
-    const head = createGrpcHead(stream, headers, ended)
+    const head = new GrpcHead(stream, headers, ended)
     const codec = grpcCodec(headers)
     if (codec === undefined) return head.refuseType()
     const write = createWrite(stream, head, headers['grpc-encoding'] === 'gzip')

@@ -293,7 +293,7 @@ export const SETTINGS = {
     integer(1, 1024 * MEBIBYTE),
     'REQUEST_BYTES',
     4 * MEBIBYTE,
-    'Maximum size of a v1 request body that is translated, in bytes',
+    'Maximum size of a v1 request body that is translated, and of a gRPC message as it came and inflated, in bytes',
   ),
   'limits.bodiesBytes': setting(
     integer(1, 16_384 * MEBIBYTE),

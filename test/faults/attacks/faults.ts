@@ -9,6 +9,7 @@ import { headAttacks } from './heads.ts'
 import { loopAttacks } from './loops.ts'
 import { memoryAttacks } from './memory.ts'
 import { placeAttacks } from './places.ts'
+import { rpcAttacks } from './rpc/rpc-calls.ts'
 import { sharedCallAttacks } from './shared-calls.ts'
 import { smugglingAttacks } from './smuggling/smuggling.ts'
 import { stagedAnswers } from './staged-answers.ts'
@@ -17,6 +18,7 @@ import { tokenGuesses } from './token-guesses.ts'
 
 /** Attacks without a token, one file for each kind. */
 export const attackFaults: readonly Fault[] = [
+  ...rpcAttacks,
   ...targetAttacks,
   ...sharedCallAttacks,
   ...codingAttacks,

@@ -17,6 +17,17 @@ const GRPC: FieldLine = ['content-type', 'application/grpc']
 const REQUESTS: Readonly<Record<string, Frame>> = {
   'a gRPC call': request([':method', 'POST'], [':path', '/test.Echo/Unary'], GRPC),
   'a gRPC call to a path that is none': request([':method', 'POST'], [':path', '/'], GRPC),
+  'a translated gRPC call': request([':method', 'POST'], [':path', '/chainguard.platform.iam.Groups/List'], GRPC),
+  'a call of gRPC-Web': request(
+    [':method', 'POST'],
+    [':path', '/chainguard.platform.iam.Groups/List'],
+    ['content-type', 'application/grpc-web'],
+  ),
+  'a call of Connect': request(
+    [':method', 'POST'],
+    [':path', '/chainguard.platform.iam.Groups/List'],
+    ['content-type', 'application/json'],
+  ),
   'a native upload': request([':method', 'POST'], [':path', '/iam/v2/groups']),
   'a translated write': request([':method', 'POST'], [':path', `/iam/v1/groups/${'a'.repeat(40)}`]),
   'what v1 answers': request([':method', 'POST'], [':path', '/registry/v1/vuln_reports']),
@@ -59,7 +70,7 @@ export const frameAttacks: readonly Fault[] = Object.entries(REQUESTS).flatMap((
       name: `${name} and ${ending} in one packet${isSecure ? ' over TLS' : ''}`,
       expected: 'none in flight; then 200, 3 rows',
       see: () => onePacket(begin, end, isSecure ? SECURE : {}),
-      ...((isSecure || !QUICK.has(ending)) && { full: true as const }),
+      ...((isSecure || !QUICK.has(ending) || name.startsWith('a call of')) && { full: true as const }),
     })),
   ),
 )

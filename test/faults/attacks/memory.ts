@@ -35,13 +35,28 @@ const over1: Crowd = async ({ url }) => {
   }
 }
 
-const over2: Crowd = async ({ url }) => {
-  const session = await connect2(url)
-  for (let nth = 0; nth < CROWD; nth += 1) {
-    const stream = session.request({ ':path': CREATE, ':method': 'POST' }, { endStream: false })
-    stream.on('error', () => {}).write(PART)
+/** The same over HTTP/2, as REST or as a call. */
+const over2 =
+  (path: string, type: string): Crowd =>
+  async ({ url }) => {
+    const session = await connect2(url)
+    for (let nth = 0; nth < CROWD; nth += 1) {
+      const stream = session.request({ ':path': path, ':method': 'POST', 'content-type': type }, { endStream: false })
+      stream.on('error', () => {}).write(type === 'application/grpc' ? FRAME : PART)
+    }
+    return () => session.destroy()
   }
-  return () => session.destroy()
+
+const CALL = '/chainguard.platform.iam.Groups/Create'
+
+/** The beginning of a message of twice the length. */
+const FRAME = Buffer.concat([Buffer.of(0, 0, 6, 26, 128), Buffer.from(PART)])
+
+const CROWDS: Readonly<Record<string, Crowd>> = {
+  'HTTP/1': over1,
+  'HTTP/2': over2(CREATE, 'application/json'),
+  gRPC: over2(CALL, 'application/grpc'),
+  Connect: over2(CALL, 'application/json'),
 }
 
 /** Checks that bodies that never end fill the memory for bodies, and nothing else. */
@@ -102,10 +117,11 @@ async function unreadRefusals(): Promise<string> {
 }
 
 export const memoryAttacks: readonly Fault[] = [
-  ...[over1, over2].map((crowd, nth) => ({
-    name: `bodies over HTTP/${nth + 1} that are never finished`,
+  ...Object.entries(CROWDS).map(([way, crowd]) => ({
+    name: `bodies over ${way} that are never finished`,
     expected: 'another body 503/14, again after 1 s; a read 200, 3 rows; when they are gone 200',
     see: () => unfinished(crowd),
+    ...(!way.startsWith('HTTP') && { full: true as const }),
   })),
   {
     name: 'refusals over HTTP/2 that nobody reads',

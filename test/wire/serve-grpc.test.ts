@@ -221,3 +221,18 @@ describe('the end of a call', () => {
     expect(stage.failures).toHaveLength(1)
   })
 })
+
+it.each([
+  ['a letter', 'x', 1491],
+  ['a letter that is encoded', 'é', 248],
+  ['a pair of UTF-16', '\u{1f4a5}', 124],
+  ['a percent sign', '%', 497],
+])('cuts a long message of %s to what trailers can carry', async (_, character, kept) => {
+  const stage = await startGrpc()
+  const details = [{ type: 'google.rpc.ErrorInfo', value: Buffer.alloc(3000) }]
+  stage.handler = async () => ({ status: { code: 5, message: character.repeat(50_000), details } })
+  const { code, message, trailers } = await stage.call(frame(''))
+  expect({ code, message }).toEqual({ code: 5, message: `${character.repeat(kept)}…` })
+  expect(JSON.stringify(trailers).length).toBeLessThan(8000)
+  expect(stage.session.closed).toBe(false)
+})

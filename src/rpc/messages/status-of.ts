@@ -104,11 +104,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/**
- * Characters of a message and bytes of all details. Both travel in headers, and C-core refuses more than 8 KiB of them. A message that is cut is
- * still readable; a detail is sent whole or not at all.
- */
-const MESSAGE = 1500
+/** Bytes of all details. They travel in headers, and C-core refuses more than 8 KiB of them. A detail is sent whole or not at all. */
 const DETAILS = 3000
 
 function statusFrom(code: CodeName, message: string, details: readonly Detail[], context: StatusContext): RpcStatus {
@@ -121,11 +117,7 @@ function statusFrom(code: CodeName, message: string, details: readonly Detail[],
       if (fits) room -= size
       return fits
     })
-  return { code: CODES[code].number, message: cut(message), details: fitting }
-}
-
-function cut(message: string): string {
-  return message.length <= MESSAGE ? message : `${message.slice(0, MESSAGE - 1)}…`
+  return { code: CODES[code].number, message, details: fitting }
 }
 
 /** Returns a detail as bytes; undefined if its type or its form is not known. */

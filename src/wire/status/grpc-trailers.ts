@@ -1,6 +1,7 @@
 import type { WireReply, WireStatus } from '../wire-call.ts'
 import { metadata } from '../wire-metadata.ts'
 import { grpcMessage } from './grpc-message.ts'
+import { shortMessage } from './short-message.ts'
 import { statusBytes, unpadded } from './status-bytes.ts'
 
 /** The names and values that follow an answer of gRPC or gRPC-Web. */
@@ -12,10 +13,11 @@ export function grpcTrailers(reply: WireReply): Trailers {
   return 'status' in reply ? { ...own, ...statusTrailers(reply.status) } : { ...own, 'grpc-status': '0' }
 }
 
-function statusTrailers(status: WireStatus): Trailers {
+function statusTrailers({ code, message, details }: WireStatus): Trailers {
+  const short = shortMessage(message)
   return {
-    'grpc-status': String(status.code),
-    ...(status.message !== '' && { 'grpc-message': grpcMessage(status.message) }),
-    ...(status.details.length > 0 && { 'grpc-status-details-bin': unpadded(statusBytes(status)) }),
+    'grpc-status': String(code),
+    ...(short !== '' && { 'grpc-message': grpcMessage(short) }),
+    ...(details.length > 0 && { 'grpc-status-details-bin': unpadded(statusBytes({ code, message: short, details })) }),
   }
 }

@@ -51,9 +51,8 @@ it.each<[RpcVersion, string]>([
 it('leaves out details whose type or form is not known, and those beyond the room of a head', () => {
   const info = (reason: string) => detail('google.rpc.ErrorInfo', { reason })
   const details = [detail('x.Y', { a: 1 }), info(1 as never), info('a'.repeat(4000)), info('kept')]
-  const status = statusOfError(new ApiError('INTERNAL', 'é'.repeat(5000), { details }), v1)
+  const status = statusOfError(new ApiError('INTERNAL', 'm', { details }), v1)
   expect(detailsOf(status)).toEqual([['google.rpc.ErrorInfo', { reason: 'kept' }]])
-  expect(status.message).toHaveLength(1500)
 })
 
 const answer = (status: number, body: object): Answer => ({ status, headers: {}, ...body }) as Answer

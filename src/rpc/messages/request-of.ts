@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, fromBinary, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../errors/api-error.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import { parseJson } from '../../tables/json-text.ts'
@@ -31,7 +32,21 @@ export interface RestRequest {
  * Throws an ApiError: INTERNAL if bytes are no message, INVALID_ARGUMENT if JSON is none, UNIMPLEMENTED if the method has no rule.
  */
 export function requestOf(method: RpcMethod, bytes: Uint8Array, codec: Codec): RestRequest {
-  return requestReader(method)(decode(method.input, bytes, codec))
+  const key = codec === 'proto' && method.rule?.method === 'GET' && bytes.length <= LONGEST ? keyOf(method, bytes) : undefined
+  const known = key === undefined ? undefined : reads.get(key)
+  if (known) return known
+  const request = requestReader(method)(decode(method.input, bytes, codec))
+  if (key !== undefined) reads.set(key, request)
+  return request
+}
+
+/** Clients repeat the same reads, and their messages hold nothing about the caller. The number that is kept, and the most bytes of one. */
+const KEPT = 1000
+const LONGEST = 500
+const reads = new LRUCache<string, RestRequest>({ max: KEPT })
+
+function keyOf({ path }: RpcMethod, { buffer, byteOffset, length }: Uint8Array): string {
+  return path + Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
 type ReadRequest = (message: Message) => RestRequest

@@ -120,3 +120,9 @@ it('says that a method without a rule has no request', () => {
   const [code] = codeOf(() => requestOf(v1Method('iam.GroupInvites/CreateWithGroup'), Buffer.alloc(0), 'proto'))
   expect(code).toBe('UNIMPLEMENTED')
 })
+
+it('keeps the reads of methods and messages apart', () => {
+  const bytes = Buffer.from('0a0161', 'hex')
+  const urls = ['iam.Groups/List', 'iam.Roles/List', 'iam.Groups/List'].map((name) => requestOf(v1Method(name), bytes, 'proto').url)
+  expect(urls).toEqual(['/iam/v1/groups?id=a', '/iam/v1/roles?id=a', '/iam/v1/groups?id=a'])
+})

@@ -7,17 +7,21 @@ import { drawFrom, randomJson } from '../messages/random-json.ts'
 
 const SEED = 20_261_123
 
-/** Messages of each type: one in `npm test`, because each costs processor time, and more in `.ci/run`. */
-const ROUNDS = process.env.CROSSWALK_SAMPLE === 'full' ? 40 : 1
+/** In `npm test` one message of every fourth type, because each costs processor time; `.ci/run` tries more. */
+const isFull = process.env.CROSSWALK_SAMPLE === 'full'
+const ROUNDS = isFull ? 40 : 1
+const EACH = isFull ? 1 : 4
 
 /** The sandbox reads the same facts by code of its own, with another library. */
 const facts = readPublishedFacts()
 const protos = createProtos(facts)
 
-it(`writes and reads what protobufjs writes and reads, for random messages of every type (seed ${SEED})`, () => {
+it(`writes and reads what protobufjs writes and reads, for random messages (seed ${SEED})`, () => {
   const draw = drawFrom(SEED)
   const { registry } = rpc
-  const wrong = Object.keys(facts.messages).flatMap((typeName) => {
+  const wrong = Object.keys(facts.messages)
+    .filter((_, nth) => nth % EACH === 0)
+    .flatMap((typeName) => {
     const ours = registry.getMessage(typeName)!
     const theirs = protos.lookupType(typeName)
     return Array.from({ length: ROUNDS }, () => randomJson(ours, draw) as JsonValue).filter((json) => {

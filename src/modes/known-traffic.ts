@@ -24,6 +24,8 @@ export interface RequestEnd {
   readonly refused: boolean
   /** The side that answered. */
   readonly by: Side
+  /** `grpc`, `grpc-web` or `connect`; undefined for REST. */
+  readonly protocol?: string | undefined
 }
 
 /**
@@ -31,7 +33,7 @@ export interface RequestEnd {
  * are worth one: those of strangers and of refused requests never are.
  */
 export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }: KnownTraffic) {
-  return (choice: SidedRequest & Identified, operation: Operation, { refused, by }: RequestEnd): KeepRequest | undefined => {
+  return (choice: SidedRequest & Identified, operation: Operation, { refused, by, protocol }: RequestEnd): KeepRequest | undefined => {
     const { credential, caller, mode } = choice
     if (!accepted.has(credential)) {
       inventory.stranger(operation.id)
@@ -40,6 +42,6 @@ export function countKnown({ accepted, traffic, inventory, pagingSides, rollouts
     if (refused) return undefined
     pagingSides.note(mode, operation, caller)
     rollouts.used(choice, operation.id, by)
-    return traffic.use(callerOf(choice, subjects), operation.id, mode)
+    return traffic.use(callerOf(choice, subjects), operation.id, mode, protocol)
   }
 }

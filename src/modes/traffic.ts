@@ -8,7 +8,7 @@ import type { Mode } from './choose/mode.ts'
 /** Counts which caller uses which operation. */
 export interface TrafficCounter {
   /** Returns a function that takes the parameters of the request, if they are worth a look. */
-  use(caller: Caller, operation: string, mode: Mode): KeepRequest | undefined
+  use(caller: Caller, operation: string, mode: Mode, protocol?: string): KeepRequest | undefined
   /** Records the counts since the last flush. */
   flush(): void
 }
@@ -28,16 +28,24 @@ export interface TrafficSettings {
 
 /** Records calls as sums: one line for each call would outnumber the comparisons. */
 export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSettings): TrafficCounter {
-  /** By caller, operation and mode. */
+  /** By caller, operation, and mode with protocol. */
   const since = new Map<string, Map<string, Map<string, Counted>>>()
   return {
-    use(caller, operation, mode) {
-      const isWorthALook = inventory.use(caller, { operation, mode, at: now() })
-      const modes = within(within(since, caller.caller), operation)
-      const known = modes.get(mode)
-      const counted: Counted = known ?? { kind: 'traffic', ...caller, operation, mode, calls: 0 }
+    use(caller, operation, mode, protocol) {
+      const isWorthALook = inventory.use(caller, { operation, mode, protocol, at: now() })
+      const ways = within(within(since, caller.caller), operation)
+      const way = protocol === undefined ? mode : `${mode} ${protocol}`
+      const known = ways.get(way)
+      const counted: Counted = known ?? {
+        kind: 'traffic',
+        ...caller,
+        operation,
+        mode,
+        ...(protocol !== undefined && { protocol }),
+        calls: 0,
+      }
       counted.calls += 1
-      if (!known) modes.set(mode, counted)
+      if (!known) ways.set(way, counted)
       if (!isWorthALook) return undefined
       return (described, request) => {
         const kind = kindOf(described, request)
@@ -48,7 +56,7 @@ export function createTraffic({ inventory, recorder, kindOf, now }: TrafficSetti
     flush() {
       const at = new Date(now()).toISOString()
       for (const operations of since.values()) {
-        for (const modes of operations.values()) for (const counted of modes.values()) recorder.record({ ...counted, at })
+        for (const ways of operations.values()) for (const counted of ways.values()) recorder.record({ ...counted, at })
       }
       since.clear()
     },

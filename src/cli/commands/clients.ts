@@ -60,7 +60,10 @@ function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, cou
   const verdict = couldMove ? 'could call v2 itself' : 'needs v1'
   return [
     `${who}  ${verdict}  ${many(calls, 'call')}, ${many(mismatches, 'mismatch', 'mismatches')}, last seen ${new Date(lastSeen).toISOString()}`,
-    ...operations.map(({ operation, calls: times, modes }) => `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}`),
+    ...operations.map(
+      ({ operation, calls: times, modes, protocols }) =>
+        `  ${String(times).padStart(8)}  ${operation}  ${modes.join(' ')}${protocols ? `  ${protocols.join(' ')}` : ''}`,
+    ),
     ...blockers.map((blocker) => `  blocked by ${blocker}`),
     ...cautions.map((caution) => `  look at ${caution}`),
   ]

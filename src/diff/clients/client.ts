@@ -13,6 +13,8 @@ export interface OperationUse {
   readonly lastSeen: number
   /** Every mode in which it was served. */
   readonly modes: readonly string[]
+  /** Every protocol in which it was called: `grpc`, `grpc-web`, `connect`, `rest`. Absent for REST alone. */
+  readonly protocols?: readonly string[]
   readonly mismatches: number
   /** The kinds of requests among those that were looked at, the most frequent first. Absent if none was. */
   readonly requests?: readonly SampledKind[]
@@ -48,6 +50,7 @@ export interface Tally {
   lastSeen: number
   mismatches: number
   readonly modes: Set<string>
+  readonly protocols: Set<string>
   /** Requests that were to be looked at. */
   samples: number
   readonly kept: KeptUse
@@ -58,6 +61,9 @@ export interface KnownClient {
   subject: string | undefined
   readonly operations: Map<string, Tally>
 }
+
+/** The protocol of a use that names none. */
+export const REST = 'rest'
 
 type UseOf = ReturnType<typeof createUseOf>
 
@@ -96,7 +102,7 @@ export function clientOf(caller: string, { subject, operations }: KnownClient, u
   }
 }
 
-function useIn(operation: string, { calls, firstSeen, lastSeen, mismatches, modes, kept }: Tally): OperationUse {
+function useIn(operation: string, { calls, firstSeen, lastSeen, mismatches, modes, protocols, kept }: Tally): OperationUse {
   const requests = kept.kinds.toSorted((a, b) => b.samples - a.samples)
   const differences = kept.places.toSorted((a, b) => b.count - a.count)
   return {
@@ -105,6 +111,7 @@ function useIn(operation: string, { calls, firstSeen, lastSeen, mismatches, mode
     firstSeen,
     lastSeen,
     modes: [...modes].sort(),
+    ...([...protocols].some((protocol) => protocol !== REST) && { protocols: [...protocols].sort() }),
     mismatches,
     ...(requests.length > 0 && { requests }),
     ...(kept.otherSamples > 0 && { otherRequests: kept.otherSamples }),

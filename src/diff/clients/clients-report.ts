@@ -1,14 +1,26 @@
-import type { Client } from './client.ts'
+import { type Client, REST } from './client.ts'
 import { toCsv } from './csv.ts'
 
-const COLUMNS = ['caller', 'subject', 'operation', 'calls', 'last_seen', 'modes', 'mismatches', 'could_move', 'blockers', 'cautions']
+const COLUMNS = [
+  'caller',
+  'subject',
+  'operation',
+  'calls',
+  'last_seen',
+  'modes',
+  'mismatches',
+  'could_move',
+  'blockers',
+  'cautions',
+  'protocols',
+]
 
 /** One line for each client and operation. */
 export function clientsCsv(clients: readonly Client[]): string {
   const rows = clients.flatMap(({ caller, subject = '', operations, couldMove, blockers, cautions }) =>
-    operations.map(({ operation, calls, lastSeen, modes, mismatches }) => {
+    operations.map(({ operation, calls, lastSeen, modes, protocols = [REST], mismatches }) => {
       const use = [operation, calls, time(lastSeen), modes.join(' '), mismatches]
-      return [caller, subject, ...use, couldMove ? 'yes' : 'no', blockers.join('; '), cautions.join('; ')]
+      return [caller, subject, ...use, couldMove ? 'yes' : 'no', blockers.join('; '), cautions.join('; '), protocols.join(' ')]
     }),
   )
   return toCsv(COLUMNS, rows)

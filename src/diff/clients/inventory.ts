@@ -1,7 +1,7 @@
 import type { Operation } from '../../tables/operations/operation.ts'
 import { isDifference } from '../evidence/observation.ts'
 import type { Caller, Comparison } from '../records/record.ts'
-import { type Client, clientOf, type KnownClient, type Tally } from './client.ts'
+import { type Client, clientOf, type KnownClient, REST, type Tally } from './client.ts'
 import { createKeptUses, emptyUse } from './kept-uses.ts'
 import type { RequestKind } from './request-kind.ts'
 import { createUseOf } from './uses.ts'
@@ -10,6 +10,8 @@ import { createUseOf } from './uses.ts'
 export interface CountedUse {
   readonly operation: string
   readonly mode: string
+  /** `grpc`, `grpc-web` or `connect`; absent for REST. */
+  readonly protocol?: string | undefined
   /** Calls that a record counts. Absent for a request that was just served. */
   readonly calls?: number
   /** Milliseconds since 1970. */
@@ -58,7 +60,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
     return client && (client.operations.get(operation) ?? newTally(client, operation))
   }
   return {
-    use({ caller, subject }, { operation, mode, calls, at }) {
+    use({ caller, subject }, { operation, mode, protocol = REST, calls, at }) {
       const times = calls ?? 1
       traffic.set(operation, (traffic.get(operation) ?? 0) + times)
       const tally = tallyOf(caller, operation, subject)
@@ -70,6 +72,7 @@ export function createInventory(operations: readonly Operation[], limit: number 
       tally.firstSeen = Math.min(tally.firstSeen, at)
       tally.lastSeen = Math.max(tally.lastSeen, at)
       tally.modes.add(mode)
+      tally.protocols.add(protocol)
       return calls === undefined && isSample(tally)
     },
     look(caller, operation, kind, samples) {
@@ -111,6 +114,7 @@ function newTally({ operations }: KnownClient, operation: string): Tally {
     lastSeen: 0,
     mismatches: 0,
     modes: new Set(),
+    protocols: new Set(),
     samples: 0,
     kept: emptyUse(),
   }

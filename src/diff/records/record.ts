@@ -97,12 +97,13 @@ export interface WouldSend extends Caller, Identified {
   }
 }
 
-/** Calls since the last such record, for the inventory. */
+/** Calls since the last such record, for the inventory. `protocol` (`grpc`, `grpc-web`, `connect`) is absent for REST. */
 export interface TrafficEntry extends Caller, Identified {
   readonly kind: 'traffic'
   readonly at: string
   readonly operation: string
   readonly mode: string
+  readonly protocol?: string
   readonly calls: number
   /** The kinds of requests among those that were looked at. */
   readonly requests?: readonly SampledKind[]

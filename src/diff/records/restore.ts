@@ -28,8 +28,8 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
 }
 
 function countTraffic(entry: TrafficEntry, inventory: Inventory, at: number): void {
-  const { caller, operation, mode, calls, requests = [] } = entry
-  inventory.use(entry, { operation, mode, calls, at })
+  const { caller, operation, mode, protocol, calls, requests = [] } = entry
+  inventory.use(entry, { operation, mode, protocol, calls, at })
   for (const { samples, ...kind } of requests) inventory.look(caller, operation, kind, samples)
 }
 

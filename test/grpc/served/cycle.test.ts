@@ -103,7 +103,9 @@ it('counts one client, whichever protocol it speaks', async () => {
   await fetch(`${proxy.url}/iam/v1/identities?name=none`, { headers })
   const clients = (await (await fetch(`${proxy.adminUrl}/clients`)).json()) as { operations: { operation: string; calls: number }[] }[]
   expect(clients).toHaveLength(1)
-  expect(clients[0]?.operations).toContainEqual(expect.objectContaining({ operation: 'iam.identities.list', calls: 2 }))
+  expect(clients[0]?.operations).toContainEqual(
+    expect.objectContaining({ operation: 'iam.identities.list', calls: 2, protocols: ['grpc', 'rest'] }),
+  )
 })
 
 describe('over HTTP', () => {

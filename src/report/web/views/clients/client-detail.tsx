@@ -64,7 +64,10 @@ export function ClientDetail({ client }: { readonly client: Client }) {
                 <td class={`number ${use.mismatches > 0 ? 'wrong' : ''}`} data-label="Mismatches">
                   {count(use.mismatches)}
                 </td>
-                <td data-label="Modes">{use.modes.join(', ')}</td>
+                <td data-label="Modes">
+                  {use.modes.join(', ')}
+                  {use.protocols && ` over ${use.protocols.join(', ')}`}
+                </td>
                 <td data-label="Last seen">{time(use.lastSeen).slice(0, 16)}</td>
               </tr>
             ))}

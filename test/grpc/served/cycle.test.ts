@@ -73,6 +73,17 @@ describe('an error', () => {
     plain.close()
   })
 
+  it('is UNIMPLEMENTED before a stream to an unknown method ends', async () => {
+    const plain = connect(proxy.url)
+    const same = (value: Buffer) => value
+    const stream = plain.makeBidiStreamRequest('/chainguard.platform.iam.Groups/Follow', same, same)
+    stream.resume().on('error', () => {})
+    const ended = new Promise((resolve) => stream.once('status', resolve))
+    expect(await ended).toMatchObject({ code: status.UNIMPLEMENTED, details: expect.stringContaining('Follow') })
+    expect(await proxy.logged(({ path }) => String(path).endsWith('/Follow'))).toMatchObject({ grpcStatus: 'UNIMPLEMENTED' })
+    plain.close()
+  })
+
   it('names the part of a message that would lead to another method', async () => {
     expect((await client.call('iam.Groups/Update', { name: 'x' })).code).toBe(status.INVALID_ARGUMENT)
   })

@@ -1,4 +1,4 @@
-import { CODES } from '../../../errors/codes.ts'
+import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
 import type { MessageLimits } from '../../../rpc/messages/message-of.ts'
 import { statusOfError } from '../../../rpc/messages/status-of.ts'
@@ -7,6 +7,7 @@ import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { AskRest } from '../../../upstream/ask-rest.ts'
 import { inV2, type Renamed } from '../../../upstream/grpc/renamed.ts'
 import type { CallUnary } from '../../../upstream/grpc/unary.ts'
+import { failureStatus } from '../../../wire/status/wire-failure.ts'
 import type { WireCall, WireReply } from '../../../wire/wire-call.ts'
 import { relayUnary } from './relay-unary.ts'
 import type { RpcCall } from './rpc-call.ts'
@@ -24,6 +25,8 @@ export interface Destination {
   readonly isNative: boolean
   /** True if the method has no side effects. */
   readonly isSafe: boolean
+  /** The service does not have the method. A client that streams may never end its request, so that a call of gRPC is refused unread. */
+  readonly missing?: ApiError
   /** Calls of gRPC need not be read: they are relayed, under this name if the service has another. */
   readonly relayed?: { readonly renamed: Renamed | undefined }
 }
@@ -89,6 +92,6 @@ function serviceOf(path: string): string {
 /** Answers calls of a method that a known service does not have, as grpc-go words it. */
 function missing(path: string): Destination {
   const message = `unknown method ${path.slice(path.lastIndexOf('/') + 1)} for service ${serviceOf(path)}`
-  const status = { code: CODES.UNIMPLEMENTED.number, message, details: [] }
-  return { answer: async () => ({ status }), operation: 'unknown', isNative: false, isSafe: true }
+  const error = new ApiError('UNIMPLEMENTED', message)
+  return { answer: async () => ({ status: failureStatus(error) }), operation: 'unknown', isNative: false, isSafe: true, missing: error }
 }

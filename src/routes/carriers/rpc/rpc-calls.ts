@@ -8,6 +8,7 @@ import { openRpc, type Rpc } from '../../../rpc/open-rpc.ts'
 import { type Core, createCore } from '../../../serve/core.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { Tracing } from '../../../tracing/tracing.ts'
+import { refuseGrpc } from '../../../upstream/grpc/client-answer.ts'
 import type { CallUnary } from '../../../upstream/grpc/unary.ts'
 import { createCors } from '../../../wire/cors.ts'
 import { createServeGrpc } from '../../../wire/serve-grpc.ts'
@@ -92,7 +93,9 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
     rpc,
     find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits: { messageBytes } }),
     serveGrpc(to, stream, headers, { record, ended }) {
-      serveGrpc(stream, headers, begin(to, record, headers), (code) => ended({ code, failure: undefined }))
+      const handler = begin(to, record, headers)
+      if (to.missing) return refuseGrpc(stream, to.missing, ended)
+      serveGrpc(stream, headers, handler, (code) => ended({ code, failure: undefined }))
     },
     servePair(to, pair, record) {
       cors?.open(pair.request, pair.response)

@@ -1,8 +1,9 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import type { ByteWriter } from './byte-writer.ts'
 import { fieldEncoder, hasPresence } from './encode-json.ts'
+import { readUsual, usualEnd, writeMoment } from './encode-timestamp.ts'
 import { type JsonCursor, UNUSUAL } from './json-cursor.ts'
-import { tagOf } from './wire-scalar.ts'
+import { DELIMITED, tagOf } from './wire-scalar.ts'
 
 /** Writes the value at the cursor, with its tag. */
 export type EncodeAt = (writer: ByteWriter, cursor: JsonCursor) => void
@@ -64,17 +65,19 @@ export function flagAt(field: DescField, parsed: EncodeAt): EncodeAt {
   }
 }
 
-const ZULU = 0x5a
-
-/** A time in UTC is read without a parser: an escape would make it no time. */
-export function timeAt(field: DescField, parsed: EncodeAt): EncodeAt {
-  const encode = fieldEncoder(field)
+/** A time in UTC is read letter by letter: an escape would make it no time. */
+export function timeAt({ number }: DescField, parsed: EncodeAt): EncodeAt {
+  const tag = number * 8 + DELIMITED
   return (writer, cursor) => {
-    const end = cursor.letter === QUOTE ? cursor.bytes.indexOf(QUOTE, cursor.at + 1) : -1
-    if (cursor.bytes[end - 1] !== ZULU) return parsed(writer, cursor)
     const from = cursor.at + 1
-    cursor.at = end + 1
-    encode(writer, cursor.bytes.toString('latin1', from, end))
+    const end = cursor.letter === QUOTE ? usualEnd(cursor.bytes, from) : -1
+    const moment = end > 0 && cursor.bytes[end + 1] === QUOTE ? readUsual(cursor.bytes, from, end) : undefined
+    if (!moment) return parsed(writer, cursor)
+    cursor.at = end + 2
+    writer.varint(tag)
+    const start = writer.open(1)
+    writeMoment(writer, moment)
+    writer.close(start, 1)
   }
 }
 

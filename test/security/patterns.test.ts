@@ -10,6 +10,11 @@ const { known, made } = patternsBelow(['src', 'mappings'])
 
 /** Regular expressions made from texts of other places, and why no client can make them slow. */
 const MADE: Readonly<Record<string, string>> = {
+  "src/guide/method-names.ts: new RegExp(`^${parts.join('.+')}$`)":
+    'the parts are those of an http rule, and the path is that of a call in a guide: the tables made both',
+  'src/rpc/messages/rest-message.ts: new RegExp(`^${pattern}$`)':
+    'explain reads with it the path of a call that the tables made of a request that its user typed; no proxy runs it',
+  'src/rpc/messages/row-scanner.ts: new RegExp(`"${list}"\\\\s*:\\\\s*$`)': 'it searches 99 letters, and the name is that of a field',
   'src/sandbox/auth/claim-match.ts: new RegExp(`^(?:${pattern})$`)':
     'the sandbox runs on the machine of whoever tries Crosswalk: the patterns of identities are their own, and no proxy runs them',
   'src/sandbox/v2/iam/identities/identity-message.ts: new RegExp(pattern)': 'only made, to see whether it is one; never run',

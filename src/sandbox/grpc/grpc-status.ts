@@ -19,5 +19,10 @@ export const trailersOf = ({ root }: GrpcApi, status: GrpcStatus): Readonly<Reco
   if (details.length === 0) return trailers
   const type = root.lookupType('google.rpc.Status')
   const bytes = type.encode(protojson.fromJson(type, status)).finish()
-  return { ...trailers, 'grpc-status-details-bin': Buffer.from(bytes).toString('base64').replace(/=+$/, '') }
+  return {
+    ...trailers,
+    'grpc-status-details-bin': Buffer.from(bytes)
+      .toString('base64')
+      .replace(/(?<!=)=+$/, ''),
+  }
 }

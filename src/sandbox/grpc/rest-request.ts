@@ -73,5 +73,5 @@ export const restRequestOf = (type: Type, message: Fields, rule: HttpRule): Rest
 /** The path of a template with its variables' values in place. */
 export const pathOf = (template: string, values: readonly string[]): string => {
   const rest = [...values]
-  return template.replace(/\{[^}]*\}/g, () => rest.shift() ?? '')
+  return template.replace(/\{[^{}]*\}/g, () => rest.shift() ?? '')
 }

@@ -57,7 +57,7 @@ const matchRoute = ({ parts, verb }: Compiled, path: string): Params | undefined
 }
 
 /** The template without the names of its variables. */
-const formOf = (template: string): string => template.replace(/\{[^}]*\}/g, '{}')
+const formOf = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}')
 
 const variablesOf = ({ parts }: Compiled): readonly string[] => parts.flatMap((part) => (part.kind === 'literal' ? [] : [part.name]))
 

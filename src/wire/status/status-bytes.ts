@@ -18,7 +18,9 @@ export function statusBytes({ code, message, details }: WireStatus): Buffer {
 
 /** Without padding, as the values of binary metadata are written. */
 export function unpadded(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64').replace(/=+$/, '')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('base64')
+    .replace(/(?<!=)=+$/, '')
 }
 
 function field(tag: number, value: Uint8Array): readonly Uint8Array[] {

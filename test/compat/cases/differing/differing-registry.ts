@@ -55,8 +55,8 @@ export const differingRegistry: readonly Case[] = [
       if (api.side === 'genuine') ok(api, echoed, shape.repo(parent, { readme: '# New' }))
       else refused(echoed, 7, /send none, or be let read it \(repo\.list\)/)
       const omitted = await outsider.put(`${REPOS}/${id}`, { name: 'repo', description: 'more' })
-      same(omitted.body.readme, api.here<unknown>({ genuine: '', proxied: undefined }), 'a readme that the caller may not read')
       for (const name of ['second', 'third']) for (const left of await named(name)) await api.delete(`${REPOS}/${left.id}`)
+      same(omitted.body.readme, api.here<unknown>({ genuine: '', proxied: undefined }), 'a readme that the caller may not read')
     },
   },
   {

@@ -33,7 +33,7 @@ export class GrpcHead implements OnClose {
   }
 
   over(): void {
-    this.#ended(closedCode(this.#stream.rstCode ?? 0, this.#trailers['grpc-status']))
+    this.#ended(closedCode(this.#stream))
   }
 
   /** Sends a head that messages follow; `trailers` are sent after them. */

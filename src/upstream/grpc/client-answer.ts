@@ -75,7 +75,7 @@ export function createAnswer(client: ServerHttp2Stream, { service, ended, rename
       () => client.close(NGHTTP2_INTERNAL_ERROR),
     ),
   )
-  client.once('close', () => ended({ code: closedCode(client.rstCode ?? 0, last['grpc-status']), failure }))
+  client.once('close', () => ended({ code: closedCode(client), failure }))
   return {
     begin(headers, raw, whole) {
       const head = answerHead(headers, raw)

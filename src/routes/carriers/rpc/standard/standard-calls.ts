@@ -29,7 +29,8 @@ export function createStandardCalls({ operations, rpc, wire, settings, ...parts 
   const serve = createServeGrpcStream(wire)
   return (stream, headers, ended) => {
     const path = headers[':path'] ?? ''
-    const [, service = '', method = ''] = path.split('/')
+    const service = path.slice(1, path.lastIndexOf('/'))
+    const method = path.slice(path.lastIndexOf('/') + 1)
     const packageName = service.slice(0, service.lastIndexOf('.'))
     const found = packageName === HEALTH ? health(method) : method === 'ServerReflectionInfo' ? reflection(packageName) : undefined
     serve(stream, headers, found ?? missing(service, method), ended)

@@ -7,6 +7,7 @@ import http2, {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
+import { destroyLater } from '../relay/destroy-later.ts'
 import { guarded } from '../relay/guard.ts'
 import { outlive } from '../relay/outlive.ts'
 import { probe } from '../relay/probe.ts'
@@ -47,6 +48,7 @@ export function createHttp2(
   })
   server.on('session', (session) => {
     outlive(session)
+    destroyLater(session)
     session.on('stream', probe(session, PROBES))
     session.setTimeout(idleTimeoutMs, () => session.destroy())
   })

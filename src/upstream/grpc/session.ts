@@ -1,4 +1,5 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { destroyLater } from '../../relay/destroy-later.ts'
 import { outlive } from '../../relay/outlive.ts'
 import { probe } from '../../relay/probe.ts'
 import type { Service } from '../health.ts'
@@ -58,6 +59,7 @@ export function connect({ service, origin, connectTimeoutMs }: SessionSettings, 
     settings: { initialWindowSize: STREAM_WINDOW, maxHeaderListSize: MAX_HEADER_SIZE, enablePush: false },
     maxSessionMemory: SESSION_MEMORY,
   })
+  destroyLater(connection)
   const probed = probe(connection, PROBES)
   let streams = 0
   let isReady = false

@@ -14,6 +14,7 @@ export interface BodyBounds {
 
 /** A request body that arrives: a request, or an HTTP/2 stream. */
 interface Arriving {
+  readonly readableEnded: boolean
   on(event: 'data', listener: (piece: Buffer) => void): unknown
   once(event: 'end' | 'error', listener: (error: Error) => void): unknown
 }
@@ -41,6 +42,12 @@ export function gather(arriving: Arriving, ending: Closing, { most, room, tooLar
     if (signal.aborted) return give()
     signal.addEventListener('abort', give)
     whenClosed(ending, { over, next: undefined })
+    const whole = () => {
+      signal.removeEventListener('abort', give)
+      resolve(body.subarray(0, bytes))
+    }
+    // A body without a byte may have ended before it is read. Its end is not told again.
+    if (arriving.readableEnded) return whole()
     arriving.on('data', (piece) => {
       if (!wanted) return
       const end = bytes + piece.length
@@ -53,10 +60,7 @@ export function gather(arriving: Arriving, ending: Closing, { most, room, tooLar
       piece.copy(body, bytes)
       bytes = end
     })
-    arriving.once('end', () => {
-      signal.removeEventListener('abort', give)
-      resolve(body.subarray(0, bytes))
-    })
+    arriving.once('end', whole)
     arriving.once('error', reject)
   })
 }

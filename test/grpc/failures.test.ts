@@ -188,3 +188,22 @@ it('closes the connection to the service if a client leaves messages unread', as
   await own.close()
   service.close()
 })
+
+describe('a call without a message', () => {
+  beforeEach(() => startAll())
+
+  it.each(['/test.Echo/Unary', '/chainguard.platform.iam.Groups/List'])(
+    'is answered if it ends before the first one to %s is ready',
+    async (path) => {
+      const session = http2.connect(proxy.url)
+      const stream = session.request(
+        { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
+        { endStream: false },
+      )
+      stream.resume().end()
+      await once(stream, 'close')
+      session.close()
+      expect(stream.rstCode).toBe(0)
+    },
+  )
+})

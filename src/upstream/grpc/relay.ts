@@ -62,7 +62,9 @@ const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = cons
 function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
   if (!client.endAfterHeaders) {
     flow(client, call)
-    client.once('end', () => call.end())
+    // A request without a message may have ended while the connection was made.
+    if (client.readableEnded) call.end()
+    else client.once('end', () => call.end())
   }
   // v2 may answer before it has read the request; the rest of the request is discarded then.
   call.once('close', () => client.resume())

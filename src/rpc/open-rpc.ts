@@ -3,6 +3,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import type { Operation } from '../tables/operations/operation.ts'
 import { type Facts, type FactsOfBoth, v2beta1Of } from './facts.ts'
 import { type HttpRule, routeOf, ruleOf } from './http-rule.ts'
+import { serviceIn } from './method-path.ts'
 import { protoFiles } from './proto-files.ts'
 
 /** The version of an API that gRPC clients speak. */
@@ -63,7 +64,7 @@ export function openRpc(operations: readonly Operation[], { v1, v2 }: FactsOfBot
   const known = new Set(methods.map(({ service }) => service))
   return {
     find: (path) => byPath.get(path),
-    knowsService: (path) => known.has(path.slice(1, path.lastIndexOf('/'))),
+    knowsService: (path) => known.has(serviceIn(path)),
     registry,
     methods,
   }

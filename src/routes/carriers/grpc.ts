@@ -28,8 +28,8 @@ export interface GrpcParts {
 }
 
 /**
- * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other requests, and their forwarding
- * headers are corrected. The path is the name of the method.
+ * Serves gRPC calls of v1, of health and of reflection, and passes all others to v2. Calls are admitted, counted and logged like other
+ * requests, and their forwarding headers are corrected. The path is the name of the method.
  */
 export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits }: GrpcParts): OnGrpc {
   return (stream, headers, raw) => {

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { ByteWriter } from './byte-writer.ts'
 import { encodeTimestamp } from './encode-timestamp.ts'
 import { DELIMITED, enumReader, isDelimited, isZero, type ReadScalar, scalarReader, tagOf, unfit, writeScalar } from './wire-scalar.ts'
+import { partWriter } from './write-part.ts'
 
 /** Writes the fields of a message from its JSON. Throws if a value does not have the type of its field. */
 export type EncodeFields = (writer: ByteWriter, json: JsonObject) => void
@@ -42,7 +43,7 @@ export function fieldsEncoder(fields: readonly DescField[]): EncodeFields {
 export function fieldEncoder(field: DescField): EncodeValue {
   if (field.fieldKind === 'map') return mapEncoder(field)
   if (field.fieldKind === 'list') return listEncoder(field)
-  if (field.fieldKind === 'message') return partEncoder(field.number, field.message)
+  if (field.fieldKind === 'message') return partWriter(field.number, partBody(field.message))
   const read = readerOf(field)
   const tag = tagOf(field.number, field.scalar)
   const isKept = hasPresence(field)
@@ -65,7 +66,7 @@ function readerOf(field: Pick<DescField, 'scalar' | 'enum'>): ReadScalar {
 
 function listEncoder(field: DescField & { fieldKind: 'list' }): EncodeValue {
   const { number } = field
-  const each = field.listKind === 'message' ? partEncoder(number, field.message) : undefined
+  const each = field.listKind === 'message' ? partWriter(number, partBody(field.message)) : undefined
   if (each) {
     return (writer, json) => {
       for (const item of listOf(json)) each(writer, item)
@@ -100,7 +101,7 @@ function listOf(json: unknown): readonly unknown[] {
 function mapEncoder(field: DescField & { fieldKind: 'map' }): EncodeValue {
   const readKey = scalarReader(field.mapKey)
   const keyTag = tagOf(1, field.mapKey)
-  const encodeValue = field.mapKind === 'message' ? partEncoder(2, field.message) : valueEncoder(field)
+  const encodeValue = field.mapKind === 'message' ? partWriter(2, partBody(field.message)) : valueEncoder(field)
   const tag = field.number * 8 + DELIMITED
   return (writer, json) => {
     if (!isObject(json)) return unfit('an object')
@@ -121,19 +122,6 @@ function valueEncoder(field: DescField & { fieldKind: 'map' }): EncodeValue {
   return (writer, json) => {
     writer.varint(tag)
     writeScalar(writer, read(json) ?? 0)
-  }
-}
-
-/** Writes a message within a message. The length before it takes as many bytes as that of the last one, most often. */
-function partEncoder(number: number, message: DescMessage): EncodeValue {
-  const tag = number * 8 + DELIMITED
-  const encode = partBody(message)
-  let width = 1
-  return (writer, json) => {
-    writer.varint(tag)
-    const start = writer.open(width)
-    encode(writer, json)
-    width = writer.close(start, width)
   }
 }
 

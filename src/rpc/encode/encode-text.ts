@@ -3,7 +3,7 @@ import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf
 import type { ByteWriter } from './byte-writer.ts'
 import { type EncodeAt, flagAt, itemAt, listAt, parsedAt, textAt, timeAt } from './encode-at.ts'
 import { JsonCursor, UNUSUAL } from './json-cursor.ts'
-import { DELIMITED } from './wire-scalar.ts'
+import { partWriter } from './write-part.ts'
 
 /** Writes rows from their JSON text: objects with commas between and perhaps before them. Returns false if JSON must be parsed instead. */
 export type EncodeRowsText = (writer: ByteWriter, text: Buffer) => boolean
@@ -25,7 +25,7 @@ const OBJECT_END = 0x7d
  * stand, so their order on the wire is that of the text. What is not plain text goes through the encoder from JSON, value by value.
  */
 export function rowsTextEncoder({ number, message }: { readonly number: number; readonly message: DescMessage }): EncodeRowsText {
-  const encode = partAt(number, message)
+  const encode = partWriter(number, membersAt(message))
   return (writer, text) => {
     if (!isUtf8(text)) return false
     const cursor = new JsonCursor(text)
@@ -36,18 +36,6 @@ export function rowsTextEncoder({ number, message }: { readonly number: number; 
       if (thrown === UNUSUAL) return false
       throw thrown
     }
-  }
-}
-
-function partAt(number: number, message: DescMessage): EncodeAt {
-  const tag = number * 8 + DELIMITED
-  const encode = membersAt(message)
-  let width = 1
-  return (writer, cursor) => {
-    writer.varint(tag)
-    const start = writer.open(width)
-    encode(writer, cursor)
-    width = writer.close(start, width)
   }
 }
 
@@ -99,9 +87,9 @@ function fieldAt(field: DescField): EncodeAt {
   if (field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL) return flagAt(field, parsed)
   if (field.message?.typeName === 'google.protobuf.Timestamp' && field.fieldKind === 'message') return timeAt(field, parsed)
   if (field.message?.typeName.startsWith('google.protobuf.') || field.fieldKind === 'map') return parsed
-  if (field.fieldKind === 'message') return orParsed(OBJECT, partAt(field.number, field.message), parsed)
+  if (field.fieldKind === 'message') return orParsed(OBJECT, partWriter(field.number, membersAt(field.message)), parsed)
   if (field.fieldKind !== 'list') return parsed
-  if (field.listKind === 'message') return listAt(partAt(field.number, field.message), parsed)
+  if (field.listKind === 'message') return listAt(partWriter(field.number, membersAt(field.message)), parsed)
   return field.scalar === ScalarType.STRING ? listAt(itemAt(field), parsed) : parsed
 }
 

@@ -12,6 +12,7 @@ import type { Operation } from '../../../tables/operations/operation.ts'
 import type { WireReply } from '../../../wire/wire-call.ts'
 import { unserved } from '../../refusal.ts'
 import { needsGrpc, type OverGrpcParts, respondOverGrpc, wholeRequest } from './beyond-rest.ts'
+import { misplaced } from './misplaced.ts'
 import { relayUnary, type UnaryService } from './relay-unary.ts'
 import { codeOf, httpOf, toldToClient } from './reply-status.ts'
 import { type RestCall, respondOnce } from './respond-once.ts'
@@ -97,9 +98,4 @@ function pathIn(classify: Classify, url: RestRequest['url']): string {
   const target = classify(url)
   if (target.kind === 'v1') return target.path
   throw target.kind === 'refused' ? target.error : misplaced()
-}
-
-/** An empty name, or one with the word of another method in it, would lead to another route. */
-function misplaced(): ApiError {
-  return new ApiError('INVALID_ARGUMENT', 'the message does not name the resource that the method is about')
 }

@@ -2,6 +2,7 @@ import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
 import type { MessageLimits } from '../../../rpc/messages/message-of.ts'
 import { statusOfError } from '../../../rpc/messages/status-of.ts'
+import { methodIn, serviceIn } from '../../../rpc/method-path.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { AskRest } from '../../../upstream/ask-rest.ts'
@@ -68,7 +69,7 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
       return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: isSafe(method) }
     }
     if (method) return ofV2(method)
-    return services.has(serviceOf(path)) ? missing(path) : undefined
+    return services.has(serviceIn(path)) ? missing(path) : undefined
   }
   const known = new Map<string, Destination | undefined>(rpc.methods.map(({ path }) => [path, find(path)]))
   return (path) => (known.has(path) ? known.get(path) : find(path))
@@ -84,14 +85,9 @@ function isSafe({ rule }: RpcMethod): boolean {
   return rule?.method === 'GET'
 }
 
-/** `/package.Service/Method` → `package.Service`. */
-function serviceOf(path: string): string {
-  return path.slice(1, path.lastIndexOf('/'))
-}
-
 /** Answers calls of a method that a known service does not have, as grpc-go words it. */
 function missing(path: string): Destination {
-  const message = `unknown method ${path.slice(path.lastIndexOf('/') + 1)} for service ${serviceOf(path)}`
+  const message = `unknown method ${methodIn(path)} for service ${serviceIn(path)}`
   const error = new ApiError('UNIMPLEMENTED', message)
   return { answer: async () => ({ status: failureStatus(error) }), operation: 'unknown', isNative: false, isSafe: true, missing: error }
 }

@@ -17,8 +17,13 @@ export function createRefuseMisplaced({ methods }: Rpc): RefuseMisplaced {
     if (target.kind === 'refused') throw target.error
     const found = match(method, decodeURIComponent(pathOf(url)))
     const isOwn = rule && typeof found === 'object' && found.operation.id === routable(rule).id
-    if (!isOwn) throw new ApiError('INVALID_ARGUMENT', 'the message does not name the resource that the method is about')
+    if (!isOwn) throw misplaced()
   }
+}
+
+/** The error for a message whose REST request leads to another route: with an empty name, or one with the word of another method in it. */
+export function misplaced(): ApiError {
+  return new ApiError('INVALID_ARGUMENT', 'the message does not name the resource that the method is about')
 }
 
 /** A variable of one segment is written `{name}`. */

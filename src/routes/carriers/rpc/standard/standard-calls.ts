@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../../../../errors/api-error.ts'
 import { readFacts } from '../../../../rpc/facts.ts'
+import { methodIn, serviceIn } from '../../../../rpc/method-path.ts'
 import { servedServices } from '../../../../rpc/standard/served-services.ts'
 import { HEALTH } from '../../../../rpc/standard/standard-facts.ts'
 import type { Operation } from '../../../../tables/operations/operation.ts'
@@ -29,8 +30,8 @@ export function createStandardCalls({ operations, rpc, wire, settings, ...parts 
   const serve = createServeGrpcStream(wire)
   return (stream, headers, ended) => {
     const path = headers[':path'] ?? ''
-    const service = path.slice(1, path.lastIndexOf('/'))
-    const method = path.slice(path.lastIndexOf('/') + 1)
+    const service = serviceIn(path)
+    const method = methodIn(path)
     const packageName = service.slice(0, service.lastIndexOf('.'))
     const found = packageName === HEALTH ? health(method) : method === 'ServerReflectionInfo' ? reflection(packageName) : undefined
     serve(stream, headers, found ?? missing(service, method), ended)

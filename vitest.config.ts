@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT],
+          exclude: [...configDefaults.exclude, ...ALONE, ...BUILT, 'test/fleet/**'],
           isolate: false,
         },
       },

@@ -405,11 +405,15 @@ export const grpcDifferences: readonly GrpcDifference[] = [
     because: 'Clients repeat a call that is UNAVAILABLE, even one that creates something.',
   },
   {
-    seen: 'An answer of more than limits.messageBytes is RESOURCE_EXHAUSTED (code 8).',
+    seen: 'An answer of more than limits.messageBytes, or one without room in limits.messagesBytes, is RESOURCE_EXHAUSTED (code 8).',
     because: 'The length of a message stands before it, so that a list is held until it is whole.',
   },
   {
     seen: 'The message of an error has at most 1,500 characters, and its details have 3,000 bytes together. A detail that does not fit is left out.',
     because: 'They travel in headers, of which some clients read 8 KiB.',
+  },
+  {
+    seen: 'ListResolvedVulnsReports with image_refs is INVALID_ARGUMENT (code 3) if v2 is asked over REST (upstream.v2Grpc: rest).',
+    because: 'It is a list of messages, which no query can hold.',
   },
 ]

@@ -16,10 +16,9 @@ function untilEscaped(): Promise<unknown> {
   })
 }
 
-/** A reader that has seen enough (`| head`) closes the pipe. That is not a failure. */
+/** A reader that has seen enough (`| head`) closes the pipe. That is not a failure, but the exit code is still the command's own. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
 })
 
 process.exitCode = await run(process.argv.slice(2), {
@@ -29,4 +28,5 @@ process.exitCode = await run(process.argv.slice(2), {
   stdin: () => text(process.stdin),
   untilStopped,
   untilEscaped,
+  onHangup: (listener) => void process.on('SIGHUP', listener),
 })

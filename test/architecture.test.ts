@@ -73,9 +73,10 @@ describe('files', () => {
       'src/listen/times/watched-answer.ts',
       'src/routes/compat.ts',
       'src/routes/lifetime/client-signal.ts',
+      'src/routes/lifetime/timed.ts',
       'src/rpc/encode/byte-writer.ts',
-      'src/rpc/encode/json-cursor.ts',
       'src/serve/conversation.ts',
+      'src/store/store-down.ts',
       'src/tables/plan/turn.ts',
       'src/translate/answer.ts',
       'src/translate/calls.ts',
@@ -85,6 +86,7 @@ describe('files', () => {
       'src/upstream/v2/make-call.ts',
       'src/upstream/v2/send.ts',
       'src/wire/call-signal.ts',
+      'src/wire/carry.ts',
       'src/wire/grpc-head.ts',
     ])
   })

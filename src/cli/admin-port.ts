@@ -42,15 +42,24 @@ export function adminPort(flags: Flags, io: Io): AdminPort | Problem {
   const reading = config['admin.readToken'] ?? changing
   return {
     own: `${HOST}:${config['admin.port']}`,
-    ask: (path, base) => send('GET', base, path, reading),
-    order: (path, base) => send('POST', base, path, changing),
+    ask: (path, base) => send('GET', base, path, reading, (missing) => io.err(missing)),
+    order: (path, base) => send('POST', base, path, changing, () => {}),
   }
 }
 
-async function send<T>(method: 'GET' | 'POST', base: string, path: string, token: string | undefined): Promise<T | Problem> {
+/** `tell` takes what is missing in an answer of a fleet. */
+async function send<T>(
+  method: 'GET' | 'POST',
+  base: string,
+  path: string,
+  token: string | undefined,
+  tell: (missing: string) => void,
+): Promise<T | Problem> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const answer = await fetch(`${base}${path}`, { method, headers }).catch(() => undefined)
   const body: unknown = await answer?.json().catch(() => undefined)
+  const missing = answer?.headers.get('x-crosswalk-incomplete')
+  if (missing) tell(missing)
   if (answer?.ok && body !== undefined) return body as T
   // What is said about a token names none of the settings of this command.
   const said = method === 'POST' && answer?.status !== 401 && isObject(body) ? body.message : undefined

@@ -1,4 +1,5 @@
 import type { Client } from '../diff/clients/client.ts'
+import type { FleetView } from '../diff/cutover/fleet-view.ts'
 import type { Replica } from '../diff/cutover/replicas.ts'
 import type { RolloutOutlook } from '../diff/cutover/rollout-outlook.ts'
 import type { EvidenceReport } from '../modes/migration-report.ts'
@@ -11,6 +12,8 @@ export interface AskedReplica {
   readonly admin: string
   readonly replica?: Replica
   readonly problem?: string
+  /** What its fleet says besides its counts, if it shares a store. */
+  readonly fleet?: FleetView
 }
 
 /** Asks every admin port of `--admin`, or the own one. Returns a sentence if the settings are wrong. */
@@ -21,6 +24,19 @@ export async function askReplicas(flags: Flags, io: Io): Promise<readonly AskedR
   return Promise.all([...new Set(given.length === 0 ? [port.own] : given)].map((admin) => askOne(port, admin)))
 }
 
+/** Returns one of the ports of each fleet: all of them tell what all replicas have counted. */
+export function onePerFleet(asked: readonly AskedReplica[]): readonly AskedReplica[] {
+  return asked.filter(({ fleet }, at) => {
+    const before = asked.slice(0, at)
+    return !before.some((other) => fleet && other.fleet?.replicas.some(({ id }) => id === fleet.self))
+  })
+}
+
+/** Returns what keeps the fleets that were asked from being judged, in sentences. */
+export function missingIn(asked: readonly AskedReplica[]): readonly string[] {
+  return [...new Set(asked.flatMap(({ fleet }) => fleet?.problems ?? []))]
+}
+
 async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> {
   const evidence = await ask<EvidenceReport>('/evidence', admin)
   const clients = 'problem' in evidence ? evidence : await ask<readonly Client[]>('/clients', admin)
@@ -28,7 +44,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   if ('problem' in clients) return { admin, problem: clients.problem }
   const rollouts = await ask<readonly RolloutOutlook[]>('/rollouts', admin)
   if ('problem' in rollouts) return { admin, problem: rollouts.problem }
-  const { operations, traffic, strangers, uncounted, circuits } = evidence
+  const { operations, traffic, strangers, uncounted, circuits, fleet } = evidence
   const isWhole =
     [operations, clients, rollouts].every(Array.isArray) &&
     rollouts.every(({ reach }) => Array.isArray(reach)) &&
@@ -37,6 +53,7 @@ async function askOne({ ask }: AdminPort, admin: string): Promise<AskedReplica> 
   const open = Object.entries(circuits).flatMap(([id, { state, reason }]) => (state === 'open' ? [[id, reason] as const] : []))
   return {
     admin,
+    ...(fleet && { fleet }),
     replica: { evidence: operations, traffic, strangers, clients, uncounted, openCircuits: Object.fromEntries(open), rollouts },
   }
 }

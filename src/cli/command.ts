@@ -12,6 +12,8 @@ export interface Process {
   readonly untilStopped: () => Promise<void>
   /** Resolves with an uncaught exception. From then on such an exception does not end the process. */
   readonly untilEscaped: () => Promise<unknown>
+  /** Calls a function at each SIGHUP, which otherwise ends the process. */
+  readonly onHangup?: (listener: () => void) => void
 }
 
 /** The process as commands use it. `out` and `err` escape everything to one line; only `text` keeps line breaks. */

@@ -13,6 +13,8 @@ export interface CutoverAnswer extends CutoverVerdict {
   readonly asked: readonly Pick<AskedReplica, 'admin' | 'problem'>[]
   /** Requests by operation id whose credential no service accepted. They count nowhere. */
   readonly strangers: Readonly<Record<string, number>>
+  /** What replicas that share a store have not told, in sentences. The answer is never ready then. */
+  readonly missing: readonly string[]
   /** Operations whose clients reached more than one proxy. */
   readonly shared: readonly string[]
   /** Rollouts of these operations that are not done, in sentences. */
@@ -35,11 +37,20 @@ export function assumptionsOf(
 }
 
 /** Writes the answer as lines for a terminal: every operation, what limits the answer, and the answer itself. */
-export function cutoverLines({ ready, operations, reasons, asked, strangers, rollouts, assumptions }: CutoverAnswer): readonly string[] {
+export function cutoverLines({
+  ready,
+  operations,
+  reasons,
+  asked,
+  missing,
+  strangers,
+  rollouts,
+  assumptions,
+}: CutoverAnswer): readonly string[] {
   const inTheWay = operations.filter(({ blocks }) => blocks)
   const unasked = asked.filter(({ problem }) => problem !== undefined)
   const unit = inTheWay.some(({ needed = 0 }) => needed > 0) ? ` ${OBSERVATION}` : ''
-  const unknown = ready || inTheWay.length + unasked.length > 0 ? [] : reasons.map((reason) => `  no   ${reason}`)
+  const unknown = ready || inTheWay.length + unasked.length + missing.length > 0 ? [] : reasons.map((reason) => `  no   ${reason}`)
   return [
     ...operations.filter(({ blocks }) => !blocks).map(lineOf),
     ...inTheWay.map(lineOf),
@@ -48,6 +59,7 @@ export function cutoverLines({ ready, operations, reasons, asked, strangers, rol
     ...rollouts,
     ...assumptions,
     ...(ready ? reasons : conclusion(inTheWay.length + unknown.length, unasked.length, asked.length, unit)),
+    ...missing.map((sentence) => `INCONCLUSIVE: ${sentence}`),
   ]
 }
 

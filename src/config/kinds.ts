@@ -19,6 +19,12 @@ export function integer(least: number, most: number): SettingKind<number> {
   return { schema, allowed: `a whole number from ${least} to ${most}` }
 }
 
+/** A whole number from `least` to `most`, or a word. */
+export function integerOr<const W extends string>(word: W, least: number, most: number): SettingKind<number | W> {
+  const { schema, allowed } = integer(least, most)
+  return { schema: z.union([z.literal(word), schema]), allowed: `${allowed}, or ${word}` }
+}
+
 const WORDS: Readonly<Record<string, boolean>> = { true: true, false: false }
 
 export const flag: SettingKind<boolean> = {

@@ -17,6 +17,7 @@ export function appLimits(config: Config) {
     idleTimeoutMs: config['limits.idleTimeoutMs'],
     maxStreams: streamsOf(config),
     connections: config['limits.clientConnections'],
+    isShared: config.workers !== 1,
   }
 }
 
@@ -137,8 +138,4 @@ export function listeningUrl(config: Config): string {
   const host = config['listen.host']
   const protocol = config['tls.cert'] === undefined ? 'http' : 'https'
   return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${config['listen.port']}`
-}
-
-export function retirement(config: Config) {
-  return { drainMs: config['limits.drainMs'], lingerMs: config['limits.lingerMs'], shutdownMs: config['limits.shutdownMs'] }
 }

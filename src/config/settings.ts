@@ -4,10 +4,11 @@ import { DIALECTS } from '../tables/language/names.ts'
 import { addresses, names, origins } from './addresses.ts'
 import { link, moment } from './announcements.ts'
 import { ignoreRules } from './ignore-rules.ts'
-import { choiceOf, file, flag, host, integer, modes, type SettingKind, url } from './kinds.ts'
+import { choiceOf, file, flag, host, integer, integerOr, modes, type SettingKind, url } from './kinds.ts'
 import { namedTokens } from './named-tokens.ts'
 import { identity, receiver, signingSecrets } from './notify-kinds.ts'
 import { secret } from './secret.ts'
+import { buildName, storeName, storeUrl } from './store-kinds.ts'
 
 /** One setting. Parsing, `--help` and docs/configuration.md all read this row. */
 interface Setting<T> {
@@ -33,6 +34,12 @@ export const SETTINGS = {
     'Base address of the v2 service. The command serve requires it',
   ),
   'upstream.v1': setting<string | undefined>(url, 'UPSTREAM_V1', undefined, 'Base address of a v1 service. It answers what v2 cannot'),
+  'upstream.v2Build': setting<string | undefined>(
+    buildName,
+    'UPSTREAM_V2_BUILD',
+    undefined,
+    'Your name of the v2 build, such as a version. Replicas that share a store add their evidence only if they have the same name and tables',
+  ),
   'upstream.v2Grpc': setting(
     choiceOf('relay', 'rest'),
     'UPSTREAM_V2_GRPC',
@@ -53,6 +60,12 @@ export const SETTINGS = {
   ),
   'listen.host': setting(host, 'HOST', '127.0.0.1', 'Address that the proxy listens on'),
   'listen.port': setting(integer(0, 65_535), 'PORT', 8080, 'Port that the proxy listens on. 0 = any free port'),
+  workers: setting<number | 'auto'>(
+    integerOr('auto', 1, 256),
+    'WORKERS',
+    1,
+    'Processes that serve the port together, each on a core of its own, under one more that supervises them. auto = as many as there are cores. 1 = this process alone',
+  ),
   'tls.key': setting<string | undefined>(
     file,
     'TLS_KEY',
@@ -176,7 +189,7 @@ export const SETTINGS = {
     integer(0, 1_000_000),
     'FALLBACKS_PER_MINUTE',
     600,
-    'Maximum reads per minute that v1 answers because v2 failed. 0 = none',
+    'Maximum reads per minute that v1 answers because v2 failed, for all replicas of a store together. 0 = none',
   ),
   'circuit.probePercent': setting(
     integer(0, 100),
@@ -249,6 +262,30 @@ export const SETTINGS = {
     'Texts in records: hashes (masked), or readable except for what looks like a secret (shown)',
   ),
   'records.subjects': setting(flag, 'RECORDS_SUBJECTS', false, "Shows and records the subject of a client's token beside its hash"),
+  'store.url': setting<string | undefined>(
+    storeUrl,
+    'STORE_URL',
+    undefined,
+    'Store of what replicas share: file:PATH for one process, redis:// or rediss:// for several. Without it, a process remembers for itself and until it ends',
+  ),
+  'store.name': setting(
+    storeName,
+    'STORE_NAME',
+    'default',
+    'Name of the fleet. Replicas with the same name share everything, and several fleets may share one Redis',
+  ),
+  'store.cache': setting<string | undefined>(
+    file,
+    'STORE_CACHE',
+    undefined,
+    'File with the last known modes and open circuits. A start while the store does not answer uses them. Without it, such a start is not ready',
+  ),
+  'store.leaseMs': setting(
+    integer(0, HOUR),
+    'STORE_LEASE_MS',
+    0,
+    'Silence of the store after which no canary gets v2, in milliseconds, so that a demotion holds even for a replica that cannot hear of it. 0 = never',
+  ),
   'notify.url': setting<string | undefined>(
     receiver,
     'NOTIFY_URL',
@@ -307,6 +344,12 @@ export const SETTINGS = {
     'MESSAGE_BYTES',
     100 * MEBIBYTE,
     "Maximum size of one answer over gRPC, gRPC-Web or Connect, in bytes. A list is one message there and is held until its length is known. The default is the limit of the vendor's SDK; other clients refuse more than 4 MiB unless they are told",
+  ),
+  'limits.messagesBytes': setting(
+    integer(1, 16_384 * MEBIBYTE),
+    'MESSAGES_BYTES',
+    256 * MEBIBYTE,
+    'Maximum memory of the long answers over gRPC, gRPC-Web and Connect together, in bytes: those of more than 64 KiB, until their clients have taken them. Calls beyond it are RESOURCE_EXHAUSTED',
   ),
   'limits.clientConnections': setting(
     integer(0, 1_000_000),

@@ -29,6 +29,11 @@ export class Firing implements Signal {
     else if (at >= 0) this.#listeners.splice(at, 1)
   }
 
+  /** Forgets all listeners, because nobody waits any more. */
+  forget(): void {
+    this.#listeners.length = 0
+  }
+
   abort(reason: Error): void {
     if (this.aborted) return
     this.aborted = true

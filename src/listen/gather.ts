@@ -16,7 +16,7 @@ export interface BodyBounds {
 interface Arriving {
   readonly readableEnded: boolean
   on(event: 'data', listener: (piece: Buffer) => void): unknown
-  once(event: 'end' | 'error', listener: (error: Error) => void): unknown
+  on(event: 'end' | 'error', listener: (error: Error) => void): unknown
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -55,12 +55,14 @@ export function gather(arriving: Arriving, ending: Closing, { most, room, tooLar
       if (end > body.length) {
         const larger = Math.max(end, Math.min(2 * body.length, most))
         if (!room.take(larger - body.length)) return refuse(noRoom())
-        body = Buffer.concat([body], larger)
+        const before = body
+        body = Buffer.allocUnsafe(larger)
+        before.copy(body, 0, 0, bytes)
       }
       piece.copy(body, bytes)
       bytes = end
     })
-    arriving.once('end', whole)
-    arriving.once('error', reject)
+    arriving.on('end', whole)
+    arriving.on('error', reject)
   })
 }

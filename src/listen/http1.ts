@@ -18,7 +18,7 @@ export function createHttp1(
   limits: ConnectionLimits,
   certificate: Certificate | undefined,
 ): Server {
-  const { headerBytes, headersTimeoutMs, idleTimeoutMs, maxStreams, connections } = limits
+  const { headerBytes, headersTimeoutMs, idleTimeoutMs, maxStreams, connections, isShared } = limits
   const settings = {
     maxHeaderSize: headerBytes,
     headersTimeout: headersTimeoutMs,
@@ -30,7 +30,7 @@ export function createHttp1(
   const handler = inTurn(request, maxStreams)
   const server = certificate ? https.createServer({ ...settings, ...secure }, handler) : http.createServer(settings, handler)
   server.maxHeadersCount = 0
-  if (connections > 0) server.maxConnections = connections
+  if (connections > 0 && !isShared) server.maxConnections = connections
   server.on('drop', dropped)
   // Node would let a client error be answered, but nothing can be written before the handshake is done.
   server.removeAllListeners('tlsClientError').on('tlsClientError', (_: Error, socket: TLSSocket) => void socket.destroy())

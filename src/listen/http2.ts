@@ -11,6 +11,7 @@ import { destroyLater } from '../relay/destroy-later.ts'
 import { guarded } from '../relay/guard.ts'
 import { outlive } from '../relay/outlive.ts'
 import { probe } from '../relay/probe.ts'
+import { fewAtOnce } from './few-at-once.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 /** Serves one gRPC call; `rawHeaders` is the flat list of names and values as received. */
@@ -46,12 +47,6 @@ export function createHttp2(
     settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: maxStreams, maxHeaderListSize: headerBytes },
     maxSessionMemory: SESSION_MEMORY,
   })
-  server.on('session', (session) => {
-    outlive(session)
-    destroyLater(session)
-    session.on('stream', probe(session, PROBES))
-    session.setTimeout(idleTimeoutMs, () => session.destroy())
-  })
   server.on('request', (request, response) => {
     speakHttp1(request)
     tellWholeFromCut(response)
@@ -60,20 +55,26 @@ export function createHttp2(
     handler(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   const asRequest = server.listeners('stream') as OnStream[]
-  const onStream: OnStream = (stream, headers, flags, rawHeaders) => {
-    // The server of a stream listens for its errors. Here there is none, and an error without a listener ends the process.
-    if (isGone(stream)) return void stream.on('error', () => {})
-    if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
-    else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
-  }
   server.removeAllListeners('stream')
-  server.on(
-    'stream',
-    guarded(onStream, (error, stream) => {
+  const onStream: OnStream = guarded(
+    (stream, headers, flags, rawHeaders) => {
+      // The server of a stream listens for its errors. Here there is none, and an error without a listener ends the process.
+      if (isGone(stream)) return void stream.on('error', () => {})
+      if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
+      else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
+    },
+    (error, stream) => {
       failed(error)
       stream.destroy()
-    }),
+    },
   )
+  server.on('session', (session) => {
+    outlive(session)
+    destroyLater(session)
+    session.on('stream', fewAtOnce(onStream))
+    session.on('stream', probe(session, PROBES))
+    session.setTimeout(idleTimeoutMs, () => session.destroy())
+  })
   return server
 }
 

@@ -10,4 +10,6 @@ export interface ConnectionLimits {
   readonly maxStreams: number
   /** The maximum number of open connections; 0 = unlimited. */
   readonly connections: number
+  /** Several processes listen on the port, by node:cluster. */
+  readonly isShared?: boolean
 }

@@ -3,6 +3,7 @@ import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Certificate } from './certificate.ts'
+import { limitConnections } from './connection-limit.ts'
 import { readFirstBytes } from './first-bytes.ts'
 import { carefully, type Handlers } from './handlers.ts'
 import { connectionEvent, createHttp1 } from './http1.ts'
@@ -56,6 +57,7 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       })
       http2.on('checkExpectation', careful.expectation as never)
       divert(http1, connectionEvent(certificate), http2, whenKnown)
+      if (limits.isShared && limits.connections > 0) limitConnections(http1, limits.connections, handlers.dropped)
       return http1
     },
     leave() {

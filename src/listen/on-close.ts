@@ -17,12 +17,15 @@ const LAST = Symbol('last')
  * They share one listener, because Node's listeners cost more than the work that most of them do.
  */
 export function whenClosed(ending: Closing, over: OnClose): void {
-  const known = ending as Closing & { [FIRST]?: OnClose; [LAST]?: OnClose }
+  const known = ending as Closing & { [FIRST]?: OnClose | undefined; [LAST]?: OnClose | undefined }
   if (known[LAST]) known[LAST].next = over
   else {
     known[FIRST] = over
     ending.on('close', () => {
       for (let each = known[FIRST]; each; each = each.next) each.over()
+      // Node keeps a stream of HTTP/2 for some time after its end, and with it what it holds.
+      known[FIRST] = undefined
+      known[LAST] = undefined
     })
   }
   known[LAST] = over

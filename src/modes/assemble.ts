@@ -1,30 +1,30 @@
-import { randomBytes } from 'node:crypto'
 import { createKindOf } from '../diff/clients/request-kind.ts'
+import type { CutoverQuestion, CutoverVerdict } from '../diff/cutover/cutover.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
-import { mergedEntries, nothingRead } from '../diff/records/merged-entries.ts'
-import { checkRecordFile, createRecordFile, RECORD_FILE, type RecordFileSettings, recordFilesOf } from '../diff/records/record-file.ts'
+import { nothingRead } from '../diff/records/merged-entries.ts'
+import { earlierEntries, openRecords, type RecordsSettings } from '../diff/records/open-records.ts'
+import type { Entry } from '../diff/records/record.ts'
 import { createRecorder } from '../diff/records/recorder.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
 import { createRedactor } from '../diff/redact/redact.ts'
-import { isReadBack } from '../tables/operations/read-back.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { AskRest } from '../upstream/ask-rest.ts'
 import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import { createPositions, type ProbeSettings } from './choose/circuit-position.ts'
 import type { ModeRules } from './choose/rules.ts'
-import { type EntryListener, followed } from './followed-recorder.ts'
-import { createJournal, type JournalSettings } from './journal.ts'
+import { type Counting, createListeners, type EntryListener, followed } from './entry-listeners.ts'
+import { createJournal, type Journal, type JournalSettings } from './journal.ts'
 import { createReport, type MigrationReport } from './migration-report.ts'
 import { createModes, type Emulated, type Modes } from './modes.ts'
 import type { Notes } from './notes.ts'
 import { createAsk } from './observe/ask.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
-import { createReadinessWatch } from './readiness-watch.ts'
-import { createRollouts } from './rollout/rollouts.ts'
-import { isRead } from './serve/backend.ts'
-import { createBudget } from './serve/budget.ts'
+import { createReadinessWatch, judgeReadiness, NO_WATCH } from './readiness-watch.ts'
+import { createRollouts, type Rollouts } from './rollout/rollouts.ts'
+import { type Budget, createBudget } from './serve/budget.ts'
 import { createReadingsOf } from './verify/reader.ts'
+import { verifiable } from './verify/verifiable.ts'
 
 export interface MigrationSettings
   extends Omit<JournalSettings, 'recorder' | 'onComparison'>,
@@ -50,7 +50,7 @@ export interface MigrationSettings
   readonly ticks: () => number
   /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
   readonly repeat: (run: () => void, ms: number) => () => void
-  readonly records: { readonly memory: number; readonly file?: Omit<RecordFileSettings, 'waiting'> | undefined }
+  readonly records: RecordsSettings
 }
 
 /** The modes, and everything that is learnt in them. */
@@ -58,8 +58,17 @@ export interface Migration extends Notes {
   readonly modes: Modes
   readonly report: MigrationReport
   readonly ledger: Ledger
+  /** What was learnt, of which a fleet shares some with other replicas. */
+  readonly journal: Journal
+  readonly budget: Budget
   /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
   follow(listener: EntryListener): void
+  /** Passes an entry of another replica on to the listeners of `follow`. It is not recorded here. */
+  hear(entry: Entry): void
+  readonly counting: Counting
+  readonly rollouts: Rollouts
+  /** Returns the verdict on what all replicas have counted. */
+  readonly judge: (counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>) => CutoverVerdict
   /** Counts earlier records again. Call it before the first request. */
   restore(): Promise<void>
   /** Resolves when no comparison waits or runs. */
@@ -72,24 +81,23 @@ export interface Migration extends Notes {
 const FLUSH_EVERY = 60_000
 
 /** Milliseconds between two looks at rollouts. They measure the time themselves. */
-const LOOK_EVERY = 1000
+export const LOOK_EVERY = 1000
 
 export function createMigration(settings: MigrationSettings): Migration {
   const { rules, v1, operations, records } = settings
-  const file = records.file && createRecordFile({ ...records.file, waiting: RECORD_FILE.waiting })
-  const listeners: EntryListener[] = []
-  const tell: EntryListener = (entry) => {
-    for (const listener of listeners) listener(entry)
-  }
-  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), tell, () => modes.flush())
+  const file = openRecords(records)
+  const all = createListeners()
+  const own = createListeners()
+  const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), own.tell, () => modes.flush())
   const journal = createJournal({ ...settings, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
   const { subjects, emulated, configFile, random, now } = settings
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
-  const kindOf = createKindOf(createRedactor({ values: settings.values, key: randomBytes(32).toString('hex') }))
-  const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks })
+  const kindOf = createKindOf(createRedactor({ values: settings.values, key: journal.redaction.key.text }))
+  const isShared = settings.replica !== undefined
+  const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks, isShared })
   const modes = createModes(rules, { journal, v1: side, positions, rollouts, subjects, emulated, configFile, kindOf, now })
   const flush = () => {
     modes.flush()
@@ -98,8 +106,10 @@ export function createMigration(settings: MigrationSettings): Migration {
   }
   const ends = [settings.repeat(flush, FLUSH_EVERY), settings.repeat(rollouts.look, LOOK_EVERY)]
   const report = createReport({ journal, queue, skipped: side?.observer.skipped, budget })
-  const readiness = createReadinessWatch({ journal, openCircuits: report.openCircuits, rollouts: rollouts.all, operations, now })
-  listeners.push(readiness.entry, rollouts.entry)
+  const judged = { openCircuits: report.openCircuits, rollouts: rollouts.all, operations }
+  const readiness = isShared ? NO_WATCH : createReadinessWatch({ ...judged, journal, now })
+  for (const listener of [readiness.entry, rollouts.entry]) all.follow(listener)
+  own.follow(all.tell)
 
   function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskRest) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
@@ -112,13 +122,18 @@ export function createMigration(settings: MigrationSettings): Migration {
     modes,
     report,
     ledger: journal,
-    follow: (listener) => void listeners.push(listener),
+    journal,
+    budget,
+    follow: all.follow,
+    hear: all.tell,
+    counting: { followOwn: own.follow, followTallies: journal.tallies.follow, oldestMs: queue.oldestMs },
+    rollouts,
+    judge: (counted) => judgeReadiness(judged, counted),
     note: journal.note,
     onNote: journal.onNote,
     async restore() {
-      if (records.file) await checkRecordFile(records.file.path)
       const count = nothingRead()
-      for await (const entry of mergedEntries(recordFilesOf(records.file), count)) if (restore(entry, journal)) tell(entry)
+      for await (const entry of earlierEntries(records, count)) if (restore(entry, journal)) all.tell(entry)
       readiness.start()
       if (count.entries > 0) journal.note({ what: 'restart', text: `${count.entries} records were read back`, by: { source: 'start' } })
       rollouts.start()
@@ -132,12 +147,4 @@ export function createMigration(settings: MigrationSettings): Migration {
       await recorder.close()
     },
   }
-}
-
-/** The operations that v2 has, and whether comparisons can judge them: reads, and writes that are read back. */
-function verifiable({ operations, verifyWrites }: Pick<MigrationSettings, 'operations' | 'verifyWrites'>) {
-  const judged = operations.filter((one) => isRead(one) || (verifyWrites && one.readBack !== undefined && isReadBack(one.readBack)))
-  const ids = new Set(judged.map(({ id }) => id))
-  const shared = operations.filter(({ kind }) => kind !== 'v1-only')
-  return { operations: shared.map(({ id }) => id), canBeJudged: (operation: string) => ids.has(operation) }
 }

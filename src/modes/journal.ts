@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createInventory } from '../diff/clients/inventory.ts'
 import { bodyOf } from '../diff/compare/compare.ts'
 import { type Circuit, createCircuit } from '../diff/evidence/circuit.ts'
@@ -9,23 +9,23 @@ import { detailed } from '../diff/excerpt/detailed.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { type Judgement, tally } from '../diff/judge/judge.ts'
 import { exhibitOf } from '../diff/records/exhibit.ts'
-import type { Caller, Comparison, RecordedSide } from '../diff/records/record.ts'
+import type { Caller, Comparison } from '../diff/records/record.ts'
 import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
-import { createRedactor, type RedactLimits, type Values } from '../diff/redact/redact.ts'
-import { redactedAlike, redactedWith } from '../diff/redact/redacted.ts'
+import type { Values } from '../diff/redact/redact.ts'
+import { createRedaction, type Redaction } from '../diff/redact/redaction.ts'
 import type { Identity } from '../request/caller.ts'
-import { isObject } from '../tables/json.ts'
 import type { Dialect } from '../tables/language/names.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import type { Mode } from './choose/mode.ts'
-import { createCircuitTeller } from './circuit-teller.ts'
+import { type CircuitTeller, createCircuitTeller } from './circuit-teller.ts'
 import { createNotes, type Notes } from './notes.ts'
 import type { SideAnswer } from './observe/ask.ts'
 import type { ComparedRead, Judging } from './observe/compare-read.ts'
 import { createJudging } from './observe/judging.ts'
+import { sideOf } from './observe/recorded-side.ts'
 import { whyUncompared } from './observe/skipped.ts'
 import { createSaveOrder, type SaveOrder } from './save-order.ts'
 import { isRead } from './serve/backend.ts'
@@ -42,9 +42,13 @@ export interface ComparedRequest extends Identity {
 /** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
 export interface Journal extends Ledger, Notes {
   readonly circuit: Circuit
+  /** What a fleet shares of the circuits. */
+  readonly teller: Pick<CircuitTeller, 'follow' | 'heard'>
   readonly judging: Judging
   readonly recorder: Recorder
   readonly tallies: Tallies
+  readonly redaction: Redaction
+  readonly operations: readonly Operation[]
   /** Numbers notes and the records of rollouts. */
   readonly order: SaveOrder
   /** Counts one comparison, and records it if it is a new observation. `read` is the operation that was read. */
@@ -68,6 +72,8 @@ export interface JournalSettings {
   readonly now: () => number
   /** Share of the requests of an open circuit that are compared, 0–100. If it is not 0, comparisons may close the circuit. */
   readonly probePercent: number
+  /** The name of this process among those of its fleet; undefined without a store. */
+  readonly replica?: string | undefined
   /** Is told of every comparison, with the client whose request was compared. */
   readonly onComparison?: (client: Identity, comparison: Comparison) => void
 }
@@ -82,21 +88,21 @@ export function createJournal(settings: JournalSettings): Journal {
   const circuit = createCircuit(now, (operation) => settings.probePercent > 0 && reads.has(operation))
   const expected = createExpected(settings.declarations, now)
   const judging = createJudging(settings.dialect, expected, now)
-  const redaction = { values: settings.values, key: randomBytes(32).toString('hex') }
-  const redactor = createRedactor(redaction)
-  const redacted = redactedWith(redactor)
-  const whole = redactedAlike(operations, createRedactor({ ...redaction, limits: WHOLE }))
+  const redaction = createRedaction(settings.values, operations)
+  const { redacted, whole } = redaction
   const at = () => new Date(now()).toISOString()
-  const head = ({ operation, request, mode, weight, ...who }: ComparedRequest) => {
+  const head = ({ operation, request, mode, weight, ...identity }: ComparedRequest) => {
     const chosen = weight !== undefined && weight > 1 && { weight }
-    return { at: at(), operation: operation.id, mode, shape: shapeOf(operation, request), ...callerOf(who, settings.subjects), ...chosen }
+    const replica = settings.replica !== undefined && { replica: settings.replica }
+    const who = callerOf(identity, settings.subjects)
+    return { at: at(), operation: operation.id, ...replica, mode, shape: shapeOf(operation, request), ...who, ...chosen }
   }
   const count = (subject: ComparedRequest, comparison: Comparison) => {
     settings.onComparison?.(subject, comparison)
     return tallies.count(comparison)
   }
   const order = createSaveOrder()
-  const notes = createNotes(recorder, now, order)
+  const notes = createNotes({ recorder, now, order, replica: settings.replica })
   const teller = createCircuitTeller({ circuit, note: notes.note })
   return {
     evidence,
@@ -106,6 +112,8 @@ export function createJournal(settings: JournalSettings): Journal {
     judging,
     recorder,
     tallies,
+    redaction,
+    operations,
     order,
     ...notes,
     compared(subject, check, read, compared) {
@@ -132,18 +140,11 @@ export function createJournal(settings: JournalSettings): Journal {
       recorder.record({ kind: 'would-send', ...head(subject), call: recordedCall(call, redacted(subject.operation)) })
     },
     answered: teller.answered,
+    teller,
   }
 }
-
-/** The bodies of an exhibit must run again, so they are redacted but not cut. */
-const WHOLE: RedactLimits = { text: 10_000, items: 10_000, members: 10_000, depth: 100 }
 
 /** Returns the caller as records show it. */
 export function callerOf({ caller, subject }: Identity, subjects: boolean): Caller {
   return subjects && subject !== undefined ? { caller, subject } : { caller }
-}
-
-function sideOf({ seen: { status, body }, ms }: SideAnswer): RecordedSide {
-  const code = status >= 400 && body.kind === 'json' && isObject(body.value) ? body.value.code : undefined
-  return { status, ...(typeof code === 'number' && { code }), ms }
 }

@@ -1,5 +1,6 @@
 import type { Client } from '../diff/clients/client.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
+import type { FleetView } from '../diff/cutover/fleet-view.ts'
 import type { CircuitState } from '../diff/evidence/circuit.ts'
 import { moreNeeded, type OperationEvidence } from '../diff/evidence/evidence.ts'
 import { daysNeeded } from '../diff/evidence/standing.ts'
@@ -24,16 +25,25 @@ export interface OperationProgress extends OperationEvidence {
   readonly circuit: CircuitState
 }
 
-/** All evidence so far; the admin port's `GET /evidence`. */
-export interface EvidenceReport {
-  readonly target: number
-  readonly operations: readonly OperationProgress[]
+/** Requests of one process, or of all replicas of a fleet. */
+export interface CountedTraffic {
   /** v1 requests by operation id, compared or not. */
   readonly traffic: Readonly<Record<string, number>>
   /** Requests by operation id whose credential no service accepted. They are not counted elsewhere. */
   readonly strangers: Readonly<Record<string, number>>
   /** Calls of clients beyond those that are told apart. `traffic` includes them. */
   readonly uncounted: number
+}
+
+/** What the evidence of a report is made of. */
+export interface CountedEvidence extends CountedTraffic {
+  readonly evidence: readonly OperationEvidence[]
+}
+
+/** All evidence so far; the admin port's `GET /evidence`. */
+export interface EvidenceReport extends CountedTraffic {
+  readonly target: number
+  readonly operations: readonly OperationProgress[]
   /** By operation id, also of operations that were not compared. */
   readonly circuits: Readonly<Record<string, CircuitState>>
   readonly declarations: readonly DeclarationReport[]
@@ -42,10 +52,13 @@ export interface EvidenceReport {
   readonly skipped: Skipped
   readonly fallbacks: Budget['counts']
   readonly records: { readonly dropped: number; readonly problem?: string }
+  /** Present if replicas share a store. All counts are then theirs, except `queue`, `skipped`, `fallbacks` and `records` of the one that answers. */
+  readonly fleet?: FleetView
 }
 
 export interface MigrationReport {
-  evidence(): EvidenceReport
+  /** Of what this process has counted, or of what is given. */
+  evidence(counted?: CountedEvidence): EvidenceReport
   /** Why each open circuit opened, by operation id. */
   openCircuits(): Readonly<Record<string, string>>
   clients(): readonly Client[]
@@ -66,16 +79,20 @@ function progressOf(one: OperationEvidence): Omit<OperationProgress, 'circuit'> 
 
 export function createReport({ journal, queue, skipped, budget }: Sources): MigrationReport {
   const { evidence, inventory, circuit, expected, judging, recorder } = journal
+  const own = (): CountedEvidence => ({
+    evidence: evidence.all(),
+    traffic: Object.fromEntries(inventory.traffic()),
+    strangers: Object.fromEntries(inventory.strangers()),
+    uncounted: inventory.uncounted(),
+  })
   return {
-    evidence() {
+    evidence({ evidence: counted, ...traffic } = own()) {
       const problem = recorder.problem()
-      const rows = evidence.all().map((one) => ({ ...progressOf(one), circuit: circuit.state(one.operation) }))
+      const rows = counted.map((one) => ({ ...progressOf(one), circuit: circuit.state(one.operation) }))
       return {
         target: TARGET,
         operations: rows,
-        traffic: Object.fromEntries(inventory.traffic()),
-        strangers: Object.fromEntries(inventory.strangers()),
-        uncounted: inventory.uncounted(),
+        ...traffic,
         circuits: Object.fromEntries(circuit.all()),
         declarations: expected.report(),
         noise: judging.noise.members(),

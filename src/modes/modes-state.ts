@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, describeActor } from '../diff/records/actor.ts'
+import type { Actor } from '../diff/records/actor.ts'
 import { type ModeRules, needV1, readModeRules } from './choose/rules.ts'
-import { describeChange, describeRules } from './choose/rules-text.ts'
-import { createSelect, type Select } from './choose/select.ts'
+import { createRulesInForce, type RulesInForce } from './choose/rules-in-force.ts'
 import type { Journal } from './journal.ts'
+import { changeOf, driftOf } from './modes-texts.ts'
 import type { Rollouts } from './rollout/rollouts.ts'
 
 /** The rules in force and what put them there. Every change makes a new state. */
 export interface ModesState {
   readonly rules: ModeRules
-  /** 1 at the start; each change adds 1. */
+  /** 1 at the start; each change adds 1. Replicas that share a store count together. */
   readonly version: number
-  /** Tells this version from those of every other process, which count from 1 too. */
+  /** Tells this version from those of every other process that counts from 1 by itself. */
   readonly tag: string
   /** What made the last change, and when, in milliseconds since 1970. */
   readonly by: Actor
@@ -21,18 +21,24 @@ export interface ModesState {
   readonly drift?: string
 }
 
+/** Rules that replicas share. */
+export type SharedModes = Omit<ModesState, 'drift'>
+
 /** Holds the rules in force. */
 export interface ModesStateHolder {
   state(): ModesState
+  /** Reads rules that can be put in force here, or says in a sentence why they cannot. */
+  check(rules: unknown): ModeRules | { readonly problem: string }
   /**
    * Applies other rules and closes every circuit, except those of a rollout that is turned back and stays so. Returns a sentence if it
    * cannot.
    */
   change(rules: unknown, by: Actor): string | undefined
-  /** The rules with the share in force in place of each rollout. */
-  inForce(): ModeRules
-  /** Chooses the mode of one request by the rules in force. */
-  readonly select: Select
+  /** Applies rules that replicas share, likewise. Only the replica at which they were put notes them. */
+  adopt(shared: SharedModes, isOwn: boolean): void
+  /** Learns what the configuration file says by now, and applies nothing. */
+  configure(rules: ModeRules): void
+  readonly inForce: RulesInForce
 }
 
 interface StateParts {
@@ -48,61 +54,57 @@ interface StateParts {
 
 export function createModesState(initial: ModeRules, parts: StateParts): ModesStateHolder {
   const { journal, rollouts, hasV1, configFile: file, subjects, now } = parts
-  /** What the configuration says. */
   let configured = initial
   const boot = randomBytes(6).toString('hex')
   const by: Actor = { source: 'start', ...(file !== undefined && { path: file }) }
   let state: ModesState = { rules: initial, version: 1, tag: `${boot}-1`, by, at: now() }
-  const inForce = () => rollouts.inForce(state.rules)
-  let select = createSelect(inForce())
-  rollouts.onMove(() => {
-    select = createSelect(inForce())
-  })
+  let isShared = false
+  const inForce = createRulesInForce(rollouts, () => state.rules)
+  const compared = ({ drift: _, ...next }: ModesState): ModesState => {
+    const drift = file === undefined ? undefined : driftOf({ configured, rules: next.rules, file, by: next.by, subjects, isShared })
+    return { ...next, ...(drift !== undefined && { drift }) }
+  }
+  const check = (value: unknown) => {
+    const rules = readModeRules(value)
+    return !('problem' in rules) && !hasV1 && needV1(rules) ? { problem: NEEDS_V1 } : rules
+  }
+  const put = (next: SharedModes, isOwn: boolean) => {
+    const { rules, by, version } = next
+    const before = state
+    state = compared(next)
+    if (isOwn) journal.note({ what: 'modes', by, ...changeOf(before, state, subjects), version })
+    if (isOwn) rollouts.change(rules, by)
+    else rollouts.adopt(rules)
+    const closed = journal.circuit.close((operation) => !rollouts.needsOpen(operation))
+    for (const operation of isOwn ? closed : []) {
+      journal.note({ what: 'circuit-closed', text: 'the modes changed', operation, by, from: 'open', to: 'closed' })
+    }
+    inForce.follow()
+  }
   return {
     state: () => state,
+    check,
     change(value, by) {
-      const rules = readModeRules(value)
+      const rules = check(value)
       if ('problem' in rules) return rules.problem
-      if (!hasV1 && needV1(rules)) return NEEDS_V1
-      const before = state
       if (by.source === 'file') configured = rules
-      const drift = file === undefined ? undefined : driftOf({ configured, rules, file, by, subjects })
-      const version = before.version + 1
-      state = { rules, version, tag: `${boot}-${version}`, by, at: now(), ...(drift !== undefined && { drift }) }
-      journal.note({ what: 'modes', by, ...changeOf(before, state, subjects), version })
-      rollouts.change(rules, by)
-      const closed = journal.circuit.close((operation) => !rollouts.needsOpen(operation))
-      for (const operation of closed) {
-        journal.note({ what: 'circuit-closed', text: 'the modes changed', operation, by, from: 'open', to: 'closed' })
-      }
-      select = createSelect(inForce())
+      const version = state.version + 1
+      put({ rules, version, tag: `${boot}-${version}`, by, at: now() }, true)
       return undefined
     },
+    adopt(shared, isOwn) {
+      isShared = true
+      // The same change under another number closes nothing.
+      if (!isDeepStrictEqual([shared.rules, shared.by, shared.at], [state.rules, state.by, state.at])) return put(shared, isOwn)
+      state = compared(shared)
+      inForce.follow()
+    },
+    configure(rules) {
+      configured = rules
+      state = compared(state)
+    },
     inForce,
-    select: (question) => select(question),
   }
-}
-
-/** Tells a change in a note. A file that replaces what somebody put says whose rules they were. */
-function changeOf(before: ModesState, after: ModesState, subjects: boolean): { text: string; from: string; to: string } {
-  const isLost = before.drift !== undefined && after.by.source === 'file'
-  const replaced = isLost ? ` (it replaces what was put by ${describeActor(before.by)})` : ''
-  const text = `${describeActor(after.by)}${replaced}: ${describeChange(before.rules, after.rules, subjects)}`
-  return { text, from: describeRules(before.rules, subjects), to: describeRules(after.rules, subjects) }
-}
-
-interface Drift {
-  readonly configured: ModeRules
-  readonly rules: ModeRules
-  readonly file: string
-  readonly by: Actor
-  readonly subjects: boolean
-}
-
-function driftOf({ configured, rules, file, by, subjects }: Drift): string | undefined {
-  if (isDeepStrictEqual(configured, rules)) return undefined
-  const said = describeRules(configured, subjects)
-  return `The configuration (${file}) says: ${said}. Other rules were put by ${describeActor(by)}. A restart, or a change of the file, brings the former back.`
 }
 
 export const NEEDS_V1 = 'The modes need a v1 service: set upstream.v1 (CROSSWALK_UPSTREAM_V1), or let v2 answer everything.'

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { KindOf } from '../diff/clients/request-kind.ts'
-import type { Actor } from '../diff/records/actor.ts'
 import { type Identified, identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Operation } from '../tables/operations/operation.ts'
@@ -9,20 +8,20 @@ import type { Positions } from './choose/circuit-position.ts'
 import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
 import type { ModeRules } from './choose/rules.ts'
+import type { RulesInForce } from './choose/rules-in-force.ts'
 import { MODE_HEADER } from './choose/select.ts'
 import type { Journal } from './journal.ts'
 import { countKnown, type RequestEnd } from './known-traffic.ts'
-import { createModesState, type ModesState } from './modes-state.ts'
+import { createModesState, type ModesStateHolder } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import type { Rollouts } from './rollout/rollouts.ts'
-import { type Accepted, createAccepted } from './serve/accepted.ts'
+import type { Accepted } from './serve/accepted.ts'
 import { type Backend, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
 import { diff } from './serve/diff.ts'
 import { fallback } from './serve/fallback.ts'
-import { createOwnWrites } from './serve/own-writes.ts'
-import { createRecentWrites } from './serve/recent-writes.ts'
 import { told } from './serve/told.ts'
+import { createWitnesses, type Witnesses } from './serve/witnesses.ts'
 import { createTraffic, type KeepRequest } from './traffic.ts'
 import { countUnknown } from './unknown-traffic.ts'
 
@@ -34,11 +33,7 @@ export interface Choice extends Identified {
 }
 
 /** Decides which side answers an operation; see `ModeRules`. */
-export interface Modes {
-  /** What is in force: the rules, their version and what made the last change. */
-  state(): ModesState
-  /** Applies other rules to every request from now on and closes every circuit. Returns a sentence if it cannot. */
-  change(rules: unknown, by: Actor): string | undefined
+export interface Modes extends Omit<ModesStateHolder, 'inForce'>, Pick<RulesInForce, 'hold' | 'refuse'> {
   /** The rules with the share in force in place of each rollout. */
   inForce(): ModeRules
   /** The rollouts of the rules in force. */
@@ -54,8 +49,9 @@ export interface Modes {
   used(choice: Choice, operation: Operation, end: RequestEnd): KeepRequest | undefined
   /** Counts a request that v1 answered well at a path that no table has. */
   usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
-  /** Notes that a request may write. Call the returned function when the request has ended. */
-  writing(operation: Operation, params: Readonly<Record<string, string>>, who: Identified): () => void
+  readonly writing: Witnesses['writing']
+  /** What a fleet shares of the writes. */
+  readonly witnesses: Pick<Witnesses, 'ownWrites' | 'recentWrites'>
   /** Answers in the chosen mode; `translated` answers from v2. */
   serve(mode: Mode, request: ClientRequest, translated: Backend): Promise<Served>
   /** Records the counts. */
@@ -81,22 +77,18 @@ export type Emulated = 'v1-first' | 'v2'
 
 export function createModes(initial: ModeRules, settings: ModesSettings): Modes {
   const { journal, v1, positions, rollouts, subjects, emulated, configFile, kindOf, now } = settings
-  const accepted = createAccepted()
-  const witnesses = { accepted, ownWrites: createOwnWrites(), recentWrites: createRecentWrites() }
+  const witnesses = createWitnesses()
+  const { accepted } = witnesses
   const { inventory, recorder } = journal
   const traffic = createTraffic({ inventory, recorder, kindOf, now })
   const pagingSides = createPagingSides()
-  const modesState = createModesState(initial, { journal, rollouts, hasV1: v1 !== undefined, configFile, subjects, now })
-
-  const write = (operation: Operation, params: Readonly<Record<string, string>>, caller: string) => {
-    const ends = [witnesses.recentWrites.begin(operation, params), witnesses.ownWrites.begin(caller)]
-    return () => void ends.map((end) => end())
-  }
+  const stateParts = { journal, rollouts, hasV1: v1 !== undefined, configFile, subjects, now }
+  const { inForce, ...modesState } = createModesState(initial, stateParts)
 
   return {
-    state: modesState.state,
-    change: modesState.change,
-    inForce: modesState.inForce,
+    ...modesState,
+    ...{ hold: inForce.hold, refuse: inForce.refuse },
+    inForce: inForce.rules,
     rollouts: rollouts.all,
     steer: rollouts.steer,
     identify: ({ authorization }) => identify(authorization),
@@ -107,22 +99,16 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
       const wish = headers[MODE_HEADER]
       const asked = typeof wish === 'string' ? wish : undefined
       const isV1First = emulated === 'v1-first' && operation.kind === 'emulated' && isRead(operation)
-      const mode = modesState.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
+      const mode = inForce.select({ caller, subject, operation: operation.id, wish: asked, isV1First, circuit: positions(operation) })
       const kept = pagingSides.stay(mode, operation, url, caller)
       // A page that continues a list tells nothing of the share in force.
-      return { caller, subject, credential, mode: kept, ...(kept === mode && { round: rollouts.round() }) }
+      return { caller, subject, credential, mode: kept, ...(kept === mode && { round: inForce.round() }) }
     },
     heard: accepted.heard,
     used: countKnown({ accepted, traffic, inventory, pagingSides, rollouts, subjects }),
     usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
-    writing(operation, params, { caller, credential }) {
-      if (isRead(operation)) return nothingWritten
-      if (accepted.has(credential)) return write(operation, params, caller)
-      // Attempts of strangers write nothing, but this may be the first request of a caller that is accepted.
-      return () => {
-        if (accepted.has(credential)) write(operation, params, caller)()
-      }
-    },
+    writing: witnesses.writing,
+    witnesses,
     serve(mode, request, translated) {
       if (!v1) return translated(request)
       const fromV1: Backend = async ({ raw, client, operation, credential }) => {
@@ -137,5 +123,3 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
     flush: traffic.flush,
   }
 }
-
-const nothingWritten = () => {}

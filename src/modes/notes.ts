@@ -4,7 +4,7 @@ import type { Recorder } from '../diff/records/recorder.ts'
 import type { SaveOrder } from './save-order.ts'
 
 /** A note without what is added to all. */
-type NewNote = Omit<Note, 'kind' | 'at' | 'id' | 'nth'>
+type NewNote = Omit<Note, 'kind' | 'at' | 'id' | 'nth' | 'replica'>
 
 /** A note with its id, which the record file and the notifications share. */
 export type IdentifiedNote = Note & { readonly id: string }
@@ -17,8 +17,17 @@ export interface Notes {
   onNote(listener: (note: IdentifiedNote) => void): void
 }
 
-/** `now` returns milliseconds since 1970. */
-export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => number, order: Pick<SaveOrder, 'next'>): Notes {
+export interface NotesSources {
+  readonly recorder: Pick<Recorder, 'record'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly order: Pick<SaveOrder, 'next'>
+  /** The name of this process among those of its fleet; undefined without a store. */
+  readonly replica?: string | undefined
+}
+
+export function createNotes({ recorder, now, order, replica }: NotesSources): Notes {
+  const told = replica === undefined ? {} : { replica }
   const listeners: ((note: IdentifiedNote) => void)[] = []
   const untold: IdentifiedNote[] = []
   let isTelling = false
@@ -32,8 +41,8 @@ export function createNotes({ record }: Pick<Recorder, 'record'>, now: () => num
   }
   return {
     note(made) {
-      const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made }
-      record({ ...note, nth: order.next() })
+      const note: IdentifiedNote = { kind: 'note', id: randomUUID(), at: new Date(now()).toISOString(), ...made, ...told }
+      recorder.record({ ...note, nth: order.next() })
       untold.push(note)
       // A listener may make a note of its own. The others must hear the cause first.
       if (!isTelling) tell()

@@ -1,4 +1,4 @@
-import { judgeCutover, TARGET } from '../diff/cutover/cutover.ts'
+import { type CutoverQuestion, type CutoverVerdict, judgeCutover, TARGET } from '../diff/cutover/cutover.ts'
 import { createReadinessMemory } from '../diff/cutover/readiness.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Operation } from '../tables/operations/operation.ts'
@@ -16,28 +16,40 @@ export interface ReadinessWatch {
   close(): void
 }
 
-interface ReadinessParts {
+interface ReadinessParts extends JudgedParts {
   readonly journal: Pick<Journal, 'evidence' | 'inventory' | 'note'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface JudgedParts {
   readonly openCircuits: MigrationReport['openCircuits']
   readonly rollouts: Modes['rollouts']
   readonly operations: readonly Operation[]
-  /** Milliseconds since 1970. */
-  readonly now: () => number
 }
 
 /** Milliseconds between two looks. Judging 200 operations takes a few of them. */
 export const LOOK_EVERY = 5000
 
-export function createReadinessWatch({ journal, openCircuits, rollouts, operations, now }: ReadinessParts): ReadinessWatch {
+/** Returns the verdict on what was counted, for the usual target and while v1 stays. */
+export function judgeReadiness(
+  { openCircuits, rollouts, operations }: JudgedParts,
+  counted: Pick<CutoverQuestion, 'evidence' | 'traffic'>,
+): CutoverVerdict {
+  const open = new Map(Object.entries(openCircuits()))
+  // Clients appear only in reasons that no note quotes, and there may be thousands.
+  return judgeCutover({ target: TARGET, withoutV1: false, ...counted, openCircuits: open, clients: [], rollouts: rollouts(), operations })
+}
+
+/** Where the replicas of a fleet note it together. */
+export const NO_WATCH: ReadinessWatch = { entry() {}, start() {}, close() {} }
+
+export function createReadinessWatch(parts: ReadinessParts): ReadinessWatch {
+  const { journal, now } = parts
   const memory = createReadinessMemory()
   let isStarted = false
   let timer: NodeJS.Timeout | undefined
-  // Clients appear only in reasons that no note quotes, and there may be thousands.
-  const judge = () => {
-    const { evidence, inventory } = journal
-    const counted = { evidence: evidence.all(), traffic: inventory.traffic(), openCircuits: new Map(Object.entries(openCircuits())) }
-    return judgeCutover({ target: TARGET, withoutV1: false, ...counted, clients: [], rollouts: rollouts(), operations })
-  }
+  const judge = () => judgeReadiness(parts, { evidence: journal.evidence.all(), traffic: journal.inventory.traffic() })
   const look = () => {
     timer = undefined
     for (const note of memory.news(judge(), now())) journal.note(note)

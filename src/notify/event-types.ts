@@ -22,6 +22,7 @@ export const EVENT_TYPES: Readonly<Record<What, EventType>> = {
   rollout: row('crosswalk.rollout.moved', 'A rollout advanced, paused, turned back or ended'),
   ready: row('crosswalk.operation.ready', 'The evidence of an operation is inside the target: v2 may answer it'),
   'not-ready': row('crosswalk.operation.unready', 'An operation was ready and is no longer'),
+  epoch: row('crosswalk.evidence.epoch', 'A person began another epoch: what was seen before proves nothing any more'),
   restart: row('crosswalk.proxy.restarted', 'The proxy started and read its records back'),
 }
 

@@ -21,7 +21,8 @@ export interface NotifyCounts {
 
 /** Sends an event for each note. No method waits. */
 export interface Notifier {
-  tell(note: Note & { readonly id: string }): void
+  /** `ended` is called when the receiver has the event or never gets it, but not if the proxy ends before. */
+  tell(note: Note & { readonly id: string }, ended?: () => void): void
   /** Sends an event that means nothing. Returns its id. */
   ping(): string
   counts(): NotifyCounts
@@ -60,17 +61,18 @@ export function createNotifier(settings: NotifierSettings): Notifier {
       const end = await delivery.deliver(event)
       inHand = 0
       count[end] += 1
+      if (end !== 'dropped') event.ended?.()
       if (end === 'sent') isFull = false
       if (delivery.isOver()) count.dropped += outbox.clear()
     }
     pumping = undefined
   }
-  const add = (event: Notification) => {
+  const add = (event: Notification, ended?: () => void) => {
     if (delivery.isOver()) {
       count.dropped += 1
       return
     }
-    const dropped = outbox.add({ id: event.id, type: event.type, body: JSON.stringify(event) })
+    const dropped = outbox.add({ id: event.id, type: event.type, body: JSON.stringify(event), ended })
     count.dropped += dropped
     if (dropped > 0 && !isFull) {
       isFull = true
@@ -79,7 +81,7 @@ export function createNotifier(settings: NotifierSettings): Notifier {
     pumping ??= pump()
   }
   return {
-    tell: (note) => add(notificationOf(note, source)),
+    tell: (note, ended) => add(notificationOf(note, source), ended),
     ping() {
       const id = randomUUID()
       add(pingOf(id, new Date(now()).toISOString(), source))

@@ -3,6 +3,8 @@ export interface WaitingEvent {
   readonly id: string
   readonly type: string
   readonly body: string
+  /** Is called when it was taken, refused or given up, but not if the proxy ended before. */
+  readonly ended?: (() => void) | undefined
 }
 
 /** The events that wait, oldest first. It holds a bounded number of events and bytes. */
@@ -35,7 +37,7 @@ export function createOutbox(limits: OutboxLimits): Outbox {
       waiting.push(event)
       bytes += Buffer.byteLength(event.body)
       let dropped = 0
-      for (; waiting.length > limits.events || bytes > limits.bytes; dropped += 1) take()
+      for (; waiting.length > limits.events || bytes > limits.bytes; dropped += 1) take()?.ended?.()
       return dropped
     },
     take,

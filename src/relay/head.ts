@@ -38,15 +38,19 @@ export function relayable(version: number, { status, reason, headers }: Head): R
 /** The same for headers alone: of a handshake, or trailers. */
 export function relayableHeaders(version: number, headers: readonly string[]): Pick<Head, 'headers'> | { readonly problem: string } {
   const kept: string[] = []
-  const seen = new Set<string>()
+  let seen: Set<string> | undefined
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? ''
     const value = headers[at + 1] ?? ''
     if (!TOKEN.test(name)) return { problem: 'the name of a header' }
     if (!isWritable(value)) return { problem: `its header ${name.slice(0, 40)}` }
     const lower = version > 1 ? name.toLowerCase() : ''
-    if (version > 1 && (CONNECTION_SPECIFIC.has(lower) || (SINGLE_VALUED.has(lower) && seen.has(lower)))) continue
-    seen.add(lower)
+    if (version > 1 && CONNECTION_SPECIFIC.has(lower)) continue
+    if (version > 1 && SINGLE_VALUED.has(lower)) {
+      if (seen?.has(lower)) continue
+      seen ??= new Set()
+      seen.add(lower)
+    }
     kept.push(name, value)
   }
   return { headers: kept }

@@ -38,13 +38,14 @@ function stateOf({ outcome }: Comparison, { code, noise }: Total): DifferenceSta
 }
 
 function exampleOf(comparison: Comparison, example?: Example): ExampleReport {
-  const { id, at, caller, subject, mode, shape, check, request, reason, answers, v1, v2 } = comparison
+  const { id, at, caller, subject, replica, mode, shape, check, request, reason, answers, v1, v2 } = comparison
   const around = example ? example.around : answers
   return {
     id,
     at: Date.parse(at),
     caller,
     ...(subject !== undefined && { subject }),
+    ...(replica !== undefined && { replica }),
     mode,
     shape,
     check,

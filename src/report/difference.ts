@@ -37,6 +37,8 @@ export interface EqualExample {
   readonly id: string
   readonly at: number
   readonly mode: string
+  /** The replica that compared. A process without a store has none. */
+  readonly replica?: string
   /** What both sides were asked, or the write that v2 failed. Records of older versions lack it. */
   readonly request?: SentRequest
   /** Absent after a write that v2 failed. */

@@ -6,6 +6,7 @@ import type { ComparisonOutcome } from '../diff/judge/judge.ts'
 import type { Note, WouldSend } from '../diff/records/record.ts'
 import type { OperationKind } from '../tables/operations/operation.ts'
 import type { Difference } from './difference.ts'
+import type { ReportFleet } from './fleet/report-fleet.ts'
 import type { InForce } from './in-force.ts'
 
 /**
@@ -31,6 +32,11 @@ export interface Report {
   readonly timeline: Timeline
   /** What the proxy does now; absent in a report of record files. */
   readonly now?: InForce
+  /**
+   * The replicas that share a store; absent without one. The counts of operations, clients and declared differences are then those of all of
+   * them. Times, examples and notes are those of this replica, and of the others as far as they are shared.
+   */
+  readonly fleet?: ReportFleet
   /** The older report with which this one is compared. */
   readonly against?: SinceOlder
 }

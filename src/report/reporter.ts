@@ -7,6 +7,7 @@ import type { ReadCount } from '../diff/records/merged-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import type { Operation } from '../tables/operations/operation.ts'
+import { countedBy, type FleetCounted } from './fleet/fleet-counted.ts'
 import type { InForce } from './in-force.ts'
 import { createOperationHistory, type OperationHistory } from './operation-history.ts'
 import { type DeclarationRow, FORMAT, type OperationReport, type Report } from './report.ts'
@@ -30,6 +31,8 @@ export interface ReportQuestion {
   readonly withoutV1?: boolean
   /** Only a running proxy knows it. */
   readonly inForce?: InForce
+  /** What all replicas have counted, in place of what the ledger has. */
+  readonly counted?: FleetCounted | undefined
   /** What was read of files; absent for the entries of a running proxy. */
   readonly read?: Omit<ReadCount, 'entries'>
 }
@@ -56,33 +59,33 @@ export function createReporter({ ledger, operations, describe }: ReporterSources
       if (entry.kind === 'would-send') seen.unsent(entry)
       if (entry.kind === 'note') seen.note(entry, at)
     },
-    report({ target, now, withoutV1 = false, inForce, read = NO_FILES }) {
-      const { evidence, inventory, expected } = ledger
-      const traffic = inventory.traffic()
-      const clients = inventory.clients()
-      const counted = { evidence: evidence.all(), traffic, clients, openCircuits: new Map(Object.entries(inForce?.circuits ?? {})) }
-      const { rollouts = [] } = inForce ?? {}
-      const verdict = judgeCutover({ target, withoutV1, ...counted, rollouts, operations })
+    report({ target, now, withoutV1 = false, inForce, counted, read = NO_FILES }) {
+      const { evidence, traffic, clients, uncounted, declarations } = counted ?? countedBy(ledger)
+      const { rollouts = [], circuits = {} } = inForce ?? {}
+      const openCircuits = new Map(Object.entries(circuits))
+      const verdict = judgeCutover({ target, withoutV1, evidence, traffic, clients, openCircuits, rollouts, operations })
       const unread = read.unreadable.map((path) => `${path} is no record file: most of its lines are no records.`)
+      const evidenceOf = new Map(evidence.map((one) => [one.operation, one]))
       const modes = modesByOperation(clients)
       const rows = verdict.operations.map((one): OperationReport => {
         const known = { kind: useOf(one.operation)?.kind ?? 'unknown', calls: one.calls } as const
-        return operationReport(one, evidence.of(one.operation), { ...known, modes: modes.get(one.operation) ?? [] }, seen)
+        return operationReport(one, evidenceOf.get(one.operation), { ...known, modes: modes.get(one.operation) ?? [] }, seen)
       })
       return {
         format: FORMAT,
         generatedAt: now,
         target,
         withoutV1,
-        ...answerOf(verdict, unread),
+        ...answerOf(verdict, [...unread, ...(counted?.fleet.problems ?? [])]),
         ...times.span(),
         read: { ...read, entries },
         operations: rows.sort(worstFirst),
-        declarations: expected.report().map((row) => ({ ...row, ...describe(row.code) })),
+        declarations: declarations.map((row) => ({ ...row, ...describe(row.code) })),
         clients: clients.map(withoutRequests),
-        uncounted: inventory.uncounted(),
+        uncounted,
         timeline: seen.timeline(),
         ...(inForce && { now: inForce }),
+        ...(counted && { fleet: counted.fleet }),
       }
     },
   }

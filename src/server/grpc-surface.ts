@@ -45,6 +45,7 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     requestBytes: config['limits.requestBytes'],
     deadlineMs: config['limits.deadlineMs'],
     messageBytes: config['limits.messageBytes'],
+    messagesBytes: config['limits.messagesBytes'],
     asV2: config['grpc.v2beta1'] === 'v2',
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }

@@ -3,11 +3,15 @@ import type { Agent } from 'undici'
 import { compatSettings, migrationSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
+import type { Comparison } from '../diff/records/record.ts'
+import type { RecordFile } from '../diff/records/record-file.ts'
 import { createMigration, type Migration, type MigrationSettings } from '../modes/assemble.ts'
 import { isRead } from '../modes/serve/backend.ts'
 import { describeWith } from '../report/describe-difference.ts'
+import type { FleetCounted } from '../report/fleet/fleet-counted.ts'
 import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
+import type { FleetAnswers } from '../routes/admin/fleet/fleet-answers.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createAskV1 } from '../upstream/ask-v1.ts'
 import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
@@ -22,6 +26,10 @@ interface AskCarriers {
   /** The path of the configuration file, if there is one. */
   readonly file: string | undefined
   readonly clocks: Clocks
+  /** The name of this process among those of its fleet; undefined without a store. */
+  readonly replica?: string | undefined
+  /** Writes the record file in place of this process, if it does not do it itself. */
+  readonly records: RecordFile | undefined
 }
 
 /** The times that migrations go by. */
@@ -42,13 +50,15 @@ export function assembleMigration(
   v2: string,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
-  { pool, askPool, log, file, clocks }: AskCarriers,
+  { pool, askPool, log, file, clocks, records, replica }: AskCarriers,
 ): Migration {
   const base = config['upstream.v1']
   const settings = migrationSettings(config)
   const migration = createMigration({
     ...settings,
+    records: { ...settings.records, writer: records },
     configFile: file,
+    replica,
     operations: mappings.flatMap(({ operations }) => operations),
     declarations,
     v1:
@@ -68,27 +78,45 @@ export function assembleMigration(
   return migration
 }
 
+/** Makes the report: of what this process has counted, or of what is given. */
+export interface ReportOf {
+  report(counted?: FleetCounted): Report
+  /** Takes a comparison of another replica. */
+  readonly hear: (comparison: Comparison) => void
+}
+
 /** Collects the data of the report page from every recorded entry, and says what is in force. */
 export function reportOf(
-  { ledger, follow, report, modes }: Migration,
+  { ledger, follow, report: known, modes }: Migration,
   mappings: readonly Mapping[],
   declarations: readonly DescribedDeclaration[],
   { emulated, 'upstream.v1': v1 }: Pick<Config, 'emulated' | 'upstream.v1'>,
-): () => Report {
+): ReportOf {
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const v1First = emulated === 'v1-first' ? operations.filter((one) => one.kind === 'emulated' && isRead(one)).map(({ id }) => id) : []
   const reporter = createReporter({ ledger, operations, describe: describeWith(declarations) })
   follow(reporter.add)
   const startedAt = Date.now()
-  return () => {
+  const report = (counted?: FleetCounted) => {
     const inForce = {
       ...modes.state(),
       startedAt,
       rollouts: modes.rollouts(),
-      circuits: report.openCircuits(),
+      circuits: known.openCircuits(),
       v1First,
       hasV1: v1 !== undefined,
     }
-    return reporter.report({ target: TARGET, now: Date.now(), inForce })
+    return reporter.report({ target: TARGET, now: Date.now(), inForce, counted })
   }
+  return { report, hear: reporter.add }
+}
+
+/** Returns what makes the report: of all replicas, if they share a store. */
+export function reportNowOf(
+  { report, hear }: ReportOf,
+  answers: Pick<FleetAnswers, 'counted' | 'onComparison'> | undefined,
+): () => Report | Promise<Report> {
+  if (!answers) return () => report()
+  answers.onComparison(hear)
+  return async () => report(await answers.counted())
 }

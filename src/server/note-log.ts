@@ -12,6 +12,7 @@ const LINES: Readonly<Record<Note['what'], readonly [level: (note: Note) => Leve
   ready: [() => 'info', (operation) => `${operation || WHOLE} is ready: `],
   'not-ready': [() => 'warn', (operation) => `${operation || WHOLE} is no longer ready: `],
   restart: [() => 'info', () => ''],
+  epoch: [() => 'info', () => ''],
 }
 
 /** What a note of readiness without an operation is about. */

@@ -3,13 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { notifySettings } from '../config/notify-settings.ts'
 import type { Config } from '../config/settings.ts'
-import type { Migration } from '../modes/assemble.ts'
+import type { IdentifiedNote } from '../modes/notes.ts'
 import { createNotifier, type Notifier, ROOM } from '../notify/notifier.ts'
 import { createReceiver } from '../notify/receiver.ts'
 import { createSign } from '../notify/signature.ts'
 
-/** Builds the notifier of the settings, which follows all notes; undefined without `notify.url`. */
-export function openNotifier(config: Config, { onNote }: Pick<Migration, 'onNote'>, log: Logger): Notifier | undefined {
+/** Passes notes on; `ended` is called when somebody was told of one. */
+type NoteStream = (listener: (note: IdentifiedNote, ended?: () => void) => void) => void
+
+/** Builds the notifier of the settings, which tells of all notes that it gets; undefined without `notify.url`. */
+export function openNotifier(config: Config, onNote: NoteStream, log: Logger): Notifier | undefined {
   const { url, secrets, source = `urn:crosswalk:${encodeURIComponent(hostname())}`, timeoutMs, attempts } = notifySettings(config)
   if (url === undefined) return undefined
   const notifier = createNotifier({

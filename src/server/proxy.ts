@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
-import { admissionLimits, appLimits, clientTimes, forwardedSettings, passthroughSettings, retirement } from '../config/parts.ts'
+import { admissionLimits, appLimits, clientTimes, forwardedSettings, passthroughSettings } from '../config/parts.ts'
+import { retirement, wayGiving } from '../config/process/retirement.ts'
 import type { Config } from '../config/settings.ts'
 import { RETRY_AFTER } from '../errors/ask-again.ts'
 import { createRoom } from '../limits/room.ts'
@@ -17,20 +18,9 @@ import { refuseExpectation } from '../routes/refusal.ts'
 import { createAccessLog } from '../routes/watch/access-log.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { createGrpcSurface } from './grpc-surface.ts'
+import type { Front } from './process/front.ts'
 import type { ProxyParts } from './proxy-parts.ts'
 import { createV1Surface } from './v1-surface.ts'
-
-/** The server for v1 and native requests. */
-export interface Proxy {
-  listen(): Promise<unknown>
-  /** Stops at once, without waiting for a request. */
-  stop(): Promise<void>
-  /** Leaves the balancer and lets requests finish within the times of the settings. */
-  retire(): Promise<void>
-  /** Closes its connections to the services. */
-  release(): void
-  readonly url: string
-}
 
 /**
  * The number of connections that may wait to be accepted; the system may lower it (`net.core.somaxconn`).
@@ -38,7 +28,8 @@ export interface Proxy {
  */
 const BACKLOG = 4096
 
-export function createProxy(config: Config, v2: string, mappings: readonly Mapping[], parts: ProxyParts): Proxy {
+/** Makes the server for v1 and native requests. */
+export function createProxy(config: Config, v2: string, mappings: readonly Mapping[], parts: ProxyParts): Front {
   const { certificate, metrics, log } = parts
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
@@ -69,9 +60,9 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
   return {
     listen: () => app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG }),
     stop: () => app.close(),
-    retire() {
+    retire(givesWay) {
       rests.end()
-      return retire(app, { leave, giveUp: grpc.stop, cut: listener.cut }, retirement(config))
+      return retire(app, { leave, giveUp: grpc.stop, cut: listener.cut }, givesWay ? wayGiving(config) : retirement(config))
     },
     release() {
       passthrough.close()

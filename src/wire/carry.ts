@@ -14,37 +14,64 @@ export interface Carried {
   write(reply: WireReply): void | Promise<void>
 }
 
-/** Serves one call. The client gets exactly one answer, at the latest when the signal fires. */
-export async function carry({ call, signal, read, write }: Carried, handler: WireHandler, failed: (error: unknown) => void): Promise<void> {
-  let isAnswered = false
-  const rescue = (unwritable: unknown) => {
-    failed(unwritable)
-    return write({ status: failureStatus(unwritable) })
+/** Serves one call. The client gets exactly one answer, at the latest when the signal fires, unless the handler may answer later. */
+export function carry(carried: Carried, handler: WireHandler, failed: (error: unknown) => void): Promise<void> {
+  return new Carrying(carried, failed).serve(handler)
+}
+
+/** A call until it has its answer. It is a class because every call has one. */
+class Carrying {
+  #isAnswered: boolean
+  readonly #carried: Carried
+  readonly #failed: (error: unknown) => void
+
+  constructor(carried: Carried, failed: (error: unknown) => void) {
+    this.#isAnswered = false
+    this.#carried = carried
+    this.#failed = failed
   }
-  const answer = (reply: WireReply): void | Promise<void> => {
-    if (isAnswered) return
-    isAnswered = true
-    signal.answered()
+
+  async serve(handler: WireHandler): Promise<void> {
+    const { call, signal } = this.#carried
+    if (signal.aborted) return this.handleEvent()
+    signal.addEventListener('abort', this)
+    let inflated: Inflated | undefined
     try {
-      return write(reply)?.catch(rescue)
-    } catch (unwritable) {
-      return rescue(unwritable)
+      inflated = await this.#carried.read()
+      if (signal.aborted) return
+      await this.#answer(await handler({ ...call, message: inflated.message, signal }))
+    } catch (thrown) {
+      this.#fail(thrown)
+    } finally {
+      inflated?.release()
     }
   }
-  const fail = (thrown: unknown) => {
-    if (!(thrown instanceof ApiError)) failed(thrown)
-    answer({ status: failureStatus(thrown) })?.catch(failed)
+
+  /** The signal has fired, or the client has left a call that went on without it. */
+  handleEvent(): void {
+    const { signal } = this.#carried
+    if (signal.isOver()) this.#fail(signal.reason)
+    else signal.client().addEventListener('abort', this)
   }
-  if (signal.aborted) return fail(signal.reason)
-  signal.addEventListener('abort', () => fail(signal.reason))
-  let release = () => {}
-  try {
-    const inflated = await read()
-    release = inflated.release
-    if (!signal.aborted) await answer(await handler({ ...call, message: inflated.message, signal }))
-  } catch (thrown) {
-    fail(thrown)
-  } finally {
-    release()
+
+  #fail(thrown: unknown): void {
+    if (!(thrown instanceof ApiError)) this.#failed(thrown)
+    this.#answer({ status: failureStatus(thrown) })?.catch(this.#failed)
+  }
+
+  #answer(reply: WireReply): void | Promise<void> {
+    if (this.#isAnswered) return
+    this.#isAnswered = true
+    this.#carried.signal.answered()
+    try {
+      return this.#carried.write(reply)?.catch((unwritable) => this.#rescue(unwritable))
+    } catch (unwritable) {
+      return this.#rescue(unwritable)
+    }
+  }
+
+  #rescue(unwritable: unknown): void | Promise<void> {
+    this.#failed(unwritable)
+    return this.#carried.write({ status: failureStatus(unwritable) })
   }
 }

@@ -19,12 +19,12 @@ export class GrpcHead implements OnClose {
   #trailers: OutgoingHttpHeaders
   readonly #stream: ServerHttp2Stream
   readonly #type: string
-  readonly #ended: (code: number) => void
+  #ended: (code: number) => void
 
   /** `ended` is called once, when the stream is closed, with the code that the client sees. */
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ended: (code: number) => void) {
     this.next = undefined
-    this.#trailers = {}
+    this.#trailers = NONE
     this.#stream = stream
     this.#type = headers['content-type'] ?? ''
     this.#ended = ended
@@ -34,12 +34,14 @@ export class GrpcHead implements OnClose {
 
   over(): void {
     this.#ended(closedCode(this.#stream))
+    this.#ended = ignore
+    this.#trailers = NONE
   }
 
   /** Sends a head that messages follow; `trailers` are sent after them. */
   begin(head: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders): void {
     this.#trailers = trailers
-    this.#stream.once('wantTrailers', () => this.#sendTrailers())
+    this.#stream.on('wantTrailers', () => this.#sendTrailers())
     this.#stream.respond({ ':status': 200, 'content-type': this.#type, ...head }, BEFORE_MESSAGES)
   }
 
@@ -70,6 +72,7 @@ export class GrpcHead implements OnClose {
 }
 
 const ignore = () => {}
+const NONE = {}
 const BEFORE_MESSAGES = { waitForTrailers: true, sendDate: false }
 const WHOLE = { endStream: true, sendDate: false }
 const ACCEPTED = { 'grpc-accept-encoding': 'identity,gzip' }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../errors/api-error.ts'
+import type { Signal } from '../limits/signal.ts'
 import { CallSignal } from './call-signal.ts'
 import { framed, lengthOf } from './framing/frame.ts'
 import { readMessages } from './framing/read-messages.ts'
@@ -12,7 +13,9 @@ import type { WireCall } from './wire-call.ts'
 import type { WireSettings } from './wire-settings.ts'
 
 /** A call of a method that takes and gives streams of messages. */
-export interface WireStreamCall extends Omit<WireCall, 'message'> {
+export interface WireStreamCall extends Omit<WireCall, 'message' | 'signal'> {
+  /** Fires with an ApiError when the client goes away (CANCELLED) or its time is over (DEADLINE_EXCEEDED). */
+  readonly signal: Signal
   /** The messages of the client in order. Each is valid until the next is asked for. */
   readonly messages: AsyncIterable<Buffer>
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Signal } from '../limits/signal.ts'
+import type { CallTimes } from './call-signal.ts'
 
 /** One unary call as a client sent it, whichever protocol carried it. Its message is bytes that the wire does not read. */
 export interface WireCall {
@@ -16,7 +16,7 @@ export interface WireCall {
   /** True for a GET of Connect, which only methods without side effects serve. */
   readonly isGet: boolean
   /** Fires with an ApiError when the client goes away (CANCELLED) or its time is over (DEADLINE_EXCEEDED). */
-  readonly signal: Signal
+  readonly signal: CallTimes
 }
 
 /** A google.rpc.Status. `type` is the full name of a message, as in `google.rpc.ErrorInfo`. */

@@ -22,6 +22,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   diff: ['tables', 'errors'],
   notify: ['diff', 'upstream'],
   html: [],
+  store: ['limits'],
+  fleet: ['store', 'modes', 'diff', 'limits', 'request', 'tables', 'errors'],
   report: ['html', 'modes', 'diff', 'tables', 'errors'],
   modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
   replay: ['request', 'rpc', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
@@ -44,14 +46,31 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'modes',
     'notify',
     'report',
+    'fleet',
     'diff',
     'translate',
     'upstream',
     'tables',
     'errors',
   ],
-  server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'limits', 'listen', 'tracing', 'notify', 'mappings'],
-  cli: [...SERVED, 'server', 'config', 'request', 'tracing', 'replay', 'guide', 'rpc', 'mappings', 'sandbox'],
+  server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'limits', 'listen', 'tracing', 'notify', 'fleet', 'store', 'mappings'],
+  workers: ['diff', 'routes', 'server', 'fleet', 'config', 'store', 'tracing', 'mappings'],
+  cli: [
+    ...SERVED,
+    'server',
+    'workers',
+    'listen',
+    'config',
+    'request',
+    'tracing',
+    'replay',
+    'guide',
+    'rpc',
+    'fleet',
+    'store',
+    'mappings',
+    'sandbox',
+  ],
 }
 
 /** Packages that only one layer knows. */
@@ -66,6 +85,7 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   jose: ['sandbox'],
   '@bufbuild/protobuf': ['rpc'],
   protobufjs: ['sandbox'],
+  ioredis: ['store'],
 }
 
 /** What mappings/ writes its tables with, and the only module that re-exports. */

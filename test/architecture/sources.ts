@@ -14,7 +14,7 @@ const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('(
 export const sources: readonly Source[] = ['src', 'mappings'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
     // AssemblyScript is a language of its own, with other imports.
-    .filter((name) => /[.]tsx?$/.test(name) && !name.includes('text/engine/'))
+    .filter((name) => /[.]tsx?$/.test(name) && !name.includes('/engine/'))
     .sort()
     .map((name) => {
       const path = join(root, name)

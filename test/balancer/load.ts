@@ -20,7 +20,7 @@ export interface LoadOptions {
   readonly token: string
   /** Uid of the organization in which repos are created. */
   readonly organization: string
-  /** Number of clients. Each keeps one connection alive and sends one request at a time. */
+  /** Number of clients. Each has a credential of its own, keeps one connection alive and sends one request at a time. */
   readonly clients: number
   /** The load lasts for at least this many requests, and until the signal fires. */
   readonly atLeast: number
@@ -30,11 +30,12 @@ export interface LoadOptions {
 /** Runs mixed traffic of v1 clients. Every round creates, reads, changes, lists and deletes a repo, and checks each answer. */
 export async function runLoad({ url, token, organization, clients, atLeast, until }: LoadOptions): Promise<Load> {
   const load = { requests: 0, failures: [] as string[], writes: [] as string[] }
-  const client = async (name: string) => {
+  const client = async (at: number) => {
+    const name = `load-${at}`
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     const send = async (method: string, path: string, body?: unknown, mark?: string) => {
       if (mark !== undefined) load.writes.push(mark)
-      const answer = await exchange({ url: url + path, method, token, agent }, body).catch((error: Error) => ({
+      const answer = await exchange({ url: url + path, method, token: `${token}-${at}`, agent }, body).catch((error: Error) => ({
         status: 0,
         body: error.message,
       }))
@@ -59,7 +60,7 @@ export async function runLoad({ url, token, organization, clients, atLeast, unti
     }
     agent.destroy()
   }
-  await Promise.all(Array.from({ length: clients }, (_, at) => client(`load-${at}`)))
+  await Promise.all(Array.from({ length: clients }, (_, at) => client(at)))
   return load
 }
 

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../stage/free-port.ts'
 import { until } from '../stage/until.ts'
-import { freePort } from './processes.ts'
 
 const SHIPPED = 'docker/nginx'
 

@@ -1,16 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import net, { type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
+import { freePort } from '../stage/free-port.ts'
 import { until } from '../stage/until.ts'
-
-/** Returns a port that was free a moment ago. Restarted servers must listen where nginx expects them. */
-export async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 export interface Process {
   /** Exit code, or the signal that ended it. */
@@ -50,6 +41,10 @@ export interface RestartableProxy {
   readonly adminUrl: string
   /** Lines of the log, since the first start. */
   readonly log: () => readonly string[]
+  /** The process id of the last start. */
+  pid(): number
+  /** Resolves with the exit code, or the signal that ended it. */
+  ended(): Promise<number | string | null>
   stop(signal: NodeJS.Signals): Promise<number | string | null>
   /** Resolves when the path of the admin port answers with success; the default is `/readyz`. */
   start(path?: string): Promise<void>
@@ -68,6 +63,8 @@ export async function createProxy(cli: string, env: Readonly<Record<string, stri
     port,
     adminUrl,
     log: () => lives.flatMap(({ log }) => log),
+    pid: () => lives.at(-1)?.child.pid ?? 0,
+    ended: async () => lives.at(-1)?.ended ?? null,
     async stop(signal) {
       const life = lives.at(-1)
       life?.child.kill(signal)

@@ -11,7 +11,7 @@ const EVERYBODY = { 'routing.conf': [['50% crosswalk;', '100% crosswalk;']] } as
 const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'
 const TOKEN = 'demo-owner'
 
-describe.runIf(hasNginx())('two proxies behind nginx', () => {
+describe.runIf(hasNginx()).each([1, 2])('two proxies of %i workers behind nginx', (workers) => {
   let build: Build
   let sandbox: Served
   let proxies: readonly [RestartableProxy, RestartableProxy]
@@ -25,6 +25,7 @@ describe.runIf(hasNginx())('two proxies behind nginx', () => {
       CROSSWALK_UPSTREAM_V1: sandbox.url,
       CROSSWALK_UPSTREAM_V2: sandbox.url,
       CROSSWALK_LOG_LEVEL: 'error',
+      CROSSWALK_WORKERS: String(workers),
     }
     proxies = [await createProxy(build.cli, env), await createProxy(build.cli, env)]
     await Promise.all(proxies.map((proxy) => proxy.start()))

@@ -1,35 +1,26 @@
 import { ChannelCredentials, Client, Metadata } from '@grpc/grpc-js'
 import { type BesideRest, besideRest } from './beside-rest.ts'
-import { cpuMs, LOAD_CORE, pinned, pinSelf, start, stopAll } from './child.ts'
-import { startCrosswalk } from './proxies.ts'
+import { type Child, cpuMs, LOAD_CORE, pinned, pinSelf, start, stopAll } from './child.ts'
+import { startBareRelay, startCrosswalk } from './proxies.ts'
+import { hasNginx, OVER_GRPC, startNginx } from './relays/nginx.ts'
+import { type RelayFigures, relayTable } from './relays/relay-table.ts'
 import { environment } from './report/report.ts'
-import { median, percentile } from './report/statistics.ts'
+import { percentile } from './report/statistics.ts'
 
 /**
- * Measures gRPC straight to a service and through Crosswalk, in turns: calls per second, time of a call, bytes per second. Then it asks the
- * tables the same over REST and over gRPC. Takes a minute.
+ * Measures gRPC straight to a service, through Crosswalk and through other relays, in turns: calls per second, time of a call, bytes per
+ * second. Then it asks the tables the same over REST and over gRPC. Takes a minute.
  */
-const ROUNDS = 3
-const UNARY_MS = 1500
-const ALONE_MS = 500
+const ROUNDS = 5
+const UNARY_MS = 1000
+const ALONE_MS = 300
 const PARALLEL = 50
-const MESSAGES = 3000
+const MESSAGES = 1000
 const SIZE = 64 * 1024
 const MEBIBYTE = 2 ** 20
 
 const bytes = (value: Buffer) => value
 const REQUEST = Buffer.alloc(100, 'x')
-
-interface Figures {
-  readonly callsPerSecond: number
-  /** CPU time of Crosswalk for one of them, in microseconds; 0 if Crosswalk is not involved. */
-  readonly cpu: number
-  /** The same of client and service together. */
-  readonly others: number
-  readonly p50: number
-  readonly p99: number
-  readonly mebibytesPerSecond: number
-}
 
 const call = (client: Client) =>
   new Promise<void>((resolve, reject) => {
@@ -58,16 +49,24 @@ function stream(client: Client): Promise<number> {
   })
 }
 
-async function measure(client: Client, proxy: number): Promise<Figures> {
+/** A way to the service. */
+interface Way {
+  readonly name: string
+  readonly client: Client
+  readonly relay: Child | undefined
+}
+
+async function measure({ client, relay }: Way, relays: readonly Child[]): Promise<RelayFigures> {
+  const ofRelay = () => (relay ? cpuMs(relay.pid) : 0)
   // The time of a process includes its children.
-  const others = () => cpuMs(process.pid) - cpuMs(proxy)
-  const [cpu, before] = [cpuMs(proxy), others()]
+  const ofOthers = () => relays.reduce((rest, { pid }) => rest - cpuMs(pid), cpuMs(process.pid))
+  const [cpu, others] = [ofRelay(), ofOthers()]
   const started = performance.now()
   const lanes = await Promise.all(Array.from({ length: PARALLEL }, () => callUntil(client, started + UNARY_MS)))
   const seconds = (performance.now() - started) / 1000
   const calls = lanes.flat().length
-  const used = ((cpuMs(proxy) - cpu) * 1000) / calls
-  const usedByOthers = ((others() - before) * 1000) / calls
+  const used = ((ofRelay() - cpu) * 1000) / calls
+  const usedByOthers = ((ofOthers() - others) * 1000) / calls
   const alone = await callUntil(client, performance.now() + ALONE_MS)
   return {
     callsPerSecond: calls / seconds,
@@ -83,33 +82,24 @@ const connect = (url: string) => new Client(new URL(url).host, ChannelCredential
 
 async function run(): Promise<void> {
   const service = await start(LOAD_CORE, ['node', new URL('grpc-service.js', import.meta.url).pathname])
-  const proxy = await startCrosswalk(service.url)
-  const ways = [connect(service.url), connect(proxy.url)]
-  const figures: Figures[][] = [[], []]
+  const way = (name: string, relay?: Child): Way => ({ name, client: connect((relay ?? service).url), relay })
+  const ways = [way('direct'), way('Crosswalk', await startCrosswalk(service.url)), way('bare', await startBareRelay(service.url))]
+  if (hasNginx()) ways.push(way('nginx', await startNginx(service.url, OVER_GRPC)))
+  else process.stdout.write('nginx is not installed, so that it has no column\n')
+  const relays = ways.flatMap(({ relay }) => relay ?? [])
+  const figures = new Map<string, RelayFigures[]>(ways.map(({ name }) => [name, []]))
   for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const [at, client] of ways.entries()) {
-      const measured = await measure(client, proxy.pid)
+    for (const each of ways) {
+      const measured = await measure(each, relays)
       // The first round warms up.
-      if (round > 0) figures[at]?.push(measured)
+      if (round > 0) figures.get(each.name)?.push(measured)
     }
   }
-  print(figures)
-  for (const client of ways) client.close()
-}
-
-function print([direct = [], through = []]: readonly (readonly Figures[])[]): void {
-  const line = (what: string, unit: string, of: keyof Figures) => {
-    const [a, b] = [direct, through].map((all) => median(all.map((figures) => figures[of]))) as [number, number]
-    const cells = [what.padEnd(38), `${Math.round(a)} ${unit}`.padStart(14), `${Math.round(b)} ${unit}`.padStart(14)]
-    process.stdout.write(`${cells.join('')}${(a > 1 ? `${(b / a).toFixed(2)} ×` : '').padStart(10)}\n`)
-  }
-  process.stdout.write(`${environment(pinned)}; medians of ${ROUNDS} rounds\n\n${' '.repeat(38)}        direct     Crosswalk\n`)
-  line(`unary calls, ${PARALLEL} at a time`, '/s', 'callsPerSecond')
-  line('processor time of Crosswalk a call', 'µs', 'cpu')
-  line('of client and service, on one core', 'µs', 'others')
-  line('one call alone, median', 'µs', 'p50')
-  line('one call alone, 99th percentile', 'µs', 'p99')
-  line(`stream of ${SIZE / 1024} KiB messages`, 'MiB/s', 'mebibytesPerSecond')
+  process.stdout.write(
+    `${environment(pinned)}; medians of ${ROUNDS} rounds, ${PARALLEL} calls at a time, messages of ${SIZE / 1024} KiB in a stream\n\n${relayTable(figures)}`,
+  )
+  for (const { client } of ways) client.close()
+  for (const relay of relays) await relay.stop()
 }
 
 function printBesideRest(results: readonly BesideRest[]): void {

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Child, LOAD_CORE, PROXY_CORE, start } from './child.ts'
+import { type Child, LOAD_CORE, PROXY_CORE, pinned, start } from './child.ts'
+import { hasNginx, OVER_HTTP1, startNginx } from './relays/nginx.ts'
 
 const here = (file: string) => new URL(file, import.meta.url).pathname
 /** The folder of this checkout. */
@@ -33,13 +32,26 @@ interface CrosswalkOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The folder of the checkout whose build is started. */
   readonly checkout?: string
+  /** More flags of `serve`. */
+  readonly flags?: readonly string[]
+  /** Other cores than the one of a single process, as `taskset` names them: `0-1`. */
+  readonly cores?: string
 }
 
 /** Starts Crosswalk as its image does, without its log lines. */
-export function startCrosswalk(upstream: string, { probe = false, env = {}, checkout = CHECKOUT }: CrosswalkOptions = {}): Promise<Child> {
-  const node = [...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
-  const flags = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
-  return start(PROXY_CORE, [...node, programOf(checkout), 'serve', ...flags], env)
+export function startCrosswalk(
+  upstream: string,
+  { probe = false, env = {}, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
+): Promise<Child> {
+  const widen = pinned && cores !== undefined ? ['taskset', '-c', cores] : []
+  const node = [...widen, ...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
+  const usual = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
+  return start(PROXY_CORE, [...node, programOf(checkout), 'serve', ...usual, ...flags], env)
+}
+
+/** Starts the least that relays gRPC, with the flags of Crosswalk's Node. */
+export function startBareRelay(service: string): Promise<Child> {
+  return start(PROXY_CORE, [...nodeOf(CHECKOUT), here('relays/bare-relay.js'), service])
 }
 
 /** A compared proxy and its request: v1 for Crosswalk, and the same in v2 for proxies that only pass it on. */
@@ -61,21 +73,4 @@ export function contestants(): readonly Contestant[] {
   return [peer(BASELINE), crosswalk, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
 }
 
-const hasNginx = () => spawnSync('nginx', ['-v']).status === 0
-
-const nginx: Contestant = {
-  name: 'nginx',
-  translates: false,
-  start(upstream) {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-nginx-'))
-    const port = 20_000 + (process.pid % 20_000)
-    const config = `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
-      events { worker_connections 1024; }
-      http { access_log off; keepalive_requests 100000000; upstream v2 { server ${upstream.slice('http://'.length)}; keepalive 64; keepalive_requests 100000000; }
-        server { listen 127.0.0.1:${port}; location / { proxy_pass http://v2; proxy_http_version 1.1; proxy_set_header Connection ""; } } }`
-    writeFileSync(join(folder, 'nginx.conf'), config)
-    // nginx prints nothing when it is ready, so a shell prints a line once the port is open.
-    const script = `nginx -p ${folder} -c ${folder}/nginx.conf & until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do :; done; echo http://127.0.0.1:${port}; wait`
-    return start(PROXY_CORE, ['bash', '-c', `trap 'kill %1' TERM; ${script}`])
-  },
-}
+const nginx: Contestant = { name: 'nginx', translates: false, start: (upstream) => startNginx(upstream, OVER_HTTP1) }

@@ -56,6 +56,7 @@ describe('explain of a gRPC call', () => {
       'sends it to v2 as GET /iam/v2/groups (upstream.v2Grpc is rest)',
     ],
     ['apk.Packages/List', {}, 'is no method of v1: the proxy passes its calls on to v2 unchanged'],
+    ['apk.Packages/List', { CROSSWALK_UPSTREAM_V2_GRPC: 'rest' }, 'has no REST request: the answer is UNIMPLEMENTED (code 12)'],
   ])('says what becomes of %s', async (method, env, sentence) => {
     const { out } = await runCommand(['explain', `grpc chainguard.platform.${method}`], env)
     expect(out).toContain(sentence)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
-import { watchConfig } from '../../src/cli/watch-config.ts'
+import { watchConfig } from '../../src/cli/serve/watch-config.ts'
 import { configWith } from '../../src/config.ts'
 import type { Actor } from '../../src/diff/records/actor.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
@@ -172,7 +172,7 @@ describe('the configuration file while the proxy runs', () => {
       changed.push(`${source} ${from} ${JSON.stringify(rules)}`)
       return undefined
     }
-    const unwatch = watchConfig({ config: path }, io, { changeModes }, configWith({}))
+    const unwatch = watchConfig({ config: path }, io, { changeModes, sharesModes: false }, configWith({}))
     const afterWriting = async (content: string) => {
       const line = next()
       writeFileSync(path, content)
@@ -191,11 +191,27 @@ describe('the configuration file while the proxy runs', () => {
     unwatch()
   })
 
+  it('says that modes are only proposed where replicas share them', async () => {
+    writeFileSync(path, '{}')
+    const { next, line } = output()
+    const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const unwatch = watchConfig({ config: path }, io, { changeModes: () => undefined, sharesModes: true }, configWith({}))
+    const said = next()
+    writeFileSync(path, '{"modes": {"default": "diff-v1"}}')
+    expect(await said).toBe('The modes of the file are proposed to all replicas: everything else diff-v1.')
+    unwatch()
+  })
+
   it('changes nothing if it asks for v1 without a v1 service', async () => {
     writeFileSync(path, '{"modes": "v2"}')
     const { next, line } = output()
     const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
-    const unwatch = watchConfig({ config: path }, io, { changeModes: () => 'The modes need a v1 service.' }, configWith({}))
+    const unwatch = watchConfig(
+      { config: path },
+      io,
+      { changeModes: () => 'The modes need a v1 service.', sharesModes: false },
+      configWith({}),
+    )
     const said = next()
     writeFileSync(path, '{"modes": "v1"}')
     expect(await said).toBe('The modes stay as they were. The modes need a v1 service.')

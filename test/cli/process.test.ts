@@ -131,3 +131,9 @@ describe('a start that fails', () => {
     ])
   })
 })
+
+it('ends with the code of the command, although nobody reads what it prints', async () => {
+  const child = start('cutover', '--json', '--admin', 'http://127.0.0.1:1')
+  child.stdout?.destroy()
+  expect(await exit(child)).toBe(3)
+})

@@ -5,6 +5,7 @@ import { envOf, SETTING_KEYS } from '../../src/config/settings.ts'
 import { createTrust } from '../../src/routes/forwarded/trust.ts'
 import { compose, configOf } from './read.ts'
 
+const TEXT = readFileSync('docker/compose.yaml', 'utf8')
 const { services, networks } = compose()
 const proxies = ['crosswalk-1', 'crosswalk-2']
 
@@ -12,8 +13,9 @@ const proxies = ['crosswalk-1', 'crosswalk-2']
 const milliseconds = (text: string) => Number(/^(\d+)s$/.exec(text)?.[1]) * 1000
 
 describe('compose.yaml', () => {
-  it('has the sandbox, two proxies that are alike, and nginx', () => {
-    expect(Object.keys(services)).toEqual(['sandbox', ...proxies, 'nginx'])
+  it('has the sandbox, two proxies that are alike, nginx, and a store that only a profile starts', () => {
+    expect(Object.keys(services)).toEqual(['sandbox', ...proxies, 'nginx', 'store'])
+    expect(Object.values(services).map(({ profiles }) => profiles)).toEqual([...Array(4).fill(undefined), ['fleet']])
     expect(services['crosswalk-1']).toEqual(services['crosswalk-2'])
   })
 
@@ -21,6 +23,21 @@ describe('compose.yaml', () => {
     const env = services['crosswalk-1']?.environment ?? {}
     expect(Object.keys(env).filter((name) => !SETTING_KEYS.map(envOf).includes(name))).toEqual([])
     expect(configOf(env)).toMatchObject({ 'upstream.v1': 'http://v1:8090', 'upstream.v2': 'http://v2:8090' })
+  })
+
+  it('gives the proxies the store that its first lines name, and none without them', () => {
+    expect(services['crosswalk-1']?.environment).toMatchObject({ CROSSWALK_STORE_URL: null })
+    const [, named = ''] = /^# CROSSWALK_STORE_URL=(\S+) docker compose .* --profile fleet /m.exec(TEXT) ?? []
+    expect(configOf({ CROSSWALK_STORE_URL: named })['store.url']).toBe('redis://store:6379')
+    for (const name of proxies) expect(Object.keys(services[name]?.networks ?? {})).toContain('stores')
+    expect([Object.keys(services['store']?.networks ?? {}), networks['stores']]).toEqual([['stores'], { internal: true }])
+  })
+
+  it('keeps what the store knows on a volume, and all of it', () => {
+    const command = ((services['store']?.['command'] ?? []) as string[]).join(' ')
+    expect(command).toContain('--appendonly yes')
+    expect(command).toContain('--maxmemory-policy noeviction')
+    expect(services['store']?.['volumes']).toEqual(['store:/data'])
   })
 
   it('waits for a proxy that stops as long as the proxy may take', () => {
@@ -68,7 +85,8 @@ describe('compose.yaml', () => {
 
   it('mounts and builds from what is there', () => {
     const mounted = Object.values(services).flatMap(({ volumes }) => (volumes ?? []) as string[])
-    expect(mounted.map((volume) => join('docker', volume.split(':')[0] ?? '')).filter((path) => !existsSync(path))).toEqual([])
+    const folders = mounted.filter((volume) => volume.startsWith('.')).map((volume) => join('docker', volume.split(':')[0] ?? ''))
+    expect(folders.filter((path) => !existsSync(path))).toEqual([])
     expect(services['sandbox']?.['build']).toEqual({ context: '..', dockerfile: 'docker/Dockerfile' })
   })
 })

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Service } from 'kubernetes-models/v1/Service'
 import { describe, expect, it } from 'vitest'
 import { listOf } from '../../src/config/addresses.ts'
-import { envOf, type SettingKey } from '../../src/config/settings.ts'
+import { envOf } from '../../src/config/settings.ts'
 import { createTrust } from '../../src/routes/forwarded/trust.ts'
 import { memoryOf } from '../docs/generated/stranger-cost.ts'
 import { startProxy } from '../stage/proxy.ts'
@@ -25,6 +27,7 @@ function manifest(kind: string): Manifest {
 const KINDS: Readonly<Record<string, new (data: any) => { validate(): void }>> = {
   ConfigMap,
   Deployment,
+  HorizontalPodAutoscaler,
   NetworkPolicy,
   PodDisruptionBudget,
   Service,
@@ -93,19 +96,43 @@ describe('the manifests', () => {
   })
 
   it('mount the configuration where the proxy looks for it, as a directory', () => {
-    const [mount] = container.volumeMounts
+    const [mount, cache] = container.volumeMounts
     expect(container.env).toContainEqual({ name: 'CROSSWALK_CONFIG', value: `${mount.mountPath}/crosswalk.json` })
     expect(mount).not.toHaveProperty('subPath')
-    expect(pod.volumes).toEqual([{ name: mount.name, configMap: { name: manifest('ConfigMap').metadata.name } }])
+    expect(pod.volumes).toEqual([
+      { name: mount.name, configMap: { name: manifest('ConfigMap').metadata.name } },
+      { name: cache.name, emptyDir: { sizeLimit: '16Mi' } },
+    ])
   })
 
-  it('give the admin port both tokens, from a Secret that is not among them', () => {
+  it('let the proxy write the cache of the store, which the rest of its files does not allow', () => {
+    const [, cache] = container.volumeMounts
+    expect(dirname(config['store.cache'] ?? '')).toBe(cache.mountPath)
+    expect(cache.readOnly).toBeUndefined()
+    expect(pod.securityContext).toMatchObject({ runAsUser: 1000, fsGroup: 1000 })
+  })
+
+  it('give the admin port both tokens and the proxy its store, from Secrets that are not among them', () => {
     const secrets = container.env.filter((one: { valueFrom?: object }) => one.valueFrom)
-    expect(secrets.map(({ name }: { name: string }) => name)).toEqual(
-      ['admin.token', 'admin.readToken'].map((key) => envOf(key as SettingKey)),
-    )
-    for (const { valueFrom } of secrets) expect(valueFrom.secretKeyRef).toEqual({ name: 'crosswalk-admin', key: expect.any(String) })
-    expect(config['admin.token']).toBeUndefined()
+    const kept = secrets.map(({ name, valueFrom }: { name: string; valueFrom: { secretKeyRef: object } }) => [name, valueFrom.secretKeyRef])
+    const key = expect.any(String)
+    expect(kept).toEqual([
+      [envOf('admin.token'), { name: 'crosswalk-admin', key }],
+      [envOf('admin.readToken'), { name: 'crosswalk-admin', key }],
+      [envOf('store.url'), { name: 'crosswalk-store', key }],
+    ])
+    expect([config['admin.token'], config['store.url']]).toEqual([undefined, undefined])
+  })
+
+  it('start more pods before the core of a process is full, and leave their number to the autoscaler', () => {
+    const { scaleTargetRef, metrics, minReplicas } = manifest('HorizontalPodAutoscaler').spec
+    const { apiVersion, kind, metadata } = manifest('Deployment')
+    expect(scaleTargetRef).toEqual({ apiVersion, kind, name: metadata.name })
+    expect(manifest('Deployment').spec).not.toHaveProperty('replicas')
+    expect(minReplicas).toBeGreaterThan(manifest('PodDisruptionBudget').spec.minAvailable)
+    const [{ containerResource: used }] = metrics
+    expect(used).toMatchObject({ container: container.name, name: 'cpu' })
+    expect(Number.parseInt(used.target.averageValue, 10)).toBeLessThan(1000)
   })
 
   it('send tokens of clients to v1 and v2 by https, and believe no more than a few addresses', () => {
@@ -113,10 +140,10 @@ describe('the manifests', () => {
     for (const network of listOf(config['forwarded.trusted'])) expect(Number(network.split('/')[1] ?? 32)).toBeGreaterThanOrEqual(24)
   })
 
-  it('let out to names, v2 and v1, and to nothing else', () => {
+  it('let out to names, v2, v1 and the store, and to nothing else', () => {
     const { policyTypes, egress } = manifest('NetworkPolicy').spec
     expect(policyTypes).toEqual(['Ingress', 'Egress'])
-    const [dns, v2, v1, ...rest] = egress
+    const [dns, v2, v1, store, ...rest] = egress
     expect(rest).toEqual([])
     expect(dns.ports).toEqual(['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })))
     expect(v2.ports).toEqual([{ port: 443 }])
@@ -133,6 +160,12 @@ describe('the manifests', () => {
       },
     ])
     expect(v1.ports).toHaveLength(1)
+    const [, storeUrl = ''] = /--from-literal=url=(\S+)/.exec(readFileSync('docker/kubernetes/deployment.yaml', 'utf8')) ?? []
+    const { protocol, hostname, port } = new URL(storeUrl)
+    const [storeName, storeNamespace] = hostname.split('.')
+    expect(store.to[0].podSelector.matchLabels).toEqual({ 'app.kubernetes.io/name': storeName })
+    expect(store.to[0].namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': storeNamespace })
+    expect([protocol, store.ports]).toEqual(['rediss:', [{ port: Number(port) }]])
   })
 
   it('let the pod do nothing that it need not', () => {

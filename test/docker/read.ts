@@ -19,8 +19,9 @@ export interface Compose {
   readonly networks: Readonly<Record<string, { readonly ipam?: { readonly config: readonly Readonly<Record<string, string>>[] } }>>
 }
 
+/** The file as compose reads it if no variable is set. */
 export function compose(): Compose {
-  return parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true })
+  return parse(readFileSync('docker/compose.yaml', 'utf8').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true })
 }
 
 export interface Manifest {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { WORKER_TOTALS } from '../../src/config/process/worker-totals.ts'
 import { configWith } from '../../src/config.ts'
 import { boundsTable } from './generated/bounds-table.ts'
 import { coverageTable, withSection } from './generated/coverage-table.ts'
@@ -12,6 +13,7 @@ import { costTable } from './generated/stranger-cost.ts'
 
 const README = new URL('../../README.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname
+const DEPLOYMENT = new URL('../../docs/deployment.md', import.meta.url).pathname
 const OPERATIONS = new URL('../../docs/operations.md', import.meta.url).pathname
 const SECURITY = new URL('../../docs/security.md', import.meta.url).pathname
 
@@ -28,6 +30,11 @@ it('makes the coverage table of README.md from the tables of operations', async 
 it('makes the tables of docs/configuration.md from the settings', async () => {
   const page = readFileSync(CONFIGURATION, 'utf8')
   await expect(withSection(page, 'settings', settingsTables())).toMatchFileSnapshot('../../docs/configuration.md')
+})
+
+it('makes the list of totals of docs/deployment.md from the settings', async () => {
+  const list = WORKER_TOTALS.map((key) => `\`${key}\``).join(', ')
+  await expect(withSection(readFileSync(DEPLOYMENT, 'utf8'), 'totals', `  ${list}.`)).toMatchFileSnapshot('../../docs/deployment.md')
 })
 
 it('makes the tables of docs/security.md from the settings', async () => {

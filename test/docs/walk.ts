@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
+import { freePort } from '../stage/free-port.ts'
 
 interface Block {
   readonly commands: string
@@ -15,16 +15,6 @@ interface Block {
 /** The shell blocks of a document, each with the text block directly after it. */
 function blocksOf(text: string): readonly Block[] {
   return [...text.matchAll(/```sh\n(.*?)```\n(?:\n```text\n(.*?)```\n)?/gs)].map(([, commands = '', output]) => ({ commands, output }))
-}
-
-/** A port that is free now. */
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
 
 /**
@@ -71,11 +61,14 @@ function pattern(output: string): RegExp {
   return new RegExp(`^${parts.join('[^]*?')}$`)
 }
 
+/** The blocks of a long document that a test runs, unless CROSSWALK_SAMPLE is `full`: the first ones, because each builds on those before it. */
+export const SAMPLED = process.env.CROSSWALK_SAMPLE === 'full' ? undefined : 8
+
 /**
  * Runs a document word for word and in order, in an empty folder. Free ports replace 8070, 8080, 8081 and 8090. Fails if an output differs.
- * Returns the number of compared outputs.
+ * Runs the first `most` blocks only, if that is given. Returns the number of compared outputs.
  */
-export async function walkThrough(path: string): Promise<number> {
+export async function walkThrough(path: string, most?: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'walk-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await symlink(resolve(inject('cli'), '../..'), join(folder, 'dist'))
@@ -84,7 +77,7 @@ export async function walkThrough(path: string): Promise<number> {
   const named = { 8080: proxy, 8081: admin, 8090: sandbox, 8070: receiver }
   const ported = Object.entries(named).reduce((ported, [port, free]) => ported.replaceAll(port, String(free)), text)
   const ports = { CROSSWALK_PORT: String(proxy), CROSSWALK_ADMIN_PORT: String(admin), CROSSWALK_SANDBOX_PORT: String(sandbox) }
-  const blocks = blocksOf(ported)
+  const blocks = blocksOf(ported).slice(0, most)
   const printed = await runAll(blocks, folder, { ...process.env, ...ports })
   expect(printed).toHaveLength(blocks.length)
   const told = [...blocks.entries()].filter(([, { output }]) => output !== undefined)

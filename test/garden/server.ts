@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { freePort } from '../balancer/processes.ts'
+import { freePort } from '../stage/free-port.ts'
 import { until } from '../stage/until.ts'
 import type { Finding } from './judge.ts'
 

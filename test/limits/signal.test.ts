@@ -14,6 +14,15 @@ describe('a signal', () => {
     expect([signal.aborted, told]).toEqual([true, [new Error('first')]])
   })
 
+  it('forgets its listeners, so that firing tells none of them', () => {
+    const signal = new Firing()
+    const told: unknown[] = []
+    signal.addEventListener('abort', () => told.push('told'))
+    signal.forget()
+    signal.abort(new Error('late'))
+    expect([signal.aborted, told]).toEqual([true, []])
+  })
+
   it('can become an AbortSignal, before it fires and after', () => {
     const signal = new Firing()
     const before = abortSignalOf(signal)

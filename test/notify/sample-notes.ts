@@ -55,5 +55,10 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     to: 'ready',
   },
   { what: 'not-ready', text: 'In the way: iam.groups.list.', from: 'ready', to: 'not ready' },
+  {
+    what: 'epoch',
+    text: 'epoch 2 begins: what was seen before proves nothing any more',
+    by: { source: 'admin', token: 'ops', address: '10.0.0.7' },
+  },
   { what: 'restart', text: '3312 records were read back', by: { source: 'start' } },
 ]

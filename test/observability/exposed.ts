@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { mergedMetrics } from '../../src/routes/watch/merged-metrics.ts'
+import { joinFleet } from '../../src/server/join-fleet.ts'
+import { createMemory } from '../../src/store/memory/memory.ts'
 import { startProxy } from '../stage/proxy.ts'
 
-/** Returns the names of all metrics that a proxy exposes. The proxy uses TLS and therefore has all of them. */
+/** Returns the names of all metrics that a proxy and its workers expose. The proxy uses TLS and a store, and therefore has all of them. */
 export async function exposedMetrics(): Promise<ReadonlySet<string>> {
   const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
-  const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls })
+  const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls }, { join: joinFleet(createMemory(Date.now).open()) })
   const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+  const values = await proxy.metricValues()
   await proxy.close()
-  return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
+  const ofWorkers = await mergedMetrics({ supervisor: [], workers: [{ place: 1, values }], ended: [], listening: 1, deaths: 0 })
+  return new Set([...`${text}${ofWorkers}`.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
 }
 
 /** Returns the metrics that a PromQL expression names; the series of a histogram by the histogram's name. */

@@ -1,4 +1,5 @@
 import type { RolloutStatus } from '../../src/modes/rollout/rollout-status.ts'
+import type { ReportFleet } from '../../src/report/fleet/report-fleet.ts'
 import type { InForce } from '../../src/report/in-force.ts'
 
 /** What a proxy in mode diff-v1 says of itself, with these members replaced. */
@@ -8,6 +9,17 @@ export function inForce(members: Partial<InForce> = {}): InForce {
     ...{ startedAt: 0, rollouts: [], circuits: {}, v1First: [], hasV1: true },
     ...members,
   }
+}
+
+/** Three replicas, of which one is silent and behind. */
+export const FLEET: ReportFleet = {
+  problems: ['Replica pod-c-3 has not handed over what it knows; it was heard of 12.0 s ago.'],
+  epoch: { nth: 1, tables: 'aa', at: '2026-03-01T08:00:00.000Z', build: 'v2.7' },
+  replicas: [
+    { id: 'pod-a-1', isSelf: true, isLeader: false, since: 0, version: 7, behind: 0, waiting: 0, dropped: 0, lost: 0 },
+    { id: 'pod-b-2', isSelf: false, isLeader: true, since: 0, version: 7, behind: 0, waiting: 12, dropped: 0, lost: 0 },
+    { id: 'pod-c-3', isSelf: false, isLeader: false, since: 0, version: 6, behind: 1, silentSeconds: 12, waiting: 3, dropped: 40, lost: 2 },
+  ],
 }
 
 export const ROLLOUT: RolloutStatus = {

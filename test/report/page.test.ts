@@ -10,7 +10,7 @@ import { builtAssets, hasChromium, open, openBrowser, openFile } from './browser
 import { EXAMPLES, FAILED, repeated } from './difference-entries.ts'
 import { comparison, shows, week } from './entries.ts'
 import { proxy, reportOf } from './given.ts'
-import { inForce, ROLLOUT } from './in-force-of.ts'
+import { FLEET, inForce, ROLLOUT } from './in-force-of.ts'
 
 const RECORDS = 10_000
 
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     ['dark', 390],
   ] as const)('has nothing that axe finds in %s colours at %i pixels, everywhere', async (colorScheme, width) => {
     const now = inForce({ circuits: { 'iam.roles.list': 'errors: 3 of the last 9 answers failed' }, rollouts: [ROLLOUT] })
-    const running = { ...(await reportOf(week(2_000))), now }
+    const running = { ...(await reportOf(week(2_000))), now, fleet: FLEET }
     const { page, said } = await openFile(browser, running, assets, { colorScheme, viewport: { width, height: 900 } })
     await page.evaluate(axe.source)
     const found: string[] = []
@@ -191,6 +191,26 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     }
     expect({ found, said }).toEqual({ found: [], said: [] })
+  })
+
+  it('says of which replicas its figures are, and which one is not well', async () => {
+    const { page, said } = await openFile(browser, { ...(await reportOf(week(50))), now: inForce(), fleet: FLEET }, assets)
+    const missing = page.getByRole('region', { name: 'What is missing' })
+    expect(await missing.getByRole('listitem').allTextContents()).toEqual([
+      ...FLEET.problems,
+      'Replica pod-c-3: silent, 1 version of the modes behind, 2 wrong observations lost, 40 clean observations dropped.',
+    ])
+    await page.getByText('1 of 3 replicas not well').click()
+    const [here, leader, silent] = await page
+      .locator('.strip-more section')
+      .filter({ hasText: 'Replicas' })
+      .getByRole('listitem')
+      .allTextContents()
+    expect(here).toMatch(/^pod-a-1 \(this one\) up to date.*nothing waits/)
+    expect(leader).toMatch(/^pod-b-2 \(leader\) up to date.*12 observations wait/)
+    expect(silent).toMatch(/^pod-c-3 silent.*version 6, last heard of 12 seconds ago, 3 observations wait/)
+    await page.getByText('Counts, verdicts and clients are those of all replicas.').waitFor()
+    expect(said).toEqual([])
   })
 
   it('fits a narrow window and paper', async () => {

@@ -2,7 +2,8 @@ import type { Client } from '../../diff/clients/client.ts'
 import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
 import { many } from '../../diff/many.ts'
 import { clientGuide } from '../../guide/make-guide.ts'
-import { adminFlags, askAdmin } from '../admin-port.ts'
+import { adminFlags } from '../admin-port.ts'
+import { askClients } from '../ask-clients.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED } from '../command.ts'
 import { configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
@@ -23,12 +24,13 @@ export const clients: Command = {
     csv: { help: 'Print CSV (RFC 4180), one line for each client and operation', switch: true },
     json: { help: 'Print one JSON array, or the guide as one JSON object', switch: true },
     ...adminFlags,
+    admin: { help: `${adminFlags.admin?.help}. May be repeated: the clients of all are added`, more: true },
     ...callFlags,
   },
   async run(flags, [id], io) {
     const problem = misuse(flags, id)
     if (problem !== undefined) return endWith(io, MISUSED, problem)
-    const known = await askAdmin<readonly Client[]>('/clients', flags, io)
+    const known = await askClients(flags, io)
     if ('problem' in known) return endWith(io, FAILED, known.problem)
     const chosen = id === undefined ? undefined : chooseClient(known, id, 'crosswalk clients')
     if (chosen && 'problem' in chosen) return endWith(io, FAILED, chosen.problem)

@@ -5,7 +5,7 @@ import { joinReplicas } from '../../diff/cutover/replicas.ts'
 import { rolloutSentences } from '../../diff/cutover/rollout-outlook.ts'
 import { withV1Values } from '../../tables/operations/v1-values.ts'
 import { adminFlags } from '../admin-port.ts'
-import { type AskedReplica, askReplicas } from '../ask-replicas.ts'
+import { type AskedReplica, askReplicas, missingIn, onePerFleet } from '../ask-replicas.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
 import { scopeFlags, scopeOf, unfitClients, unfitOperations } from '../cutover-scope-flags.ts'
 import { assumptionsOf, type CutoverAnswer, cutoverLines } from '../cutover-text.ts'
@@ -14,7 +14,7 @@ import { assumptionsOf, type CutoverAnswer, cutoverLines } from '../cutover-text
 export const cutover: Command = {
   usage: 'cutover',
   summary:
-    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked.',
+    'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica of it has not told all.',
   flags: {
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
@@ -44,7 +44,7 @@ export const cutover: Command = {
     const isKnown = asked.some(({ replica }) => replica !== undefined)
     if (flags.json) io.text(JSON.stringify(answer, null, 2))
     else if (isKnown) for (const line of cutoverLines(answer)) io.out(line)
-    if (asked.some(({ problem }) => problem !== undefined)) return UNREAD
+    if (answer.missing.length > 0 || asked.some(({ problem }) => problem !== undefined)) return UNREAD
     return answer.ready ? 0 : FAILED
   },
 }
@@ -63,7 +63,9 @@ function answerOf(
   target: number,
   withoutV1: boolean,
 ): CutoverAnswer | { readonly problem: string } {
-  const known = joinReplicas(asked.flatMap(({ replica }) => replica ?? []))
+  const fleets = onePerFleet(asked)
+  const missing = missingIn(asked)
+  const known = joinReplicas(fleets.flatMap(({ replica }) => replica ?? []))
   const unfit = asked.every(({ replica }) => replica) ? unfitClients(scope, known.clients) : undefined
   if (unfit !== undefined) return { problem: unfit }
   const { strangers, ...seen } = inScope(known, scope)
@@ -72,15 +74,16 @@ function answerOf(
   const inTheWay = verdict.operations.flatMap(({ blocks, reason }) => (blocks ? [reason] : []))
   return {
     ...verdict,
-    ...(unasked.length > 0 && { ready: false, reasons: [...unasked, ...inTheWay] }),
+    ...(unasked.length + missing.length > 0 && { ready: false, reasons: [...unasked, ...missing, ...inTheWay] }),
     scope,
     asked: asked.map(({ admin, problem }) => ({ admin, ...(problem !== undefined && { problem }) })),
     strangers: Object.fromEntries(strangers),
     shared: known.shared,
+    missing,
     rollouts: rolloutSentences(
       verdict.operations.map(({ operation }) => operation),
       known.rollouts,
     ),
-    assumptions: assumptionsOf(scope, asked, known),
+    assumptions: assumptionsOf(scope, fleets, known),
   }
 }

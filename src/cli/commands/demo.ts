@@ -8,14 +8,14 @@ import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
+import { watchConfig } from '../serve/watch-config.ts'
 import { stay } from '../stay.ts'
-import { watchConfig } from '../watch-config.ts'
 
 /** Runs the sandbox and the proxy in one process: the shortest way to see v1 served from v2. */
 export const demo: Command = {
   usage: 'demo',
   summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
-  flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => key !== 'upstream.v2')) },
+  flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => key !== 'upstream.v2' && key !== 'workers')) },
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
     const read = sandboxOptions(flags, io)

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { differences, differencesOf } from '../../../mappings/differences.ts'
 import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { createKindOf } from '../../diff/clients/request-kind.ts'
 import { createRedactor } from '../../diff/redact/redact.ts'
+import { createRedactionKey } from '../../diff/redact/redaction-key.ts'
 import { clientGuide } from '../../guide/make-guide.ts'
 import { recordedClients } from '../../replay/recorded-clients.ts'
 import { replay as replayTraffic } from '../../replay/replay.ts'
@@ -54,7 +54,7 @@ export const replay: Command = {
 const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
 
 async function guide(path: string, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
-  const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: randomBytes(32).toString('hex') }))
+  const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: createRedactionKey().text }))
   const chosen = chooseClient(await recordedClients(await readTraffic(path), mappings, kindOf), id, `crosswalk replay ${path}`)
   if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config)), flags, io)
   return endWith(io, FAILED, chosen.problem)

@@ -1,14 +1,17 @@
+import { availableParallelism } from 'node:os'
 import { mappings } from '../../../mappings/index.ts'
+import type { Config } from '../../config/settings.ts'
 import { needV1 } from '../../modes/choose/rules.ts'
 import { NEEDS_V1 } from '../../modes/modes-state.ts'
 import { declarationsWith } from '../../server/declarations.ts'
+import { openFleet } from '../../server/fleet/open-fleet.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
+import { watchConfig } from '../serve/watch-config.ts'
 import { stay } from '../stay.ts'
-import { watchConfig } from '../watch-config.ts'
 
 /** Runs the proxy alone, in front of a v2 service. */
 export const serve: Command = {
@@ -31,10 +34,17 @@ export const serve: Command = {
       mappings.flatMap(({ operations }) => operations),
     )
     if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
+    const workers = workersOf(config)
+    if (workers > 1) return (await import('../serve/supervise.ts')).supervise(config, workers, flags, io)
     const log = createLog(config)
-    const server = createServer(config, mappings, { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
+    const [tracing, join] = await Promise.all([openTracing(io.env), openFleet(config)])
+    const server = createServer(config, mappings, { log, tracing, join, file: configPath(flags, io) })
     await server.listen()
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     return stay(server, log, io, watchConfig(flags, io, server, config))
   },
+}
+
+function workersOf({ workers }: Config): number {
+  return workers === 'auto' ? availableParallelism() : workers
 }

@@ -1,5 +1,5 @@
 import { cleanNeeded, type Sample, upperBound } from './bound.ts'
-import { COLLAPSE, type CollapseSettings, createCollapse, type Place } from './collapse.ts'
+import { COLLAPSE, type CollapseSettings, createCollapse, isCounted, type Place } from './collapse.ts'
 import type { Observation } from './observation.ts'
 import { countComparison, countTally, newCounts, type OperationCounts, type OperationTally, type RepeatCounts } from './operation-counts.ts'
 import type { UncomparedCounts } from './uncompared.ts'
@@ -49,7 +49,8 @@ export interface Repeats extends RepeatCounts {
 export interface Evidence {
   /**
    * Counts one comparison, made now or at the given time (milliseconds) for one that is read back from a record.
-   * Returns undefined if the window has seen its pair and outcome. It is not worth a record then, and the caller counts it with `add`.
+   * Returns undefined if its pair and outcome were counted in the last ten minutes. It is not worth a record then, and the caller counts it
+   * with `add`.
    */
   observe(observation: Observation, at?: number): Place | undefined
   /** Adds what was counted without records. */
@@ -75,7 +76,7 @@ export function createEvidence(now: () => number, collapse: CollapseSettings = C
   return {
     observe(observation, at = now()) {
       const placed = place(observation, at)
-      if (!placed.isNew) return undefined
+      if (!isCounted(placed)) return undefined
       countComparison(countsOf(observation.operation, at), observation, placed, at)
       return placed
     },
@@ -115,14 +116,26 @@ export function figuresOf({ n, bad, repeats }: Sample & { readonly repeats: Repe
 type Figures = Pick<OperationEvidence, 'n' | 'bad' | 'bound' | 'repeats' | 'share'>
 
 function summary(operation: string, counts: OperationCounts, now: number): OperationEvidence {
-  const { comparisons, outcomes, callers, shapes, pace, uncompared, firstAt, lastAt } = counts
+  const { callers, shapes, pace } = counts
+  return evidenceOf(operation, { ...counts, callers: callers.size, shapes: shapes.size, perDay: pace.perDay(now) })
+}
+
+/** Sums of an operation, wherever they were counted. */
+interface CountedOperation extends Omit<OperationCounts, 'callers' | 'shapes' | 'pace'> {
+  readonly callers: number
+  readonly shapes: number
+  readonly perDay: number | undefined
+}
+
+/** Returns the evidence that the sums of an operation are. */
+export function evidenceOf(operation: string, counts: CountedOperation): OperationEvidence {
+  const { comparisons, outcomes, callers, shapes, perDay, uncompared, firstAt, lastAt } = counts
   const { match: matches, expected, noise, race: races, inconclusive } = outcomes
   const { mismatch: mismatches, transient: transients, error: errors } = outcomes
-  const perDay = pace.perDay(now)
   return {
     ...{ operation, comparisons, ...figuresOf(counts) },
     ...{ matches, expected, noise, races, mismatches, transients, errors, inconclusive },
-    ...{ callers: callers.size, shapes: shapes.size, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared } },
+    ...{ callers, shapes, ...(perDay !== undefined && { perDay }), uncompared: { ...uncompared } },
     ...{ firstAt, lastAt },
   }
 }

@@ -26,7 +26,7 @@ export interface OperationCounts {
   n: number
   bad: number
   readonly repeats: { -readonly [K in keyof RepeatCounts]: number }
-  /** By outcome, each outcome of a pair once in a window. */
+  /** By outcome, each outcome of a pair once in ten minutes. */
   readonly outcomes: { [O in ComparisonOutcome]: number }
   readonly uncompared: { [W in Uncompared]?: number }
   readonly callers: Set<string>
@@ -40,18 +40,22 @@ export interface OperationCounts {
 export const DISTINCT = 10_000
 
 export function newCounts(at: number): OperationCounts {
-  const outcomes = { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, transient: 0, error: 0, inconclusive: 0 }
+  const outcomes = noOutcomes()
   const repeats = { n: 0, bad: 0, requests: 0, wrong: 0 }
   const sets = { callers: new Set<string>(), shapes: new Set<string>(), pace: createPace() }
   return { comparisons: 0, n: 0, bad: 0, repeats, outcomes, uncompared: {}, ...sets, firstAt: at, lastAt: at }
 }
 
+export function noOutcomes(): OperationCounts['outcomes'] {
+  return { match: 0, expected: 0, noise: 0, race: 0, mismatch: 0, transient: 0, error: 0, inconclusive: 0 }
+}
+
 /** Counts a comparison that is worth a record: an observation, or another outcome of its pair. */
-export function countComparison(counts: OperationCounts, observation: Observation, { isFirst }: Place, at: number): void {
+export function countComparison(counts: OperationCounts, observation: Observation, { isFirst, isNewOutcome }: Place, at: number): void {
   const { outcome, caller, shape } = observation
   counts.comparisons += 1
   counts.lastAt = at
-  counts.outcomes[outcome] += 1
+  if (isNewOutcome) counts.outcomes[outcome] += 1
   // A caller whom a side refused, or about whom nothing is known, is no caller.
   if (WEIGHTS[outcome] !== 'nothing') {
     addUpTo(counts.callers, caller)

@@ -6,8 +6,11 @@ export interface Pace {
   perDay(now: number): number | undefined
 }
 
-const HOUR = 3_600_000
-const HOURS = 24
+/** Milliseconds. */
+export const HOUR = 3_600_000
+
+/** The hours that tell the pace. */
+export const HOURS = 24
 
 export function createPace(): Pace {
   const hours = new Map<number, number>()
@@ -22,11 +25,14 @@ export function createPace(): Pace {
         hours.delete(old)
       }
     },
-    perDay(now) {
-      const from = Math.floor(now / HOUR) - HOURS + 1
-      const counted = [...hours].reduce((sum, [hour, count]) => (hour >= from && hour * HOUR <= now ? sum + count : sum), 0)
-      const watched = Math.min(now - first, now - from * HOUR)
-      return counted === 0 || watched < HOUR ? undefined : (counted * HOURS * HOUR) / watched
-    },
+    perDay: (now) => perDayOf(hours, first, now),
   }
+}
+
+/** Returns observations per day by those of each hour since 1970, as `perDay` does. `first` is the time of the first one of all. */
+export function perDayOf(hours: Iterable<readonly [hour: number, count: number]>, first: number, now: number): number | undefined {
+  const from = Math.floor(now / HOUR) - HOURS + 1
+  const counted = [...hours].reduce((sum, [hour, count]) => (hour >= from && hour * HOUR <= now ? sum + count : sum), 0)
+  const watched = Math.min(now - first, now - from * HOUR)
+  return counted === 0 || watched < HOUR ? undefined : (counted * HOURS * HOUR) / watched
 }

@@ -10,16 +10,22 @@ export interface Tallies {
   /** Counts a comparison. Returns it as it is recorded; undefined if it is not worth a record. */
   count(comparison: Comparison): Comparison | undefined
   uncompared(operation: string, why: Uncompared): void
+  /** Passes on what is counted from now on, each time. */
+  follow(listener: TallyListener): void
   /** Records the counts since the last flush. */
   flush(): void
 }
 
+export type TallyListener = (operation: string, tally: OperationTally) => void
+
 /** `now` returns milliseconds since 1970. */
 export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recorder: Pick<Recorder, 'record'>, now: () => number): Tallies {
   let since = new Map<string, OperationTally>()
+  const listeners: TallyListener[] = []
   const add = (operation: string, tally: OperationTally) => {
     evidence.add(operation, tally)
     since.set(operation, sumOf(since.get(operation) ?? {}, tally))
+    for (const listener of listeners) listener(operation, tally)
   }
   return {
     count(comparison) {
@@ -29,6 +35,7 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
       return undefined
     },
     uncompared: (operation, why) => add(operation, { uncompared: { [why]: 1 } }),
+    follow: (listener) => void listeners.push(listener),
     flush() {
       const at = new Date(now()).toISOString()
       for (const [operation, tally] of since) recorder.record({ kind: 'tally', at, operation, ...tally })

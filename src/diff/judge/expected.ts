@@ -78,7 +78,13 @@ export function createExpected(declarations: readonly Declaration[], now: () => 
   }
 }
 
-function stateOf({ visible, findings }: Compiled): DeclarationState {
+/** Returns a row with the counts of several processes. */
+export function withCounts(row: DeclarationReport, counts: Pick<DeclarationReport, 'findings' | 'comparisons'>): DeclarationReport {
+  const isCounted = row.state === 'matched' || row.state === 'stale'
+  return { ...row, ...counts, ...(isCounted && { state: stateOf({ visible: true, ...counts }) }) }
+}
+
+function stateOf({ visible, findings }: Pick<Compiled, 'visible' | 'findings'>): DeclarationState {
   if (!visible) return 'invisible'
   return findings > 0 ? 'matched' : 'stale'
 }

@@ -30,9 +30,19 @@ export interface NoisyMember {
 export interface Noise {
   /** Learns from two reads of v1: `findings` are the differences of the second from the first (none if nothing changed). */
   learn(operation: string, findings: readonly Finding[]): void
+  /** Learns what another replica learnt from two reads. */
+  heard(operation: string, places: ChangedPlaces): void
+  /** Tells a listener what `learn` learns. */
+  onLearn(listener: (operation: string, places: ChangedPlaces) => void): void
   /** True for a finding about a volatile member, if it is a change of value or order. A change of type or presence always counts. */
   isNoise(operation: string, finding: Finding): boolean
   members(): readonly NoisyMember[]
+}
+
+/** The places that changed between two reads of v1, each once: alone, or together with a time of writing. */
+export interface ChangedPlaces {
+  readonly alone: readonly string[]
+  readonly stamped: readonly string[]
 }
 
 /** Kinds of difference that can be noise. */
@@ -47,15 +57,22 @@ interface Learned {
 
 export function createNoise(settings: NoiseSettings = NOISE_SETTINGS): Noise {
   const operations = new Map<string, Learned>()
+  const listeners: Parameters<Noise['onLearn']>[0][] = []
+  const heard: Noise['heard'] = (operation, { alone, stamped }) => {
+    const learned = operations.get(operation) ?? { asks: 0, alone: new Map(), stamped: new Map() }
+    operations.set(operation, learned)
+    learned.asks += 1
+    remember(learned.alone, alone, learned.asks)
+    remember(learned.stamped, stamped, learned.asks)
+  }
   return {
     learn(operation, findings) {
-      const learned = operations.get(operation) ?? { asks: 0, alone: new Map(), stamped: new Map() }
-      operations.set(operation, learned)
-      learned.asks += 1
-      const { alone, stamped } = placesOf(findings)
-      remember(learned.alone, alone, learned.asks)
-      remember(learned.stamped, stamped, learned.asks)
+      const places = placesOf(findings)
+      heard(operation, places)
+      for (const listener of listeners) listener(operation, places)
     },
+    heard,
+    onLearn: (listener) => void listeners.push(listener),
     isNoise(operation, finding) {
       const learned = operations.get(operation)
       return learned !== undefined && LEARNABLE.has(finding.kind) && changesOf(learned, keyOf(finding), settings) > 0
@@ -78,7 +95,7 @@ function changesOf({ asks, alone, stamped }: Learned, key: string, settings: Noi
 }
 
 /** Adds the number of a double read to the places that changed, and forgets old ones. */
-function remember(known: Map<string, readonly number[]>, changed: ReadonlySet<string>, ask: number): void {
+function remember(known: Map<string, readonly number[]>, changed: readonly string[], ask: number): void {
   for (const key of changed) known.set(key, [...(known.get(key) ?? []), ask])
   for (const [key, asks] of known) {
     const recent = asks.filter((one) => one > ask - MEMORY)
@@ -87,14 +104,14 @@ function remember(known: Map<string, readonly number[]>, changed: ReadonlySet<st
   }
 }
 
-/** Returns each place that changed, once. A member that changes together with a time of writing may have been written. */
-function placesOf(findings: readonly Finding[]): { readonly alone: ReadonlySet<string>; readonly stamped: ReadonlySet<string> } {
+/** A member that changes together with a time of writing may have been written. */
+function placesOf(findings: readonly Finding[]): ChangedPlaces {
   const written = new Set(findings.filter(isStamp).map(({ path }) => rowOf(path)))
   const learnable = findings.filter(({ kind }) => LEARNABLE.has(kind))
   const isWritten = ({ path }: Finding) => written.has(rowOf(path))
   return {
-    alone: new Set(learnable.filter((one) => !isWritten(one)).map(keyOf)),
-    stamped: new Set(learnable.filter(isWritten).map(keyOf)),
+    alone: [...new Set(learnable.filter((one) => !isWritten(one)).map(keyOf))],
+    stamped: [...new Set(learnable.filter(isWritten).map(keyOf))],
   }
 }
 

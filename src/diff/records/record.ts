@@ -6,6 +6,7 @@ import type { ComparisonOutcome } from '../judge/judge.ts'
 import type { SentRequest } from '../redact/sent-request.ts'
 import type { Actor } from './actor.ts'
 import type { Exhibit } from './exhibit.ts'
+import type { RolloutEntry } from './rollout-entry.ts'
 
 /** Identifies the caller: always by a hash, by the token's subject only if that is allowed. */
 export interface Caller {
@@ -49,6 +50,8 @@ export interface Comparison extends Caller {
   /** RFC 3339. */
   readonly at: string
   readonly operation: string
+  /** The replica that compared. A process without a store has none. */
+  readonly replica?: string
   /** The mode that served the client. */
   readonly mode: string
   readonly shape: string
@@ -87,6 +90,8 @@ export interface WouldSend extends Caller, Identified {
   readonly kind: 'would-send'
   readonly at: string
   readonly operation: string
+  /** The replica that was asked. A process without a store has none. */
+  readonly replica?: string
   readonly mode: string
   readonly shape: string
   readonly call: {
@@ -120,7 +125,7 @@ export interface TallyEntry extends OperationTally, Identified {
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
-  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready'
+  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready' | 'epoch'
   readonly operation?: string
   readonly rollout?: string
   readonly text: string
@@ -130,20 +135,10 @@ export interface Note extends Identified {
   readonly to?: string
   /** The version of the modes that a change of them made. */
   readonly version?: number
+  /** The replica that noted it. A process without a store has none. */
+  readonly replica?: string
   /** Grows with each note and each record of a rollout, whatever the clock says. Older versions lack it. */
   readonly nth?: number
-}
-
-/** Where a rollout stands, so that a restart goes on there. `nth` as in notes. */
-export interface RolloutEntry extends Identified {
-  readonly kind: 'rollout'
-  readonly at: string
-  readonly name: string
-  /** Tells the rollout from another one of the same name. */
-  readonly digest: string
-  readonly nth?: number
-  /** Its state and the evidence of its step, as the engine of rollouts reads them. Absent once the modes have it no more. */
-  readonly saved?: unknown
 }
 
 /** One line of a record file. */

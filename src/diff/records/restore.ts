@@ -1,5 +1,6 @@
 import type { Inventory } from '../clients/inventory.ts'
 import type { Evidence } from '../evidence/evidence.ts'
+import { repeatOf } from '../evidence/operation-counts.ts'
 import type { ExpectedDifferences } from '../judge/expected.ts'
 import { isJudged } from '../judge/judge.ts'
 import type { Comparison, Entry, TrafficEntry } from './record.ts'
@@ -13,7 +14,7 @@ export interface Ledger {
 
 /**
  * Counts one recorded entry as it was counted when it was made. Entries must come in the order of their times.
- * Returns false for an entry without a time, and for a comparison that the evidence has counted already.
+ * Returns false for an entry without a time, and for a comparison that is a repeat among those of all replicas.
  */
 export function restore(entry: Entry, { evidence, inventory, expected }: Ledger): boolean {
   const at = Date.parse(entry.at)
@@ -22,6 +23,8 @@ export function restore(entry: Entry, { evidence, inventory, expected }: Ledger)
   if (entry.kind === 'tally') evidence.add(entry.operation, entry, at)
   if (entry.kind !== 'comparison') return true
   const counted = evidence.observe(entry, at) !== undefined
+  // Another replica has counted its pair and outcome: a process that had served the clients of both would have counted a repeat.
+  if (!counted) evidence.add(entry.operation, { comparisons: 1, repeats: repeatOf(entry) }, at)
   if (isJudged(entry)) expected.count(entry.operation, codesOf(entry))
   inventory.compared(entry)
   return counted

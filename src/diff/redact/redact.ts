@@ -15,8 +15,8 @@ export type Values = 'masked' | 'shown'
 
 export interface RedactSettings {
   readonly values: Values
-  /** Key of the hashes. It is random for each process, so that short texts cannot be guessed from a record. */
-  readonly key: string
+  /** Returns the key of the hashes. It is random, so that short texts cannot be guessed from a record. */
+  readonly key: () => string
   /** Default: the limits of an example. An export that must run needs whole bodies. */
   readonly limits?: RedactLimits
 }
@@ -50,7 +50,7 @@ export interface RedactLimits {
 const EXAMPLE: RedactLimits = { text: 200, items: 5, members: 60, depth: 8 }
 
 export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings): Redactor {
-  const mask = (text: string) => `text-${text.length}-${createHmac('sha256', key).update(text).digest('hex').slice(0, 8)}`
+  const mask = (text: string) => `text-${text.length}-${createHmac('sha256', key()).update(text).digest('hex').slice(0, 8)}`
   const conceal = (text: string, limit = limits.text) => (values === 'masked' ? mask(text) : shown(text, limit))
   const word: Word = (text, words, limit) => (words.has(text) ? text : conceal(text, limit))
   const value: Redactor['value'] = (value, name, words, own = limits) => redactValue(value, name, { word, words, limits: own }, 0)

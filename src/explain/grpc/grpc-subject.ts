@@ -20,7 +20,7 @@ export type GrpcSubject =
 export function grpcSubject(rpc: Rpc, name: string, message: Buffer, settings: GrpcToV2): GrpcSubject {
   const path = name.startsWith('/') ? name : `/${name}`
   const method = rpc.find(path)
-  if (!method) return { kind: 'other', sentence: strange(rpc, path) }
+  if (!method) return { kind: 'other', sentence: strange(rpc, path, settings) }
   if (method.version !== 'v1') return { kind: 'other', sentence: ofV2(rpc, method, message, settings) }
   if (!method.rule) {
     return {
@@ -36,8 +36,9 @@ export function grpcSubject(rpc: Rpc, name: string, message: Buffer, settings: G
   return { kind: 'request', rpc: method, method: verb, url, body: body?.toString() }
 }
 
-function strange(rpc: Rpc, path: string): string {
+function strange(rpc: Rpc, path: string, { v2Grpc }: GrpcToV2): string {
   if (rpc.knowsService(path)) return `${path} is no method of its service: the answer is UNIMPLEMENTED (code 12).`
+  if (v2Grpc === 'rest') return `${path} has no REST request: the answer is UNIMPLEMENTED (code 12), because upstream.v2Grpc is rest.`
   return `${path} is no method of v1: the proxy passes its calls on to v2 unchanged.`
 }
 

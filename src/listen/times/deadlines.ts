@@ -2,6 +2,8 @@ import { createChain, type Link } from './chain.ts'
 
 /** Watches many things with the same time limit. */
 export interface Deadlines {
+  /** Milliseconds. */
+  readonly ms: number
   /** Calls the watched when its time is over, unless it is forgotten earlier. */
   watch(watched: Deadline): void
   forget(watched: Deadline): void
@@ -35,6 +37,7 @@ export function createDeadlines(ms: number): Deadlines {
     wait()
   }
   return {
+    ms,
     forget: all.remove,
     watch(watched) {
       watched.due = performance.now() + ms

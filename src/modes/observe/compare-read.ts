@@ -1,4 +1,5 @@
 import type { Compare, SeenAnswer } from '../../diff/compare/compare.ts'
+import { isDifference } from '../../diff/evidence/observation.ts'
 import type { AskedRequest } from '../../diff/judge/asked-request.ts'
 import type { Judge, Judgement } from '../../diff/judge/judge.ts'
 import type { Noise } from '../../diff/judge/noise.ts'
@@ -9,6 +10,7 @@ import type { Signal } from '../../limits/signal.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { otherSide, type Side } from '../choose/mode.ts'
 import type { Ask, Asking, SideAnswer } from './ask.ts'
+import { type OtherReplicas, UNTOLD } from './other-replicas.ts'
 
 /** The parts that judge answers. They are pure, except that noise learns. */
 export interface Judging {
@@ -16,6 +18,7 @@ export interface Judging {
   readonly judge: Judge
   readonly settle: Settle
   readonly noise: Noise
+  readonly others: OtherReplicas
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -31,8 +34,8 @@ export interface AnsweredRead extends Asking {
   readonly other?: SideAnswer | undefined
   /** The other side's own page token, for a page that is not the first. */
   readonly otherToken?: string | undefined
-  /** Whether the caller wrote since the request arrived. */
-  readonly wrote: () => boolean
+  /** Whether the caller wrote since the request arrived. Absent if no write of it matters. */
+  readonly wrote?: () => boolean
   /** Ask v1 once more, to learn which members change by themselves. */
   readonly learn: boolean
 }
@@ -87,11 +90,25 @@ async function tryAgain(
     for (const { body } of calls) collectStamps(body, stamps)
     const to = judging.now()
     const isLast = v2.length > ROUNDS || to - began > TRIAL_MS
-    const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, wrote: wrote(), isLast }
-    const judgement = judging.settle(question, trial)
+    const trial = { v2First: by === 'v2', v1, v2, stamps, period: { from: since, to }, isLast }
+    const settle = (hasWritten: boolean) => judging.settle(question, { ...trial, wrote: hasWritten })
+    const judgement = wrote ? await settled(settle, wrote, judging.others) : settle(false)
     learnFrom(question.operation, v1.at(-2)!, v1.at(-1)!, judging)
     if (judgement) return { judgement, observed: { request: question.request, v1: v1.at(-2)!, calls } }
   }
+}
+
+/**
+ * Settles a trial. Of a difference, the caller may have written through another replica: the others tell that before it counts. If they cannot
+ * tell, it counts only if such a write would not explain it.
+ */
+async function settled(settle: (wrote: boolean) => Judgement | undefined, wrote: () => boolean, others: OtherReplicas) {
+  const judgement = settle(wrote())
+  const told = judgement && isDifference(judgement.outcome) ? others.told() : undefined
+  if (!told) return judgement
+  const isKnown = await told
+  const again = settle(isKnown ? wrote() : true)
+  return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNTOLD } as const) : again
 }
 
 async function learn({ operation }: AnsweredRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {

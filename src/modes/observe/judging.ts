@@ -5,11 +5,12 @@ import { createNoise } from '../../diff/judge/noise.ts'
 import { createSettle } from '../../diff/judge/race.ts'
 import type { Dialect } from '../../tables/language/names.ts'
 import type { Judging } from './compare-read.ts'
+import { createOtherReplicas } from './other-replicas.ts'
 
 /** Puts the parts together that judge answers. Nothing is learnt yet. `now` returns milliseconds since 1970. */
 export function createJudging(dialect: Dialect, expected: ExpectedDifferences, now: () => number): Judging {
   const compare = createCompare(dialect)
   const noise = createNoise()
   const judge = createJudge(compare, expected, noise)
-  return { compare, judge, noise, settle: createSettle(judge, compare, noise), now }
+  return { compare, judge, noise, settle: createSettle(judge, compare, noise), others: createOtherReplicas(), now }
 }

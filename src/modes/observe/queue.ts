@@ -43,6 +43,8 @@ export interface Queue {
   /** Takes a job of a user of `places` that holds this many characters. Drops and counts it if there is no room. Never waits. */
   offer(job: Job, characters: number, user: string): void
   counts(): QueueCounts
+  /** Milliseconds since the oldest waiting or running job came; undefined if there is none. */
+  oldestMs(): number | undefined
   /** Resolves when no job waits or runs. */
   idle(): Promise<void>
   /** Gives up running jobs and drops waiting ones. */
@@ -53,6 +55,8 @@ interface Waiting {
   readonly user: string
   readonly job: Job
   readonly size: number
+  /** When it came, in milliseconds of a monotonic clock. */
+  readonly at: number
 }
 
 /**
@@ -64,7 +68,8 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   /** Waiting jobs by user. */
   const taken = new Map<string, number>()
   const take = (user: string, jobsMore: number) => taken.set(user, (taken.get(user) ?? 0) + jobsMore)
-  const running = new Set<Firing>()
+  /** Running jobs, oldest first, with the times when they came. */
+  const running = new Map<Firing, number>()
   const idles: (() => void)[] = []
   const counts = { done: 0, dropped: 0, failed: 0 }
   let held = 0
@@ -78,10 +83,10 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
     }
     if (running.size + jobs.length === 0) for (const tell of idles.splice(0)) tell()
   }
-  const work = async ({ job, size }: Waiting) => {
+  const work = async ({ job, size, at }: Waiting) => {
     const over = new Firing()
     const timer = setTimeout(() => over.abort(new DOMException('the comparison took too long', 'TimeoutError')), deadlineMs)
-    running.add(over)
+    running.set(over, at)
     try {
       await job(over)
       counts.done += 1
@@ -111,18 +116,22 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
     offer(job, size, user) {
       if (refuses(size)) return
       held += size
-      jobs.push({ user, job, size })
+      jobs.push({ user, job, size, at: performance.now() })
       take(user, 1)
       // The answer that this job compares is sent first.
       setImmediate(next)
     },
     counts: () => ({ waiting: jobs.length, running: running.size, ...counts }),
+    oldestMs() {
+      const at = running.values().next().value ?? jobs[0]?.at
+      return at === undefined ? undefined : performance.now() - at
+    },
     idle,
     close() {
       closed = true
       counts.dropped += jobs.splice(0).length
       next()
-      for (const over of running) over.abort(new DOMException('the proxy is shutting down', 'AbortError'))
+      for (const over of running.keys()) over.abort(new DOMException('the proxy is shutting down', 'AbortError'))
       return idle()
     },
   }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../diff/records/actor.ts'
-import type { Entry, Note, RolloutEntry } from '../../diff/records/record.ts'
+import type { Entry, Note } from '../../diff/records/record.ts'
+import type { RolloutEntry } from '../../diff/records/rollout-entry.ts'
 import type { Journal } from '../journal.ts'
 import type { SaveOrder } from '../save-order.ts'
 import type { Runs } from './followed-runs.ts'
@@ -20,6 +21,8 @@ interface EarlierSources {
   readonly order: SaveOrder
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** The fleet knows where they stand, and which circuits are open. What the records say holds only if it does not. */
+  readonly isShared: boolean
 }
 
 /** What the records say last of one rollout. */
@@ -36,7 +39,7 @@ interface CircuitTurn {
   readonly opened: string | undefined
 }
 
-export function createEarlierRuns({ runs, journal, order, now }: EarlierSources): EarlierRuns {
+export function createEarlierRuns({ runs, journal, order, now, isShared }: EarlierSources): EarlierRuns {
   const known = new Map<string, Known>()
   const turns = new Map<string, CircuitTurn>()
   /** The number of the last change of modes, which closes circuits. */
@@ -63,19 +66,24 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
     const run = runs().get(name)
     run?.restore(run.plan.digest === digest ? saved : undefined)
   }
+  const begin = (run: RolloutRun, text: string) => {
+    if (run.shared) run.shared.opening = text
+    else run.begin(text, BY)
+  }
   const goOn = (name: string, run: RolloutRun) => {
     const { digest, nth = 0, saved } = known.get(name) ?? {}
-    if (!saved) return run.begin('It begins at its first step: no record knows it.', BY)
-    if (digest !== run.plan.digest) return run.begin('It begins at its first step: its steps, operations or clients are others now.', BY)
+    if (!saved) return begin(run, 'It begins at its first step: no record knows it.')
+    if (digest !== run.plan.digest) return begin(run, 'It begins at its first step: its steps, operations or clients are others now.')
     if (saved.seen) run.settle(saved.seen)
+    if (isShared) return begin(run, GOES_ON)
     const state = run.state()
     const back = state.phase === 'turned-back' ? Object.entries(state.opened) : []
     const open = [...back.filter(([operation]) => run.reaches(operation)), ...openedOf(run, nth)]
     for (const [operation, reason] of open) journal.circuit.reopen(operation, reason)
-    run.begin('It goes on where the records ended.', BY)
+    begin(run, GOES_ON)
   }
   const endLost = (name: string, { digest, saved }: Known) => {
-    if (!saved) return
+    if (!saved || isShared) return
     journal.note({ what: 'rollout', rollout: name, text: `rollout ${name}: ${LOST}`, by: BY, from: saved.state.phase, to: 'ended' })
     journal.recorder.record({ kind: 'rollout', at: new Date(now()).toISOString(), name, digest, nth: order.next() })
   }
@@ -99,5 +107,7 @@ export function createEarlierRuns({ runs, journal, order, now }: EarlierSources)
 }
 
 const BY: Actor = { source: 'start' }
+
+const GOES_ON = 'It goes on where the records ended.'
 
 const LOST = 'It ends: the modes at this start have it no more. Modes that were put by a request end with the process.'

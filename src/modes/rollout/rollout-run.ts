@@ -7,20 +7,17 @@ import type { Journal } from '../journal.ts'
 import type { SaveOrder } from '../save-order.ts'
 import { next } from './machine/next.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
-import { describeState, firstState, judgedShareOf, type RolloutState, stepOf } from './rollout-state.ts'
+import { describeState, firstState, judgedShareOf, type RolloutState } from './rollout-state.ts'
 import { type RolloutStatus, statusOf } from './rollout-status.ts'
 import { createRunBook } from './run-book.ts'
+import { BEGINS, createRunPlace, type PlaceSources } from './run-place.ts'
 import type { SavedRun } from './saved-run.ts'
+import { createSharedRun, type SharedRun } from './shared/shared-run.ts'
 import { type RolloutCommand, steered } from './steer.ts'
-import { createStepEvidence } from './step-evidence.ts'
-import { type FigureSources, keptSince, knownOf, openOf, seenSince, viewOf } from './view-of.ts'
+import { openOf } from './view-of.ts'
 
-export interface RunSources extends FigureSources {
-  readonly journal: Pick<Journal, 'circuit' | 'evidence' | 'recorder' | 'note'>
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly ticks: () => number
+export interface RunSources extends PlaceSources {
+  readonly journal: PlaceSources['journal'] & Pick<Journal, 'note'>
   readonly order: Pick<SaveOrder, 'next'>
   /** Is called at every move, before it is noted: the share may be another one. */
   readonly moved: () => void
@@ -29,6 +26,8 @@ export interface RunSources extends FigureSources {
 /** One rollout of the rules in force. */
 export interface RolloutRun {
   readonly plan: RolloutPlan
+  /** How it follows what the replicas of a fleet decide together; undefined without a store. */
+  readonly shared: SharedRun | undefined
   state(): RolloutState
   status(): RolloutStatus
   /** Looks at what was seen since the last look, and moves if that is due. */
@@ -58,73 +57,66 @@ export interface RolloutRun {
 }
 
 export function createRun(plan: RolloutPlan, sources: RunSources): RolloutRun {
-  const { journal, now, ticks, canBeJudged } = sources
-  const evidenceOf = (of: RolloutState) => createStepEvidence({ percent: stepOf(plan, of).percent, ticks })
+  const { journal, now, ticks, canBeJudged, isShared } = sources
   const book = createRunBook(plan, sources)
-  const begun = () => firstState('It begins at its first step.', now())
-  let state = begun()
-  let evidence = evidenceOf(state)
-  let before: Readonly<Record<string, Sample>> = {}
-  let reach: ReadonlySet<string> = new Set()
+  const place = createRunPlace(plan, sources)
+  const shared = isShared ? createSharedRun(plan, place, { ...sources, book }) : undefined
+  const state = shared?.state ?? place.state
   let lookedAt = ticks()
-  const viewSince = (since: Parameters<typeof viewOf>[1]) => viewOf({ reach, evidence, before }, since, sources)
-  const saved = (): SavedRun => ({ state, counts: evidence.counts(), before, seen: seenSince(before, journal) })
   const move = (to: RolloutState, by: Actor) => {
-    const from = state
-    state = to
-    if (to.runsBegun !== from.runsBegun) before = knownOf(reach, journal)
-    if (to.stepsBegun !== from.stepsBegun) evidence = evidenceOf(to)
-    evidence.forgive()
+    const from = place.state()
+    place.take(place.savedAt(to))
+    place.evidence().forgive()
     sources.moved()
-    book.moved(from, by, saved())
+    book.moved(from, by, place.saved())
   }
   return {
     plan,
-    state: () => state,
-    status: () => statusOf(plan, state, viewSince(NOTHING_NEW), reach),
+    shared,
+    state,
+    status() {
+      const status = statusOf(plan, state(), place.view(NOTHING_NEW), place.reach)
+      if (shared?.pulled()) return { ...status, reason: state().reason }
+      return shared?.waits ? { ...status, reason: `${status.reason} It waits: ${shared.waits}` } : status
+    },
     look() {
-      const { isWorse, ...since } = evidence.sinceLook()
+      if (shared) return shared.guard()
+      const { isWorse, ...since } = place.evidence().sinceLook()
       const elapsedMs = Math.min(LATEST_MS, ticks() - lookedAt)
       lookedAt = ticks()
-      const to = next(plan, state, { view: viewSince(since), elapsedMs, now: now() })
+      const to = next(plan, place.state(), { view: place.view(since), elapsedMs, now: now() })
       if (to.by) return move(to.state, { source: to.by })
-      state = to.state
+      place.pass(to.state)
       // Nothing bad may be forgotten if the process dies now.
-      if (isWorse) book.save(saved())
+      if (isWorse) book.save(place.saved())
     },
     steer(command, by) {
-      const result = steered(plan, state, command, { by: describeActor(by), open: Object.keys(openOf(reach, journal)), now: now() })
+      const open = Object.keys(openOf(place.reach, journal))
+      const result = steered(plan, place.state(), command, { by: describeActor(by), open, now: now() })
       if (result === 'same') return undefined
       if ('problem' in result) return result.problem
-      const closed = command === 'resume' ? journal.circuit.close((operation) => reach.has(operation)) : []
+      const closed = command === 'resume' ? journal.circuit.close((operation) => place.reach.has(operation)) : []
       move(result.state, by)
       book.closed(closed, by)
       return undefined
     },
     used(operation, caller, { mode, by }) {
-      const share = judgedShareOf(plan, state)
-      if (share > 0) evidence.sided(caller, by === 'v2')
-      if (mode === 'diff-v2' && isWithinShare(caller, share)) evidence.used(operation, canBeJudged(operation))
+      const share = judgedShareOf(plan, state())
+      if (share > 0) place.evidence().sided(caller, by === 'v2')
+      if (mode === 'diff-v2' && isWithinShare(caller, share)) place.evidence().used(operation, canBeJudged(operation))
     },
     compared(observation) {
-      if (isWithinShare(observation.caller, judgedShareOf(plan, state))) evidence.compared(observation)
+      if (isWithinShare(observation.caller, judgedShareOf(plan, state()))) place.evidence().compared(observation)
     },
-    remember: (observation, agoMs) => evidence.remember(observation, agoMs),
-    restore(known = { state: begun(), counts: {}, before: {} }) {
-      if (known.state.stepsBegun !== state.stepsBegun) evidence = evidenceOf(known.state)
-      state = known.state
-      before = known.before
-      evidence.restore(known.counts)
-    },
-    reaches: (operation) => reach.has(operation),
-    save: () => book.save(saved()),
-    settle: (seen) => {
-      before = keptSince(before, seen, journal)
-    },
-    begin: (text, by, old) => book.begun(text, by, saved(), old && describeState(old.plan, old.state())),
-    end: (text, by) => book.ended(text, by, state),
-    reach: (operations) => {
-      reach = new Set(operations)
+    remember: (observation, agoMs) => place.evidence().remember(observation, agoMs),
+    restore: (known = { state: firstState(BEGINS, now()), counts: {}, before: {} }) => place.take(known),
+    reaches: (operation) => place.reach.has(operation),
+    save: () => book.save(place.saved()),
+    settle: place.settle,
+    begin: (text, by, old) => book.begun(text, by, place.saved(), old && describeState(old.plan, old.state())),
+    end: (text, by) => book.ended(text, by, state()),
+    reach(operations) {
+      place.reach = new Set(operations)
     },
   }
 }

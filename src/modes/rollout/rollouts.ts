@@ -11,6 +11,7 @@ import { type Runs, runsOf, tellChange, withShares } from './followed-runs.ts'
 import type { RunSources } from './rollout-run.ts'
 import type { RolloutStatus } from './rollout-status.ts'
 import type { RolloutCommand } from './steer.ts'
+import type { KnownFigures } from './view-of.ts'
 
 /** A request of a client, as far as rollouts look at it. */
 export interface SidedRequest extends Identity {
@@ -26,6 +27,8 @@ export interface Rollouts {
   steer(name: string, command: RolloutCommand, by: Actor): string | undefined
   /** Follows other rules. A rollout with the same steps goes on where it is. */
   change(rules: ModeRules, by: Actor): void
+  /** Follows rules that another replica put in force: it has noted what begins and what ends. */
+  adopt(rules: ModeRules): void
   /** True if the circuit of this operation turned back a rollout that still waits for it. */
   needsOpen(operation: string): boolean
   /** Returns the rules with the shares in force in place of rollouts. */
@@ -45,6 +48,10 @@ export interface Rollouts {
   start(): void
   /** Records where they stand. */
   flush(): void
+  /** The rollouts themselves, by name. */
+  runs(): Runs
+  /** From now on, what is known of v2's answers is what all replicas have seen. */
+  know(of: KnownFigures['evidence']['of']): void
 }
 
 interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
@@ -54,8 +61,10 @@ interface RolloutSources extends Omit<RunSources, 'moved' | 'order'> {
 }
 
 export function createRollouts(initial: ModeRules, sources: RolloutSources): Rollouts {
-  const { journal, now } = sources
-  const { order } = journal
+  const { now } = sources
+  const { order } = sources.journal
+  let known = sources.journal.evidence.of
+  const journal = { ...sources.journal, evidence: { of: (operation: string) => known(operation) } }
   const listeners: (() => void)[] = []
   let runs: Runs = new Map()
   let ruleOf: RuleOf = () => undefined
@@ -69,14 +78,14 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
     return name === undefined ? undefined : runs.get(name)
   }
   const follow = (rules: ModeRules) => {
-    runs = runsOf(rules, runs, { ...sources, moved, order })
+    runs = runsOf(rules, runs, { ...sources, journal, moved, order })
     ruleOf = createRuleOf(rules.rules)
     round += 1
   }
   const look = () => {
     for (const run of runs.values()) run.look()
   }
-  const earlier = createEarlierRuns({ runs: () => runs, journal, order, now })
+  const earlier = createEarlierRuns({ runs: () => runs, journal, order, now, isShared: sources.isShared })
   journal.onNote(({ what }) => what === 'circuit' && look())
   follow(initial)
 
@@ -91,6 +100,7 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
       follow(rules)
       tellChange(before, runs, by)
     },
+    adopt: follow,
     needsOpen: (operation) => [...runs.values()].some((run) => run.state().phase === 'turned-back' && run.reaches(operation)),
     inForce: (rules) => withShares(rules, runs),
     onMove: (listener) => void listeners.push(listener),
@@ -111,6 +121,10 @@ export function createRollouts(initial: ModeRules, sources: RolloutSources): Rol
     },
     flush() {
       for (const run of runs.values()) run.save()
+    },
+    runs: () => runs,
+    know(of) {
+      known = of
     },
   }
 }

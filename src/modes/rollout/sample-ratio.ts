@@ -26,8 +26,13 @@ export interface RatioState {
 
 /** Tests whether the share of the callers that got the canary is the configured one. */
 export interface SampleRatio {
-  /** Counts a request of a caller. Only the first request of each caller is tested, because a caller keeps its side. */
-  see(caller: string, got: boolean): void
+  /**
+   * Counts a request of a caller. Only the first request of each caller is tested, because a caller keeps its side. Returns true if it is the
+   * first one.
+   */
+  see(caller: string, got: boolean): boolean
+  /** Takes what all replicas together have counted by now, in place of own counts. The order of callers does not matter to the test. */
+  learn(totals: Pick<RatioState, 'callers' | 'got' | 'requests'>): void
   /** True if the callers prove another share than the configured one. */
   isOff(): boolean
   state(): RatioState
@@ -50,7 +55,8 @@ const SUREST = 0.999
  */
 export function createSampleRatio({ share, odds }: RatioSettings): SampleRatio {
   const known = new Set<string>()
-  const requests = { got: 0, other: 0 }
+  let requests = { got: 0, other: 0 }
+  let callers = 0
   const expected = Math.min(SUREST, Math.max(1 - SUREST, share))
   const range = { low: share * (1 - TOLERANCE), high: Math.min(1, share * (1 + TOLERANCE)) }
   let got = 0
@@ -59,32 +65,38 @@ export function createSampleRatio({ share, odds }: RatioSettings): SampleRatio {
   let none = 0
 
   const count = (isGot: boolean) => {
-    const n = known.size - 1
+    const n = callers
+    callers += 1
     likely += Math.log((isGot ? expected + got : 1 - expected + n - got) / (1 + n))
     none += Math.log((1 - expected + n) / (1 + n))
     if (isGot) got += 1
   }
-  const differs = (from: number) => likely - logLikelihood(known.size, got, from) >= Math.log(odds)
+  const differs = (from: number) => likely - logLikelihood(callers, got, from) >= Math.log(odds)
   const isOff = () => {
-    const seen = got / known.size
+    const seen = got / callers
     return (seen < range.low && differs(range.low)) || (seen > range.high && differs(range.high))
   }
-  const isTelling = () => none - logLikelihood(known.size, 0, range.low) >= Math.log(odds)
+  const isTelling = () => none - logLikelihood(callers, 0, range.low) >= Math.log(odds)
   return {
     see(caller, isGot) {
       requests[isGot ? 'got' : 'other'] += 1
-      if (known.has(caller) || known.size >= MOST) return
+      if (known.has(caller) || known.size >= MOST) return false
       known.add(caller)
       count(isGot)
+      return true
+    },
+    learn(totals) {
+      requests = { ...totals.requests }
+      while (callers < totals.callers) count(got < totals.got)
     },
     isOff,
     state: () => ({
-      callers: known.size,
+      callers,
       got,
       share,
       requests: { ...requests },
       isOff: isOff(),
-      reason: describe({ callers: known.size, got, share }, isOff(), isTelling()),
+      reason: describe({ callers, got, share }, isOff(), isTelling()),
     }),
   }
 }

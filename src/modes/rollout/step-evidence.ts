@@ -4,6 +4,7 @@ import { type Observation, WEIGHTS } from '../../diff/evidence/observation.ts'
 import type { RolloutView, StepCounts } from './machine/rollout-view.ts'
 import { MOST_ROLLOUTS } from './rollout-plan.ts'
 import { createSampleRatio, type SampleRatio } from './sample-ratio.ts'
+import type { NewsOfStep } from './shared/step-news.ts'
 
 /** Counts by operation id, as they are recorded. */
 export type RecordedCounts = Readonly<Record<string, StepCounts>>
@@ -31,6 +32,8 @@ export interface StepEvidence {
 interface EvidenceSettings {
   /** Share of the callers, 0–100. */
   readonly percent: number
+  /** Is told of what other replicas must know. */
+  readonly news?: NewsOfStep | undefined
   /** Milliseconds of a monotonic clock. */
   readonly ticks: () => number
 }
@@ -39,7 +42,7 @@ interface EvidenceSettings {
 const PAIRS = { ...COLLAPSE, entries: COLLAPSE.entries / MOST_ROLLOUTS }
 
 /** At most one right share in this many steps is called wrong. */
-const RATIO_ODDS = 100_000
+export const RATIO_ODDS = 100_000
 
 interface Counting {
   requests: number
@@ -49,7 +52,7 @@ interface Counting {
 
 const NOTHING: Sample = { n: 0, bad: 0 }
 
-export function createStepEvidence({ percent, ticks }: EvidenceSettings): StepEvidence {
+export function createStepEvidence({ percent, ticks, news }: EvidenceSettings): StepEvidence {
   const place = createCollapse(PAIRS)
   const ratio = createSampleRatio({ share: percent / 100, odds: RATIO_ODDS })
   const operations = new Map<string, Counting>()
@@ -63,8 +66,12 @@ export function createStepEvidence({ percent, ticks }: EvidenceSettings): StepEv
   let isWorse = false
   return {
     ratio,
-    sided: ratio.see,
+    sided(caller, got) {
+      const isFirst = ratio.see(caller, got)
+      news?.sided(caller, got, isFirst)
+    },
     used(operation, canBeJudged) {
+      news?.used(operation)
       requests += 1
       countsOf(operation).requests += 1
       if (!canBeJudged) return
@@ -77,6 +84,7 @@ export function createStepEvidence({ percent, ticks }: EvidenceSettings): StepEv
       if (weight === 'nothing') return
       unjudged.requests = 0
       const isBad = weight === 'bad'
+      news?.compared(observation, isBad, isFirst)
       if (isBad) isWorse = true
       const counted = countsOf(observation.operation)
       counted.comparisons = added(counted.comparisons, isBad)

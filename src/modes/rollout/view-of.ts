@@ -3,9 +3,14 @@ import type { Journal } from '../journal.ts'
 import type { OperationView, RolloutView } from './machine/rollout-view.ts'
 import type { StepEvidence } from './step-evidence.ts'
 
+/** What is known of v2's answers. */
+export interface KnownFigures {
+  readonly evidence: { readonly of: (operation: string) => Sample | undefined }
+}
+
 /** Where the figures about v2 come from. */
 export interface FigureSources {
-  readonly journal: Pick<Journal, 'circuit' | 'evidence' | 'recorder'>
+  readonly journal: Pick<Journal, 'circuit' | 'recorder'> & KnownFigures
   /** False for a write that no read can show. */
   readonly canBeJudged: (operation: string) => boolean
 }
@@ -14,7 +19,7 @@ export interface FigureSources {
 export interface Seen {
   /** Operations of its rule that v2 has, as far as no earlier rule takes them. */
   readonly reach: ReadonlySet<string>
-  readonly evidence: StepEvidence
+  readonly evidence: Pick<StepEvidence, 'counts' | 'ratio'>
   /** What was known of each operation when the run began. */
   readonly before: Readonly<Record<string, Sample>>
 }
@@ -54,7 +59,7 @@ export function openOf(reach: ReadonlySet<string>, { circuit }: Pick<Journal, 'c
 }
 
 /** Returns what is known of each operation now. */
-export function knownOf(reach: ReadonlySet<string>, { evidence }: Pick<Journal, 'evidence'>): Readonly<Record<string, Sample>> {
+export function knownOf(reach: ReadonlySet<string>, { evidence }: KnownFigures): Readonly<Record<string, Sample>> {
   return Object.fromEntries(
     [...reach].flatMap((operation) => {
       const known = evidence.of(operation)
@@ -69,7 +74,7 @@ function sinceThen({ n, bad }: Sample = NOTHING, then: Sample = NOTHING): Sample
 }
 
 /** Returns what became known of each operation since then. */
-export function seenSince(before: Seen['before'], { evidence }: Pick<Journal, 'evidence'>): Readonly<Record<string, Sample>> {
+export function seenSince(before: Seen['before'], { evidence }: KnownFigures): Readonly<Record<string, Sample>> {
   return Object.fromEntries(Object.entries(before).map(([operation, then]) => [operation, sinceThen(evidence.of(operation), then)]))
 }
 
@@ -77,7 +82,7 @@ export function seenSince(before: Seen['before'], { evidence }: Pick<Journal, 'e
  * Returns what was known then, as the records that are left would have it: what was seen since then must not shrink, nor what was before
  * dilute it, because old record files were removed.
  */
-export function keptSince(before: Seen['before'], seen: Seen['before'], { evidence }: Pick<Journal, 'evidence'>): Seen['before'] {
+export function keptSince(before: Seen['before'], seen: Seen['before'], { evidence }: KnownFigures): Seen['before'] {
   const kept = Object.entries(before).map(([operation, then]) => {
     const [known, since] = [evidence.of(operation) ?? NOTHING, seen[operation] ?? NOTHING]
     const isWhole = known.n - then.n >= since.n && known.bad - then.bad >= since.bad

@@ -1,17 +1,8 @@
 import type { Mode } from '../choose/mode.ts'
 import type { Observer } from '../observe/observer.ts'
-import type { Accepted } from './accepted.ts'
 import type { Backend } from './backend.ts'
-import type { OwnWrites } from './own-writes.ts'
-import type { RecentWrites } from './recent-writes.ts'
 import { tee } from './tee.ts'
-
-/** What is known of the caller, and what tells a race from a difference. */
-export interface Witnesses {
-  readonly accepted: Accepted
-  readonly ownWrites: OwnWrites
-  readonly recentWrites: RecentWrites
-}
+import type { Witnesses } from './witnesses.ts'
 
 /**
  * Serves from one side, and passes a copy of the answer to the observer once the client has it.

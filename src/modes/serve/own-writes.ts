@@ -4,6 +4,8 @@ export interface OwnWrites {
   begin(caller: string): () => void
   /** Returns a function that tells whether any write of this caller has been under way since this call. */
   watch(caller: string): () => boolean
+  /** Notes that other replicas made more writes than are known: any caller may have written. */
+  heardMany(): void
 }
 
 interface Writes {
@@ -43,6 +45,11 @@ export function createOwnWrites(limit: number = CALLERS): OwnWrites {
         if (!over) own.active -= 1
         over = true
       }
+    },
+    heardMany() {
+      writes += 1
+      forgotten = writes
+      for (const [name, { active }] of writers) if (active === 0) writers.delete(name)
     },
     watch(caller) {
       const before = writes

@@ -22,21 +22,38 @@ export interface OtherWrites {
 /** Remembers recent writes. What a read does not show may have been deleted or changed since, rather than lost. */
 export interface RecentWrites {
   /** Notes that a write begins. Call the returned function when it has ended. */
-  begin(operation: Operation, params: V1Request['params']): () => void
+  begin(operation: Operation, params: V1Request['params'], caller?: string): () => void
   /** Notes the body of a write that has begun: a batch names its resources there. */
   readBody(request: Pick<Request, 'operation' | 'read'>): void
   watch(): OtherWrites
+  /** Returns the writes of this process from a number on, and the next number. `isCut`: older ones among them are no longer known. */
+  own(from: number): { readonly writes: readonly NamedWrite[]; readonly next: number; readonly isCut: boolean }
+  /** Notes that a write of another replica begins, likewise. `uids` are those that its body names. */
+  heard(operation: Operation, params: V1Request['params'], uids: readonly string[] | undefined): () => void
+  /** Notes that other replicas made more writes than are known. */
+  heardMany(): void
 }
 
-interface RecentWrite {
+/** A write, with what other replicas need to know of it. */
+export interface NamedWrite {
+  /** Grows with each write of this process. */
   readonly number: number
+  readonly operation: Operation
+  readonly params: V1Request['params']
+  /** The resources, as far as they are known by now. */
+  readonly uids: readonly string[] | undefined
+  readonly caller: string
+  readonly active: boolean
+}
+
+interface RecentWrite extends NamedWrite {
+  readonly isOwn: boolean
   /** undefined for an operation that only v1 has. */
   readonly resource: Resource | undefined
   /** undefined as long as nothing names them. */
   uids: readonly string[] | undefined
   readonly deletes: boolean
   readonly takesBelow: boolean
-  readonly params: V1Request['params']
   active: boolean
 }
 
@@ -46,15 +63,34 @@ const REMEMBERED = 1000
 export function createRecentWrites(): RecentWrites {
   const recent: RecentWrite[] = []
   let count = 0
+  /** Numbers of the last write of this process that is no longer known, and of the moment of many others. */
+  let dropped = -1
+  let many = -1
+  const add = (operation: Operation, params: V1Request['params'], more: Pick<RecentWrite, 'caller' | 'isOwn'>) => {
+    const write: RecentWrite = { number: count, operation, ...traitsOf(operation, params), params, active: true, ...more }
+    count += 1
+    recent.push(write)
+    const oldest = recent.length > REMEMBERED ? recent.shift() : undefined
+    if (oldest?.isOwn) dropped = oldest.number
+    return write
+  }
+  const endOf = (write: RecentWrite) => () => {
+    write.active = false
+  }
   return {
-    begin(operation, params) {
-      const write = { number: count, ...traitsOf(operation, params), params, active: true }
+    begin: (operation, params, caller = '') => endOf(add(operation, params, { caller, isOwn: true })),
+    heard(operation, params, uids) {
+      const write = add(operation, params, { caller: '', isOwn: false })
+      write.uids ??= uids
+      return endOf(write)
+    },
+    heardMany() {
+      many = count
       count += 1
-      recent.push(write)
-      if (recent.length > REMEMBERED) recent.shift()
-      return () => {
-        write.active = false
-      }
+    },
+    own(from) {
+      const writes = recent.filter(({ isOwn, number }) => isOwn && number >= from)
+      return { writes, next: count, isCut: dropped >= from }
     },
     readBody(request) {
       const found = namedInBody(request)
@@ -64,7 +100,9 @@ export function createRecentWrites(): RecentWrites {
     watch() {
       const from = recent.find(({ active }) => active)?.number ?? count
       const some = (own: V1Request['params'], fits: (write: RecentWrite) => boolean) =>
-        from < (recent[0]?.number ?? count) || recent.some((write) => write.number >= from && write.params !== own && fits(write))
+        from <= many ||
+        from < (recent[0]?.number ?? count) ||
+        recent.some((write) => write.number >= from && write.params !== own && fits(write))
       return {
         mayBeGone: (written) => some(written.own, (write) => mayTake(write, written)),
         mayBeChanged: (written) => some(written.own, (write) => mayChange(write, written)),

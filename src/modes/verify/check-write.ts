@@ -1,11 +1,13 @@
-import { WEIGHTS } from '../../diff/evidence/observation.ts'
+import { isDifference, WEIGHTS } from '../../diff/evidence/observation.ts'
 import type { Judgement } from '../../diff/judge/judge.ts'
 import type { Signal } from '../../limits/signal.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import type { ComparedRequest } from '../journal.ts'
 import type { Ask, Asking, SideAnswer } from '../observe/ask.ts'
 import { type ComparedRead, compareRead, type Judging } from '../observe/compare-read.ts'
+import { UNTOLD } from '../observe/other-replicas.ts'
 import type { WatchedRequest } from '../observe/watched.ts'
+import type { OtherWrites } from '../serve/recent-writes.ts'
 import { unlikeBatch } from './batch-answer.ts'
 import { brokenPromise, deletedSince, isThere, type Promised } from './kept-promise.ts'
 import type { Reading } from './reader.ts'
@@ -43,7 +45,7 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
   const since = judging.now()
   const asking = askingOf(write, reading)
   const first = await ask('v1', asking, signal)
-  const read = { ...asking, by: 'v1' as const, since, first, wrote: () => false, learn: false }
+  const read = { ...asking, by: 'v1' as const, since, first, learn: false }
   const compared = await compareRead(read, ask, judging, signal)
   const told = (judgement: Judgement, about = reading.operation) => ({ about, compared: { ...compared, judgement } })
   if (isBad(compared.judgement)) return told(compared.judgement)
@@ -57,13 +59,28 @@ async function checkReading(write: ServedWrite, reading: Reading, ask: Ask, judg
   // A read too soon after the write may not show it yet; a read of a lost write never does.
   const broken = brokenPromise(promised, bodyOf(first), judging)
   const again = broken && (await ask('v1', asking, signal))
-  const judgement = again && !unreadable(reading, again) ? brokenPromise(promised, bodyOf(again), judging) : undefined
+  const judgement = again && !unreadable(reading, again) ? await brokenSurely(promised, bodyOf(again), judging) : undefined
   if (!judgement) return told(compared.judgement)
   if (judgement.outcome === 'mismatch' && !isThere(reading, bodyOf(first)) && (await isHidden(asking, ask, signal))) {
     return told(inconclusive('the caller may not read what it wrote'))
   }
   return told(judgement, write.subject.operation)
 }
+
+/**
+ * Looks once more when the other replicas have told their writes. If they cannot tell, a write is lost only if no other write can explain it.
+ */
+async function brokenSurely(promised: Promised, read: unknown, judging: Judging): Promise<Judgement | undefined> {
+  const judgement = brokenPromise(promised, read, judging)
+  const told = judgement && isDifference(judgement.outcome) ? judging.others.told() : undefined
+  if (!told) return judgement
+  if (await told) return brokenPromise(promised, read, judging)
+  const excused = brokenPromise({ ...promised, others: ANYTHING }, read, judging)
+  return excused?.outcome === 'race' ? inconclusive(UNTOLD) : excused
+}
+
+/** What is known of other writes if nobody tells: there may have been any. */
+const ANYTHING: OtherWrites = { mayBeGone: () => true, mayBeChanged: () => true }
 
 /** Returns a GET with the client's own credentials. */
 function askingOf({ request: { raw } }: ServedWrite, reading: Reading): Asking {

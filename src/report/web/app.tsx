@@ -6,6 +6,7 @@ import { many, time } from './format.ts'
 import { Announcer, LiveMark, LostBanner, RestartBanner } from './live/connection.tsx'
 import { type Live, useHeldFocus } from './live/use-live.ts'
 import { Crumbs, Navigation } from './navigation.tsx'
+import { FleetBanner } from './now/fleet-banner.tsx'
 import { HandsContext } from './now/hands.ts'
 import { Strip } from './now/strip.tsx'
 import { parseRoute, type Route } from './route.ts'
@@ -53,10 +54,11 @@ export function App({ report, live }: Props) {
           <Navigation route={route} report={report} />
           {live ? <LiveMark live={live} /> : <p class="live-mark">File of {time(report.generatedAt).slice(0, 16)}</p>}
         </div>
-        {report.now && <Strip now={report.now} />}
+        {report.now && <Strip now={report.now} fleet={report.fleet} />}
       </header>
       {live && <LostBanner live={live} />}
       {live && <RestartBanner report={report} />}
+      <FleetBanner fleet={report.fleet} />
       <Announcer report={report} />
       <main id="main">
         <Crumbs route={route} />
@@ -68,11 +70,15 @@ export function App({ report, live }: Props) {
       <footer>
         Made {time(report.generatedAt)} from {many(report.read.entries, 'record')}
         {report.read.skipped > 0 && ` (${many(report.read.skipped, 'line')} could not be read)`}. All times are UTC. Values were redacted
-        when they were recorded.
+        when they were recorded.{report.fleet && ` ${WHOSE}`}
       </footer>
     </HandsContext>
   )
 }
+
+/** Which figures are the fleet's. */
+const WHOSE =
+  'Counts, verdicts and clients are those of all replicas. Times, latencies and examples are those of this replica since its records begin, and of the others as far as they share them.'
 
 function View({ route, report }: { readonly route: Route; readonly report: Report }) {
   if (route.view !== 'operation' && route.view !== 'difference') {

@@ -20,7 +20,7 @@ import { addReport, PAGE, type ReportSources } from './report-page.ts'
 import { type AdminToken, createRights, whyNot } from './rights.ts'
 
 export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources, ContractSources {
-  readonly metrics: Metrics
+  readonly metrics: Pick<Metrics, 'text'>
   readonly operations: readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
   readonly log: Pick<Logger, 'warn'>

@@ -12,9 +12,9 @@ export interface ReportData {
 /** Makes the report for those who ask once, and for pages that ask again and again. */
 export interface ReportMaker {
   /** A new report. */
-  made(): ReportData
+  made(): Promise<ReportData>
   /** The last report, if it is recent; otherwise a new one. */
-  recent(): ReportData
+  recent(): Promise<ReportData>
 }
 
 /** Milliseconds for which a report is recent. */
@@ -24,16 +24,26 @@ const RECENT_MS = 1_000
 const REST = 20
 
 /** `now` returns milliseconds of a clock that never goes back. */
-export function createReportMaker(reportNow: () => Report, now: () => number): ReportMaker {
+export function createReportMaker(reportNow: () => Report | Promise<Report>, now: () => number): ReportMaker {
   let last: { readonly data: ReportData; readonly until: number } | undefined
-  const made = () => {
+  let underWay: Promise<ReportData> | undefined
+  const made = async () => {
     const begun = now()
-    const data = dataOf(reportNow())
+    const data = dataOf(await reportNow())
     const done = now()
     last = { data, until: done + Math.max(RECENT_MS, REST * (done - begun)) }
     return data
   }
-  return { made, recent: () => (last && now() < last.until ? last.data : made()) }
+  return {
+    made,
+    async recent() {
+      if (last && now() < last.until) return last.data
+      underWay ??= made().finally(() => {
+        underWay = undefined
+      })
+      return underWay
+    },
+  }
 }
 
 function dataOf({ generatedAt, ...lasting }: Report): ReportData {

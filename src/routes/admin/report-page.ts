@@ -6,8 +6,8 @@ import { createReportMaker } from './report-data.ts'
 import type { Right } from './rights.ts'
 
 export interface ReportSources {
-  /** Returns the current report. */
-  readonly reportNow: () => Report
+  /** Returns the current report, in a fleet that of all replicas. */
+  readonly reportNow: () => Report | Promise<Report>
 }
 
 /** Returns the right that an `Authorization` header gives. The page offers changes only to a token that may make them. */
@@ -28,14 +28,14 @@ export function addReport(app: FastifyInstance, { reportNow }: ReportSources, ri
   let assets: PageAssets | undefined
   app.get(PAGE, async (_, reply) => {
     assets ??= readAssets()
-    const { html, policy } = pageOf(isOpen ? reportNow() : undefined, assets, DATA)
+    const { html, policy } = pageOf(isOpen ? await reportNow() : undefined, assets, DATA)
     reply.headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
     reply.type('text/html; charset=utf-8')
     return html
   })
   const maker = createReportMaker(reportNow, () => performance.now())
   app.get(DATA, async ({ headers: { 'if-none-match': known, authorization } }, reply) => {
-    const { text, etag } = known === undefined ? maker.made() : maker.recent()
+    const { text, etag } = await (known === undefined ? maker.made() : maker.recent())
     reply.headers({ etag, 'x-crosswalk-right': rightOf(authorization) })
     if (known === etag) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(text)

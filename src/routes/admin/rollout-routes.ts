@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
+import type { RolloutsPart } from '../../fleet/rollouts/rollouts-part.ts'
 import type { Modes } from '../../modes/modes.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
 import { ROLLOUT_COMMANDS } from '../../modes/rollout/steer.ts'
@@ -12,17 +13,18 @@ import { ifMatch, MALFORMED } from './if-match.ts'
 export interface RolloutSources {
   readonly modes: Pick<Modes, 'rollouts' | 'steer' | 'state'>
   readonly actorOf: ActorOf
+  /** Gives a command that holds for all replicas of a fleet; undefined without a store. */
+  readonly steer?: RolloutsPart['steer'] | undefined
 }
 
 /**
  * Adds `GET /rollouts` and `POST /rollouts/NAME/COMMAND`, which needs no body and answers with the new status. The entity tag of an answer
  * changes with the rules and whenever a rollout moves, so that a POST with `If-Match` does not promote what has moved on meanwhile.
  */
-export function addRollouts(app: FastifyInstance, { modes, actorOf }: RolloutSources): void {
-  const boot = randomBytes(6).toString('hex')
+export function addRollouts(app: FastifyInstance, { modes, actorOf, steer = alone(modes) }: RolloutSources): void {
   const tagNow = () => {
     const moves = modes.rollouts().map(({ name, phase, step, since }) => [name, phase, step, since])
-    const hash = createHash('sha256').update(JSON.stringify([boot, modes.state().version, moves]))
+    const hash = createHash('sha256').update(JSON.stringify([modes.state().tag, moves]))
     return `"${hash.digest('hex').slice(0, 16)}"`
   }
   app.get('/rollouts', async (_, reply) => {
@@ -36,8 +38,10 @@ export function addRollouts(app: FastifyInstance, { modes, actorOf }: RolloutSou
       const condition = ifMatch(request.headers['if-match'], tagNow())
       if (condition === 'malformed') throw MALFORMED
       if (condition === 'failed') return sendError(reply.header('etag', tagNow()), MOVED_ON, 412)
-      const problem = modes.steer(name, command, actorOf(request))
-      if (problem !== undefined) throw new ApiError('FAILED_PRECONDITION', problem)
+      const problem = await steer(name, command, actorOf(request))
+      if (problem?.kind === 'moved')
+        return sendError(reply.header('etag', tagNow()), new ApiError('FAILED_PRECONDITION', problem.text), 412)
+      if (problem) throw new ApiError(problem.kind === 'down' ? 'UNAVAILABLE' : 'FAILED_PRECONDITION', problem.text)
       reply.header('etag', tagNow())
       return findRollout(modes.rollouts(), name)
     })
@@ -48,6 +52,13 @@ export function addRollouts(app: FastifyInstance, { modes, actorOf }: RolloutSou
     const hint = suggestion(command, ROLLOUT_COMMANDS, `use ${ROLLOUT_COMMANDS.join(', ')}`)
     throw new ApiError('NOT_FOUND', `a rollout knows no command ${JSON.stringify(command)}; ${hint}`)
   })
+}
+
+function alone(modes: Pick<Modes, 'steer'>): RolloutsPart['steer'] {
+  return async (name, command, by) => {
+    const text = modes.steer(name, command, by)
+    return text === undefined ? undefined : { kind: 'senseless', text }
+  }
 }
 
 /** google.rpc has no code for 412; the status says it. */

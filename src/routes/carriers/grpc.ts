@@ -10,7 +10,7 @@ import type { Grpc } from '../../upstream/grpc/relay.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import type { Gate } from '../gate.ts'
 import type { Admit } from '../lifetime/admission.ts'
-import { type TimedRequest, timedStream } from '../lifetime/timed.ts'
+import { type TimedRequest, TimedStream } from '../lifetime/timed.ts'
 import type { BeginCall } from '../watch/call-log.ts'
 import type { LazyRpc } from './rpc/lazy-rpc.ts'
 import type { RpcCalls } from './rpc/rpc-calls.ts'
@@ -33,7 +33,7 @@ export interface GrpcParts {
  */
 export function createGrpcRoute({ grpc, rpc, standard, admit, gate, forwarded, begin, limits }: GrpcParts): OnGrpc {
   return (stream, headers, raw) => {
-    limits.watchStream(stream, timedStream(stream))
+    limits.watchStream(stream, new TimedStream(stream))
     const path = headers[':path'] ?? ''
     // A probe is answered under any load, because a busy process is a healthy one. Nobody wants its log lines.
     if (standard.isHealth(path)) return standard.serve(stream, headers, () => {})

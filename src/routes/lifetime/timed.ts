@@ -32,14 +32,18 @@ export interface TimedRequest {
   readonly stream?: ServerHttp2Stream
 }
 
-/** The client's half of a bare stream. */
-export function timedStream(stream: ServerHttp2Stream): TimedRequest {
-  return {
-    stream,
-    socket: stream,
-    get complete() {
-      return stream.readableEnded || stream.destroyed
-    },
+/** The client's half of a bare stream. It is a class because every call has one. */
+export class TimedStream implements TimedRequest {
+  readonly stream: ServerHttp2Stream
+  readonly socket: ServerHttp2Stream
+
+  constructor(stream: ServerHttp2Stream) {
+    this.stream = stream
+    this.socket = stream
+  }
+
+  get complete(): boolean {
+    return this.stream.readableEnded || this.stream.destroyed
   }
 }
 

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from 'prom-client'
+import { type Aggregator, Counter, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
 import type { CodeName } from '../../errors/codes.ts'
 import type { Cut } from '../../listen/times/time-limits.ts'
@@ -7,7 +7,9 @@ import type { NotifyCounts } from '../../notify/notifier.ts'
 import type { RequestRecord } from '../../serve/request-record.ts'
 import type { Health } from '../../upstream/health.ts'
 import type { Refused } from '../lifetime/admission.ts'
+import { type StoreMetricsSources, watchStore } from './fleet/store-metrics.ts'
 import { createDurations } from './histogram.ts'
+import type { MetricValues } from './merged-metrics.ts'
 import { watchMigration } from './migration-metrics.ts'
 import { type ModesMetricsSources, watchModes } from './modes-metrics.ts'
 import { watchNotify } from './notify-metrics.ts'
@@ -33,6 +35,8 @@ export interface Metrics {
   watchWebSockets(count: () => number): void
   /** The Prometheus text format. */
   text(): Promise<string>
+  /** The same as data, for the process that adds up those of several. */
+  values(): Promise<MetricValues>
 }
 
 /** The kind of path from a request to a service. */
@@ -47,10 +51,12 @@ export interface MetricsSources extends ModesMetricsSources {
   readonly expiry: number | undefined
   /** What became of events; absent without `notify.url`. */
   readonly notified: (() => NotifyCounts) | undefined
+  /** The fleet, if replicas share a store. */
+  readonly joined?: StoreMetricsSources | undefined
 }
 
 /** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ pool, report, health, expiry, notified, ...sources }: MetricsSources): Metrics {
+export function createMetrics({ pool, report, health, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestCounters(registry)
@@ -66,8 +72,9 @@ export function createMetrics({ pool, report, health, expiry, notified, ...sourc
   watchMigration(report, registers)
   watchModes(sources, registers)
   watchNotify(notified, registers)
+  if (joined) watchStore(joined, registry)
   watchProcess(registers)
-  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers)
+  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers, 'max')
   return {
     begin() {
       inFlight += 1
@@ -84,6 +91,7 @@ export function createMetrics({ pool, report, health, expiry, notified, ...sourc
     unrelayable: (carrier) => unrelayable.inc({ carrier }),
     watchWebSockets: (count) => gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', count, registers),
     text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
   }
 }
 
@@ -113,11 +121,12 @@ const UNRELAYABLE = 'Answers of v2 or v1 whose head no client could be given, by
 
 const CERTIFICATE = 'When the certificate of the proxy ends, in seconds since 1970'
 
-function gauge(name: string, help: string, read: () => number, registers: Registry[]): void {
+function gauge(name: string, help: string, read: () => number, registers: Registry[], aggregator: Aggregator = 'sum'): void {
   new Gauge({
     name,
     help,
     registers,
+    aggregator,
     collect() {
       this.set(read())
     },

@@ -16,7 +16,7 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
         for (const [labels, value] of rows(report.evidence())) this.inc(labels, value)
       },
     })
-  counter('crosswalk_comparisons_total', 'Observations by operation and what the comparison said', ['operation', 'outcome'], (evidence) =>
+  counter('crosswalk_comparisons_total', COMPARISONS, ['operation', 'outcome'], (evidence) =>
     evidence.operations.flatMap((one) =>
       OUTCOMES.map(([outcome, member]) => [{ operation: one.operation, outcome }, one[member]] as const),
     ),
@@ -46,6 +46,7 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
       help,
       labelNames: ['operation'],
       registers,
+      aggregator: 'max',
       collect() {
         this.reset()
         for (const [operation, value] of rows(report.evidence())) this.set({ operation }, value)
@@ -58,11 +59,15 @@ export function watchMigration(report: Pick<MigrationReport, 'evidence'>, regist
   gauge('crosswalk_evidence_needed', NEEDED, ({ operations }) => operations.map(({ operation, needed }) => [operation, needed] as const))
 }
 
+const COMPARISONS = 'Observations that this process counted, by operation and what the comparison said; of workers the sum'
+
 const OPEN = '1 where an operation is kept from its canary share because v2 answers it wrongly'
 
-const BOUND = 'Upper end of the 95 % confidence interval for the share of wrong answers of an operation, 0-1, valid at every look'
+const BOUND =
+  'Upper end of the 95 % confidence interval for the share of wrong answers of an operation, 0-1, by the observations of this process; of workers the highest'
 
-const NEEDED = 'Clean observations that an operation still needs, to be proven within the usual target'
+const NEEDED =
+  'Clean observations that an operation still needs, to be proven within the usual target, by the observations of this process; of workers the highest'
 
 const OUTCOMES: readonly (readonly [outcome: string, member: keyof OperationProgress & Member])[] = [
   ['match', 'matches'],

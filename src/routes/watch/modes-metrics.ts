@@ -27,6 +27,7 @@ export function watchModes({ modes, currentModes, onNote }: ModesMetricsSources,
       help,
       labelNames,
       registers,
+      aggregator: 'first',
       collect() {
         this.reset()
         for (const [labels, value] of rows()) this.set(labels, value)

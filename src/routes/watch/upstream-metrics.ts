@@ -26,6 +26,7 @@ export function watchHealth(health: () => Promise<Health>, registers: Registry[]
     help: '1 where the service answers its ping as it should',
     labelNames: ['service'],
     registers,
+    aggregator: 'min',
     async collect() {
       const { pulses } = await health()
       for (const { service, problem } of pulses) this.set({ service }, problem === undefined ? 1 : 0)

@@ -6,12 +6,6 @@ const [KEPT, FIRST] = [1 << 20, 1 << 16]
 /** Texts up to this length are written letter by letter, which is faster than a call of Node's encoder. */
 const SHORT = 40
 
-/** Letters that are copied one by one: the length of such a text is one byte. */
-const COPIED = 0x80
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
 /**
  * Writes the primitive values of protobuf into one growing buffer. Its fields are public within the encoder, because every byte passes
  * here. A class, because V8 then knows its shape.
@@ -57,35 +51,6 @@ export class ByteWriter {
     const start = this.#end + width
     const written = this.#bytes.write(text, start)
     this.#settle(start, width, written)
-  }
-
-  /**
-   * Writes the letters of JSON text from `from` to before the next quote, with their length before them. Returns the place behind that quote; 0,
-   * with nothing written, if there is an escape before it or if there is none.
-   */
-  copyText(source: Uint8Array, from: number): number {
-    this.#room(COPIED + LONGEST_VARINT)
-    const bytes = this.#bytes
-    const start = this.#end + 1
-    for (let length = 0; length < COPIED; length += 1) {
-      const letter = source[from + length]
-      if (letter === QUOTE) {
-        bytes[start - 1] = length
-        this.#end = start + length
-        return from + length + 1
-      }
-      if (letter === BACKSLASH || letter === undefined) return 0
-      bytes[start + length] = letter
-    }
-    return this.#copyLong(source, from)
-  }
-
-  #copyLong(source: Uint8Array, from: number): number {
-    const end = source.indexOf(QUOTE, from)
-    const text = source.subarray(from, end)
-    if (end < 0 || text.includes(BACKSLASH)) return 0
-    this.bytes(text)
-    return end + 1
   }
 
   /** Writes bytes with their length before them. */

@@ -12,7 +12,7 @@ export function encodeTimestamp(writer: ByteWriter, json: unknown): void {
   writeMoment(writer, readTimestamp(json))
 }
 
-export function writeMoment(writer: ByteWriter, { seconds, nanos }: Moment): void {
+function writeMoment(writer: ByteWriter, { seconds, nanos }: Moment): void {
   if (seconds !== 0) {
     writer.varint(SECONDS)
     writeScalar(writer, seconds)
@@ -52,7 +52,7 @@ function readTimestamp(json: unknown): Moment {
 }
 
 /** Returns the place of the `Z` of a time that begins at `from`; -1 if it does not stand where services write it. */
-export function usualEnd(bytes: Uint8Array, from: number): number {
+function usualEnd(bytes: Uint8Array, from: number): number {
   for (let at = from + SHORTEST; at <= from + LONGEST; at += 1) if (bytes[at] === ZULU) return at
   return -1
 }
@@ -61,7 +61,7 @@ export function usualEnd(bytes: Uint8Array, from: number): number {
  * Reads `YYYY-MM-DDThh:mm:ss[.f…]` from its letters; undefined if they are none. Days after the 28th depend on their month and year; the
  * library knows them.
  */
-export function readUsual(bytes: Uint8Array, from: number, end: number): Moment | undefined {
+function readUsual(bytes: Uint8Array, from: number, end: number): Moment | undefined {
   if (bytes[from + 4] !== DASH || bytes[from + 7] !== DASH || bytes[from + 10] !== TEE) return undefined
   if (bytes[from + 13] !== COLON || bytes[from + 16] !== COLON) return undefined
   const year = digits(bytes, from, from + 4)

@@ -8,14 +8,19 @@ import type { RpcMethod } from '../open-rpc.ts'
 import { createJsonSink } from './json-sink.ts'
 import { createListText, type ListText } from './list-text.ts'
 import { listField } from './message-sink.ts'
-import { createProtoSink } from './proto-sink.ts'
+import { createProtoSink, protoOfRows } from './proto-sink.ts'
 import type { Codec } from './request-of.ts'
 
 /** Limits of one answer, named as in the configuration. */
 export interface MessageLimits {
   /** The maximum number of bytes of one message. */
   readonly messageBytes: number
+  /** Tells whether the memory of all has room for a long message of this size. */
+  readonly holding?: { reach(size: number): boolean } | undefined
 }
+
+/** Bytes. A shorter message holds nothing of the memory of all: there are no more of them than requests in flight. */
+const SHORT = 64 * 1024
 
 /** The rows, and the bytes of JSON text, that become bytes of a message before the event loop serves others. */
 const BATCH = 500
@@ -24,15 +29,23 @@ const TURN = 256 * 1024
 /**
  * Returns an answer below status 400 as the message of its method, in pieces. A long list is parsed and written batch by batch, so only its
  * bytes are held. Members that the message does not have are dropped.
- * Throws an ApiError: RESOURCE_EXHAUSTED beyond `messageBytes`, INTERNAL if the answer is none of the method. Throws what a stream breaks with.
+ * Throws an ApiError: RESOURCE_EXHAUSTED beyond `messageBytes` or without room in `holding`, INTERNAL if the answer is none of the method. Throws what a stream breaks with.
  */
 export async function messageOf(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Promise<readonly Uint8Array[]> {
+  if ('written' in answer && typeof answer.written === 'string') return ofShort(method, answer.written, codec, limits)
   const message = createMessage(method, codec, limits)
-  if ('written' in answer && typeof answer.written === 'string') return message.short(answer.written)
   if ('body' in answer) await fromValue(message, answer.body)
   else if ('stream' in answer) for await (const piece of answer.stream) message.text(piece)
   else await fromPieces(message, bytesOf(answer.written))
   return message.end()
+}
+
+/** Returns the message of a text with a letter for each byte. */
+function ofShort(method: RpcMethod, text: string, codec: Codec, limits: MessageLimits): readonly Uint8Array[] {
+  const bytes = codec === 'proto' ? protoOfRows(method.output, text) : undefined
+  if (!bytes) return createMessage(method, codec, limits).short(text)
+  checkSize(bytes.length, limits)
+  return [bytes]
 }
 
 async function fromPieces(message: GrowingMessage, pieces: readonly Uint8Array[]): Promise<void> {
@@ -69,7 +82,7 @@ interface GrowingMessage {
 
 const NOT_ASCII = /[^\0-\x7f]/
 
-function createMessage({ output }: RpcMethod, codec: Codec, { messageBytes }: MessageLimits): GrowingMessage {
+function createMessage({ output }: RpcMethod, codec: Codec, limits: MessageLimits): GrowingMessage {
   const list = listField(output)?.jsonName ?? ''
   const sink = codec === 'proto' ? createProtoSink(output) : createJsonSink(output)
   let listText: ListText | undefined
@@ -79,7 +92,7 @@ function createMessage({ output }: RpcMethod, codec: Codec, { messageBytes }: Me
     } catch (cause) {
       throw new ApiError('INTERNAL', `the answer is no ${output.typeName}`, { cause })
     }
-    if (sink.size() + (listText?.held() ?? 0) > messageBytes) throw tooLong(messageBytes)
+    checkSize(sink.size() + (listText?.held() ?? 0), limits)
   }
   const giveRest = (rest: unknown) => (isObject(rest) ? sink.rest(rest) : unfit('an object'))
   return {
@@ -102,7 +115,16 @@ function createMessage({ output }: RpcMethod, codec: Codec, { messageBytes }: Me
   }
 }
 
-function tooLong(limit: number): ApiError {
-  const message = `the answer is longer than limits.messageBytes (${limit}) allows; narrow its filter, ask for a page, or raise the limit`
-  return new ApiError('RESOURCE_EXHAUSTED', message)
+function checkSize(size: number, { messageBytes, holding }: MessageLimits): void {
+  if (size > messageBytes) {
+    const message = `the answer is longer than limits.messageBytes (${messageBytes}) allows; narrow its filter, ask for a page, or raise the limit`
+    throw new ApiError('RESOURCE_EXHAUSTED', message)
+  }
+  checkRoom(size, holding)
+}
+
+/** Throws RESOURCE_EXHAUSTED if the memory of all has no room for a message of this size. */
+export function checkRoom(size: number, holding: MessageLimits['holding']): void {
+  if (size <= SHORT || !holding || holding.reach(size)) return
+  throw new ApiError('RESOURCE_EXHAUSTED', 'the long answers under way fill limits.messagesBytes; ask for a page, or ask again later')
 }

@@ -13,6 +13,8 @@ interface Encoders {
   readonly whole: EncodeFields
   readonly text: EncodeRowsText | undefined
   readonly name: string
+  /** The JSON text of a message before its rows. */
+  readonly begin: string
 }
 
 const compiled = new WeakMap<DescMessage, Encoders>()
@@ -22,20 +24,22 @@ function encodersOf(message: DescMessage): Encoders {
   if (!encoders) {
     const list = listField(message)
     const number = list?.number ?? Number.POSITIVE_INFINITY
+    const name = list?.jsonName ?? ''
     encoders = {
       before: fieldsEncoder(message.fields.filter((field) => field.number < number)),
       list: fieldsEncoder(list ? [list] : []),
       after: fieldsEncoder(message.fields.filter((field) => field.number > number)),
       whole: messageEncoder(message),
       text: list && rowsTextEncoder(list),
-      name: list?.jsonName ?? '',
+      name,
+      begin: `{${JSON.stringify(name)}:[`,
     }
     compiled.set(message, encoders)
   }
   return encoders
 }
 
-/** One writer for all messages: each is written without a pause. */
+/** One writer for all messages from JSON: each is written without a pause. */
 const writer = new ByteWriter()
 
 /** Creates a sink for protobuf's bytes. A repeated field is a concatenation, so each batch is a piece of the message. */
@@ -54,9 +58,8 @@ export function createProtoSink(message: DescMessage): MessageSink {
   return {
     rows,
     rowsText(given) {
-      writer.begin()
-      if (!text?.(writer, given)) return rows(parseRows(given))
-      const bytes = writer.take()
+      const bytes = text?.(given)
+      if (!bytes) return rows(parseRows(given))
       size += bytes.length
       pieces.push(bytes)
     },
@@ -69,5 +72,21 @@ export function createProtoSink(message: DescMessage): MessageSink {
     },
     size: () => size,
     end: () => pieces,
+  }
+}
+
+const END = ']}'
+
+/**
+ * Returns the bytes of a message whose JSON text holds rows alone: `{"items":[…]}`, with a letter for each byte. Returns undefined for any other
+ * text: a parser reads it, or says what is wrong.
+ */
+export function protoOfRows(message: DescMessage, json: string): Buffer | undefined {
+  const { text, begin } = encodersOf(message)
+  if (!text || !json.startsWith(begin) || !json.endsWith(END)) return undefined
+  try {
+    return text(json.slice(begin.length, -END.length))
+  } catch {
+    return undefined
   }
 }

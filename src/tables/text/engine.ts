@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ENGINE } from './engine-module.ts'
+import { instantiate } from './instantiate.ts'
 import type { Member } from './member.ts'
 import { parseJson } from './parse-json.ts'
 import { SHORT_TEXT } from './row-text.ts'
@@ -11,12 +12,6 @@ const INPUT = TABLE + TABLE_ROOM
 const INPUT_ROOM = 4 * 1024 * 1024
 
 const OUTPUT = INPUT + INPUT_ROOM
-
-/** The part of the type that is needed; Node's types lack it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown }
-}
 
 interface Engine {
   readonly memory: { readonly buffer: ArrayBuffer }
@@ -56,9 +51,7 @@ const host = {
   },
 }
 
-const module = new WebAssembly.Module(Buffer.from(ENGINE, 'base64'))
-
-const engine = new WebAssembly.Instance(module, { host }).exports as Engine
+const engine = instantiate<Engine>(ENGINE, { host })
 
 const memory = Buffer.from(engine.memory.buffer)
 

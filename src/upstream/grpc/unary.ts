@@ -1,3 +1,4 @@
+import type { Signal } from '../../limits/signal.ts'
 import { framed } from '../../wire/framing/frame.ts'
 import type { WireCall } from '../../wire/wire-call.ts'
 import type { Service } from '../health.ts'
@@ -7,7 +8,7 @@ import { gather } from './unary-exchange.ts'
 import { unaryHeaders } from './unary-metadata.ts'
 
 /** One message for a method of a service; its headers are those of the client. */
-export type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs' | 'signal'>
+export type UnaryCall = Pick<WireCall, 'path' | 'headers' | 'message' | 'timeoutMs'> & { readonly signal: Signal }
 
 export interface UnarySettings {
   readonly service: Service

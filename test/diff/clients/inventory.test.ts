@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { clientsCsv, clientsJson } from '../../../src/diff/clients/clients-report.ts'
 import { toCsv } from '../../../src/diff/clients/csv.ts'
 import { createInventory } from '../../../src/diff/clients/inventory.ts'
+import { joinedClients } from '../../../src/diff/clients/joined-clients.ts'
 import { createKeptUses, emptyUse } from '../../../src/diff/clients/kept-uses.ts'
 import { operations } from '../given.ts'
 
@@ -17,6 +18,14 @@ function inventory() {
   for (const caller of ['aa', 'zz']) made.compared({ caller, operation: 'registry.repos.list', outcome: 'mismatch', totals: [] })
   return made
 }
+
+it('adds the clients of proxies that know nothing of each other', () => {
+  const lists = [inventory().clients(), inventory().clients()]
+  const [bb, aa] = joinedClients(lists, operations)
+  expect([bb?.calls, aa?.calls, aa?.subject, aa?.mismatches]).toEqual([18, 8, 'alice', 2])
+  expect(aa?.operations[0]).toMatchObject({ calls: 6, modes: ['diff-v1', 'v2'], firstSeen: at - 5_000, lastSeen: at })
+  expect(joinedClients([lists[0] ?? []], operations)).toBe(lists[0])
+})
 
 describe('the inventory', () => {
   it('knows caller, operation, count, time, mode, and what prevents a move', () => {

@@ -120,9 +120,18 @@ describe('collapsing', () => {
     expect([1_000, 950, 899, 890].map((now) => place(one(), now).isFirst)).toEqual([true, false, true, false])
   })
 
+  it('counts one observation of a pair in any ten minutes, whatever said nothing before it', () => {
+    const place = createCollapse({ windowMs: 100, entries: 9 })
+    const at = (now: number, outcome: ComparisonOutcome) => place(one({ outcome }), now)
+    expect(at(0, 'race')).toEqual({ isFirst: false, isNewOutcome: true })
+    expect([at(99, 'match').isFirst, at(100, 'match').isFirst, at(199, 'match').isFirst]).toEqual([true, false, true])
+    expect(at(250, 'mismatch')).toEqual({ isFirst: false, isNewOutcome: true })
+    expect(at(299, 'mismatch')).toEqual({ isFirst: true, isNewOutcome: false })
+  })
+
   it('counts everything without a window', () => {
     const place = createCollapse({ windowMs: 0, entries: 2 })
-    const first = { isFirst: true, isNew: true }
+    const first = { isFirst: true, isNewOutcome: true }
     expect([place(one(), 0), place(one(), 0)]).toEqual([first, first])
   })
 })

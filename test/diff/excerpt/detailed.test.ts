@@ -20,7 +20,7 @@ interface Given {
 
 /** Returns the record of two answers. */
 function recordOf({ v1, v2, statuses = [200, 200], values = 'shown', question = asked(LIST) }: Given) {
-  const redactor = createRedactor({ values, key: 'k' })
+  const redactor = createRedactor({ values, key: () => 'k' })
   const redacted = (operation: AskedRequest['operation']) => redactedFor(operation, redactor)
   const { operation } = question
   const judgement = court().judge(question, seen(v1, statuses[0]), seen(v2, statuses[1]))

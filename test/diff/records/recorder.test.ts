@@ -29,7 +29,7 @@ async function read(path: string): Promise<readonly Entry[]> {
 }
 
 const LIST = operationOf('registry.repos.list')
-const redacted = redactedFor(LIST, createRedactor({ values: 'masked', key: 'k' }))
+const redacted = redactedFor(LIST, createRedactor({ values: 'masked', key: () => 'k' }))
 
 function comparison(nth: number, outcome: ComparisonOutcome = 'mismatch', operation = LIST.id): Comparison {
   const sides = { v1: { status: 200, ms: 3 }, v2: { status: 200, ms: 4 } }

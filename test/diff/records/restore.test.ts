@@ -31,10 +31,15 @@ describe('restored records', () => {
       { kind: 'note', at, what: 'modes', text: 'x' },
       { ...comparison(5, 'match'), at: 'never' },
     ]
-    for (const entry of entries) restore(entry, { evidence, inventory, expected })
+    const ledger = { evidence, inventory, expected }
+    for (const entry of entries) restore(entry, ledger)
     const counts = { n: 4, matches: 1, expected: 1, mismatches: 1, transients: 1, inconclusive: 1 }
     expect(evidence.of(LIST)).toMatchObject({ ...counts, lastAt: Date.parse(at) })
     expect(inventory.clients()).toMatchObject([{ caller: 'c', subject: 'alice', calls: 500, mismatches: 2, lastSeen: Date.parse(at) }])
-    expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 4 }])
+    expect(evidence.of(LIST)).toMatchObject({ comparisons: 5, repeats: { n: 0 } })
+    const ofAnother: Entry = { ...comparison(3, 'match'), id: '7' }
+    expect([restore(ofAnother, ledger), restore({ ...ofAnother, id: '8' }, ledger)]).toEqual([true, false])
+    expect(evidence.of(LIST)).toMatchObject({ comparisons: 7, n: 4, matches: 2, repeats: { n: 2, bad: 0, requests: 2 } })
+    expect(expected.report()).toEqual([{ code: 'x', state: 'matched', findings: 2, comparisons: 6 }])
   })
 })

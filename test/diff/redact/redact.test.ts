@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../src/tables/json.ts'
 import { variablesOf } from '../../../src/tables/language/path.ts'
 import { asked, child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'
 
-const redactor = (values: Values = 'masked') => createRedactor({ values, key: 'k' })
+const redactor = (values: Values = 'masked') => createRedactor({ values, key: () => 'k' })
 const words = vocabularyOf(operationOf('registry.repos.list'))
 const PLANTED = 'planted-secret-4711'
 
@@ -49,7 +49,7 @@ describe('masked values', () => {
     expect(one).toMatch(/^text-19-[0-9a-f]{8}$/)
     expect(same).toBe(one)
     expect(other).not.toBe(one)
-    expect(createRedactor({ values: 'masked', key: 'other' }).value(PLANTED, 'description', words)).not.toBe(one)
+    expect(createRedactor({ values: 'masked', key: () => 'other' }).value(PLANTED, 'description', words)).not.toBe(one)
   })
 
   it('hide a uid where no uid belongs, and names that no table has', () => {

@@ -10,6 +10,7 @@ type Group = GroupOf<SettingKey>
 const ABOUT: Readonly<Record<Group, string>> = {
   upstream: 'The services behind the proxy.',
   listen: 'The port that clients reach.',
+  workers: 'The cores that serve ([several cores](deployment.md#several-cores)).',
   tls: 'Encryption of that port. Without these two settings it speaks plain text.',
   admin: 'The port for probes, metrics, modes and evidence ([who may ask it](operations.md#who-may-ask-the-admin-port)).',
   forwarded: 'The proxies in front of Crosswalk ([deployment](deployment.md#the-address-of-the-client)).',
@@ -25,6 +26,7 @@ const ABOUT: Readonly<Record<Group, string>> = {
   circuit: 'How an open circuit closes ([circuits](migration.md#circuits)).',
   diff: 'Comparisons of v1 and v2 ([how they work](migration.md#how-comparison-works)).',
   records: 'Where comparisons are kept ([what is written down](security.md#what-is-written-down)).',
+  store: 'What several replicas share, or one process remembers through a restart ([the store](operations.md#the-store)).',
   notify: 'Who is told when something changes ([notifications](operations.md#notifications)).',
   limits: 'What one process accepts ([what each limit protects](security.md#what-a-stranger-can-cost-at-most)).',
   keep: 'v2 answers that are kept after the request that asked for them.',

@@ -3,6 +3,7 @@ import { createEvidence, type OperationEvidence } from '../../../src/diff/eviden
 import { Firing } from '../../../src/limits/signal.ts'
 import type { Ask } from '../../../src/modes/observe/ask.ts'
 import { compareRead } from '../../../src/modes/observe/compare-read.ts'
+import { createOtherReplicas } from '../../../src/modes/observe/other-replicas.ts'
 import { asked, child, compare, court, seen } from '../../diff/given.ts'
 import { seeded } from '../../stage/seeded.ts'
 
@@ -27,7 +28,7 @@ function stage(sides: Sides, by: 'v1' | 'v2') {
     counts[side] += 1
     return { seen: seen({ items: sides[side]() }), ms: 1 }
   }
-  const judging = { compare, judge, settle, noise, now: () => 0 }
+  const judging = { compare, judge, settle, noise, others: createOtherReplicas(), now: () => 0 }
   const raw = { id: '', method: 'GET', url: '/registry/v1/repos', headers: {}, body: undefined }
   let reads = 0
   return {

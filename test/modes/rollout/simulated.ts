@@ -60,13 +60,14 @@ export function simulate(rules: ModeRules, earlier: readonly Entry[] = [], probe
   const evidence = createEvidence(now)
   const circuit = createCircuit(now, () => probed)
   const order = createSaveOrder()
-  const notes = createNotes(recorder, now, order)
+  const notes = createNotes({ recorder, now, order })
   const sources = {
     journal: { circuit, evidence, recorder, order, ...notes },
     operations: OPERATIONS,
     canBeJudged: () => true,
     now,
     ticks: () => ticks,
+    isShared: false,
   }
   const rollouts = createRollouts(rules, sources)
   let inForce = rules

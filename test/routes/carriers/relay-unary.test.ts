@@ -6,6 +6,7 @@ import { readFacts } from '../../../src/rpc/facts.ts'
 import { openRpc } from '../../../src/rpc/open-rpc.ts'
 import { newRequestRecord } from '../../../src/serve/request-record.ts'
 import type { CallUnary } from '../../../src/upstream/grpc/unary.ts'
+import { callTimes } from '../../stage/call-times.ts'
 
 const { registry, find } = openRpc(
   mappings.flatMap(({ operations }) => operations),
@@ -16,7 +17,7 @@ function relay(name: string, call: CallUnary) {
   const method = find(`/chainguard.platform.${name}`)
   if (!method) throw new Error(`no method ${name}`)
   const headers = { authorization: 'Bearer t', 'x-crosswalk-mode': 'v1', 'x-request-id': 'theirs' }
-  const signal = new AbortController().signal
+  const signal = callTimes()
   const asked = { path: method.path, protocol: 'grpc', codec: 'proto', headers, timeoutMs: 5, isGet: false, signal } as const
   return relayUnary({ call, registry }, { method, call: { ...asked, message: Buffer.from([1]) }, record: newRequestRecord('ours') })
 }

@@ -10,6 +10,7 @@ import { newRequestRecord } from '../../../src/serve/request-record.ts'
 import { createAskRest } from '../../../src/upstream/ask-rest.ts'
 import type { WireReply } from '../../../src/wire/wire-call.ts'
 import { rpc } from '../../rpc/messages/messages.ts'
+import { callTimes } from '../../stage/call-times.ts'
 import { startUpstream, type Upstream } from '../../stage/upstream.ts'
 
 let upstream: Upstream
@@ -60,7 +61,7 @@ function call(method: RpcMethod, json: JsonValue, codec: 'proto' | 'json' = 'pro
     message,
     timeoutMs: undefined,
     isGet: false,
-    signal,
+    signal: callTimes(signal),
   } as const
   return transcode({ method, call: wire, record: newRequestRecord('the-id') })
 }

@@ -39,6 +39,8 @@ const wholeText = JSON.stringify({ items: rows })
 it.each<[string, Answer]>([
   ['a value', answer({ body: { items: rows } })],
   ['a short text', answer({ written: written({ items: rows }) })],
+  ['a short text with spaces', answer({ written: Buffer.from(JSON.stringify({ items: rows }, null, 1)).toString('latin1') })],
+  ['a short text with another list', answer({ written: written({ items: rows, bundles: [{}] }) })],
   ['pieces of whole rows', answer({ written: own([rows.slice(0, 1), rows.slice(1)]) })],
   ['a stream of whole rows', answer({ stream: streamOf(own([rows.slice(0, 2), rows.slice(2)])) })],
   ['a stream that is cut anywhere', answer({ stream: streamOf(cut(wholeText, 7)) })],

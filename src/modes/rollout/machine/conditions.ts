@@ -45,7 +45,7 @@ const SIGNALS: Readonly<Record<SignalName, Condition>> = {
   fallbacks: ({ view }) => view.operations.map(failuresIn).find(Boolean),
   share: ({ view }) => (view.ratio?.isOff ? `The share is not what is configured: ${view.ratio.reason}` : undefined),
   unjudged: ({ view: { unjudged } }) => {
-    if (unjudged.requests < UNJUDGED.requests || unjudged.ms < UNJUDGED.ms) return undefined
+    if (!isUnjudged(unjudged)) return undefined
     return `None of the last ${unjudged.requests} requests was judged, for ${describeDuration(unjudged.ms)}: see uncompared in /evidence`
   },
   records: ({ view }) => (view.unwritten === undefined ? undefined : `Records cannot be written: ${view.unwritten}`),
@@ -54,6 +54,11 @@ const SIGNALS: Readonly<Record<SignalName, Condition>> = {
     const lacking = isFulfilled(situation) && state.heldMs >= patience(step, state) ? lackOf(view, step) : undefined
     return lacking === undefined ? undefined : `Inconclusive after ${describeDuration(state.heldMs)} with traffic: ${lacking}`
   },
+}
+
+/** True if so many requests in a row were not judged that something is wrong. */
+export function isUnjudged({ requests, ms }: RolloutView['unjudged']): boolean {
+  return requests >= UNJUDGED.requests && ms >= UNJUDGED.ms
 }
 
 /** Returns the first signal that is on, and why. */

@@ -53,8 +53,8 @@ export function next(
   return { state }
 }
 
-/** Lets time pass. It counts as held only between requests that are not too far apart. */
-function timed(state: RolloutState, { requests, open }: RolloutView, elapsedMs: number): RolloutState {
+/** Returns the state after some time, before anything is decided. It counts as held only between requests that are not too far apart. */
+export function timed(state: RolloutState, { requests, open }: RolloutView, elapsedMs: number): RolloutState {
   if (state.phase === 'turned-back') return { ...state, backMs: state.backMs + elapsedMs, opened: open }
   if (!GOING.includes(state.phase)) return state
   const quietMs = state.quietMs + elapsedMs

@@ -12,7 +12,7 @@ const CHECKS: Readonly<Record<ExampleReport['check'], string>> = {
 
 /** Shows where and when a comparison was made, and what to run to look closer. */
 export function ExampleFacts({ example, isMismatch }: { readonly example: ExampleReport; readonly isMismatch: boolean }) {
-  const { id, at, caller, subject, mode, shape, check, request, pointer, row, reason } = example
+  const { id, at, caller, subject, replica, mode, shape, check, request, pointer, row, reason } = example
   const url = request && `${request.method} ${request.url}`
   return (
     <dl class="facts">
@@ -45,6 +45,11 @@ export function ExampleFacts({ example, isMismatch }: { readonly example: Exampl
         <code>{subject ?? caller}</code>
       </Fact>
       <Fact name="Mode">{mode}</Fact>
+      {replica !== undefined && (
+        <Fact name="Replica">
+          <code>{replica}</code>
+        </Fact>
+      )}
       {reason !== undefined && (
         <Fact name="Remark" wide>
           {reason}

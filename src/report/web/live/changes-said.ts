@@ -1,4 +1,5 @@
 import type { Report } from '../../report.ts'
+import { troublesOf } from '../now/troubles.ts'
 
 /** Returns what a reader must hear of a newer report: circuits that opened or closed, a verdict that turned, a restart. */
 export function changesSaid(before: Report, after: Report): readonly string[] {
@@ -9,7 +10,19 @@ export function changesSaid(before: Report, after: Report): readonly string[] {
     ...(hasRestarted(before, after) ? ['The proxy restarted.'] : []),
     ...opened.map((operation) => `The circuit of ${operation} opened.`),
     ...closed.map((operation) => `The circuit of ${operation} is closed again.`),
+    ...fleetSaid(before, after),
     ...(before.ready === after.ready ? [] : [after.ready ? 'Ready to cut over.' : 'No longer ready to cut over.']),
+  ]
+}
+
+function fleetSaid({ fleet: old }: Report, { fleet: young }: Report): readonly string[] {
+  const [before, after] = [old, young].map((fleet) =>
+    (fleet?.replicas ?? []).filter((one) => troublesOf(one).length > 0).map(({ id }) => id),
+  )
+  const isNew = (after ?? []).filter((id) => !before?.includes(id))
+  return [
+    ...isNew.map((id) => `Replica ${id} is not well.`),
+    ...((after ?? []).length === 0 && (before ?? []).length > 0 ? ['All replicas are well again.'] : []),
   ]
 }
 

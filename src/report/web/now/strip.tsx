@@ -1,5 +1,6 @@
 import { describeActor } from '../../../diff/records/actor.ts'
 import type { ModeRule } from '../../../modes/choose/rules.ts'
+import type { ReportFleet } from '../../fleet/report-fleet.ts'
 import type { InForce } from '../../in-force.ts'
 import { many, percentText, time } from '../format.ts'
 import { hashOf } from '../route.ts'
@@ -7,13 +8,14 @@ import { Icon } from '../verdict.tsx'
 import { AllBack } from './back-to-v1.tsx'
 import { useHands } from './hands.ts'
 import { ModeTag } from './mode-tag.tsx'
+import { ReplicaChip, Replicas } from './replicas.tsx'
 import { PhaseChip, RolloutList } from './rollouts.tsx'
 
 /** Rules that are named before the strip is opened. */
 const NAMED = 3
 
 /** Says what is in force now in one line. Opened, it says it all. */
-export function Strip({ now }: { readonly now: InForce }) {
+export function Strip({ now, fleet }: { readonly now: InForce; readonly fleet: ReportFleet | undefined }) {
   const { rules, testers } = now.rules
   const hands = useHands()
   const circuits = Object.entries(now.circuits)
@@ -40,6 +42,7 @@ export function Strip({ now }: { readonly now: InForce }) {
           {rules.length > NAMED && <span class="strip-item is-rule quiet">and {many(rules.length - NAMED, 'more rule')}</span>}
           {rules.length > 0 && <span class="strip-item is-count">{many(rules.length, 'rule')}</span>}
           {now.drift !== undefined && <span class="chip is-bare is-inconclusive">not as in the file</span>}
+          {fleet && <ReplicaChip fleet={fleet} />}
           <span class="strip-changed quiet">{changeOf(now)}</span>
         </summary>
         <div class="strip-more">
@@ -80,6 +83,7 @@ export function Strip({ now }: { readonly now: InForce }) {
               ))}
             </ul>
           </section>
+          {fleet && <Replicas fleet={fleet} />}
         </div>
       </details>
     </section>

@@ -15,7 +15,7 @@ import { needsGrpc, type OverGrpcParts, respondOverGrpc, wholeRequest } from './
 import { misplaced } from './misplaced.ts'
 import { relayUnary, type UnaryService } from './relay-unary.ts'
 import { codeOf, httpOf, toldToClient } from './reply-status.ts'
-import { type RestCall, respondOnce } from './respond-once.ts'
+import { clientOf, type RestCall, respondOnce } from './respond-once.ts'
 import { restHead } from './rest-head.ts'
 import type { RpcCall } from './rpc-call.ts'
 
@@ -30,13 +30,10 @@ type AnswerV1 = (call: RpcCall) => Promise<WireReply>
 
 /** Serves v1 calls as the REST requests that they say. Modes, records and replays therefore treat them alike. */
 export function createAnswerV1(parts: AnswerV1Parts): AnswerV1 {
-  return async (asked) => {
+  return (asked) => {
     const { operation } = asked.method
-    try {
-      return await (operation ? served(parts, operation, asked) : unnamed(parts, asked))
-    } catch (thrown) {
-      return refused(parts, thrown, asked)
-    }
+    const reply = operation ? served(parts, operation, asked) : unnamed(parts, asked)
+    return reply.catch((thrown) => refused(parts, thrown, asked))
   }
 }
 
@@ -53,18 +50,19 @@ async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall
   const head = restHead(rest, call.headers)
   const path = pathIn(parts.classify, rest.url)
   const decision = choose(parts.published, head, path, record)
-  let reply: WireReply | undefined
+  let reply: WireReply
   try {
-    reply = await decided(parts, operation, decision, { ...asked, rest, head }).catch((thrown) => refused(parts, thrown, asked))
-    return reply
-  } finally {
-    const status = reply && !call.signal.aborted ? httpOf(codeOf(reply)) : undefined
-    count(parts.published, decision, { head, path, record, status })
+    reply = await decided(parts, operation, decision, { ...asked, rest, head })
+  } catch (thrown) {
+    reply = refused(parts, thrown, asked)
   }
+  const status = clientOf(parts.published, call).aborted ? undefined : httpOf(codeOf(reply))
+  count(parts.published, decision, { head, path, record, status })
+  return reply
 }
 
-/** Throws the ApiError that refuses the call. */
-async function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
+/** Throws the ApiError that refuses the call, or rejects with it. */
+function decided(parts: AnswerV1Parts, operation: Operation, decision: Decision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { routed } = decision
   if (!isFound(routed) || routed.match.operation !== operation) throw misplaced()
   const { v1 } = parts

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
+import type { Holding } from '../../../limits/holding.ts'
 import type { MessageLimits } from '../../../rpc/messages/message-of.ts'
 import { statusOfError } from '../../../rpc/messages/status-of.ts'
 import { methodIn, serviceIn } from '../../../rpc/method-path.ts'
@@ -15,7 +16,7 @@ import type { RpcCall } from './rpc-call.ts'
 import { createTranscode } from './transcode.ts'
 
 /** Answers one call whose message was read. Never rejects: every error is a status. */
-type AnswerRead = (call: WireCall, record: RequestRecord) => Promise<WireReply>
+type AnswerRead = (call: WireCall, record: RequestRecord, holding?: Holding) => Promise<WireReply>
 
 /** What answers the calls of one method. */
 export interface Destination {
@@ -52,9 +53,9 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
   const carry = carrierOf(v2, rpc, limits)
   const ofV2 = (method: RpcMethod): Destination => {
     const renamed = asV2 && method.version === 'v2beta1' ? inV2(method.path) : undefined
-    const answer: AnswerRead = async (call, record) => {
+    const answer: AnswerRead = async (call, record, holding) => {
       try {
-        return await carry({ method, call, record }, renamed)
+        return await carry({ method, call, record, holding }, renamed)
       } catch (thrown) {
         record.error = asApiError(thrown)
         return { status: statusOfError(record.error, { registry, version: method.version }) }
@@ -65,7 +66,7 @@ export function createDestinations({ rpc, v1, v2, asV2, limits }: DestinationPar
   const find = (path: string): Destination | undefined => {
     const method = rpc.find(path)
     if (method?.version === 'v1') {
-      const answer: AnswerRead = (call, record) => v1({ method, call, record })
+      const answer: AnswerRead = (call, record, holding) => v1({ method, call, record, holding })
       return { answer, operation: method.operation?.id ?? 'unknown', isNative: false, isSafe: isSafe(method) }
     }
     if (method) return ofV2(method)

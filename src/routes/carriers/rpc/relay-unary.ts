@@ -1,6 +1,7 @@
 import { ApiError } from '../../../errors/api-error.ts'
 import { asApiError } from '../../../errors/to-v1.ts'
 import { MODE_HEADER } from '../../../modes/choose/select.ts'
+import { checkRoom } from '../../../rpc/messages/message-of.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import { bytesOfJson, jsonOfBytes } from '../../../rpc/recode.ts'
 import type { Renamed } from '../../../upstream/grpc/renamed.ts'
@@ -20,7 +21,7 @@ export interface UnaryService {
 /** Has a service answer a call that was read. A message in JSON becomes bytes on its way. Rejects with an ApiError if no answer comes. */
 export async function relayUnary(
   { call: callUnary, registry, renamed }: UnaryService,
-  { method, call, record }: RpcCall,
+  { method, call, record, holding }: RpcCall,
 ): Promise<WireReply> {
   record.asked = true
   const isJson = call.codec === 'json'
@@ -30,6 +31,7 @@ export async function relayUnary(
   const sent = callUnary({ ...call, headers, path: renamed?.path ?? method.path, message: asked })
   const answer = await (method.rule?.method === 'GET' ? sent : sent.catch(failedWrite))
   const { status, message = NOTHING, ...ends } = answer
+  checkRoom(message.length, holding)
   if (!status) return { message: [isJson ? jsonOfBytes(method.output, message, registry) : message], ...ends }
   const details = status.details.map(({ type, value }) => ({ type: renamed?.detail(type) ?? type, value }))
   return { status: { ...status, details }, ...ends }

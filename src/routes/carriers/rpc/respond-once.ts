@@ -1,3 +1,4 @@
+import type { Signal } from '../../../limits/signal.ts'
 import { COMPARING } from '../../../modes/choose/mode.ts'
 import { createRequest, type RequestHead } from '../../../request/request.ts'
 import { type MessageLimits, messageOf } from '../../../rpc/messages/message-of.ts'
@@ -35,7 +36,12 @@ export async function respondOnce(parts: RespondParts, decision: AnswerDecision,
     const status = await statusOfAnswer(answer, { registry: parts.registry, version: 'v1' })
     return { status: toldToClient(status, { operation: method.operation, record, headers: answer.headers }) }
   }
-  return { message: await messageOf(method, answer, call.codec, parts.limits) }
+  return { message: await messageOf(method, answer, call.codec, { ...parts.limits, holding: asked.holding }) }
+}
+
+/** Returns what fires when nobody waits for the answer. An answer of v1 may exceed the deadline of the request, as over REST. */
+export function clientOf({ hasV1 }: Pick<Core, 'hasV1'>, { signal }: RpcCall['call']): Signal {
+  return hasV1 ? signal.client() : signal
 }
 
 function answerOf(
@@ -45,9 +51,8 @@ function answerOf(
 ): Promise<Answer> {
   const { routed, choice } = decision
   const { caller, subject, credential, mode } = choice
-  const { signal } = call
   const { operation, raw, read } = createRequest(routed, { id: record.id, ...rest, headers: head.headers })
-  const request = { operation, raw, read, caller, subject, credential, client: signal, signal }
+  const request = { operation, raw, read, caller, subject, credential, client: clientOf(published, call), signal: call.signal }
   const isCompared = COMPARING.has(mode)
   const serving = { decision: isCompared ? { ...decision, known: compared.reads.find(head) } : decision, request, record }
   return new Promise((write, failed) => respond(isCompared ? compared : published, serving, { write, failed }))

@@ -1,3 +1,4 @@
+import type { Holding } from '../../../limits/holding.ts'
 import type { RpcMethod } from '../../../rpc/open-rpc.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { WireCall } from '../../../wire/wire-call.ts'
@@ -7,4 +8,6 @@ export interface RpcCall {
   readonly method: RpcMethod
   readonly call: WireCall
   readonly record: RequestRecord
+  /** What a long answer holds of the memory of all, until the client has taken it. Writes have none: they may be done. */
+  readonly holding?: Holding | undefined
 }

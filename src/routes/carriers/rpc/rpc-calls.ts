@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { CODES, codeName } from '../../../errors/codes.ts'
-import type { Room } from '../../../limits/room.ts'
+import { createHolding, type Holding } from '../../../limits/holding.ts'
+import { createRoom, type Room } from '../../../limits/room.ts'
 import { createDeadlines } from '../../../listen/times/deadlines.ts'
 import type { Classify } from '../../../request/classify.ts'
 import { readFacts } from '../../../rpc/facts.ts'
@@ -25,8 +26,9 @@ import { createUnderWay } from './under-way.ts'
 export interface RpcSettings {
   readonly requestBytes: number
   readonly deadlineMs: number
-  /** The maximum number of bytes of one answer. */
+  /** The maximum number of bytes of one answer, and of all long answers that are held. */
   readonly messageBytes: number
+  readonly messagesBytes: number
   /** Calls of v2beta1 are calls of v2. */
   readonly asV2: boolean
   /** The origins whose pages may call. */
@@ -78,32 +80,45 @@ export function createRpcCalls({ core, v1, v2, classify, announced, tracing, roo
   const cors = settings.corsOrigins.length > 0 ? createCors(settings.corsOrigins) : undefined
   const underWay = createUnderWay()
   const ours = announcedMetadata(announced)
+  const longAnswers = createRoom(settings.messagesBytes)
 
-  const begin = ({ answer, operation, isNative, isSafe }: Destination, record: RequestRecord, asked: IncomingHttpHeaders): WireHandler => {
+  const begin = (
+    { answer, operation, isNative, isSafe }: Destination,
+    record: RequestRecord,
+    asked: IncomingHttpHeaders,
+    holding: Holding,
+  ): WireHandler => {
+    const held = isSafe ? holding : undefined
     record.operation = operation
     record.mode = isNative ? 'native' : 'v2'
     if (!isNative) record.span = tracing?.begin(asked)
-    return async (call) => {
-      const reply = await underWay.wait(answer(call, record), () => stopped(record, isSafe))
+    const told = (reply: WireReply): WireReply => {
       record.grpcStatus = codeOf(reply)
       return isNative ? reply : { ...reply, headers: { ...reply.headers, ...ours, 'x-request-id': record.id } }
     }
+    return (call) => underWay.wait(answer(call, record, held), () => stopped(record, isSafe)).then(told)
   }
   return {
     rpc,
     find: createDestinations({ rpc, v1: answerV1, v2, asV2, limits: { messageBytes } }),
     serveGrpc(to, stream, headers, { record, ended }) {
-      const handler = begin(to, record, headers)
+      const holding = createHolding(longAnswers)
+      const handler = begin(to, record, headers, holding)
       if (to.missing) return refuseGrpc(stream, to.missing, ended)
-      serveGrpc(stream, headers, handler, (code) => ended({ code, failure: undefined }))
+      serveGrpc(stream, headers, handler, (code) => {
+        holding.release()
+        ended({ code, failure: undefined })
+      })
     },
     servePair(to, pair, record) {
       cors?.open(pair.request, pair.response)
       if (cors?.preflight(pair.request, pair.response)) return
+      const holding = createHolding(longAnswers)
       const ended = (code: number | undefined) => {
+        holding.release()
         if (code !== undefined) record.grpcStatus = codeName(code)
       }
-      servePair(pair, { handler: begin(to, record, pair.request.headers), isSafe: to.isSafe, ended })
+      servePair(pair, { handler: begin(to, record, pair.request.headers, holding), isSafe: to.isSafe, ended })
     },
     stop: underWay.stop,
   }

@@ -27,7 +27,7 @@ export type Transcode = (call: RpcCall) => Promise<WireReply>
  */
 export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode {
   const refuseMisplaced = createRefuseMisplaced(rpc)
-  return async ({ method, call, record }) => {
+  return async ({ method, call, record, holding }) => {
     const request = requestOf(method, call.message, call.codec)
     if (request.unsaid.length > 0) throw unsayable(method, request.unsaid)
     refuseMisplaced(request, method)
@@ -36,7 +36,7 @@ export function createTranscode({ ask, rpc, limits }: TranscodeParts): Transcode
     try {
       const answer = await ask({ ...request, id: record.id, headers: restHead(request, call.headers).headers }, call.signal)
       const headers = { 'x-request-id': record.id }
-      if (answer.status < 400) return { message: await messageOf(method, answer, call.codec, limits), headers }
+      if (answer.status < 400) return { message: await messageOf(method, answer, call.codec, { ...limits, holding }), headers }
       const status = await statusOfAnswer(answer, { registry: rpc.registry, version: method.version })
       return { status: isWrite && status.code === UNAVAILABLE ? { ...status, ...mayBeDone(status) } : status, headers }
     } catch (thrown) {

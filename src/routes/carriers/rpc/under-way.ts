@@ -15,7 +15,16 @@ export function createUnderWay(): UnderWay {
       new Promise((resolve, reject) => {
         const stop = () => resolve(instead())
         waiting.add(stop)
-        answer.then(resolve, reject).finally(() => waiting.delete(stop))
+        answer.then(
+          (reply) => {
+            waiting.delete(stop)
+            resolve(reply)
+          },
+          (thrown) => {
+            waiting.delete(stop)
+            reject(thrown)
+          },
+        )
       }),
     stop() {
       for (const stop of waiting) stop()

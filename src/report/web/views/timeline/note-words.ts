@@ -17,6 +17,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   circuit: 'Circuit opened',
   'circuit-closed': 'Circuit closed',
   restart: 'Crosswalk started',
+  epoch: 'Evidence begins anew',
   rollout: 'Rollout moved',
   ready: 'Became ready to move',
   'not-ready': 'Is no longer ready to move',

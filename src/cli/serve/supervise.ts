@@ -1,0 +1,61 @@
+import { mappings } from '../../../mappings/index.ts'
+import type { Config } from '../../config/settings.ts'
+import { joinFleet } from '../../server/join-fleet.ts'
+import { createLog } from '../../server/log.ts'
+import { createServer } from '../../server.ts'
+import { type SplitStore, splitStore } from '../../store/ipc/split-store.ts'
+import { createMemory } from '../../store/memory/memory.ts'
+import { openStore } from '../../store/open-store.ts'
+import { createSupervisor } from '../../workers/supervisor.ts'
+import { endWith, FAILED, type Flags, type Io } from '../command.ts'
+import { configPath } from '../config-flags.ts'
+import { stay } from '../stay.ts'
+import { watchCertificate } from './watch-certificate.ts'
+import { watchConfig } from './watch-config.ts'
+
+/** Runs the proxy in several processes: workers that serve, and this one, which supervises them. */
+export async function supervise(config: Config, workers: number, flags: Flags, io: Io): Promise<number> {
+  const log = createLog(config)
+  const file = configPath(flags, io)
+  const store = await openShared(config)
+  const warn = (text: string) => log.warn(text)
+  const kept = () => server.keptModes()
+  const supervisor = createSupervisor({ config, workers, file, openStore: store.open, kept, warn })
+  const server = createServer(config, mappings, {
+    log,
+    file,
+    join: joinFleet(store.open(), { isNewStore: config['store.url'] === undefined }),
+    role: supervisor.role,
+  })
+  await server.listen()
+  io.out(
+    `Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}. ${workers} workers share the port.`,
+  )
+  let rolled = Promise.resolve()
+  const roll = (why: string) => {
+    const roll = async () => {
+      log.info(`${why}: the workers are replaced one by one`)
+      await supervisor.roll()
+      log.info('the workers are replaced')
+    }
+    rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
+  }
+  io.onHangup?.(() => roll('SIGHUP came'))
+  const ends = [watchConfig(flags, io, server, config), watchCertificate(config, io, () => roll('the certificate changed'))]
+  const leave = () => {
+    for (const end of ends) end()
+  }
+  let sentence: string | undefined
+  const givenUp = supervisor.givenUp.then((text) => {
+    sentence = text
+  })
+  const untilStopped = () => Promise.race([io.untilStopped(), givenUp])
+  const code = await stay(server, log, { ...io, untilStopped }, leave)
+  await store.close()
+  return sentence === undefined ? code : endWith(io, FAILED, `Crosswalk ends: ${sentence}.`)
+}
+
+/** Opens the store of this machine, which the workers use through this process. Without `store.url`, it is in memory. */
+async function openShared({ 'store.url': url, 'store.name': name }: Config): Promise<SplitStore> {
+  return splitStore(url === undefined ? createMemory(Date.now).open() : await openStore(url, name))
+}

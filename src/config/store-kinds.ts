@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import type { SettingKind } from './kinds.ts'
+import { fromFile } from './secret.ts'
+
+const ALLOWED =
+  'an address such as file:PATH, redis://HOST, rediss://HOST or redis+sentinel://HOST,HOST/NAME, or @ and the path of a file that holds it'
+
+/** Where replicas share what they know. It may hold a password, so it is never printed. */
+export const storeUrl: SettingKind<string | undefined> = {
+  secret: true,
+  schema: fromFile(ALLOWED, (text) => /^(file:.|rediss?(\+sentinel)?:\/\/.)/.test(text)),
+  allowed: ALLOWED,
+}
+
+/** It becomes a part of each key in Redis, between braces. */
+export const storeName: SettingKind<string> = {
+  schema: z.string().regex(/^[A-Za-z\d._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or ._-' }),
+  allowed: '1 to 64 letters, digits or ._-',
+}
+
+export const buildName: SettingKind<string | undefined> = {
+  schema: z.string().regex(/^[\x21-\x7e]{1,100}$/, { error: 'must be 1 to 100 printable characters without a space' }),
+  allowed: '1 to 100 printable characters without a space',
+}

@@ -1,0 +1,26 @@
+import type { Operation } from '../../tables/operations/operation.ts'
+import { createRedactor, type RedactLimits, type Values } from './redact.ts'
+import { type Redacted, redactedAlike, redactedWith } from './redacted.ts'
+import { createRedactionKey, type RedactionKey } from './redaction-key.ts'
+
+/** What redacts the records of a process. */
+export interface Redaction {
+  readonly key: RedactionKey
+  /** Redacts the data of one operation. */
+  readonly redacted: (operation: Operation) => Redacted
+  /** Redacts data of any operation without a cut. */
+  readonly whole: () => Redacted
+}
+
+/** The bodies of an exhibit must run again, so they are redacted but not cut. */
+const WHOLE: RedactLimits = { text: 10_000, items: 10_000, members: 10_000, depth: 100 }
+
+export function createRedaction(values: Values, operations: readonly Operation[]): Redaction {
+  const key = createRedactionKey()
+  const settings = { values, key: key.text }
+  return {
+    key,
+    redacted: redactedWith(createRedactor(settings)),
+    whole: redactedAlike(operations, createRedactor({ ...settings, limits: WHOLE })),
+  }
+}

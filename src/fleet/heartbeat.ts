@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { Beat } from '../store/store.ts'
+import { readText } from './read-text.ts'
+
+/** What a replica says of itself in each exchange. */
+const beatSchema = z.object({
+  /** A name that a person knows: that of the machine or the container. */
+  name: z.string(),
+  /** Version and entity tag of the modes in force. */
+  version: z.number(),
+  tag: z.string(),
+  /** Hash of what it counts: answers by its mapping tables, of its v2. */
+  epoch: z.string(),
+  waiting: z.number(),
+  dropped: z.number(),
+  lost: z.number(),
+  /** When the process started, in milliseconds since 1970. */
+  since: z.number(),
+  /** The newest question that it has heard, and the newest before which everything that had begun is handed over; see `settle`. */
+  heard: z.number(),
+  asked: z.number(),
+})
+
+export type BeatText = z.infer<typeof beatSchema>
+
+/** One process of the fleet, as its last heartbeat tells. */
+export interface FleetReplica extends BeatText {
+  readonly id: string
+  /** True of the replica that answers. */
+  readonly isSelf: boolean
+  /** Milliseconds since its last heartbeat. */
+  readonly seenMs: number
+  /** It was heard of lately: `seenMs` is at most `SILENT_MS`. */
+  readonly isLive: boolean
+}
+
+/** A replica whose heartbeat another version of Crosswalk wrote in another form: nobody knows how it is. */
+export type UnreadReplica = Pick<FleetReplica, 'id' | 'seenMs'>
+
+/** Milliseconds between two heartbeats. */
+export const BEAT_MS = 1000
+
+/** Milliseconds without a heartbeat after which a replica counts as silent. */
+export const SILENT_MS = 3 * BEAT_MS
+
+/** Milliseconds after which a silent replica is no longer listed. Until then nobody can know whether it still serves. */
+export const LISTED_MS = 300_000
+
+/** Reads a heartbeat; undefined if another version of Crosswalk wrote it in another form. */
+export function readBeat({ replica: id, text, agoMs: seenMs }: Beat, self: string): FleetReplica | undefined {
+  const said = readText(beatSchema, text)
+  return said && { ...said, id, isSelf: id === self, seenMs, isLive: seenMs <= SILENT_MS }
+}

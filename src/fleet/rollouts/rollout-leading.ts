@@ -1,0 +1,97 @@
+import type { RolloutRun } from '../../modes/rollout/rollout-run.ts'
+import type { Rollouts } from '../../modes/rollout/rollouts.ts'
+import type { Proposal } from '../../modes/rollout/shared/shared-run.ts'
+import type { StoreChange } from '../../store/store-change.ts'
+import type { Fleet } from '../fleet.ts'
+import type { FleetClocks } from '../fleet-clocks.ts'
+import type { Leader } from '../leader.ts'
+import type { KnownEvidence } from './known-evidence.ts'
+import type { RolloutDocuments } from './rollout-documents.ts'
+import { newName, type RolloutPublisher, sharedOf } from './rollout-publisher.ts'
+import type { SharedSteps } from './shared-steps.ts'
+import type { FleetSteering } from './steer-fleet.ts'
+import { changesOfCounts, stepKey } from './step-changes.ts'
+
+/** Decides about the rollouts, at the replica that does. */
+export interface RolloutLeading {
+  /** Looks at all of them. It does nothing at another replica, but for a command that its store has not got yet. */
+  look(): void
+  changes(): readonly StoreChange[]
+}
+
+interface LeadingSources {
+  readonly fleet: Pick<Fleet, 'store' | 'urgent' | 'turn' | 'settle'>
+  readonly leader: Pick<Leader, 'isSelf'>
+  readonly rollouts: Rollouts
+  readonly documents: RolloutDocuments
+  readonly publisher: RolloutPublisher
+  readonly steps: SharedSteps
+  readonly known: KnownEvidence
+  readonly steering: FleetSteering
+  readonly clocks: Pick<FleetClocks, 'ticks'>
+  readonly within: <T>(answer: Promise<T>) => Promise<T | 'down'>
+  readonly failed: (error: unknown) => void
+}
+
+/** The longest that a replica may take to hand over what it has seen before the share grows, in milliseconds. */
+const SETTLE_MS = 1000
+
+/** Milliseconds between two records of the time that passed. */
+const PROGRESS_MS = 10_000
+
+export function createRolloutLeading(sources: LeadingSources): RolloutLeading {
+  const { fleet, leader, rollouts, documents, publisher, steps, known, steering, clocks, within, failed } = sources
+  const seeds: StoreChange[] = []
+  const busy = new Set<RolloutRun>()
+  const writtenAt = new WeakMap<RolloutRun, number>()
+
+  const begin = async (run: RolloutRun) => {
+    const { name } = run.plan
+    const shared = sharedOf(run)
+    const life = newName()
+    const saved = shared.saved()
+    // What records know of the step comes first: whoever reads the step must not think that it was lost.
+    seeds.push(...changesOfCounts(stepKey(name, { life }, saved.state), saved.counts))
+    if (seeds.length > 0 && !(await fleet.turn())) return
+    if ((await publisher.begin(run, life)) !== 'done') return
+    if (shared.opening !== '') run.begin(shared.opening, { source: 'start' })
+    shared.opening = ''
+    fleet.urgent()
+  }
+  /** Decides again on what every replica has seen until now. */
+  const settled = async (run: RolloutRun): Promise<Proposal | undefined> => {
+    const { problems } = await fleet.settle(SETTLE_MS)
+    const shared = sharedOf(run)
+    shared.waits = problems.join(' ')
+    if (problems.length > 0 || (await within(Promise.all([steps.read(fleet.store, run), known.read()]))) === 'down') return undefined
+    return shared.lookAgain(steps.plights(run))
+  }
+  const move = async (run: RolloutRun, proposed: Proposal) => {
+    const proposal = proposed.isAdvance ? await settled(run) : proposed
+    if (proposal && (await publisher.move(run, proposal)) === 'done') fleet.urgent()
+  }
+  const lookAt = async (run: RolloutRun) => {
+    const { name } = run.plan
+    const shared = sharedOf(run)
+    const by = shared.pulled()?.why
+    if (typeof by === 'object') return void (await steering.steer(name, 'abort', by))
+    if (!leader.isSelf() || !documents.held(name)) return
+    if (!documents.followed(name)) return documents.mayBegin(name) ? begin(run) : undefined
+    const proposal = shared.look(steps.plights(run))
+    if (proposal) return move(run, proposal)
+    shared.waits = ''
+    if (clocks.ticks() - (writtenAt.get(run) ?? Number.NEGATIVE_INFINITY) < PROGRESS_MS) return
+    writtenAt.set(run, clocks.ticks())
+    await publisher.progress(run)
+  }
+  const look = () => {
+    for (const run of rollouts.runs().values()) {
+      if (busy.has(run)) continue
+      busy.add(run)
+      lookAt(run)
+        .catch(failed)
+        .finally(() => busy.delete(run))
+    }
+  }
+  return { look, changes: () => seeds.splice(0) }
+}

@@ -1,0 +1,25 @@
+import type { Client } from '../../diff/clients/client.ts'
+import type { OperationEvidence } from '../../diff/evidence/evidence.ts'
+import type { DeclarationReport } from '../../diff/judge/expected.ts'
+import type { Ledger } from '../../diff/records/restore.ts'
+import type { ReportFleet } from './report-fleet.ts'
+
+/** What a report is made of. */
+export interface ReportCounts {
+  readonly evidence: readonly OperationEvidence[]
+  readonly traffic: ReadonlyMap<string, number>
+  readonly clients: readonly Client[]
+  readonly uncounted: number
+  readonly declarations: readonly DeclarationReport[]
+}
+
+/** What all replicas of a fleet have counted. */
+export interface FleetCounted extends ReportCounts {
+  readonly fleet: ReportFleet
+}
+
+/** Returns what one process has counted, or a command has read. */
+export function countedBy({ evidence, inventory, expected }: Ledger): ReportCounts {
+  const [traffic, clients, uncounted] = [inventory.traffic(), inventory.clients(), inventory.uncounted()]
+  return { evidence: evidence.all(), traffic, clients, uncounted, declarations: expected.report() }
+}

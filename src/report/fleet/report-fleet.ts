@@ -1,0 +1,30 @@
+import type { EpochView } from '../../diff/cutover/fleet-view.ts'
+
+/** The replicas that share a store, as the page shows them. */
+export interface ReportFleet {
+  /** What is missing in the report, in sentences that name the replica. Empty if it is that of all replicas. */
+  readonly problems: readonly string[]
+  readonly epoch: EpochView
+  /** This replica first. */
+  readonly replicas: readonly ReportReplica[]
+}
+
+/** One process of a fleet. */
+export interface ReportReplica {
+  readonly id: string
+  /** True of the replica that made the report. */
+  readonly isSelf: boolean
+  /** It decides about rollouts. */
+  readonly isLeader: boolean
+  /** When it started, in milliseconds since 1970. */
+  readonly since: number
+  /** The version of the modes in force there, and how many it lacks. */
+  readonly version: number
+  readonly behind: number
+  /** Seconds since its last heartbeat; absent if it was heard of lately. */
+  readonly silentSeconds?: number
+  /** Observations that the store does not have yet, clean ones that had no room, and wrong ones that had none. */
+  readonly waiting: number
+  readonly dropped: number
+  readonly lost: number
+}

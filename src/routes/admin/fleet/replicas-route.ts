@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import type { Fleet } from '../../../fleet/fleet.ts'
+import type { FleetReplica } from '../../../fleet/heartbeat.ts'
+import type { Leader } from '../../../fleet/leader.ts'
+
+export interface ReplicasSources {
+  readonly fleet: Pick<Fleet, 'replicas' | 'readReplicas'>
+  readonly leader: Pick<Leader, 'id'>
+}
+
+/** One process of the fleet as `GET /replicas` shows it. */
+export interface ReplicaRow {
+  readonly id: string
+  /** The name of its machine or container. */
+  readonly name: string
+  /** `silent` after three seconds without a heartbeat. */
+  readonly state: 'live' | 'silent'
+  /** True of the replica that answers. */
+  readonly self: boolean
+  /** True of the replica that decides about rollouts, and that sends notifications. */
+  readonly leads: boolean
+  /** The version of the modes that it has in force, and how many it lacks. */
+  readonly version: number
+  readonly behind: number
+  /** Milliseconds since its last heartbeat. */
+  readonly seenMs: number
+  /** Observations that the store does not have yet; clean ones that had no room; bad ones that had none. */
+  readonly waiting: number
+  readonly dropped: number
+  readonly lost: number
+  /** When it started. */
+  readonly since: string
+}
+
+/** Adds `GET /replicas`: who shares the store, as the last heartbeats tell. */
+export function addReplicas(app: FastifyInstance, { fleet, leader }: ReplicasSources): void {
+  app.get('/replicas', async () => rowsOf(await fleet.readReplicas().catch(fleet.replicas), leader.id()))
+}
+
+function rowsOf(replicas: readonly FleetReplica[], leader: string | undefined): readonly ReplicaRow[] {
+  const newest = Math.max(...replicas.map(({ version }) => version))
+  return replicas.map(({ id, name, isLive, isSelf, version, seenMs, waiting, dropped, lost, since }) => ({
+    ...{ id, name, state: isLive ? 'live' : 'silent', self: isSelf, leads: id === leader, version, behind: newest - version },
+    ...{ seenMs: Math.round(seenMs), waiting, dropped, lost, since: new Date(since).toISOString() },
+  }))
+}

@@ -1,0 +1,50 @@
+import { AggregatorRegistry, Counter, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+
+/** The metrics of one process. */
+export type MetricValues = MetricObjectWithValues<MetricValue<string>>[]
+
+export interface WorkerMetrics {
+  /** The place of the worker, from 1. */
+  readonly place: number
+  readonly values: MetricValues
+}
+
+/** What a worker counted lives on when it has ended. What it was is over. */
+const COUNTED: ReadonlySet<unknown> = new Set(['counter', 'histogram'])
+
+/** Adds what a worker counted that has ended to what earlier ones did, so that no counter runs backwards. */
+export async function withEnded(earlier: MetricValues, last: MetricValues): Promise<MetricValues> {
+  const counted = last.filter(({ type }) => COUNTED.has(type))
+  return AggregatorRegistry.aggregate([earlier, counted]).getMetricsAsJSON()
+}
+
+export interface MergedSources {
+  readonly supervisor: MetricValues
+  readonly workers: readonly WorkerMetrics[]
+  /** What workers counted that have ended (`withEnded`). */
+  readonly ended: MetricValues
+  /** Workers that listen, and those that died since the start. */
+  readonly listening: number
+  readonly deaths: number
+}
+
+/**
+ * Writes the metrics of a supervisor and its workers as if they were one process, in the Prometheus text format. Each metric says how
+ * (`aggregator`): most are added up, of some the highest counts, and `first` is what the supervisor alone says.
+ */
+export async function mergedMetrics({ supervisor, workers, ended, listening, deaths }: MergedSources): Promise<string> {
+  const said = [...workers.map(({ values }) => values), ended].map((values) => values.filter(({ aggregator }) => aggregator !== 'first'))
+  const each = workers.flatMap(({ place, values }) => values.filter(({ name }) => name === LOOP).map((metric) => ofWorker(metric, place)))
+  const crew = new Registry()
+  new Gauge({ name: 'crosswalk_workers', help: 'Workers that listen', registers: [crew] }).set(listening)
+  new Counter({ name: 'crosswalk_worker_deaths_total', help: 'Workers that ended by themselves', registers: [crew] }).inc(deaths)
+  return AggregatorRegistry.aggregate([supervisor, ...said, each, await crew.getMetricsAsJSON()]).metrics()
+}
+
+const LOOP = 'crosswalk_event_loop_utilization'
+
+/** The highest value hides which worker it is. */
+function ofWorker({ values, ...metric }: MetricValues[number], place: number): MetricValues[number] {
+  const name = 'crosswalk_worker_event_loop_utilization'
+  return { ...metric, name, values: values.map((one) => ({ ...one, labels: { worker: String(place) } })) }
+}

@@ -1,0 +1,34 @@
+import type { FleetClients } from '../../fleet/clients/client-reader.ts'
+import type { FleetReplica } from '../../fleet/heartbeat.ts'
+import type { EvidenceReport, OperationProgress } from '../../modes/migration-report.ts'
+import type { FleetCounted } from '../../report/fleet/fleet-counted.ts'
+import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
+
+/** Returns what a report is made of, from what the store holds of all replicas. `leader` is the id of the replica that decides. */
+export function fleetCounted(
+  { operations, traffic, uncounted, declarations, fleet }: EvidenceReport,
+  { clients, uncounted: beyond }: FleetClients,
+  replicas: readonly FleetReplica[],
+  leader: string | undefined,
+): FleetCounted {
+  const { problems = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
+  const newest = Math.max(...replicas.map(({ version }) => version))
+  const rows = replicas.map((one) => replicaOf(one, newest, leader))
+  return {
+    evidence: operations.map(evidenceIn),
+    traffic: new Map(Object.entries(traffic)),
+    ...{ clients, declarations, uncounted: uncounted + beyond },
+    fleet: { problems, epoch, replicas: rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1)) },
+  }
+}
+
+function evidenceIn({ needed: _, days: __, hints: ___, circuit: ____, ...evidence }: OperationProgress): FleetCounted['evidence'][number] {
+  return evidence
+}
+
+/** Leaves out how long ago a replica was heard of, if it lives: otherwise each answer would be another. */
+function replicaOf(one: FleetReplica, newest: number, leader: string | undefined): ReportReplica {
+  const { id, isSelf, since, version, isLive, seenMs, waiting, dropped, lost } = one
+  const silent = !isLive && { silentSeconds: Math.round(seenMs / 1000) }
+  return { id, isSelf, isLeader: id === leader, since, version, behind: newest - version, ...silent, waiting, dropped, lost }
+}

@@ -1,0 +1,42 @@
+import type { Fleet } from '../../fleet/fleet.ts'
+import type { KeptModes } from '../../fleet/modes/modes-cache.ts'
+import { type ShareModes, shareModes, UNKNOWN } from '../../fleet/modes/share-modes.ts'
+import type { FleetSources } from './fleet-sources.ts'
+
+/** Makes the modes of a server those of its fleet, and tells in the log what happens to them. `given` is what a supervisor knew. */
+export function openSharedModes(
+  fleet: Fleet,
+  { config, migration, log, clocks, file }: FleetSources,
+  given: KeptModes | undefined,
+): ShareModes {
+  const { modes, journal, onNote } = migration
+  const first = { rules: config.modes, by: { source: 'start', ...(file !== undefined && { path: file }) } } as const
+  return shareModes({
+    ...{ fleet, modes, clocks, first, given },
+    cache: config['store.cache'],
+    leaseMs: config['store.leaseMs'],
+    openCircuits: () => Object.fromEntries(Array.from(journal.circuit.openings(), ([operation, { reason }]) => [operation, reason])),
+    reopen: journal.circuit.reopen,
+    onTurn: (listener) => onNote(({ what }) => (what === 'circuit' || what === 'circuit-closed') && listener()),
+    told: {
+      unreadable: (version, problem) => log.warn({ version, problem }, UNREADABLE),
+      differed: (version, isLost) => log.warn({ version }, isLost ? LOST : WON),
+      held: (isHeld) => log.warn(isHeld ? HELD : 'the store answers: canaries get their share of v2 again'),
+      cached: (version) => log.warn({ version }, given ? GIVEN : CACHED),
+      unknown: () => log.warn(UNKNOWN),
+    },
+    warn: (text) => log.warn(text),
+  })
+}
+
+const UNREADABLE = 'the modes in the store were written by another version of Crosswalk, and this one cannot read them: the known ones stay'
+
+const LOST = 'the store had other modes of the same version, and they win on all replicas: those that were put here last are lost'
+
+const WON = 'the store had other modes of the same version: those of this replica win on all replicas, with a new version'
+
+const HELD = 'the store was silent for longer than store.leaseMs: no canary gets v2'
+
+const CACHED = 'the store does not answer: the last known modes are in force, those of store.cache'
+
+const GIVEN = 'the store does not answer: the last known modes are in force, those of the supervisor'

@@ -1,0 +1,11 @@
+/** What clients reach: the server for v1 and native requests, or the workers that share its port. */
+export interface Front {
+  listen(): Promise<unknown>
+  /** Stops at once, without waiting for a request. */
+  stop(): Promise<void>
+  /** Leaves the balancer and lets requests finish within the times of the settings. If it `givesWay`, another process listens in its place. */
+  retire(givesWay: boolean): Promise<void>
+  /** Closes its connections to the services. */
+  release(): void
+  readonly url: string
+}

@@ -1,0 +1,16 @@
+import type { Store } from './store.ts'
+import { readStoreUrl } from './store-address.ts'
+
+/**
+ * Opens the store of `store.url`: `await openStore('redis://127.0.0.1:6379', 'default')`. A Redis that is not there rejects what it is
+ * asked until it is. Throws an error, whose message is a sentence, if the URL or the file is wrong.
+ */
+export async function openStore(url: string, name: string): Promise<Store> {
+  const address = readStoreUrl(url)
+  if (address.carrier === 'file') {
+    const { openFile } = await import('./file/file-store.ts')
+    return (await openFile(address.path, Date.now)).open()
+  }
+  const { openRedis } = await import('./redis/redis-store.ts')
+  return openRedis(address, name)
+}

@@ -1,0 +1,7 @@
+/**
+ * The store did not answer, refused, or is no store. The message is a sentence for a person: it names the store without credentials.
+ * Nothing is lost by it: what was sent may be sent again.
+ */
+export class StoreDown extends Error {
+  override readonly name = 'StoreDown'
+}

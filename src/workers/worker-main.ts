@@ -1,0 +1,55 @@
+import { hostname } from 'node:os'
+import { mappings } from '../../mappings/index.ts'
+import { joinFleet } from '../server/join-fleet.ts'
+import { createLog } from '../server/log.ts'
+import { createServer } from '../server.ts'
+import { createIpcStore } from '../store/ipc/ipc-store.ts'
+import { openTracing } from '../tracing/open.ts'
+import { createLine } from './line.ts'
+import { createSentRecords } from './sent-records.ts'
+import { failureOf, TOPICS, type WorkerOrders } from './worker-orders.ts'
+
+/** The process of a worker. It serves as its supervisor says, and ends with it: node:cluster ends a worker that is disconnected. */
+const line = createLine({
+  send: (message) => process.send?.(message, undefined, undefined, () => {}),
+  on: (event, listener) => process.on(event, listener),
+})
+
+// A terminal and systemd send signals to every process of a group. The supervisor alone decides.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+
+const { place, config, file, kept, records: sent } = (await line.ask(TOPICS.orders)) as WorkerOrders
+const log = createLog(config).child({ worker: place })
+
+try {
+  const records = sent && createSentRecords(line, sent)
+  const tracing = await openTracing(process.env)
+  // The supervisor keeps the cache.
+  const server = createServer({ ...config, 'store.cache': undefined }, mappings, {
+    log,
+    tracing,
+    file,
+    join: joinFleet(createIpcStore(line), { name: `${hostname()} worker ${place}`, kept }),
+    role: { hasAdmin: false, records },
+  })
+  let isLeaving = false
+  const leave = async (isReplaced: boolean, code: number) => {
+    if (isLeaving) return
+    isLeaving = true
+    await (isReplaced ? server.giveWay() : server.close())
+    await line.ask(TOPICS.done, await server.metricValues())
+    process.exit(code)
+  }
+  line.on(TOPICS.leave, (isReplaced) => void leave(isReplaced === true, 0))
+  line.on(TOPICS.metrics, server.metricValues)
+  process.on('uncaughtException', (thrown: unknown) => {
+    log.fatal({ err: thrown }, 'an exception escaped; what is under way may finish, then the worker ends')
+    line.tell(TOPICS.leaves)
+    void leave(true, 1)
+  })
+  await server.listen()
+  line.tell(TOPICS.listens, server.url)
+} catch (error) {
+  await line.ask(TOPICS.failed, failureOf(error))
+  process.exit(1)
+}

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Child, cpuMs } from '../child.ts'
+import { load } from '../load.ts'
+import { median } from '../report/statistics.ts'
+import { uidAt } from '../rows.ts'
+
+/** A process, or several, that are measured. */
+export interface Measured {
+  readonly name: string
+  readonly child: Child
+}
+
+/** Medians of all turns. */
+export interface Figures {
+  readonly perSecond: number
+  /** Microseconds of processor time for a request. */
+  readonly cpu: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+}
+
+const PATH = `/registry/v1/tags?id=${uidAt(1)}`
+
+const WARM_MS = 5000
+const REST_MS = 3000
+const TURN_MS = 500
+
+/** Asks each for one resource, in turns, so that other work of the machine affects all. */
+export async function measureInTurns(
+  all: readonly Measured[],
+  { rounds, warmed = async () => {} }: { readonly rounds: number; readonly warmed?: () => Promise<void> },
+): Promise<ReadonlyMap<string, Figures>> {
+  const turns = new Map<string, Figures[]>(all.map(({ name }) => [name, []]))
+  const turn = async (child: Child, ms: number): Promise<Figures> => {
+    const before = cpuMs(child.pid)
+    const { perSecond, p50, p99 } = await load({ url: child.url, path: PATH, connections: 50, ms })
+    return { perSecond, p50, p99, cpu: ((cpuMs(child.pid) - before) * 1000) / (perSecond * (ms / 1000)) }
+  }
+  await delay(REST_MS)
+  for (const { child } of all) await turn(child, WARM_MS)
+  await warmed()
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { name, child } of all) turns.get(name)?.push(await turn(child, TURN_MS))
+  }
+  return new Map([...turns].map(([name, some]) => [name, medians(some)]))
+}
+
+function medians(turns: readonly Figures[]): Figures {
+  const of = (what: keyof Figures) => median(turns.map((turn) => turn[what]))
+  return { perSecond: of('perSecond'), cpu: of('cpu'), p50: of('p50'), p99: of('p99') }
+}
+
+/** One line for each, and its ratio to the first. */
+export function turnsTable(title: string, figures: ReadonlyMap<string, Figures>): string {
+  const [first] = figures.values()
+  const lines = [...figures].map(([name, { perSecond, cpu, p50, p99 }]) => {
+    const rate = `${Math.round(perSecond)} (${(perSecond / (first?.perSecond ?? 1)).toFixed(3)} ×)`
+    return `| ${name} | ${rate} | ${cpu.toFixed(1)} µs (${(cpu / (first?.cpu ?? 1)).toFixed(3)} ×) | ${p50.toFixed(2)} ms | ${p99.toFixed(2)} ms |`
+  })
+  return [`| ${title} | requests/s | CPU of a request | p50 | p99 |`, '|---|---|---|---|---|', ...lines, ''].join('\n')
+}

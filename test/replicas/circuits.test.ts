@@ -1,0 +1,179 @@
+import { expect, it } from 'vitest'
+import { createCircuit } from '../../src/diff/evidence/circuit.ts'
+import type { Note } from '../../src/diff/records/record.ts'
+import { createOpenCircuits } from '../../src/fleet/circuits/open-circuits.ts'
+import { createOthersCounts } from '../../src/fleet/circuits/others-counts.ts'
+import { createCircuitTeller } from '../../src/modes/circuit-teller.ts'
+import { quiet } from '../stage/manual-clocks.ts'
+import { sharedStage } from './shared-stage.ts'
+
+const LIST = 'registry.repos.list'
+
+/** Circuits of replicas that share a store, with notes of all of them, in the modes of one version. */
+function stage({ isProbed = false } = {}) {
+  const shared = sharedStage()
+  const { clocks, modes } = shared
+  const notes: (Pick<Note, 'what' | 'text'> & { replica: string })[] = []
+  const join = (id: string) =>
+    shared.join(id, (fleet) => {
+      const circuit = createCircuit(clocks.now, () => isProbed)
+      const teller = createCircuitTeller({ circuit, note: ({ what, text }) => void notes.push({ what, text, replica: id }) })
+      const version = () => modes.version
+      const counts = createOthersCounts({ circuit, heard: teller.heard, version, fleet, ticks: clocks.ticks })
+      const open = createOpenCircuits({ circuit, version, fleet, moved: () => {}, now: clocks.now })
+      teller.follow({ turned: open.turned, bad: counts.bad })
+      fleet.add(counts)
+      fleet.add(open)
+      const answers = (count: number, failed: boolean) => {
+        for (let at = 0; at < count; at += 1) teller.answered(LIST, failed)
+      }
+      const comparisons = (count: number, outcome: 'match' | 'mismatch') => {
+        for (let at = 0; at < count; at += 1) teller.compared('diff-v1', { operation: LIST, check: 'read', outcome })
+      }
+      return { circuit, teller, answers, comparisons }
+    })
+  return { ...shared, notes, join, all: (...ids: string[]) => Promise.all(ids.map(join)) }
+}
+
+type Replica = Awaited<ReturnType<ReturnType<typeof stage>['join']>>
+
+const open = (replicas: readonly Replica[]) => replicas.map(({ circuit }) => circuit.isOpen(LIST))
+
+it('opens a circuit everywhere at once, notes it once, and names the replica that opened it', async () => {
+  const { notes, all } = stage()
+  const replicas = await all('a', 'b', 'c')
+  replicas[1]?.answers(4, true)
+  await quiet()
+  expect(open(replicas)).toEqual([true, true, true])
+  expect(notes).toEqual([{ what: 'circuit', text: expect.stringContaining('4 of the last 4 answers failed'), replica: 'b' }])
+  for (const { circuit } of replicas) expect(circuit.whyOpen(LIST)).toMatch(/5 % is allowed \(opened by b\)$/)
+})
+
+it('notes once what several replicas open at the same moment', async () => {
+  const { notes, all } = stage()
+  const replicas = await all('a', 'b', 'c')
+  for (const { answers } of replicas) answers(4, true)
+  await quiet()
+  expect(open(replicas)).toEqual([true, true, true])
+  expect(notes.map(({ what }) => what)).toEqual(['circuit'])
+  expect(new Set(replicas.map(({ circuit }) => circuit.whyOpen(LIST))).size).toBe(1)
+})
+
+it('opens and notes a circuit at once while the store does not answer, and tells it later', async () => {
+  const { notes, breaks, clocks, all } = stage()
+  const replicas = await all('a', 'b')
+  breaks.all = true
+  replicas[0]?.answers(4, true)
+  await quiet()
+  expect([open(replicas), notes.length]).toEqual([[true, false], 1])
+  breaks.all = false
+  await clocks.pass(1500)
+  expect([open(replicas), notes.length]).toEqual([[true, true], 1])
+})
+
+it('keeps a circuit open through a restart of all replicas', async () => {
+  const { clocks, all } = stage()
+  const [first] = await all('a')
+  first?.answers(4, true)
+  await clocks.pass(200)
+  await first?.fleet.close()
+  expect(open(await all('b', 'c'))).toEqual([true, true])
+})
+
+it('tells a store that came back empty which circuits are open', async () => {
+  const { clocks, lose, all, join } = stage()
+  const [first] = await all('a')
+  first?.answers(4, true)
+  await clocks.pass(200)
+  lose()
+  await clocks.pass(2500)
+  expect(open([await join('b')])).toEqual([true])
+})
+
+it('closes circuits with a new version of the modes, and opens those again that a rollout keeps open', async () => {
+  const { clocks, modes, all, join } = stage()
+  const replicas = await all('a', 'b')
+  replicas[0]?.answers(4, true)
+  for (let at = 0; at < 4; at += 1) replicas[0]?.teller.answered('iam.groups.list', true)
+  await quiet()
+  modes.version = 2
+  // A rollout of `a` still needs the circuit of the list open; `b` does not know that yet.
+  replicas[0]?.circuit.close((operation) => operation !== LIST)
+  replicas[1]?.circuit.close(() => true)
+  await clocks.pass(2500)
+  const third = await join('c')
+  expect(open([...replicas, third])).toEqual([true, true, true])
+  expect(third.circuit.whyOpen(LIST)).toMatch(/\(opened by a\)$/)
+  expect([...replicas, third].map(({ circuit }) => circuit.isOpen('iam.groups.list'))).toEqual([false, false, false])
+})
+
+it('closes a circuit everywhere that a person closes on one replica, and can open it again', async () => {
+  const { clocks, notes, all, join } = stage()
+  const replicas = await all('a', 'b')
+  replicas[0]?.answers(4, true)
+  await clocks.pass(1200)
+  replicas[1]?.circuit.close(() => true)
+  await clocks.pass(2500)
+  expect(open([...replicas, await join('c')])).toEqual([false, false, false])
+  replicas[1]?.answers(4, true)
+  await quiet()
+  expect(open(replicas)).toEqual([true, true])
+  expect(notes.map(({ replica }) => replica)).toEqual(['a', 'b'])
+})
+
+it('closes a circuit everywhere by the probes of all replicas together', async () => {
+  const { clocks, notes, all } = stage({ isProbed: true })
+  const replicas = await all('a', 'b', 'c')
+  replicas[0]?.answers(4, true)
+  await quiet()
+  for (let round = 0; round < 12; round += 1) {
+    for (const { answers, comparisons } of replicas) {
+      answers(10, false)
+      comparisons(10, 'match')
+    }
+    await clocks.pass(1000)
+  }
+  expect(open(replicas)).toEqual([false, false, false])
+  expect(notes.map(({ what }) => what)).toEqual(['circuit', 'circuit-closed'])
+})
+
+it('opens a circuit by failures of which each replica saw only one', async () => {
+  const { clocks, notes, all } = stage()
+  const replicas = await all('a', 'b', 'c', 'd')
+  for (const { answers } of replicas) answers(1, true)
+  await clocks.pass(200)
+  expect(open(replicas)).toEqual([false, false, false, false])
+  await clocks.pass(1000)
+  expect(open(replicas)).toEqual([true, true, true, true])
+  expect(notes).toEqual([{ what: 'circuit', text: expect.stringContaining('4 of the last 4 answers failed'), replica: expect.any(String) }])
+})
+
+it('counts the clean answers of the others before their failures of the same time', async () => {
+  const { clocks, all } = stage()
+  const replicas = await all('a', 'b', 'c', 'd')
+  for (const { answers } of replicas) {
+    answers(20, false)
+    answers(1, true)
+    answers(20, false)
+  }
+  await clocks.pass(3000)
+  expect(open(replicas)).toEqual([false, false, false, false])
+})
+
+it('does not count what was seen before a replica began, and forgets counts with the version', async () => {
+  const { clocks, modes, all, join } = stage()
+  const [first] = await all('a')
+  first?.answers(3, true)
+  await clocks.pass(1500)
+  const late = await join('b')
+  late.answers(1, true)
+  await clocks.pass(3000)
+  // The first replica has seen three and heard of one. The late one has seen one alone.
+  expect(late.circuit.whyOpen(LIST)).toMatch(/\(opened by a\)$/)
+  modes.version = 2
+  for (const one of [first, late]) one?.circuit.close(() => true)
+  await clocks.pass(1500)
+  late.answers(1, true)
+  await clocks.pass(3000)
+  expect(late.circuit.state(LIST).errors.run).toMatchObject({ n: 1, bad: 1 })
+})

@@ -1,0 +1,194 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Client, withoutRequests } from '../../../src/diff/clients/client.ts'
+import { createInventory } from '../../../src/diff/clients/inventory.ts'
+import type { Comparison, Entry, TrafficEntry } from '../../../src/diff/records/record.ts'
+import { restore } from '../../../src/diff/records/restore.ts'
+import { createClientReader } from '../../../src/fleet/clients/client-reader.ts'
+import { createClientsPart } from '../../../src/fleet/clients/clients-part.ts'
+import { createMemory } from '../../../src/store/memory/memory.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { operations } from '../../diff/given.ts'
+import { comparisonOf } from '../evidence/evidence-replica.ts'
+
+const OPERATIONS = ['iam.roles.list', 'registry.repos.list', 'registry.vuln_reports.list', 'unknown GET /a b/{id}']
+const AT = Date.UTC(2026, 10, 23)
+
+/** A replica that tells a store of entries. */
+function replicaOf(id: string, store: Store, limit = 100) {
+  let nth = 0
+  const part = createClientsPart({
+    ...{ nth: 0, limit, flush: () => {}, soon: () => {} },
+    uncounted: (epoch, calls) => ({ kind: 'add', name: `traffic:${epoch}`, sums: { uncounted: calls } }),
+  })
+  const exchange = async () => {
+    nth += 1
+    const readings = part.readings()
+    const batch = { replica: id, nth, changes: part.changes(), reads: readings.map(({ read }) => read), isUrgent: false }
+    const found = await store.exchange(batch)
+    for (const [at, one] of readings.entries()) one.take(found[at])
+  }
+  return { part, exchange }
+}
+
+const traffic = (entry: Partial<TrafficEntry>): TrafficEntry => {
+  const use = { caller: 'c', operation: 'iam.roles.list', mode: 'v2', calls: 1, ...entry }
+  return { kind: 'traffic', at: new Date(AT).toISOString(), ...use }
+}
+
+const kindOf = (shape: string) => ({ shape, path: [['id', shape] as const], query: [['flag'] as const], members: ['name'] })
+
+const caller = fc.constantFrom('a1', 'b2', 'c3', 'd4').map((one) => ({ caller: one, ...(one !== 'd4' && { subject: `${one}@example` }) }))
+const common = { operation: fc.constantFrom(...OPERATIONS), at: fc.integer({ min: 0, max: 3_600_000 }) }
+const samples = fc.record({ shape: fc.constantFrom('s', 'iam?a=b\nc', 't'), samples: fc.integer({ min: 1, max: 5 }) })
+const calls = fc.record({
+  ...{ ...common, caller, mode: fc.constantFrom('v1', 'v2', 'diff-v1'), calls: fc.integer({ min: 1, max: 9 }) },
+  protocol: fc.constantFrom(undefined, 'grpc', 'connect'),
+  requests: fc.uniqueArray(samples, { maxLength: 2, selector: ({ shape }) => shape }),
+})
+const total = fc.record({
+  kind: fc.constantFrom('value' as const, 'missing' as const),
+  where: fc.constantFrom('/a', '/b/*\nc'),
+  count: fc.integer({ min: 1, max: 3 }),
+  code: fc.constantFrom(undefined, 'code'),
+  noise: fc.constantFrom(undefined, true as const),
+})
+const comparison = fc.record({
+  ...{ ...common, caller, outcome: fc.constantFrom('mismatch' as const, 'expected' as const, 'match' as const, 'transient' as const) },
+  totals: fc.uniqueArray(total, { maxLength: 3, selector: ({ kind, where, code }) => `${kind} ${where} ${code}` }),
+})
+
+const entry = fc.oneof(
+  calls.map(({ caller: who, at, protocol, requests, ...use }): Entry => {
+    const kinds = requests.map((one) => ({ ...kindOf(one.shape), samples: one.samples }))
+    const told = { ...(protocol !== undefined && { protocol }), ...(kinds.length > 0 && { requests: kinds }) }
+    return traffic({ ...who, ...use, ...told, at: new Date(AT + at).toISOString() })
+  }),
+  comparison.map(({ caller: who, at, operation, outcome, totals }): Entry => {
+    const compared = comparisonOf({ ...who, operation, shape: `${operation}?`, outcome }, AT + at)
+    const cleaned = totals.map(({ code, noise, ...one }) => ({ ...one, ...(code !== undefined && { code }), ...(noise && { noise }) }))
+    return { ...compared, ...who, totals: cleaned } as Comparison
+  }),
+)
+
+/** The order of what is equally frequent means nothing. */
+function ordered(clients: readonly Client[]): unknown {
+  const sorted = <T>(items: readonly T[] | undefined) => items?.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  const uses = (one: Client) =>
+    one.operations.map((use) => ({ ...use, requests: sorted(use.requests), differences: sorted(use.differences) }))
+  return sorted(
+    clients.map((one) => ({ ...one, operations: sorted(uses(one)), blockers: sorted(one.blockers), cautions: sorted(one.cautions) })),
+  )
+}
+
+async function toldTo(replicas: number, entries: readonly (readonly [entry: Entry, replica: number, isSent: boolean])[]) {
+  const store = createMemory(() => AT).open()
+  const all = Array.from({ length: replicas }, (_, nth) => replicaOf(`r${nth}`, store))
+  for (const [one, replica, isSent] of entries) {
+    const { part, exchange } = all[replica % replicas] as (typeof all)[number]
+    part.entry(one)
+    if (isSent) await exchange()
+  }
+  for (const { exchange } of all) await exchange()
+  return createClientReader(store, operations)(0)
+}
+
+describe('the clients of a fleet', () => {
+  it.each([1, 2, 4])('are those of one inventory, whichever of %d replicas they reach', async (replicas) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(entry, fc.nat(3), fc.boolean()), { maxLength: 40 }), async (entries) => {
+        const inventory = createInventory(operations)
+        const [evidence, expected] = [{ observe: () => ({}), add: () => {} }, { count: () => {} }]
+        for (const [one] of entries) restore(one, { inventory, evidence, expected } as never)
+        const { clients, uncounted } = await toldTo(replicas, entries)
+        expect(ordered(clients)).toEqual(ordered(inventory.clients()))
+        expect(uncounted).toBe(0)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('are sorted by calls', async () => {
+    const { clients } = await toldTo(2, [
+      [traffic({ caller: 'few' }), 0, true],
+      [traffic({ caller: 'many', calls: 5 }), 1, true],
+    ])
+    expect(clients.map(({ caller: one }) => one)).toEqual(['many', 'few'])
+  })
+
+  it('are bounded: the calls of later ones are counted together', async () => {
+    const store = createMemory(() => AT).open()
+    const [a, b] = [replicaOf('a', store, 2), replicaOf('b', store, 2)]
+    const use = (one: typeof a, name: string) => {
+      one.part.entry(traffic({ caller: name }))
+      return one.exchange()
+    }
+    for (const name of ['1', '2']) await use(a, name)
+    await b.exchange()
+    for (const name of ['3', '4', '1']) await use(b, name)
+    await use(a, '1')
+    await b.exchange()
+    const { clients } = await createClientReader(store, operations)(0)
+    expect(clients.map(({ caller: one, calls: times }) => [one, times])).toEqual([
+      ['1', 2],
+      ['2', 1],
+    ])
+    const [found] = await store.read([{ kind: 'sums', name: 'traffic:0' }])
+    expect(found?.value).toEqual({ uncounted: 3 })
+  })
+
+  it('belong to an epoch', async () => {
+    const store = createMemory(() => AT).open()
+    const { part, exchange } = replicaOf('a', store)
+    part.entry(traffic({ caller: 'old', subject: 'alice' }))
+    part.begin(1)
+    part.entry(traffic({ caller: 'old', subject: 'alice', calls: 2 }))
+    await exchange()
+    const read = createClientReader(store, operations)
+    const found = [await read(0), await read(1)].map(({ clients }) => clients.map(withoutRequests))
+    expect(found).toMatchObject([[{ subject: 'alice', calls: 1 }], [{ subject: 'alice', calls: 2 }]])
+  })
+
+  it('keep their names and kinds of requests when the store has lost them', async () => {
+    const [before, after] = [createMemory(() => AT).open(), createMemory(() => AT).open()]
+    let store = before
+    const { part, exchange } = replicaOf('a', { ...before, exchange: (batch) => store.exchange(batch) })
+    const one = traffic({ caller: 'c', subject: 'alice', requests: [{ ...kindOf('s'), samples: 1 }] })
+    part.entry(one)
+    await exchange()
+    store = after
+    part.lost?.()
+    part.entry(one)
+    await exchange()
+    const { clients } = await createClientReader(after, operations)(0)
+    expect(clients).toMatchObject([{ subject: 'alice', operations: [{ requests: [{ shape: 's', path: [['id', 's']] }] }] }])
+  })
+
+  it('are read again only as far as they changed', async () => {
+    const store = createMemory(() => AT).open()
+    const { part, exchange } = replicaOf('a', store)
+    for (const name of ['a', 'b', 'c']) part.entry(traffic({ caller: name }))
+    await exchange()
+    let found = 0
+    const reader = createClientReader(
+      {
+        async read(reads) {
+          const answers = await store.read(reads)
+          found += answers.filter((one) => one && one.stamp > 0).length
+          return answers
+        },
+      },
+      operations,
+    )
+    const first = await reader(0)
+    found = 0
+    part.entry(traffic({ caller: 'b' }))
+    await exchange()
+    const second = await reader(0)
+    expect(found).toBe(1)
+    expect([first, second].map(({ clients }) => clients.map(({ calls: times }) => times))).toEqual([
+      [1, 1, 1],
+      [2, 1, 1],
+    ])
+  })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import type { Observation } from '../../../src/diff/evidence/observation.ts'
+import type { Comparison } from '../../../src/diff/records/record.ts'
+import { evidenceNames } from '../../../src/fleet/evidence/evidence-names.ts'
+import { createRestored } from '../../../src/fleet/evidence/restored.ts'
+import { createWaiting } from '../../../src/fleet/evidence/waiting.ts'
+import { createMemory } from '../../../src/store/memory/memory.ts'
+import { seeded } from '../../stage/seeded.ts'
+import { type Compared, countSlowly } from './brute-force.ts'
+import { comparisonOf, type EvidenceReplica, evidenceIn, evidenceReplica, NAMES } from './evidence-replica.ts'
+
+const START = Date.UTC(2026, 0, 2)
+const SEED = Number(process.env['CROSSWALK_SEED'] ?? 18)
+const OPERATIONS = ['iam.groups.list', 'iam.roles.list']
+const OUTCOMES = ['match', 'match', 'match', 'race', 'mismatch'] as const
+
+function pick<T>(random: () => number, from: readonly T[]): T {
+  return from[Math.floor(random() * from.length)] as T
+}
+
+function stage(count: number, seed: number) {
+  const random = seeded(seed)
+  const clock = { now: START }
+  const memory = createMemory(() => clock.now)
+  const replicas = Array.from({ length: count }, (_, nth) => evidenceReplica(`${nth}`, memory.open(), () => clock.now))
+  const all: Compared[] = []
+  const compare = (replica: EvidenceReplica, observation: Observation) => {
+    const isTally = !replica.compared(observation)
+    all.push({ ...observation, at: clock.now, isTally })
+  }
+  const expectTruth = async () => {
+    const said = await evidenceIn(memory.open(), clock.now)
+    for (const operation of OPERATIONS) {
+      const counted = countSlowly(all.filter((one) => one.operation === operation).sort((a, b) => a.at - b.at))
+      expect(said.find((one) => one.operation === operation)).toMatchObject(counted)
+    }
+    return said
+  }
+  return { random, clock, memory, replicas, compare, expectTruth }
+}
+
+describe.each([1, 2, 4])(`the evidence of %i replicas (seed ${SEED})`, (count) => {
+  const random = seeded(SEED)
+  const drawn = (): Observation => ({
+    ...{ operation: pick(random, OPERATIONS), caller: pick(random, ['a', 'b', 'c']), shape: pick(random, ['x', 'y']) },
+    ...{ outcome: pick(random, OUTCOMES), ...(random() < 0.3 && { weight: 20 }) },
+  })
+
+  it('is that of one process that has served all requests, in random batches, some sent again', async () => {
+    const { clock, replicas, compare, expectTruth } = stage(count, SEED)
+    for (let nth = 0; nth < 400; nth++) {
+      const replica = pick(random, replicas)
+      for (let more = Math.floor(random() * 5); more >= 0; more--) {
+        clock.now += Math.floor(random() * 60_000)
+        compare(replica, drawn())
+      }
+      await replica.exchange(Math.floor(random() * 3))
+    }
+    const said = await expectTruth()
+    if (count === 1) expect(said).toEqual(replicas[0]?.evidence.all())
+  })
+
+  it('is the same if batches come late and in any order', async () => {
+    const { clock, replicas, compare, expectTruth } = stage(count, SEED)
+    for (let era = 0; era < 40; era++) {
+      for (let nth = 0; nth < 20; nth++) {
+        clock.now += Math.floor(random() * 10_000)
+        const { weight, ...one } = drawn()
+        // Which of two comparisons comes first may not matter here.
+        const isBad = (one.caller.charCodeAt(0) + era) % 3 === 0
+        compare(pick(random, replicas), { ...one, outcome: isBad ? 'mismatch' : 'match' })
+        if (random() < 0.2) await pick(random, replicas).exchange(1)
+      }
+      for (const replica of replicas) await replica.exchange()
+      clock.now += 1_000_000
+    }
+    await expectTruth()
+  })
+})
+
+it('tells a new store what was read back, so that the same poll is no observation again', async () => {
+  const { random, clock, memory, replicas, compare } = stage(1, SEED)
+  const [before] = replicas as [EvidenceReplica]
+  const entries: Comparison[] = []
+  for (let nth = 0; nth < 200; nth++) {
+    clock.now += Math.floor(random() * 60_000)
+    const poll = { operation: pick(random, OPERATIONS), caller: 'a', shape: pick(random, ['x', 'y']), outcome: pick(random, OUTCOMES) }
+    if (before.evidence.all().length > 0) entries.push(comparisonOf(poll, clock.now))
+    compare(before, poll)
+  }
+  const evidence = before.evidence.all()
+  const restored = createRestored({ all: () => evidence }, () => clock.now)
+  for (const entry of entries) restored.entry(entry)
+  const worker = evidenceReplica('worker', memory.open(), () => clock.now)
+  const store = memory.open()
+  await store.exchange({ replica: 'a', nth: 1, changes: restored.changes(NAMES), reads: [], isUrgent: false })
+  const counts = (all: typeof evidence) => all.map(({ callers, shapes, perDay, ...counted }) => counted)
+  expect(counts(await evidenceIn(store, clock.now))).toEqual(counts(evidence))
+  expect(restored.changes(NAMES)).toEqual([])
+  const last = entries.findLast(({ outcome }) => outcome === 'match') as Comparison
+  worker.compared({ operation: last.operation, caller: last.caller, shape: last.shape, outcome: 'match' })
+  await worker.exchange()
+  const known = evidence.find(({ operation }) => operation === last.operation)
+  const now = (await evidenceIn(store, clock.now)).find(({ operation }) => operation === last.operation)
+  expect(now).toMatchObject({ n: known?.n, comparisons: (known?.comparisons ?? 0) + 1, repeats: { n: (known?.repeats.n ?? 0) + 1 } })
+})
+
+describe('what waits for the store', () => {
+  const one = (shape: string, outcome: Observation['outcome']): Observation => ({
+    operation: 'iam.groups.list',
+    caller: 'a',
+    shape,
+    outcome,
+  })
+
+  it('is handed over in parts', async () => {
+    const { replicas, memory, clock } = stage(1, SEED)
+    const [replica] = replicas
+    for (let nth = 0; nth < 1200; nth++) replica?.compared(one(`${nth}`, 'match'))
+    expect(replica?.part.state?.()).toMatchObject({ waiting: 1200, dropped: 0, lost: 0 })
+    await replica?.exchange()
+    expect(replica?.part.state?.()).toMatchObject({ waiting: 700 })
+    await replica?.exchange()
+    await replica?.exchange()
+    expect(await evidenceIn(memory.open(), clock.now)).toMatchObject([{ n: 1200, comparisons: 1200, shapes: 1200 }])
+  })
+
+  it('is no observation after its ten minutes if it is clean, and one if it is not', async () => {
+    const { replicas, memory, clock } = stage(2, SEED)
+    for (const replica of replicas) for (const outcome of ['match', 'mismatch'] as const) replica.compared(one(outcome, outcome))
+    clock.now += 600_000
+    for (const replica of replicas) await replica.exchange()
+    expect(await evidenceIn(memory.open(), clock.now)).toMatchObject([{ n: 1, bad: 1, repeats: { n: 1, bad: 1 } }])
+    expect(replicas[0]?.part.state?.()).toMatchObject({ waiting: 0, dropped: 1, lost: 0 })
+  })
+
+  it('is told again if the store has lost it, and counted once', async () => {
+    const { replicas, memory, clock } = stage(1, SEED)
+    const [replica] = replicas
+    const older = createMemory(() => clock.now).open()
+    replica?.compared(one('kept', 'match'))
+    await replica?.exchange(0, memory.open(), older)
+    replica?.compared(one('gone', 'mismatch'))
+    await replica?.exchange()
+    replica?.part.lost?.()
+    await replica?.exchange(0, older)
+    expect(await evidenceIn(older, clock.now)).toMatchObject([{ n: 2, bad: 1, matches: 1, mismatches: 1, repeats: { n: 0 } }])
+  })
+
+  it('drops clean observations alone, and says how many bad ones were lost', () => {
+    const { part } = evidenceReplica('a', createMemory(() => START).open(), () => START, 10)
+    const add = (count: number, outcome: Observation['outcome']) => {
+      for (let nth = 0; nth < count; nth++) part.entry(comparisonOf(one(`${nth}`, outcome), START))
+    }
+    add(12, 'match')
+    expect(part.state?.()).toMatchObject({ waiting: 10, dropped: 2, lost: 0 })
+    add(11, 'error')
+    expect(part.state?.()).toMatchObject({ waiting: 10, dropped: 12, lost: 1 })
+    const [told] = part.changes().filter((change) => 'sums' in change && 'lost a' in change.sums)
+    expect(told).toMatchObject({ kind: 'add', sums: { 'lost a': 1 } })
+    part.begin(evidenceNames({ nth: 1, hash: 'tables' }))
+    expect(part.state?.()).toMatchObject({ waiting: 0, dropped: 0, lost: 0 })
+  })
+
+  it('is bounded by 100,000 observations', () => {
+    const waiting = createWaiting<{ readonly at: number }>()
+    for (let at = 0; at < 100_001; at++) waiting.add({ at }, at % 2 === 0)
+    expect(waiting.counts()).toEqual({ waiting: 100_000, dropped: 1, lost: 0 })
+  })
+})

@@ -1,0 +1,57 @@
+import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
+import type { Observation } from '../../../src/diff/evidence/observation.ts'
+import { createTallies } from '../../../src/diff/evidence/tallies.ts'
+import type { Comparison } from '../../../src/diff/records/record.ts'
+import { evidenceFromSums, paceNames } from '../../../src/fleet/evidence/evidence-from-sums.ts'
+import { evidenceNames } from '../../../src/fleet/evidence/evidence-names.ts'
+import { createEvidencePart } from '../../../src/fleet/evidence/evidence-part.ts'
+import { MOST_WAITING } from '../../../src/fleet/evidence/waiting.ts'
+import type { Batch, Store } from '../../../src/store/store.ts'
+import type { Sums } from '../../../src/store/store-change.ts'
+
+export const NAMES = evidenceNames({ nth: 0, hash: 'tables' })
+
+/** A replica that compares, and tells a store. */
+export function evidenceReplica(id: string, store: Store, now: () => number, most = MOST_WAITING) {
+  const part = createEvidencePart({
+    ...{ replica: id, names: NAMES, oldestMs: () => undefined, soon: () => {}, now, time: now, most },
+    counters: { traffic: () => ({}), declared: () => ({}) },
+  })
+  const evidence = createEvidence(now)
+  const tallies = createTallies(evidence, { record: part.entry }, now)
+  tallies.follow(part.tally)
+  let batch: Batch = { replica: id, nth: 0, changes: [], reads: [], isUrgent: false }
+  return {
+    part,
+    evidence,
+    /** Returns whether it is worth a record. */
+    compared(observation: Observation): boolean {
+      const counted = tallies.count(comparisonOf(observation, now()))
+      if (counted) part.entry(counted)
+      return counted !== undefined
+    },
+    /** Sends what is new, and then the same batch so many times more. */
+    async exchange(again = 0, ...stores: readonly Store[]): Promise<void> {
+      batch = { ...batch, nth: batch.nth + 1, changes: part.changes() }
+      for (let times = 0; times <= again; times++) for (const to of stores.length > 0 ? stores : [store]) await to.exchange(batch)
+    },
+  }
+}
+
+export type EvidenceReplica = ReturnType<typeof evidenceReplica>
+
+/** What the store says. */
+export async function evidenceIn(store: Store, now: number) {
+  const hours = paceNames(NAMES, now)
+  const found = await store.read([NAMES.evidence, ...hours.map(([, name]) => name)].map((name) => ({ kind: 'sums', name })))
+  const [sums = {}, ...pace] = found.map((one) => one?.value as Sums | undefined)
+  const ofHours = hours.map(([hour], nth) => [hour, pace[nth] ?? {}] as const)
+  return evidenceFromSums(sums, ofHours)
+}
+
+let comparisons = 0
+
+export function comparisonOf(observation: Observation, at: number): Comparison {
+  const known = { kind: 'comparison', id: `${++comparisons}`, at: new Date(at).toISOString(), mode: 'diff-v1', check: 'read' } as const
+  return { ...known, ...observation, totals: [], examples: [], v2: { status: 200 } }
+}

@@ -1,0 +1,248 @@
+import { expect, it } from 'vitest'
+import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/fleet.ts'
+import type { Part, PartState } from '../../src/fleet/part.ts'
+import { reading } from '../../src/fleet/part.ts'
+import { createMemory } from '../../src/store/memory/memory.ts'
+import type { Batch, Store } from '../../src/store/store.ts'
+import { StoreDown } from '../../src/store/store-down.ts'
+import { type ManualClocks, manualClocks, quiet } from '../stage/manual-clocks.ts'
+
+/** A part that counts, and reads what all count together. */
+function counter() {
+  let waiting = 0
+  const seen: number[] = []
+  const read = reading('sums', 'counted', ({ all = 0 }) => void seen.push(all))
+  const state: PartState = { waiting: 0, dropped: 0, lost: 0 }
+  const part: Part = {
+    changes() {
+      const all = waiting
+      waiting = 0
+      return all === 0 ? [] : [{ kind: 'add', name: 'counted', sums: { all } }]
+    },
+    readings: () => [read],
+    state: () => state,
+  }
+  const count = (more: number) => {
+    waiting += more
+  }
+  return { part, seen, state, count }
+}
+
+/** A store whose answers a test can lose or hold back, before or after the batch is applied. */
+function breakable(store: Store) {
+  const sent: Batch[] = []
+  const breaks = { before: false, after: false }
+  const broken: Store = {
+    ...store,
+    async exchange(batch) {
+      sent.push(batch)
+      if (breaks.before) throw new StoreDown('the store does not answer')
+      const found = await store.exchange(batch)
+      if (breaks.after) throw new StoreDown('the answer was lost')
+      return found
+    },
+  }
+  return { store: broken, sent, breaks }
+}
+
+function replicaOf(store: Store, id: string, clocks: ManualClocks) {
+  const ends: boolean[] = []
+  const failed: unknown[] = []
+  const ended: FleetSettings['ended'] = (_, { problem }) => void ends.push(problem === undefined)
+  const settings = { name: 'host', modes: () => ({ version: 1, tag: 'one' }), ended }
+  const fleet = createFleet({ store, id, clocks, ...settings, failed: (error) => void failed.push(error) })
+  const counted = counter()
+  fleet.add(counted.part)
+  return { fleet, ends, failed, ...counted }
+}
+
+async function three() {
+  const clocks = manualClocks()
+  const memory = createMemory(clocks.now)
+  const replicas = ['a', 'b', 'c'].map((id) => {
+    const { store, ...broken } = breakable(memory.open())
+    return { ...replicaOf(store, id, clocks), ...broken }
+  })
+  for (const { fleet } of replicas) await fleet.start()
+  const [a, b, c] = replicas as [(typeof replicas)[0], (typeof replicas)[0], (typeof replicas)[0]]
+  return { clocks, memory, a, b, c }
+}
+
+const ids = (fleet: Fleet) => fleet.replicas().map(({ id }) => id)
+
+it('sends what is new within 100 ms, and reads what the others sent within a second', async () => {
+  const { clocks, a, b } = await three()
+  a.count(3)
+  a.fleet.soon()
+  await clocks.pass(100)
+  expect(a.seen).toEqual([0, 3])
+  expect(b.seen).toEqual([0])
+  await clocks.pass(1000)
+  expect(b.seen).toEqual([0, 3])
+})
+
+it('sends what is urgent at once, and the others read it at once', async () => {
+  const { a, b, c } = await three()
+  a.count(1)
+  a.fleet.urgent()
+  await quiet()
+  expect([a.seen, b.seen, c.seen]).toEqual([
+    [0, 1],
+    [0, 1],
+    [0, 1],
+  ])
+})
+
+it.each(['before', 'after'] as const)('sends a batch again that failed %s the store applied it, and counts it once', async (when) => {
+  const { clocks, a, b } = await three()
+  a.breaks[when] = true
+  a.count(1)
+  a.fleet.urgent()
+  await quiet()
+  a.count(2)
+  await clocks.pass(1000)
+  expect(a.fleet.state()).toMatchObject({ problem: expect.any(String), downSince: 0 })
+  a.breaks[when] = false
+  await clocks.pass(2000)
+  expect(b.seen.at(-1)).toBe(3)
+  expect(a.fleet.state().problem).toBeUndefined()
+  const again = a.sent.filter(({ nth }) => nth === 2)
+  expect(again.length).toBeGreaterThan(3)
+  for (const { changes } of again) expect(changes).toEqual(again[0]?.changes)
+})
+
+it('tries four times a second while the store does not answer', async () => {
+  const { clocks, a } = await three()
+  a.breaks.before = true
+  await clocks.pass(1000)
+  const before = a.sent.length
+  await clocks.pass(10_000)
+  expect(a.sent.length - before).toBeGreaterThanOrEqual(30)
+  expect(a.sent.length - before).toBeLessThanOrEqual(40)
+})
+
+it('lists the replicas, and one that said goodbye no longer', async () => {
+  const { clocks, a, b } = await three()
+  await clocks.pass(1000)
+  expect(ids(a.fleet)).toEqual(['a', 'b', 'c'])
+  expect(a.fleet.replicas()[1]).toMatchObject({ id: 'b', name: 'host', version: 1, tag: 'one', isLive: true, isSelf: false, lost: 0 })
+  await b.fleet.close()
+  await clocks.pass(1100)
+  expect(ids(a.fleet)).toEqual(['a', 'c'])
+})
+
+it('lists a replica that fell silent as such for five minutes', async () => {
+  const { clocks, a, b } = await three()
+  await clocks.pass(1000)
+  b.breaks.before = true
+  await clocks.pass(5000)
+  expect(a.fleet.replicas().map(({ isLive }) => isLive)).toEqual([true, false, true])
+})
+
+it('tells the parts that the store came back empty', async () => {
+  const clocks = manualClocks()
+  let memory = createMemory(clocks.now)
+  let inner = memory.open()
+  const store: Store = {
+    ...inner,
+    exchange: (batch) => inner.exchange(batch),
+    read: (reads) => inner.read(reads),
+    close: () => inner.close(),
+  }
+  const { fleet } = replicaOf(store, 'a', clocks)
+  const lost: true[] = []
+  fleet.add({ changes: () => [], readings: () => [], lost: () => void lost.push(true) })
+  await fleet.start()
+  await clocks.pass(3000)
+  expect(lost).toEqual([])
+  memory = createMemory(clocks.now)
+  inner = memory.open()
+  await clocks.pass(3000)
+  expect(lost).toEqual([true])
+})
+
+it('reports a part that throws, and the others go on', async () => {
+  const { clocks, a } = await three()
+  a.fleet.add({ changes: () => [], readings: () => [{ read: { kind: 'sums', name: 'x' }, take: () => expect.unreachable() }] })
+  a.count(1)
+  await clocks.pass(1000)
+  expect(a.failed.length).toBeGreaterThan(0)
+  expect(a.ends).not.toContain(false)
+})
+
+it('settles when every replica has handed over what it knew', async () => {
+  const { clocks, a, b, c } = await three()
+  await clocks.pass(1000)
+  b.count(5)
+  c.count(2)
+  const settling = a.fleet.settle(1000)
+  await clocks.pass(50)
+  expect(await settling).toEqual({ problems: [] })
+  expect(await a.fleet.store.read([{ kind: 'sums', name: 'counted' }])).toEqual([expect.objectContaining({ value: { all: 7 } })])
+})
+
+it('names the replicas that do not settle', async () => {
+  const { clocks, a, b, c } = await three()
+  await clocks.pass(1000)
+  b.breaks.before = true
+  Object.assign(c.state, { waiting: 4, lost: 2 })
+  const settling = a.fleet.settle(1000)
+  await clocks.pass(1100)
+  expect((await settling).problems).toEqual([
+    expect.stringMatching(/^Replica b has not handed over what it knows; it was heard of \d\.\d s ago\.$/),
+    'Replica c has not handed over 4 observations yet.',
+    'Replica c had no room for 2 bad observations while the store did not answer; begin a new epoch.',
+  ])
+})
+
+it('names a replica whose heartbeat it cannot read', async () => {
+  const { clocks, memory, a } = await three()
+  const newer = memory.open()
+  const beat = { kind: 'beat', text: '{"form":2}', ms: 300_000 } as const
+  await newer.exchange({ replica: 'd', nth: 1, changes: [beat], reads: [], isUrgent: false })
+  const settling = a.fleet.settle(1000)
+  const hearing = a.fleet.hear(1000)
+  await clocks.pass(1100)
+  expect((await settling).problems).toEqual([
+    'Replica d runs another version of Crosswalk, whose heartbeat this one cannot read, so nobody knows what it has not handed over.',
+  ])
+  expect(await hearing).toBe(false)
+  expect(a.fleet.unread()).toEqual([{ id: 'd', seenMs: expect.any(Number) }])
+})
+
+it('settles when the work that had begun before has ended', async () => {
+  const { clocks, a, b } = await three()
+  await clocks.pass(1000)
+  const began = clocks.ticks()
+  Object.defineProperty(b.state, 'oldestMs', { get: () => clocks.ticks() - began, configurable: true, enumerable: true })
+  const settling = a.fleet.settle(1000)
+  const late = a.fleet.settle(400)
+  await clocks.pass(500)
+  expect((await late).problems).toEqual(['Replica b still compares answers that it gave before the question.'])
+  Object.defineProperty(b.state, 'oldestMs', { value: undefined })
+  await clocks.pass(200)
+  expect(await settling).toEqual({ problems: [] })
+})
+
+it('does not settle without the store', async () => {
+  const { clocks, a } = await three()
+  a.breaks.before = true
+  const settling = a.fleet.settle(1000)
+  await clocks.pass(1100)
+  expect((await settling).problems).toEqual([expect.stringContaining('The store does not answer')])
+})
+
+it('sends what waits in batches of 10,000 changes at most', async () => {
+  const { clocks, a, b } = await three()
+  let left = 25_000
+  a.fleet.add({
+    changes: () => Array.from({ length: left }, () => ({ kind: 'add', name: 'counted', sums: { all: 1 } }) as const),
+    readings: () => [],
+  })
+  a.fleet.urgent()
+  left = 0
+  await quiet()
+  expect(Math.max(...a.sent.map(({ changes }) => changes.length))).toBeLessThan(10_010)
+  await clocks.pass(1000)
+  expect(b.seen.at(-1)).toBe(25_000)
+})

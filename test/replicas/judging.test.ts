@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { createNoise } from '../../src/diff/judge/noise.ts'
+import { createRedactionKey } from '../../src/diff/redact/redaction-key.ts'
+import { createSharedNoise } from '../../src/fleet/judging/shared-noise.ts'
+import { createSharedRedactionKey } from '../../src/fleet/judging/shared-redaction-key.ts'
+import { sharedStage } from './shared-stage.ts'
+
+const LIST = 'registry.repos.list'
+const DOWNLOADS = {
+  kind: 'value',
+  at: '/items/0/downloads',
+  where: '/items/*/downloads',
+  path: '/items/[a]/downloads',
+  v1: 1,
+  v2: 2,
+} as const
+
+function stage() {
+  const shared = sharedStage()
+  const join = (id: string) =>
+    shared.join(id, (fleet) => {
+      const noise = createNoise()
+      const key = createRedactionKey()
+      fleet.add(createSharedNoise(noise, fleet))
+      fleet.add(createSharedRedactionKey(key))
+      return { noise, key }
+    })
+  return { ...shared, join }
+}
+
+it('learns on all replicas what changes by itself, however the double reads are spread', async () => {
+  const { clocks, join } = stage()
+  const replicas = await Promise.all(['a', 'b', 'c'].map(join))
+  for (const { noise } of replicas) noise.learn(LIST, [DOWNLOADS])
+  await clocks.pass(1500)
+  const late = await join('d')
+  for (const { noise } of [...replicas, late]) {
+    expect(noise.isNoise(LIST, DOWNLOADS)).toBe(true)
+    expect(noise.members()).toEqual([{ operation: LIST, where: '/items/*/downloads', kind: 'value', changes: 3, asks: 3 }])
+  }
+})
+
+it('forgets on all replicas what has stopped to change', async () => {
+  const { clocks, join } = stage()
+  const replicas = await Promise.all(['a', 'b'].map(join))
+  for (let at = 0; at < 3; at += 1) replicas[0]?.noise.learn(LIST, [DOWNLOADS])
+  for (let at = 0; at < 50; at += 1) replicas[1]?.noise.learn(LIST, [])
+  await clocks.pass(1500)
+  for (const { noise } of [...replicas, await join('c')]) expect(noise.isNoise(LIST, DOWNLOADS)).toBe(false)
+})
+
+it('hashes texts on all replicas with the key of the first, and tells it again to a store that lost it', async () => {
+  const { clocks, lose, join } = stage()
+  const [first, second] = [await join('a'), await join('b')]
+  const key = first.key.text()
+  expect(second.key.text()).toBe(key)
+  lose()
+  await clocks.pass(3000)
+  const third = await join('c')
+  expect([first, second, third].map((one) => one.key.text())).toEqual([key, key, key])
+})

@@ -1,0 +1,51 @@
+import { expect } from 'vitest'
+import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
+import { createMemory } from '../../src/store/memory/memory.ts'
+import { StoreDown } from '../../src/store/store-down.ts'
+import { type ManualClocks, manualClocks } from '../stage/manual-clocks.ts'
+
+/** Replicas that share a store, whose clocks a test moves. */
+export interface SharedStage {
+  readonly clocks: ManualClocks
+  /** The modes in force. */
+  readonly modes: { version: number; readonly tag: string }
+  /** While it is true, the store does not answer. */
+  readonly breaks: { all: boolean }
+  /** Lets the store come back empty. */
+  lose(): void
+  /** Adds a replica: `add` makes its parts. */
+  join<T>(id: string, add: (fleet: Fleet) => T): Promise<T & { readonly id: string; readonly fleet: Fleet }>
+}
+
+export function sharedStage(): SharedStage {
+  const clocks = manualClocks()
+  const modes = { version: 1, tag: 'one' }
+  const breaks = { all: false }
+  let memory = createMemory(clocks.now)
+  return {
+    clocks,
+    modes,
+    breaks,
+    lose() {
+      memory = createMemory(clocks.now)
+    },
+    async join(id, add) {
+      let own = { memory, store: memory.open() }
+      const orBroken = () => {
+        if (breaks.all) throw new StoreDown('the store does not answer')
+        if (own.memory !== memory) own = { memory, store: memory.open() }
+        return own.store
+      }
+      const store = {
+        ...own.store,
+        exchange: async (batch: Parameters<typeof own.store.exchange>[0]) => orBroken().exchange(batch),
+        read: async (reads: Parameters<typeof own.store.read>[0]) => orBroken().read(reads),
+      }
+      const failed = (error: unknown) => expect(error).toBeUndefined()
+      const fleet = createFleet({ store, id, name: id, clocks, modes: () => modes, ended: () => {}, failed })
+      const added = add(fleet)
+      await fleet.start()
+      return { ...added, id, fleet }
+    },
+  }
+}

@@ -1,0 +1,7 @@
+import { Firing } from '../../src/limits/signal.ts'
+import type { CallTimes } from '../../src/wire/call-signal.ts'
+
+/** The times of a call whose client waits as long as its work goes on. */
+export function callTimes(signal: Firing = new Firing()): CallTimes {
+  return Object.assign(signal, { client: () => signal })
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
+import { until } from './until.ts'
+
+/** False, with a printed reason, if Redis is missing. */
+export function hasRedis(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    console.warn('SKIPPED: redis-server is not installed')
+    return false
+  }
+}
+
+/** A Redis of a test, on a port of its own. */
+export interface TestRedis {
+  readonly port: number
+  readonly url: string
+  /** It takes connections and answers nothing. */
+  freeze(): void
+  thaw(): void
+  /** Ends it as `kill -9` does. */
+  kill(): Promise<void>
+  /** Starts it again on its port, with what it had written to disk. */
+  start(): Promise<void>
+  /** Runs a command: `await redis.command('CONFIG', 'SET', 'maxmemory', '1mb')`. */
+  command(...words: string[]): Promise<string>
+  stop(): Promise<void>
+}
+
+interface RedisOptions {
+  /** Settings of redis.conf: `{ appendonly: 'yes' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Lines of a file, if it is a Sentinel. */
+  readonly sentinel?: readonly string[]
+  /** It takes TLS alone. */
+  readonly tls?: boolean
+  /** Arguments of `redis-cli`, for a password or TLS. */
+  readonly cli?: readonly string[]
+}
+
+/** Starts a Redis that keeps nothing on disk, or a Sentinel. */
+export async function startRedis({ settings = {}, sentinel, tls = false, cli = [] }: RedisOptions = {}): Promise<TestRedis> {
+  const at = await freePort()
+  const directory = mkdtempSync(join(tmpdir(), 'crosswalk-redis-'))
+  const all = { [tls ? 'tls-port' : 'port']: at, bind: '127.0.0.1', dir: directory, save: '', 'enable-debug-command': 'yes', ...settings }
+  const options = Object.entries(all).flatMap(([name, value]) => [`--${name}`, ...String(value).split(' ')])
+  const file = join(directory, 'sentinel.conf')
+  if (sentinel) writeFileSync(file, [`port ${at}`, 'bind 127.0.0.1', `dir ${directory}`, ...sentinel].join('\n'))
+  let child: ChildProcess | undefined
+  const command: TestRedis['command'] = async (...words) => {
+    const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(at), ...cli, ...words], { timeout: 10_000 })
+    return stdout.trim()
+  }
+  const end = async (signal: NodeJS.Signals) => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGCONT')
+    child.kill(signal)
+    await ended
+  }
+  const redis: TestRedis = {
+    port: at,
+    url: `redis://127.0.0.1:${at}`,
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    kill: () => end('SIGKILL'),
+    async start() {
+      child = spawn('redis-server', sentinel ? [file, '--sentinel'] : options, { stdio: 'ignore' })
+      await until(async () => (await command('PING')) === 'PONG', 'Redis answers')
+    },
+    command,
+    async stop() {
+      await end('SIGKILL')
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+  await redis.start()
+  return redis
+}

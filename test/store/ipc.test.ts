@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { hostStore } from '../../src/store/ipc/host-store.ts'
+import { createIpcStore } from '../../src/store/ipc/ipc-store.ts'
+import { splitStore } from '../../src/store/ipc/split-store.ts'
+import { createMemory } from '../../src/store/memory/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+import { StoreDown } from '../../src/store/store-down.ts'
+import { createLine } from '../../src/workers/line.ts'
+import { keepsTheContract } from './contract.ts'
+
+/** Two ends of a channel between processes, which copies what it carries. */
+function channel() {
+  const [worker, supervisor] = [new EventEmitter(), new EventEmitter()]
+  const to = (end: EventEmitter) => (message: unknown) => {
+    const copy = structuredClone(message)
+    setImmediate(() => end.emit('message', copy))
+  }
+  return { worker: Object.assign(worker, { send: to(supervisor) }), supervisor: Object.assign(supervisor, { send: to(worker) }) }
+}
+
+/** A store as a worker sees it, through its supervisor. */
+function throughLine(store: Store) {
+  const { worker, supervisor } = channel()
+  hostStore(store, createLine(supervisor))
+  const line = createLine(worker)
+  return { store: createIpcStore(line), line }
+}
+
+describe('a store of the supervisor, as its workers see it', () => {
+  let now = 1_790_000_000_000
+  const split = splitStore(createMemory(() => now).open())
+  keepsTheContract({
+    open: async () => throughLine(split.open()).store,
+    async pass(ms) {
+      now += ms
+    },
+  })
+})
+
+const QUESTION = { replica: 'a', nth: 1, changes: [], reads: [], isUrgent: false }
+
+it('tells a worker why the store is down', async () => {
+  const frozen: Store = { ...createMemory(() => 0).open(), exchange: () => Promise.reject(new StoreDown('redis does not answer')) }
+  await expect(throughLine(frozen).store.exchange(QUESTION)).rejects.toThrow(new StoreDown('redis does not answer'))
+})
+
+it('is down for a worker whose supervisor is gone', async () => {
+  const { store, line } = throughLine(createMemory(() => 0).open())
+  line.end()
+  await expect(store.read([])).rejects.toThrow(StoreDown)
+})

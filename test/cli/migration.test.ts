@@ -188,7 +188,7 @@ describe('the configuration file while the proxy runs', () => {
       'Changed at the next start only: log.level.',
     )
     expect(changed).toHaveLength(1)
-    unwatch()
+    unwatch.end()
   })
 
   it('says that modes are only proposed where replicas share them', async () => {
@@ -199,7 +199,7 @@ describe('the configuration file while the proxy runs', () => {
     const said = next()
     writeFileSync(path, '{"modes": {"default": "diff-v1"}}')
     expect(await said).toBe('The modes of the file are proposed to all replicas: everything else diff-v1.')
-    unwatch()
+    unwatch.end()
   })
 
   it('changes nothing if it asks for v1 without a v1 service', async () => {
@@ -215,6 +215,6 @@ describe('the configuration file while the proxy runs', () => {
     const said = next()
     writeFileSync(path, '{"modes": "v1"}')
     expect(await said).toBe('The modes stay as they were. The modes need a v1 service.')
-    unwatch()
+    unwatch.end()
   })
 })

@@ -59,6 +59,18 @@ it('runs crosswalk serve until SIGTERM', async () => {
   expect(await ended).toBe(0)
 })
 
+it('reads its settings again at SIGHUP and goes on', async () => {
+  const child = start('serve', '--upstream-v2', 'http://127.0.0.1:1', '--port', '0', '--admin-port', '0')
+  const ended = exit(child)
+  const [line = ''] = await linesUntil(child, () => true)
+  const [, admin = ''] = /admin on (\S+)\.$/.exec(line) ?? []
+  child.kill('SIGHUP')
+  for await (const said of createInterface({ input: child.stderr as NodeJS.ReadableStream })) if (said.includes('SIGHUP came')) break
+  expect((await fetch(`${admin}/healthz`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+})
+
 it('runs crosswalk sandbox until SIGTERM', async () => {
   const child = start('sandbox', '--port', '0', '--data', 'empty')
   const ended = exit(child)

@@ -27,8 +27,9 @@ export const demo: Command = {
       const log = createLog(config)
       const server = createServer(config, mappings, { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
       await server.listen()
+      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config)])
       for (const line of welcome(server, sandbox)) io.out(line)
-      return await stay(server, log, io, watchConfig(flags, io, server, loaded.config))
+      return await code
     } finally {
       await sandbox.close()
     }

@@ -40,8 +40,9 @@ export const serve: Command = {
     const [tracing, join] = await Promise.all([openTracing(io.env), openFleet(config)])
     const server = createServer(config, mappings, { log, tracing, join, file: configPath(flags, io) })
     await server.listen()
+    const code = stay(server, log, io, [watchConfig(flags, io, server, config)])
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
-    return stay(server, log, io, watchConfig(flags, io, server, config))
+    return code
   },
 }
 

@@ -40,17 +40,14 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
     }
     rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
   }
-  io.onHangup?.(() => roll('SIGHUP came'))
-  const ends = [watchConfig(flags, io, server, config), watchCertificate(config, io, () => roll('the certificate changed'))]
-  const leave = () => {
-    for (const end of ends) end()
-  }
+  const certificate = watchCertificate(config, io, () => roll('the certificate changed'))
+  const watches = [watchConfig(flags, io, server, config), { ...certificate, look: () => roll('SIGHUP came') }]
   let sentence: string | undefined
   const givenUp = supervisor.givenUp.then((text) => {
     sentence = text
   })
   const untilStopped = () => Promise.race([io.untilStopped(), givenUp])
-  const code = await stay(server, log, { ...io, untilStopped }, leave)
+  const code = await stay(server, log, { ...io, untilStopped }, watches)
   await store.close()
   return sentence === undefined ? code : endWith(io, FAILED, `Crosswalk ends: ${sentence}.`)
 }

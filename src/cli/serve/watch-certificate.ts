@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config/settings.ts'
 import { readCertificate } from '../../listen/certificate.ts'
 import type { Io } from '../command.ts'
-import { whenSettled } from './settled-file.ts'
+import { UNWATCHED, type Watch, whenSettled } from './settled-file.ts'
 
 /**
  * Calls `changed` when the files of the certificate hold another pair. A wrong pair changes nothing; the reason is printed. Key and
- * certificate are written one after the other, so that it may be printed while they change. The returned function stops watching.
+ * certificate are written one after the other, so that it may be printed while they change.
  */
-export function watchCertificate({ 'tls.key': key, 'tls.cert': cert }: Config, io: Pick<Io, 'err'>, changed: () => void): () => void {
-  if (key === undefined || cert === undefined) return () => {}
+export function watchCertificate({ 'tls.key': key, 'tls.cert': cert }: Config, io: Pick<Io, 'err'>, changed: () => void): Watch {
+  if (key === undefined || cert === undefined) return UNWATCHED
   let known = readCertificate(key, cert)
   const look = () => {
     try {
@@ -21,8 +21,11 @@ export function watchCertificate({ 'tls.key': key, 'tls.cert': cert }: Config, i
       io.err(`The certificate stays as it was. ${(error as Error).message}.`)
     }
   }
-  const ends = [key, cert].map((path) => whenSettled(path, look))
-  return () => {
-    for (const end of ends) end()
+  const files = [key, cert].map((path) => whenSettled(path, look))
+  return {
+    look,
+    end() {
+      for (const { end } of files) end()
+    },
   }
 }

@@ -4,17 +4,17 @@ import { describeRules } from '../../modes/choose/rules-text.ts'
 import type { Server } from '../../server.ts'
 import type { Flags, Io } from '../command.ts'
 import { configFrom, configPath } from '../config-flags.ts'
-import { whenSettled } from './settled-file.ts'
+import { UNWATCHED, type Watch, whenSettled } from './settled-file.ts'
 
 type WatchedServer = Pick<Server, 'changeModes' | 'sharesModes'>
 
 /**
  * Follows the configuration file. New modes apply from the next request on, or are proposed to all replicas that share them. Other settings
- * apply from the next start. A wrong file changes nothing; the reason is printed. The returned function stops watching.
+ * apply from the next start. A wrong file changes nothing; the reason is printed.
  */
-export function watchConfig(flags: Flags, io: Io, server: WatchedServer, started: Config): () => void {
+export function watchConfig(flags: Flags, io: Io, server: WatchedServer, started: Config): Watch {
   const path = configPath(flags, io)
-  if (!path) return () => {}
+  if (!path) return UNWATCHED
   let known = started
   const look = () => {
     const loaded = configFrom(flags, io)

@@ -3,7 +3,7 @@ import { isObject } from '../tables/json.ts'
 import type { SettingKind } from './kinds.ts'
 import { secret } from './secret.ts'
 
-interface NamedToken {
+export interface NamedToken {
   readonly name: string
   readonly token: string
 }

@@ -1,0 +1,42 @@
+/**
+ * Builds `dist` from nothing, so that it never holds what an older state of the sources left: the program, the page of the report, and
+ * the declarations that `exports` of package.json reaches. With `--if-older` it does so only if a source is newer than what is there.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { keepReachable } from './declarations.js'
+
+const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'src', 'mappings']
+/** What the build makes last. */
+const LAST = 'dist/web/page.js'
+
+process.chdir(join(import.meta.dirname, '..'))
+if (!process.argv.includes('--if-older') || isOlder()) await build()
+
+/** Whether the build is missing or older than a source. A folder is newer once a file was added to it or removed from it. */
+function isOlder() {
+  if (!existsSync(LAST)) return true
+  const { mtimeMs } = statSync(LAST)
+  const inside = (path) => (statSync(path).isDirectory() ? readdirSync(path, { recursive: true }).map((name) => join(path, name)) : [])
+  return SOURCES.some((source) => [source, ...inside(source)].some((path) => statSync(path).mtimeMs > mtimeMs))
+}
+
+async function build() {
+  const compiler = 'node_modules/typescript/bin/tsc'
+  if (!existsSync(compiler)) fail('The compiler is missing, because it is a development dependency: run npm install --include=dev.')
+  rmSync('dist', { recursive: true, force: true })
+  try {
+    execFileSync(process.execPath, [compiler, '-p', '.', '--declaration'], { stdio: 'inherit' })
+  } catch {
+    fail('The sources do not compile; the lines above say where.')
+  }
+  keepReachable('dist')
+  const { build: bundle } = await import('vite')
+  await bundle({ root: 'src/report/web', configFile: 'src/report/web/vite.config.js' })
+}
+
+function fail(sentence) {
+  console.error(sentence)
+  process.exit(1)
+}

@@ -1,10 +1,26 @@
+import { resolve } from 'node:path'
 import { leadsBack } from './own-address.ts'
 import type { Config } from './settings.ts'
 
 /** Returns one sentence about values that are allowed one by one but contradict each other, otherwise undefined. */
 export function contradiction(config: Config): string | undefined {
-  return endsTooEarly(config) ?? readsAndChanges(config) ?? hasNoRoom(config) ?? isUnsigned(config) ?? hasNoV1(config) ?? leadsBack(config)
+  for (const find of FINDERS) {
+    const sentence = find(config)
+    if (sentence !== undefined) return sentence
+  }
+  return undefined
 }
+
+const FINDERS: readonly ((config: Config) => string | undefined)[] = [
+  endsTooEarly,
+  readsAndChanges,
+  hasNoRoom,
+  isUnsigned,
+  hasNoV1,
+  hasHalfAPair,
+  writesOneFileTwice,
+  leadsBack,
+]
 
 function endsTooEarly({ 'v1.deprecation': deprecation, 'v1.sunset': sunset }: Config): string | undefined {
   if (deprecation === undefined || sunset === undefined || sunset >= deprecation) return undefined
@@ -34,6 +50,23 @@ function isUnsigned({ 'notify.url': url, 'notify.secret': secret }: Config): str
 function hasNoV1({ 'upstream.v1Grpc': how, 'upstream.v1': v1 }: Config): string | undefined {
   if (how === 'relay' || v1 !== undefined) return undefined
   return `upstream.v1Grpc is ${how} without upstream.v1, so that no call would reach a v1 service; give upstream.v1 or leave out the first.`
+}
+
+function hasHalfAPair({ 'tls.key': key, 'tls.cert': cert }: Config): string | undefined {
+  return (key === undefined) === (cert === undefined) ? undefined : 'tls.key and tls.cert go together: set both, or none for plain text.'
+}
+
+/** Each of these files belongs to what writes it. */
+function writesOneFileTwice({ 'store.url': store, 'store.cache': cache, 'records.file': records }: Config): string | undefined {
+  const written = [
+    ['store.url', store?.startsWith('file:') ? store.slice('file:'.length) : undefined],
+    ['store.cache', cache],
+    ['records.file', records],
+  ] as const
+  const paths = written.map(([, path]) => (path === undefined ? undefined : resolve(path)))
+  const at = paths.findIndex((path, nth) => path !== undefined && paths.indexOf(path) < nth)
+  if (at < 0) return undefined
+  return `${written[at]?.[0]} names the file of ${written[paths.indexOf(paths[at])]?.[0]}, so that each would write over the other; give each its own.`
 }
 
 function day(seconds: number): string {

@@ -1,15 +1,25 @@
 import { z } from 'zod'
+import { readStoreUrl } from '../store/store-address.ts'
 import type { SettingKind } from './kinds.ts'
 import { fromFile } from './secret.ts'
 
 const ALLOWED =
-  'an address such as file:PATH, redis://HOST, rediss://HOST or redis+sentinel://HOST,HOST/NAME, or @ and the path of a file that holds it'
+  'an address such as file:PATH, redis://HOST:PORT, rediss://HOST or redis+sentinel://HOST,HOST/NAME, with USER:PASSWORD@ before the host and /NUMBER of a database at its end if they are needed, or @ and the path of a file that holds it'
 
 /** Where replicas share what they know. It may hold a password, so it is never printed. */
 export const storeUrl: SettingKind<string | undefined> = {
   secret: true,
-  schema: fromFile(ALLOWED, (text) => /^(file:.|rediss?(\+sentinel)?:\/\/.)/.test(text)),
+  schema: fromFile(ALLOWED, isStoreUrl),
   allowed: ALLOWED,
+}
+
+function isStoreUrl(text: string): boolean {
+  try {
+    readStoreUrl(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** It becomes a part of each key in Redis, between braces. */

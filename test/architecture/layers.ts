@@ -27,7 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   report: ['html', 'modes', 'diff', 'tables', 'errors'],
   modes: ['request', 'limits', 'diff', 'translate', 'upstream', 'tables', 'errors'],
   replay: ['request', 'rpc', 'explain', 'diff', 'modes', 'translate', 'upstream', 'tables', 'errors'],
-  config: ['tables', 'modes'],
+  config: ['tables', 'modes', 'store'],
   explain: ['translate', 'upstream', 'rpc', 'tables', 'errors'],
   openapi: ['tables', 'errors'],
   guide: ['html', 'rpc', 'explain', 'diff', 'upstream', 'tables', 'errors'],

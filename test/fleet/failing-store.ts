@@ -2,6 +2,7 @@ import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect } from 'vitest'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Batch, Store } from '../../src/store/store.ts'
+import { startOwnTime } from '../stage/own-time.ts'
 import { startRedis, type TestRedis } from '../stage/redis.ts'
 import { until } from '../stage/until.ts'
 
@@ -44,23 +45,24 @@ export const adding = (name: string): Batch => ({
   isUrgent: false,
 })
 
-/** What a promise was rejected with, and after how many milliseconds. */
+/** What a promise was rejected with, and after how many milliseconds of this process's own time. */
 export async function refusal(promise: Promise<unknown>): Promise<{ readonly sentence: string; readonly ms: number }> {
-  const begun = performance.now()
+  const took = startOwnTime()
   const error = await promise.then(
     () => new Error('it was not refused'),
     (thrown: Error) => thrown,
   )
+  const ms = took()
   expect(error.name).toBe('StoreDown')
-  return { sentence: error.message, ms: performance.now() - begun }
+  return { sentence: error.message, ms }
 }
 
-/** Resolves with the milliseconds until the store takes a batch again. */
+/** Resolves with the milliseconds of own time until the store takes a batch again. */
 export async function back(store: Store, batch: Batch): Promise<number> {
-  const begun = performance.now()
+  const took = startOwnTime()
   await until(async () => {
     await store.exchange(batch)
     return true
   })
-  return performance.now() - begun
+  return took()
 }

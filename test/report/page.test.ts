@@ -121,16 +121,18 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     await list.press('End')
     expect(await page.locator('[role=option][aria-selected=true]').getAttribute('aria-posinset')).toBe(String(RECORDS))
     expect(await list.getByRole('option').count()).toBeLessThan(40)
-    const milliseconds = await page.evaluate<number>(`(async () => {
-      const list = document.querySelector('[role=listbox]')
-      const started = performance.now()
-      for (let nth = 0; nth < 60; nth++) {
-        list.scrollTop = nth * 8000
-        await new Promise(requestAnimationFrame)
-      }
-      return (performance.now() - started) / 60
-    })()`)
-    expect(milliseconds).toBeLessThan(100)
+    const frameMs = (step: number) =>
+      page.evaluate<number>(`(async () => {
+        const list = document.querySelector('[role=listbox]')
+        const started = performance.now()
+        for (let nth = 0; nth < 60; nth++) {
+          list.scrollTop = nth * ${step}
+          await new Promise(requestAnimationFrame)
+        }
+        return (performance.now() - started) / 60
+      })()`)
+    // A list at rest shows how long a frame takes on this machine now.
+    expect(await frameMs(8000)).toBeLessThan(100 + (await frameMs(0)))
   })
 
   it('marks a difference in the JSON around it, with its request, its row and equal ones', async () => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { startOwnTime } from '../../stage/own-time.ts'
 import { hasRedis } from '../../stage/redis.ts'
 import { until } from '../../stage/until.ts'
 import { PLANTED, type RandomRead, randomReads } from './random-reads.ts'
@@ -65,15 +66,15 @@ describe.runIf(hasRedis())(`three replicas (seed ${SEED}, ${REQUESTS} requests)`
       return await delay(250, before === now)
     }, 'nothing more is compared')
   }
-  /** Milliseconds until no replica has anything that the store lacks. */
+  /** Milliseconds of own time until no replica has anything that the store lacks. */
   const caughtUp = async () => {
-    const begun = performance.now()
+    const took = startOwnTime()
     await until(async () => {
       const waiting = await Promise.all(fleet.replicas.map(({ metric }) => metric('crosswalk_store_waiting')))
       const up = await Promise.all(fleet.replicas.map(({ metric }) => metric('crosswalk_store_up')))
       return up.every((one) => one === 1) && waiting.every((one) => one === 0)
     }, 'the store has everything')
-    return Math.round(performance.now() - begun)
+    return Math.round(took())
   }
 
   it('count each observation once through a death, a frozen store and a killed one', async () => {

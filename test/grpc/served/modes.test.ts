@@ -68,10 +68,10 @@ describe('a read', () => {
   })
 
   it('falls back to v1 if v2 does not answer within limits.deadlineMs, and the client waits', async () => {
-    const own = await startStage({ 'fallback.perMinute': 1000, 'limits.deadlineMs': 100 })
+    const own = await startStage({ 'fallback.perMinute': 1000, 'limits.deadlineMs': 500 })
     const ofOwn = v1Client(own.server.url, own.sandbox.tokens.owner)
     await own.setModes({ default: 'v2' })
-    await own.fault({ match: 'GET /iam/v2/roles', delayMs: 600 })
+    await own.fault({ match: 'GET /iam/v2/roles', delayMs: 60_000 })
     const { code, message } = await ofOwn.call('iam.Roles/List', {}, { metadata: { 'x-request-id': 'slow' } })
     expect([code, message.items.length > 0]).toEqual([status.OK, true])
     expect(await own.server.logged(({ reqId }) => reqId === 'slow')).toMatchObject({ mode: 'fallback', grpcStatus: 'OK' })

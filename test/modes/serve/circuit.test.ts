@@ -33,7 +33,7 @@ const FAILURES: readonly (readonly [name: string, fault: object, status: number]
 
 describe.each(['v2', 'diff-v2'] as const)('creates in a canary of mode %s', (mode) => {
   it.each(FAILURES)('open the circuit if v2 %s', async (_, fault, status) => {
-    await start(canary('diff-v1', mode), { 'limits.callTimeoutMs': 200 })
+    await start(canary('diff-v1', mode), { 'limits.callTimeoutMs': 1000 })
     await list()
     await stage.fault({ match: 'POST /iam/v2/groups', ...fault })
     const failed = await Promise.all(Array.from({ length: 4 }, create))

@@ -30,7 +30,7 @@ describe('a read that v2 fails', () => {
   })
 
   it('by a timeout is answered from v1 too', async () => {
-    stage = await startStage({ 'limits.callTimeoutMs': 300 })
+    stage = await startStage({ 'limits.callTimeoutMs': 1000 })
     await stage.fault({ match: 'GET /registry/v2/', delayMs: 60_000 })
     expect((await stage.request('GET', REPOS)).status).toBe(200)
     expect((await stage.evidence()).fallbacks.taken).toBe(1)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addressIn, peerOf, vouchedHops } from '../../../src/routes/forwarded/forwarded-chain.ts'
 import { elementText, parseForwarded } from '../../../src/routes/forwarded/forwarded-header.ts'
 import { createTrust } from '../../../src/routes/forwarded/trust.ts'
+import { processorMs } from '../../stage/own-time.ts'
 
 const isTrusted = createTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
 
@@ -79,9 +80,7 @@ describe('Forwarded', () => {
   })
 
   it('is read in linear time', () => {
-    const started = performance.now()
-    parsed(`for="${'\\a'.repeat(30_000)}`)
-    parsed('a=b;'.repeat(15_000))
-    expect(performance.now() - started).toBeLessThan(1000)
+    expect(processorMs(() => parsed(`for="${'\\a'.repeat(30_000)}`))).toBeLessThan(500)
+    expect(processorMs(() => parsed('a=b;'.repeat(15_000)))).toBeLessThan(500)
   })
 })

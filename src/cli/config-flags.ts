@@ -1,11 +1,11 @@
 import { defaultOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
-import { FILE_FLAG, type Loaded, loadConfig } from '../config.ts'
+import { type ConfigSources, FILE_FLAG, type Loaded, loadConfig, type ReadSettings, readSettings } from '../config.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
   const flags = keys.map((key): [string, Flag] => [flagOf(key), { help: helpOf(key) }])
-  return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'JSON file with any of these settings' } }
+  return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'File with any of these settings, in JSON or YAML' } }
 }
 
 /** The path of the configuration file, if there is one. */
@@ -15,8 +15,17 @@ export function configPath(flags: Flags, io: Io): string | undefined {
 
 /** The configuration from the flags, the environment and the file. */
 export function configFrom(flags: Flags, io: Io): Loaded {
+  return loadConfig(sourcesOf(flags, io))
+}
+
+/** The same with the source of every value and with every problem. */
+export function settingsFrom(flags: Flags, io: Io): ReadSettings {
+  return readSettings(sourcesOf(flags, io))
+}
+
+function sourcesOf(flags: Flags, io: Io): ConfigSources {
   const names = [FILE_FLAG, ...SETTING_KEYS.map(flagOf)]
-  return loadConfig({ flags: Object.fromEntries(names.map((name) => [name, textOf(flags, name)])), env: io.env })
+  return { flags: Object.fromEntries(names.map((name) => [name, textOf(flags, name)])), env: io.env }
 }
 
 function helpOf(key: SettingKey): string {

@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   serve: async () => (await import('./commands/serve.ts')).serve,
+  config: async () => (await import('./commands/config.ts')).config,
   sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
   'sandbox token': async () => (await import('./commands/sandbox-token.ts')).sandboxToken,
   operations: async () => (await import('./commands/operations.ts')).operations,

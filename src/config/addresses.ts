@@ -12,6 +12,7 @@ const several = (isOne: (text: string) => boolean, allowed: string): SettingKind
       .refine((parts) => parts.every(isOne))
       .transform((parts) => parts.join(',')),
   ) as z.ZodType<string>,
+  inFile: z.union([z.string(), z.array(z.string())]),
   allowed,
 })
 

@@ -5,6 +5,7 @@ import type { SettingKind } from './kinds.ts'
 export const moment: SettingKind<number | undefined> = {
   schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => Math.floor(Date.parse(text) / 1000)),
   allowed: 'a date such as 2027-03-01 or 2027-03-01T12:00:00Z',
+  written: (seconds) => new Date(1000 * seconds).toISOString(),
 }
 
 /** An address for a `Link` header, encoded so that it can end neither the header nor the link. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MODES } from '../modes/choose/mode.ts'
 import { asModeRules, type ModeRules, modesSchema } from '../modes/choose/rules.ts'
 
 /** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
@@ -8,6 +9,10 @@ export interface SettingKind<T> {
   readonly allowed: string
   /** Values are never printed. */
   readonly secret?: true
+  /** What a file may hold, for JSON Schema, where `schema` cannot say it. */
+  readonly inFile?: z.ZodType
+  /** Returns a value as a file may hold it. Without it, that is the value. */
+  written?(value: T & {}): unknown
 }
 
 const fromText = (read: (text: string) => unknown, schema: z.ZodType) =>
@@ -41,6 +46,7 @@ export const file: SettingKind<string | undefined> = { schema: z.string().min(1)
 /** The rules of `modes`. A mode alone, as a flag gives it, becomes the default mode. */
 export const modes: SettingKind<ModeRules> = {
   schema: z.preprocess(asModeRules, modesSchema) as z.ZodType<ModeRules>,
+  inFile: z.union([z.enum(MODES), modesSchema]),
   allowed: 'a mode (v1, v2, diff-v1, diff-v2) or an object {"default", "rules", "testers"}',
 }
 

@@ -26,6 +26,7 @@ export const namedTokens: SettingKind<readonly NamedToken[]> = {
     context.addIssue({ code: 'custom', message: read.problem })
     return z.NEVER
   }),
+  inFile: z.union([z.string(), z.record(z.string().regex(NAME), z.string())]),
   allowed: ALLOWED,
 }
 

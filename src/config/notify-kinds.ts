@@ -22,6 +22,7 @@ export const signingSecrets: SettingKind<string | undefined> = {
     (value) => (Array.isArray(value) ? value.join(',') : value),
     fromFile(SIGNING, (text) => secretsIn(text).every(isSigningSecret)),
   ) as z.ZodType<string>,
+  inFile: z.union([z.string(), z.array(z.string())]),
   allowed: SIGNING,
 }
 

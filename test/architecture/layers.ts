@@ -86,6 +86,8 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['rpc'],
   protobufjs: ['sandbox'],
   ioredis: ['store'],
+  'jsonc-parser': ['config'],
+  yaml: ['config'],
 }
 
 /** What mappings/ writes its tables with, and the only module that re-exports. */

@@ -242,7 +242,7 @@ describe('the file', () => {
   it('is named in the problem with one of its values', () => {
     const path = file({ limits: { deadlineMs: '1s' } })
     expect(load({ config: path })).toEqual({
-      problem: `limits.deadlineMs is "1s" in the file ${path}, but it must be a whole number from 1 to 3600000.`,
+      problem: `limits.deadlineMs is "1s" in the file ${path}:1:25, but it must be a whole number from 1 to 3600000.`,
     })
   })
 
@@ -250,8 +250,8 @@ describe('the file', () => {
     [{ limits: { deadlinMs: 1 } }, 'has an unknown key "limits.deadlinMs"; did you mean "limits.deadlineMs"?'],
     [{ limit: { deadlineMs: 1 } }, 'has an unknown key "limit"; '],
     [{ limits: 5 }, 'has an unknown key "limits"; '],
-    [{ zebra: {} }, 'has an unknown key "zebra"; the keys are upstream.v2, '],
-    [[], 'must hold one JSON object.'],
+    [{ zebra: {} }, 'has an unknown key "zebra"; crosswalk config lists the keys.'],
+    [[], 'must hold one object.'],
     ['{', 'cannot be read: '],
   ])('is refused when it is %j', (content, problem) => {
     expect(load({}, {}, content)).toHaveProperty('problem', expect.stringContaining(problem))

@@ -181,7 +181,7 @@ describe('the configuration file while the proxy runs', () => {
     expect(await afterWriting('{"modes": {"default": "diff-v1"}}')).toBe('The modes are now: everything else diff-v1.')
     expect(changed).toEqual([`file ${path} {"default":"diff-v1","rules":[],"testers":[]}`])
     expect(await afterWriting('{"modes": {"default": "v9"}}')).toBe(
-      `The configuration stays as it was. modes.default in the file ${path} must be one of v1, v2, diff-v1, diff-v2.`,
+      `The configuration stays as it was. modes.default in the file ${path}:1:23 must be one of v1, v2, diff-v1, diff-v2.`,
     )
     expect(await afterWriting('{')).toContain('The configuration stays as it was. The configuration file')
     expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe(

@@ -1,20 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
-
-const PAGES = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
-
-/** The JSON blocks of the pages. Each shows a configuration file. */
-const CONFIGURATIONS = PAGES.flatMap((page) =>
-  [...readFileSync(page, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
-)
+import { CONFIGURATIONS } from './configurations.ts'
 
 it.each(CONFIGURATIONS)('accepts the configuration that $page shows: $text', ({ text }) => {
   const folder = mkdtempSync(join(tmpdir(), 'configuration-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const path = join(folder, 'crosswalk.json')
+  const path = join(folder, 'crosswalk.conf')
   writeFileSync(path, text)
   expect(loadConfig({ flags: { config: path }, env: {} })).not.toHaveProperty('problem')
 })

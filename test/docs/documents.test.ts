@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { configSchema } from '../../src/config/config-schema.ts'
 import { WORKER_TOTALS } from '../../src/config/process/worker-totals.ts'
 import { configWith } from '../../src/config.ts'
 import { boundsTable } from './generated/bounds-table.ts'
@@ -30,6 +31,10 @@ it('makes the coverage table of README.md from the tables of operations', async 
 it('makes the tables of docs/configuration.md from the settings', async () => {
   const page = readFileSync(CONFIGURATION, 'utf8')
   await expect(withSection(page, 'settings', settingsTables())).toMatchFileSnapshot('../../docs/configuration.md')
+})
+
+it('makes docs/configuration.schema.json from the settings', async () => {
+  await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot('../../docs/configuration.schema.json')
 })
 
 it('makes the list of totals of docs/deployment.md from the settings', async () => {

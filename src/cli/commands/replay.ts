@@ -14,7 +14,7 @@ import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } f
 import { configFlags, configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
 import { guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
-import { sendReads } from './replay-against.ts'
+import { sendReads } from '../replay/replay-against.ts'
 
 /** Assumed number of rows in a list. */
 const ROWS = 50

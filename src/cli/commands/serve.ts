@@ -1,15 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { mappings } from '../../../mappings/index.ts'
 import type { Config } from '../../config/settings.ts'
-import { needV1 } from '../../modes/choose/rules.ts'
-import { NEEDS_V1 } from '../../modes/modes-state.ts'
-import { declarationsWith } from '../../server/declarations.ts'
 import { openFleet } from '../../server/fleet/open-fleet.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
-import { type Command, endWith, MISUSED } from '../command.ts'
-import { configFlags, configFrom, configPath } from '../config-flags.ts'
+import { type Command, endWith, type Flags, type Io, MISUSED } from '../command.ts'
+import { configFlags, configFrom, configPath, settingsFrom } from '../config-flags.ts'
+import { settingsProblems, startProblems } from '../serve/start-problems.ts'
 import { watchConfig } from '../serve/watch-config.ts'
 import { stay } from '../stay.ts'
 
@@ -17,23 +15,17 @@ import { stay } from '../stay.ts'
 export const serve: Command = {
   usage: 'serve',
   summary: 'Serves v1 from the v2 service at --upstream-v2.',
-  flags: configFlags(),
+  flags: {
+    check: { help: 'Only say what would end the start, each problem in a line. Exits with 0 if nothing would, 2 otherwise', switch: true },
+    ...configFlags(),
+  },
   async run(flags, _, io) {
+    if (flags.check) return check(flags, io)
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
     const { config } = loaded
-    if (config['upstream.v2'] === undefined)
-      return endWith(
-        io,
-        MISUSED,
-        'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.',
-      )
-    if (config['upstream.v1'] === undefined && needV1(config.modes)) return endWith(io, MISUSED, NEEDS_V1)
-    const declared = declarationsWith(
-      config['diff.ignore'],
-      mappings.flatMap(({ operations }) => operations),
-    )
-    if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
+    const [problem] = settingsProblems({ config, mappings })
+    if (problem !== undefined) return endWith(io, MISUSED, problem)
     const workers = workersOf(config)
     if (workers > 1) return (await import('../serve/supervise.ts')).supervise(config, workers, flags, io)
     const log = createLog(config)
@@ -44,6 +36,15 @@ export const serve: Command = {
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     return code
   },
+}
+
+/** Opens no port and asks no service. */
+async function check(flags: Flags, io: Io): Promise<number> {
+  const problems = await startProblems(settingsFrom(flags, io), { mappings, env: io.env })
+  for (const problem of problems) io.err(problem)
+  if (problems.length > 0) return MISUSED
+  io.out('crosswalk serve would start with these settings.')
+  return 0
 }
 
 function workersOf({ workers }: Config): number {

@@ -2,13 +2,9 @@ import { resolve } from 'node:path'
 import { leadsBack } from './own-address.ts'
 import type { Config } from './settings.ts'
 
-/** Returns one sentence about values that are allowed one by one but contradict each other, otherwise undefined. */
-export function contradiction(config: Config): string | undefined {
-  for (const find of FINDERS) {
-    const sentence = find(config)
-    if (sentence !== undefined) return sentence
-  }
-  return undefined
+/** Returns one sentence for each pair of values that are allowed one by one but contradict each other. */
+export function contradictionsIn(config: Config): readonly string[] {
+  return FINDERS.flatMap((find) => find(config) ?? [])
 }
 
 const FINDERS: readonly ((config: Config) => string | undefined)[] = [

@@ -1,0 +1,112 @@
+import { constants } from 'node:fs'
+import { access, readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
+import type { Config, SettingKey } from '../../config/settings.ts'
+import type { ReadSettings } from '../../config.ts'
+import { readCertificate } from '../../listen/certificate.ts'
+import { needV1 } from '../../modes/choose/rules.ts'
+import { NEEDS_V1 } from '../../modes/modes-state.ts'
+import { checkAtStart } from '../../rpc/check/check-at-start.ts'
+import { declarationsWith } from '../../server/declarations.ts'
+import { decodeShelves } from '../../store/file/saved-shelves.ts'
+import { readStoreUrl } from '../../store/store-address.ts'
+import { checkMappings } from '../../tables/compile/check.ts'
+import type { Mapping } from '../../tables/operations/operation.ts'
+import { openTracing } from '../../tracing/open.ts'
+import type { Io } from '../command.ts'
+import { failureLines } from '../failure.ts'
+
+/** What a check looks at besides the settings. */
+interface CheckedStart {
+  readonly config: Config
+  readonly mappings: readonly Mapping[]
+  readonly env: Io['env']
+}
+
+/** One thing that a start needs: a sentence if it is missing. */
+interface StartCheck {
+  /** It is not made if one of these is wrong already. */
+  readonly of: readonly SettingKey[]
+  readonly why: (start: CheckedStart) => string | undefined | Promise<string | undefined>
+}
+
+const NO_V2 = 'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.'
+
+/** What settings can be wrong about together with the tables. */
+const SETTINGS_CHECKS = [
+  { of: ['upstream.v2'], why: ({ config }) => (config['upstream.v2'] === undefined ? NO_V2 : undefined) },
+  {
+    of: ['upstream.v1', 'modes'],
+    why: ({ config }) => (config['upstream.v1'] === undefined && needV1(config.modes) ? NEEDS_V1 : undefined),
+  },
+  { of: ['diff.ignore'], why: ({ config, mappings }) => whyNotDeclared(config, mappings) },
+] as const satisfies readonly (StartCheck & { why: (start: CheckedStart) => string | undefined })[]
+
+/** What a start reads, opens or loads besides. */
+const MACHINE_CHECKS: readonly StartCheck[] = [
+  { of: ['tls.key', 'tls.cert'], why: ({ config }) => thrown(() => readCertificate(config['tls.key'], config['tls.cert'])) },
+  { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
+  { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
+  { of: ['store.url'], why: ({ config }) => whyNoStore(config['store.url']) },
+  { of: [], why: ({ mappings }) => thrown(() => checkMappings(mappings)) },
+  { of: [], why: ({ mappings }) => thrown(() => checkAtStart(mappings, v1OnlyShapes)) },
+  { of: [], why: ({ env }) => thrown(async () => (await openTracing(env))?.close()) },
+]
+
+/** Returns a sentence for each setting that no start can use. */
+export function settingsProblems(start: Omit<CheckedStart, 'env'>): readonly string[] {
+  return SETTINGS_CHECKS.flatMap(({ why }) => why({ ...start, env: {} }) ?? [])
+}
+
+/**
+ * Returns a sentence for everything that would end a start: settings, files, certificate, tables. It opens no port and asks no service, so
+ * that it works where neither is at hand.
+ */
+export async function startProblems(
+  { config, problems, wrong }: ReadSettings,
+  start: Omit<CheckedStart, 'config'>,
+): Promise<readonly string[]> {
+  const checks = [...SETTINGS_CHECKS, ...MACHINE_CHECKS].filter(({ of }) => !of.some((key: SettingKey) => wrong.has(key)))
+  const found = await Promise.all(checks.map(({ why }) => why({ config, ...start })))
+  return [...new Set([...problems, ...found.flatMap((problem) => problem ?? [])])]
+}
+
+function whyNotDeclared(config: Config, mappings: readonly Mapping[]): string | undefined {
+  const declared = declarationsWith(
+    config['diff.ignore'],
+    mappings.flatMap(({ operations }) => operations),
+  )
+  return 'problem' in declared ? declared.problem : undefined
+}
+
+/** Returns the sentence that a function throws or rejects with. */
+async function thrown(run: () => unknown): Promise<string | undefined> {
+  try {
+    await run()
+    return undefined
+  } catch (error) {
+    return `${failureLines(error)[0]?.replace(/\.$/, '')}.`
+  }
+}
+
+function whyNoStore(url: string | undefined): Promise<string | undefined> {
+  return thrown(async () => {
+    const address = url === undefined ? undefined : readStoreUrl(url)
+    if (address?.carrier !== 'file') return
+    const problem = await whyUnwritable('store.url', address.path)
+    if (problem !== undefined) throw new Error(problem)
+    const text = await readFile(address.path, 'utf8').catch(() => undefined)
+    if (text !== undefined && !decodeShelves(text, Date.now))
+      throw new Error(`store.url: ${address.path} is not a whole store of Crosswalk`)
+  })
+}
+
+/** Returns a sentence if a file cannot be written, or not be made. Makes nothing itself. */
+async function whyUnwritable(key: SettingKey, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  const known = await stat(path).catch(() => undefined)
+  if (known && !known.isFile()) return `${key} cannot be written: ${path} is no file.`
+  const why = await thrown(() => (known ? access(path, constants.W_OK) : access(dirname(path), constants.W_OK)))
+  return why === undefined ? undefined : `${key} cannot be written: ${why}`
+}

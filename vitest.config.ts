@@ -3,7 +3,6 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Files that replace a part of Node, or measure what the whole process holds; and those that take longest, because this project is first. */
 const ALONE = [
-  'test/cases/**/*.test.ts',
   'test/compat/contract.test.ts',
   'test/faults/faults.test.ts',
   'test/modes/**/acceptance.test.ts',
@@ -14,6 +13,7 @@ const ALONE = [
 
 /** Files that start the program as it is shipped. */
 const BUILT = [
+  'test/cli/case.test.ts',
   'test/cli/process.test.ts',
   'test/docs/migration.test.ts',
   'test/docs/operations.test.ts',

@@ -17,8 +17,8 @@ const PAGE = join('report', 'web')
 
 const IMPORT = /(?:^(?:import|export|\}) ?.*from |\bimport\()'([\w@][\w@/.:-]*)'/gm
 
-/** Only the printed text of a test imports them. */
-const PRINTED = ['vitest']
+/** The printed text of a case imports it. */
+const PRINTED = ['crosswalk']
 
 it('installs what the program imports, and nothing else', () => {
   const sources = ['src', 'mappings'].flatMap((root) =>

@@ -1,4 +1,4 @@
-import { caseText } from '../../diff/records/case-text.ts'
+import { caseText } from '../../cases/case-text.ts'
 import { readEntries } from '../../diff/records/read-entries.ts'
 import type { Comparison } from '../../diff/records/record.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
@@ -7,7 +7,8 @@ import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts
 /** Prints a recorded mismatch as a test that reproduces it. */
 export const mismatchCase: Command = {
   usage: 'case ID',
-  summary: 'Prints a recorded mismatch as a test (vitest, nock) for a file in test/cases of a checkout of Crosswalk.',
+  summary:
+    'Prints a recorded mismatch as a test: crosswalk case ID > mismatch.test.mjs, then node --test mismatch.test.mjs in a folder where Crosswalk is installed.',
   args: ['ID'],
   flags: {
     records: { help: "Record file to search, instead of the running proxy's memory" },
@@ -15,7 +16,7 @@ export const mismatchCase: Command = {
   },
   async run(flags, [id = ''], io) {
     const found = await find(id, flags, io)
-    const text = found && !('problem' in found) ? caseText(found, '../..') : undefined
+    const text = found && !('problem' in found) ? caseText(found) : undefined
     if (text !== undefined) io.text(text.trimEnd())
     else io.err(problemOf(id, found))
     return text === undefined ? FAILED : 0

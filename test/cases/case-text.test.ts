@@ -1,9 +1,9 @@
 import vm from 'node:vm'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { caseText } from '../../../src/diff/records/case-text.ts'
-import type { Comparison } from '../../../src/diff/records/record.ts'
-import { holds } from '../../properties/check.ts'
+import { caseText } from '../../src/cases/case-text.ts'
+import type { Comparison } from '../../src/diff/records/record.ts'
+import { holds } from '../properties/check.ts'
 
 /** Texts that try to end a comment, a string or a call, and to run. */
 const hostile = fc.oneof(
@@ -46,9 +46,13 @@ const records = fc.record({
 
 it('a hostile record becomes a test that only plays its values', () => {
   holds(records, (record) => {
-    const text = caseText(JSON.parse(JSON.stringify(record)) as Comparison, '../..') ?? ''
+    const text = caseText(JSON.parse(JSON.stringify(record)) as Comparison) ?? ''
     const [imports, rest] = [text.match(/^import .*$/gm), text.replaceAll(/^import .*$/gm, '')]
-    expect(imports).toEqual([`import { expect, it } from 'vitest'`, `import { playCase } from '../../test/cases/play-case.ts'`])
+    expect(imports).toEqual([
+      `import assert from 'node:assert/strict'`,
+      `import { it } from 'node:test'`,
+      `import { playCase } from 'crosswalk/case'`,
+    ])
     const played: unknown[] = []
     const told: unknown[] = []
     let hits = 0
@@ -56,7 +60,7 @@ it('a hostile record becomes a test that only plays its values', () => {
       hit: () => (hits += 1),
       it: (name: string, run: () => unknown) => told.push(name, run()),
       playCase: (exhibit: unknown) => played.push(exhibit),
-      expect: () => ({ toEqual: () => {} }),
+      assert: { deepEqual: () => {} },
     })
     expect([hits, told.length, played.length]).toEqual([0, 2, 1])
     if (!JSON.stringify(record).includes('__proto__')) expect(JSON.stringify(played[0])).toBe(JSON.stringify(record.exhibit))
@@ -65,5 +69,5 @@ it('a hostile record becomes a test that only plays its values', () => {
 
 it('a record whose operation is no text still becomes a test', () => {
   const record = { id: 1, at: [], operation: [{ toString: false }], exhibit: {}, totals: [] } as unknown as Comparison
-  expect(caseText(record, '../..')).toContain('it("[{\\"toString\\":false}] as recorded [], 1", async')
+  expect(caseText(record)).toContain('it("[{\\"toString\\":false}] as recorded [], 1", async')
 })

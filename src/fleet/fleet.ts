@@ -56,7 +56,7 @@ export interface FleetSettings {
   readonly name: string
   readonly clocks: FleetClocks
   /** The modes in force here. */
-  readonly modes: () => Pick<BeatText, 'version' | 'tag'>
+  readonly modes: () => Pick<BeatText, 'version' | 'tag' | 'unread'>
   readonly epoch?: BeatText['epoch']
   /** Is told after each exchange: how this replica stands with the store before and after it, and the seconds that it took. */
   readonly ended: (before: ExchangesState, after: ExchangesState, seconds: number) => void
@@ -88,9 +88,9 @@ export function createFleet({ store, id, name, clocks, modes, epoch = '', failed
   let end = () => {}
 
   const beat = (): StoreChange => {
-    const { version, tag } = modes()
+    const { version, tag, unread } = modes()
     const { oldestMs, ...state } = parts.state()
-    const said: BeatText = { name, version, tag, epoch, ...state, since, ...questions.said(oldestMs) }
+    const said: BeatText = { name, version, tag, unread, epoch, ...state, since, ...questions.said(oldestMs) }
     // Older work has still to end before a question is answered, and what waits takes several batches.
     isNew = said.asked < said.heard || said.waiting > 0
     return { kind: 'beat', text: JSON.stringify(said), ms: isLeaving ? 1 : LISTED_MS }

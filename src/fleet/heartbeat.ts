@@ -9,6 +9,8 @@ const beatSchema = z.object({
   /** Version and entity tag of the modes in force. */
   version: z.number(),
   tag: z.string(),
+  /** Version of newer modes in the store, which it cannot read. */
+  unread: z.number().optional(),
   /** Hash of what it counts: answers by its mapping tables, of its v2. */
   epoch: z.string(),
   waiting: z.number(),
@@ -45,6 +47,11 @@ export const SILENT_MS = 3 * BEAT_MS
 
 /** Milliseconds after which a silent replica is no longer listed. Until then nobody can know whether it still serves. */
 export const LISTED_MS = 300_000
+
+/** The newest version of the modes that any replica knows of. */
+export function newestOf(replicas: readonly Pick<FleetReplica, 'version' | 'unread'>[]): number {
+  return Math.max(...replicas.flatMap(({ version, unread = 0 }) => [version, unread]))
+}
 
 /** Reads a heartbeat; undefined if another version of Crosswalk wrote it in another form. */
 export function readBeat({ replica: id, text, agoMs: seenMs }: Beat, self: string): FleetReplica | undefined {

@@ -68,7 +68,7 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
     const { modes, rollouts, onNote, follow, hear } = migration
     const failed = (error: unknown) => log.error({ err: error }, 'a part of the fleet failed')
     const origin = { tables: tablesHash(), build: config['upstream.v2Build'] }
-    const settings = { store, name, clocks, failed, id: replica, modes: modes.state, epoch: epochHash(origin) }
+    const settings = { store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), epoch: epochHash(origin) }
     const { fleet, onExchange } = createToldFleet(settings, log)
     // The modes come first: what the other parts read belongs to a version of them.
     const sharedModes = openSharedModes(fleet, sources, kept)

@@ -5,6 +5,7 @@ import type { Document } from '../../store/store.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import { type Part, reading } from '../part.ts'
 import { digestOf, MODES, modesText, readModesDocument, tagOf } from './modes-document.ts'
+import type { UnreadModes } from './unread-modes.ts'
 
 /**
  * Keeps the modes of this replica those of the store. Versions only go up: a store that lost the newest version gets it back from any
@@ -13,8 +14,8 @@ import { digestOf, MODES, modesText, readModesDocument, tagOf } from './modes-do
 export interface ModesPart extends Part {
   /** The newest document that this replica knows; version 0: none. */
   known(): Document
-  /** The document of the store, if this version of Crosswalk cannot read it. */
-  unread(): Document | undefined
+  /** The modes of the store, if this version of Crosswalk cannot read them. */
+  unread(): UnreadModes | undefined
   /** The text of a document that follows the known one. This replica notes it once it is in force. */
   next(rules: ModeRules, by: Actor): string
   /** Takes what the store holds. */
@@ -38,8 +39,8 @@ interface ModesPartSettings {
 /** Is told what happens to the modes of this replica. */
 export interface ModesTold {
   adopted(document: Document): void
-  /** This version of Crosswalk cannot read the modes in the store. */
-  unreadable(version: number, problem: string): void
+  /** This version of Crosswalk cannot read the modes in the store. `isKnown`: earlier ones stay in force. */
+  unreadable(unread: UnreadModes, isKnown: boolean): void
   /** The store and this replica had different modes of one version. `isLost`: those of this replica lost. */
   differed(version: number, isLost: boolean): void
 }
@@ -56,13 +57,13 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
   let raised: Document | undefined
   let isFirst = false
   let wish: Wish | undefined
-  let unread: Document | undefined
+  let unread: UnreadModes | undefined
   const own = new Set<string>()
 
   const adopt = (document: Document) => {
     const read = readModesDocument(document)
-    unread = 'problem' in read ? document : undefined
-    if ('problem' in read) return told.unreadable(document.version, read.problem)
+    unread = 'problem' in read ? { ...document, ...read } : undefined
+    if ('problem' in read) return told.unreadable({ ...document, ...read }, known.version > 0)
     known = document
     fileDigest = read.file
     if (wish && digestOf(wish.rules) === fileDigest) wish = undefined

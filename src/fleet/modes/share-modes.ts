@@ -3,9 +3,11 @@ import type { ModeRules } from '../../modes/choose/rules.ts'
 import type { Modes } from '../../modes/modes.ts'
 import type { Fleet } from '../fleet.ts'
 import { atMost, type FleetClocks } from '../fleet-clocks.ts'
+import type { BeatText } from '../heartbeat.ts'
 import { createModesCache, type KeptModes } from './modes-cache.ts'
 import { createModesPart, type ModesTold } from './modes-part.ts'
 import { createPutModes, type PutModes } from './put-modes.ts'
+import { type UnreadModes, unreadText } from './unread-modes.ts'
 
 /** The modes of a replica as those of its fleet. */
 export interface ShareModes extends PutModes {
@@ -15,6 +17,12 @@ export interface ShareModes extends PutModes {
   change(rules: ModeRules, by: Actor): string | undefined
   /** Whether any modes are known: of the store, or of the cache while the store has not answered since the start. */
   known(): 'store' | 'cache' | 'none'
+  /** Why no modes are known, in a sentence; undefined if some are. */
+  unknown(): string | undefined
+  /** The modes of the store, if this version of Crosswalk cannot read them. */
+  unread(): UnreadModes | undefined
+  /** What a heartbeat says of the modes in force: version 0 if none are known. */
+  said(): Pick<BeatText, 'version' | 'tag' | 'unread'>
   /** What another process of this machine can start with; undefined if no modes are known. */
   kept(): KeptModes | undefined
   /** True while no canary gets v2, because the store was silent for longer than the lease. */
@@ -38,7 +46,7 @@ interface ShareModesParts {
   /** Milliseconds of silence after which canaries get no v2; 0 = never. */
   readonly leaseMs: number
   readonly clocks: FleetClocks
-  readonly told: Omit<ModesTold, 'adopted'> & { held(isHeld: boolean): void; cached(version: number): void; unknown(): void }
+  readonly told: Omit<ModesTold, 'adopted'> & { held(isHeld: boolean): void; cached(version: number): void; unknown(why: string): void }
   readonly warn: (text: string) => void
 }
 
@@ -48,7 +56,7 @@ const LOOK_MS = 100
 /** The longest wait for the answer that a store without modes has taken the first ones, in milliseconds. */
 const FIRST_MS = 1000
 
-export const UNKNOWN = 'this replica does not know the modes: the store does not answer, and store.cache has none'
+const UNKNOWN = 'this replica does not know the modes: the store does not answer, and store.cache has none'
 
 export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesParts): ShareModes {
   const { openCircuits, leaseMs } = parts
@@ -57,7 +65,21 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
   const keep = () => {
     if (part.known().version > 0) cache?.keep()
   }
-  const part = createModesPart({ modes, first: parts.first, now: clocks.now, wake: fleet.now, told: { ...told, adopted: keep } })
+  const unknown = () => {
+    if (part.known().version > 0) return undefined
+    const unread = part.unread()
+    return unread ? `this replica does not know the modes: ${unreadText(unread)}` : UNKNOWN
+  }
+  const refuse = () => {
+    const why = unknown()
+    if (why !== undefined) modes.refuse(why)
+  }
+  const unreadable: ModesTold['unreadable'] = (...unread) => {
+    refuse()
+    told.unreadable(...unread)
+  }
+  const partTold = { ...told, adopted: keep, unreadable }
+  const part = createModesPart({ modes, first: parts.first, now: clocks.now, wake: fleet.now, told: partTold })
   parts.onTurn(keep)
   fleet.add(part)
   let isHeld = false
@@ -80,10 +102,9 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       await fleet.start()
       // A store without modes takes those of the file with the second exchange.
       if (hasAnswered() && part.known().version === 0) await atMost(fleet.turn(), false, FIRST_MS, clocks)
-      if (part.known().version === 0) {
-        modes.refuse(UNKNOWN)
-        told.unknown()
-      } else if (!hasAnswered()) told.cached(part.known().version)
+      refuse()
+      if (part.known().version > 0 && !hasAnswered()) told.cached(part.known().version)
+      else if (part.known().version === 0 && !part.unread()) told.unknown(UNKNOWN)
       if (leaseMs > 0) end = clocks.repeat(look, LOOK_MS)
       if (leaseMs > 0) look()
     },
@@ -95,6 +116,12 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       return undefined
     },
     known: () => (part.known().version === 0 ? 'none' : hasAnswered() ? 'store' : 'cache'),
+    ...{ unknown, unread: part.unread },
+    said() {
+      const unread = part.unread()?.version
+      const { version, tag } = modes.state()
+      return { version: part.known().version === 0 ? 0 : version, tag, ...(unread !== undefined && { unread }) }
+    },
     kept: () => (part.known().version === 0 ? undefined : now()),
     isHeld: () => isHeld,
     async close() {

@@ -21,6 +21,8 @@ export interface ReportReplica {
   /** The version of the modes in force there, and how many it lacks. */
   readonly version: number
   readonly behind: number
+  /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
+  readonly unread?: number
   /** Seconds since its last heartbeat; absent if it was heard of lately. */
   readonly silentSeconds?: number
   /** Observations that the store does not have yet, clean ones that had no room, and wrong ones that had none. */

@@ -1,5 +1,5 @@
 import type { FleetClients } from '../../fleet/clients/client-reader.ts'
-import type { FleetReplica } from '../../fleet/heartbeat.ts'
+import { type FleetReplica, newestOf } from '../../fleet/heartbeat.ts'
 import type { EvidenceReport, OperationProgress } from '../../modes/migration-report.ts'
 import type { FleetCounted } from '../../report/fleet/fleet-counted.ts'
 import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
@@ -12,7 +12,7 @@ export function fleetCounted(
   leader: string | undefined,
 ): FleetCounted {
   const { problems = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
-  const newest = Math.max(...replicas.map(({ version }) => version))
+  const newest = newestOf(replicas)
   const rows = replicas.map((one) => replicaOf(one, newest, leader))
   return {
     evidence: operations.map(evidenceIn),
@@ -28,7 +28,8 @@ function evidenceIn({ needed: _, days: __, hints: ___, circuit: ____, ...evidenc
 
 /** Leaves out how long ago a replica was heard of, if it lives: otherwise each answer would be another. */
 function replicaOf(one: FleetReplica, newest: number, leader: string | undefined): ReportReplica {
-  const { id, isSelf, since, version, isLive, seenMs, waiting, dropped, lost } = one
+  const { id, isSelf, since, version, unread, isLive, seenMs, waiting, dropped, lost } = one
   const silent = !isLive && { silentSeconds: Math.round(seenMs / 1000) }
-  return { id, isSelf, isLeader: id === leader, since, version, behind: newest - version, ...silent, waiting, dropped, lost }
+  const modes = { version, behind: newest - version, ...(unread !== undefined && { unread }) }
+  return { id, isSelf, isLeader: id === leader, since, ...modes, ...silent, waiting, dropped, lost }
 }

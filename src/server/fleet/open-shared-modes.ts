@@ -1,6 +1,7 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { KeptModes } from '../../fleet/modes/modes-cache.ts'
-import { type ShareModes, shareModes, UNKNOWN } from '../../fleet/modes/share-modes.ts'
+import { type ShareModes, shareModes } from '../../fleet/modes/share-modes.ts'
+import { unreadText } from '../../fleet/modes/unread-modes.ts'
 import type { FleetSources } from './fleet-sources.ts'
 
 /** Makes the modes of a server those of its fleet, and tells in the log what happens to them. `given` is what a supervisor knew. */
@@ -19,17 +20,19 @@ export function openSharedModes(
     reopen: journal.circuit.reopen,
     onTurn: (listener) => onNote(({ what }) => (what === 'circuit' || what === 'circuit-closed') && listener()),
     told: {
-      unreadable: (version, problem) => log.warn({ version, problem }, UNREADABLE),
+      unreadable: (unread, isKnown) => log.warn({ version: unread.version }, `${unreadText(unread)}: ${isKnown ? KNOWN_STAY : NONE_KNOWN}`),
       differed: (version, isLost) => log.warn({ version }, isLost ? LOST : WON),
       held: (isHeld) => log.warn(isHeld ? HELD : 'the store answers: canaries get their share of v2 again'),
       cached: (version) => log.warn({ version }, given ? GIVEN : CACHED),
-      unknown: () => log.warn(UNKNOWN),
+      unknown: (why) => log.warn(why),
     },
     warn: (text) => log.warn(text),
   })
 }
 
-const UNREADABLE = 'the modes in the store were written by another version of Crosswalk, and this one cannot read them: the known ones stay'
+const KNOWN_STAY = 'the known ones stay in force'
+
+const NONE_KNOWN = 'none are known here, so this replica is not ready'
 
 const LOST = 'the store had other modes of the same version, and they win on all replicas: those that were put here last are lost'
 

@@ -1,19 +1,24 @@
 import type { Fleet } from '../../fleet/fleet.ts'
-import { type ShareModes, UNKNOWN } from '../../fleet/modes/share-modes.ts'
+import type { ShareModes } from '../../fleet/modes/share-modes.ts'
+import { unreadText } from '../../fleet/modes/unread-modes.ts'
 import type { StoreStanding } from '../../routes/admin/ready.ts'
 
 /** Returns what `/readyz` tells of the store. */
-export function storeStandingOf(fleet: Pick<Fleet, 'state'>, modes: Pick<ShareModes, 'known'>): () => StoreStanding {
+export function storeStandingOf(fleet: Pick<Fleet, 'state'>, modes: Pick<ShareModes, 'known' | 'unknown' | 'unread'>): () => StoreStanding {
   return () => {
     const { problem, silentMs } = fleet.state()
+    const unread = modes.unread()
     const known = modes.known()
-    const silent = `no answer for ${(silentMs / 1000).toFixed(0)} s (${problem}); ${MEANS[known]}`
-    return { store: problem === undefined ? 'ok' : silent, notReady: known === 'none' ? UNKNOWN : undefined }
+    const means = MEANS[unread && known !== 'none' ? 'unread' : known]
+    const answers = unread ? `${unreadText(unread)}; ${means}` : 'ok'
+    const silent = `no answer for ${(silentMs / 1000).toFixed(0)} s (${problem}); ${means}`
+    return { store: problem === undefined ? answers : silent, notReady: modes.unknown() }
   }
 }
 
 const MEANS = {
   store: 'the modes of its last answer are in force',
   cache: 'the last known modes of store.cache are in force',
+  unread: 'the last modes that this replica could read are in force',
   none: 'no modes are known',
 }

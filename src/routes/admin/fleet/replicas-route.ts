@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Fleet } from '../../../fleet/fleet.ts'
-import type { FleetReplica } from '../../../fleet/heartbeat.ts'
+import { type FleetReplica, newestOf } from '../../../fleet/heartbeat.ts'
 import type { Leader } from '../../../fleet/leader.ts'
 
 export interface ReplicasSources {
@@ -19,9 +19,11 @@ export interface ReplicaRow {
   readonly self: boolean
   /** True of the replica that decides about rollouts, and that sends notifications. */
   readonly leads: boolean
-  /** The version of the modes that it has in force, and how many it lacks. */
+  /** The version of the modes that it has in force, and how many it lacks. Version 0: it knows none. */
   readonly version: number
   readonly behind: number
+  /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
+  readonly unread?: number
   /** Milliseconds since its last heartbeat. */
   readonly seenMs: number
   /** Observations that the store does not have yet; clean ones that had no room; bad ones that had none. */
@@ -38,9 +40,10 @@ export function addReplicas(app: FastifyInstance, { fleet, leader }: ReplicasSou
 }
 
 function rowsOf(replicas: readonly FleetReplica[], leader: string | undefined): readonly ReplicaRow[] {
-  const newest = Math.max(...replicas.map(({ version }) => version))
-  return replicas.map(({ id, name, isLive, isSelf, version, seenMs, waiting, dropped, lost, since }) => ({
+  const newest = newestOf(replicas)
+  return replicas.map(({ id, name, isLive, isSelf, version, unread, seenMs, waiting, dropped, lost, since }) => ({
     ...{ id, name, state: isLive ? 'live' : 'silent', self: isSelf, leads: id === leader, version, behind: newest - version },
+    ...(unread !== undefined && { unread }),
     ...{ seenMs: Math.round(seenMs), waiting, dropped, lost, since: new Date(since).toISOString() },
   }))
 }

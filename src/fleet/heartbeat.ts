@@ -37,7 +37,7 @@ export interface FleetReplica extends BeatText {
 }
 
 /** A replica whose heartbeat another version of Crosswalk wrote in another form: nobody knows how it is. */
-export type UnreadReplica = Pick<FleetReplica, 'id' | 'seenMs'>
+export type UnreadReplica = Pick<FleetReplica, 'id' | 'seenMs' | 'isLive'>
 
 /** Milliseconds between two heartbeats. */
 export const BEAT_MS = 1000
@@ -56,5 +56,15 @@ export function newestOf(replicas: readonly Pick<FleetReplica, 'version' | 'unre
 /** Reads a heartbeat; undefined if another version of Crosswalk wrote it in another form. */
 export function readBeat({ replica: id, text, agoMs: seenMs }: Beat, self: string): FleetReplica | undefined {
   const said = readText(beatSchema, text)
-  return said && { ...said, id, isSelf: id === self, seenMs, isLive: seenMs <= SILENT_MS }
+  return said && { ...said, ...unreadOf({ replica: id, agoMs: seenMs }), isSelf: id === self }
+}
+
+/** What is known of a replica whose heartbeat cannot be read. */
+export function unreadOf({ replica: id, agoMs: seenMs }: Pick<Beat, 'replica' | 'agoMs'>): UnreadReplica {
+  return { id, seenMs, isLive: seenMs <= SILENT_MS }
+}
+
+/** The number of replicas that were heard of lately, those that nobody can read among them. */
+export function liveIn(fleet: { replicas(): readonly FleetReplica[]; unread(): readonly UnreadReplica[] }): number {
+  return [...fleet.replicas(), ...fleet.unread()].filter(({ isLive }) => isLive).length
 }

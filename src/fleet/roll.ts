@@ -1,6 +1,6 @@
 import type { Beat, Store } from '../store/store.ts'
 import type { FleetClocks } from './fleet-clocks.ts'
-import { BEAT_MS, type FleetReplica, readBeat, type UnreadReplica } from './heartbeat.ts'
+import { BEAT_MS, type FleetReplica, readBeat, type UnreadReplica, unreadOf } from './heartbeat.ts'
 import type { FleetReading } from './part.ts'
 
 /** The replicas that the store has heard of lately. */
@@ -37,7 +37,7 @@ export function createRoll(
   }
   const unread = () => {
     const elapsed = ticks() - at
-    return beats.filter((beat) => !readBeat(beat, id)).map(({ replica, agoMs }) => ({ id: replica, seenMs: agoMs + elapsed }))
+    return beats.filter((beat) => !readBeat(beat, id)).map((beat) => unreadOf({ ...beat, agoMs: beat.agoMs + elapsed }))
   }
   return {
     readings: () => (ticks() - at >= BEAT_MS ? [reading] : []),

@@ -101,3 +101,13 @@ it('does not double if the store comes back empty', async () => {
   }
   expect(sum()).toBeLessThanOrEqual(88)
 })
+
+it('leaves a part to a replica whose heartbeat nobody can read', async () => {
+  const { clocks, breaks, store, replicas } = await stage(80, ['a'])
+  const beat = { kind: 'beat', text: '{"form":2}', ms: 300_000 } as const
+  await store().exchange({ replica: 'newer', nth: 1, changes: [beat], reads: [], isUrgent: false })
+  await clocks.pass(1500)
+  breaks.all = true
+  await clocks.pass(MINUTE)
+  expect(replicas[0]?.take(100)).toBe(40)
+})

@@ -207,7 +207,7 @@ it('names a replica whose heartbeat it cannot read', async () => {
     'Replica d runs another version of Crosswalk, whose heartbeat this one cannot read, so nobody knows what it has not handed over.',
   ])
   expect(await hearing).toBe(false)
-  expect(a.fleet.unread()).toEqual([{ id: 'd', seenMs: expect.any(Number) }])
+  expect(a.fleet.unread()).toEqual([{ id: 'd', seenMs: expect.any(Number), isLive: true }])
 })
 
 it('settles when the work that had begun before has ended', async () => {

@@ -128,9 +128,14 @@ it('names a replica of another version, of which nobody knows whether it has obe
     newer.exchange({ replica: 'newer', nth, changes: [{ kind: 'beat', text: '{"form":2}', ms }], reads: [], isUrgent: false })
   await beat(1, 60_000)
   const { status, body } = await a.put('v1', '*')
+  const listed = (await a.ask('/replicas')).body
+  const metrics = await (await fetch(`${a.adminUrl}/metrics`)).text()
   await beat(2, 1)
   expect([status, [...body.obeyed].sort()]).toEqual([200, idsOf(a, b, c)])
   expect(body.missing).toEqual([{ id: 'newer', seenMs: expect.any(Number) }])
+  const problem = expect.stringMatching(/^It speaks a newer version of Crosswalk/)
+  expect(listed).toContainEqual({ id: 'newer', state: 'live', self: false, leads: false, seenMs: expect.any(Number), problem })
+  expect(metrics).toContain('crosswalk_replicas 4')
 })
 
 it('lists the replicas', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts'
 import { createMemory } from '../../src/store/memory/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { StoreDown } from '../../src/store/store-down.ts'
 import { type ManualClocks, manualClocks } from '../stage/manual-clocks.ts'
 
@@ -11,6 +12,8 @@ export interface SharedStage {
   readonly modes: { version: number; readonly tag: string }
   /** While it is true, the store does not answer. */
   readonly breaks: { all: boolean }
+  /** The store as another process has it. */
+  store(): Store
   /** Lets the store come back empty. */
   lose(): void
   /** Adds a replica: `add` makes its parts. */
@@ -26,6 +29,7 @@ export function sharedStage(): SharedStage {
     clocks,
     modes,
     breaks,
+    store: () => memory.open(),
     lose() {
       memory = createMemory(clocks.now)
     },

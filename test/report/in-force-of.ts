@@ -13,13 +13,17 @@ export function inForce(members: Partial<InForce> = {}): InForce {
 
 /** Three replicas, of which one is silent and behind. */
 export const FLEET: ReportFleet = {
-  problems: ['Replica pod-c-3 has not handed over what it knows; it was heard of 12.0 s ago.'],
+  problems: [
+    'Replica pod-c-3 has not handed over what it knows; it was heard of 12.0 s ago.',
+    'Replica pod-c-3 had no room for 2 bad observations while the store did not answer; begin a new epoch.',
+  ],
   epoch: { nth: 1, tables: 'aa', at: '2026-03-01T08:00:00.000Z', build: 'v2.7' },
   replicas: [
     { id: 'pod-a-1', isSelf: true, isLeader: false, since: 0, version: 7, behind: 0, waiting: 0, dropped: 0, lost: 0 },
     { id: 'pod-b-2', isSelf: false, isLeader: true, since: 0, version: 7, behind: 0, waiting: 12, dropped: 0, lost: 0 },
     { id: 'pod-c-3', isSelf: false, isLeader: false, since: 0, version: 6, behind: 1, silentSeconds: 12, waiting: 3, dropped: 40, lost: 2 },
   ],
+  unread: [{ id: 'pod-d-4' }],
 }
 
 export const ROLLOUT: RolloutStatus = {

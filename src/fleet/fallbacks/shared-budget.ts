@@ -1,5 +1,6 @@
 import type { Budget, BudgetShare } from '../../modes/serve/budget.ts'
 import type { Fleet } from '../fleet.ts'
+import { liveIn } from '../heartbeat.ts'
 import { type FleetReading, type Part, reading } from '../part.ts'
 
 /** Keeps the fallbacks of all replicas together within the setting. */
@@ -28,7 +29,10 @@ interface Minute {
 }
 
 /** Each replica draws small parts of the budget of a minute, so that no request waits for the store. */
-export function createSharedBudget(perMinute: number, fleet: Pick<Fleet, 'id' | 'replicas' | 'soon' | 'state' | 'time'>): SharedBudget {
+export function createSharedBudget(
+  perMinute: number,
+  fleet: Pick<Fleet, 'id' | 'replicas' | 'unread' | 'soon' | 'state' | 'time'>,
+): SharedBudget {
   const now = fleet.time
   const minuteOf = (nth: number): Minute => {
     const take = (sums: Readonly<Record<string, number>>) => {
@@ -56,7 +60,8 @@ export function createSharedBudget(perMinute: number, fleet: Pick<Fleet, 'id' | 
   }
   return {
     changes() {
-      const live = fleet.replicas().filter(({ isLive }) => isLive).length
+      // One that nobody can read serves too, and takes its part.
+      const live = liveIn(fleet)
       if (live > 0 && !isSilent()) replicas = live
       const short = follow().filter(({ drawn, taken, rest }) => rest > 0 && drawn - taken < part() / 2)
       // What was taken and the store has lost is drawn again.

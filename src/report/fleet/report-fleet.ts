@@ -7,6 +7,8 @@ export interface ReportFleet {
   readonly epoch: EpochView
   /** This replica first. */
   readonly replicas: readonly ReportReplica[]
+  /** Replicas of another version of Crosswalk, of which nothing else is known. */
+  readonly unread: readonly Pick<ReportReplica, 'id' | 'silentSeconds'>[]
 }
 
 /** One process of a fleet. */

@@ -1,5 +1,6 @@
 import type { FleetClients } from '../../fleet/clients/client-reader.ts'
-import { type FleetReplica, newestOf } from '../../fleet/heartbeat.ts'
+import type { Fleet } from '../../fleet/fleet.ts'
+import { type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/heartbeat.ts'
 import type { EvidenceReport, OperationProgress } from '../../modes/migration-report.ts'
 import type { FleetCounted } from '../../report/fleet/fleet-counted.ts'
 import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
@@ -8,17 +9,22 @@ import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
 export function fleetCounted(
   { operations, traffic, uncounted, declarations, fleet }: EvidenceReport,
   { clients, uncounted: beyond }: FleetClients,
-  replicas: readonly FleetReplica[],
+  shared: Pick<Fleet, 'replicas' | 'unread'>,
   leader: string | undefined,
 ): FleetCounted {
   const { problems = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
+  const replicas = shared.replicas()
   const newest = newestOf(replicas)
   const rows = replicas.map((one) => replicaOf(one, newest, leader))
   return {
     evidence: operations.map(evidenceIn),
     traffic: new Map(Object.entries(traffic)),
     ...{ clients, declarations, uncounted: uncounted + beyond },
-    fleet: { problems, epoch, replicas: rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1)) },
+    fleet: {
+      ...{ problems, epoch },
+      replicas: rows.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || (a.id < b.id ? -1 : 1)),
+      unread: shared.unread().map((one) => ({ id: one.id, ...silenceOf(one) })),
+    },
   }
 }
 
@@ -27,9 +33,12 @@ function evidenceIn({ needed: _, days: __, hints: ___, circuit: ____, ...evidenc
 }
 
 /** Leaves out how long ago a replica was heard of, if it lives: otherwise each answer would be another. */
+function silenceOf({ isLive, seenMs }: UnreadReplica): Pick<ReportReplica, 'silentSeconds'> {
+  return isLive ? {} : { silentSeconds: Math.round(seenMs / 1000) }
+}
+
 function replicaOf(one: FleetReplica, newest: number, leader: string | undefined): ReportReplica {
-  const { id, isSelf, since, version, unread, isLive, seenMs, waiting, dropped, lost } = one
-  const silent = !isLive && { silentSeconds: Math.round(seenMs / 1000) }
+  const { id, isSelf, since, version, unread, waiting, dropped, lost } = one
   const modes = { version, behind: newest - version, ...(unread !== undefined && { unread }) }
-  return { id, isSelf, isLeader: id === leader, since, ...modes, ...silent, waiting, dropped, lost }
+  return { id, isSelf, isLeader: id === leader, since, ...modes, ...silenceOf(one), waiting, dropped, lost }
 }

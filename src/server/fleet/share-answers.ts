@@ -41,7 +41,7 @@ export function shareAnswers(
       const known = await evidence.report.evidence()
       const clients = await readClients().catch(() => ({ clients: own.clients(), uncounted: 0 }))
       await shared.read().catch(() => {})
-      return fleetCounted(known, clients, fleet.replicas(), leader.id())
+      return fleetCounted(known, clients, fleet, leader.id())
     },
     onComparison: shared.onRead,
   }

@@ -1,5 +1,5 @@
 import type { Report } from '../../report.ts'
-import { troublesOf } from '../now/troubles.ts'
+import { unwellIn } from '../now/troubles.ts'
 
 /** Returns what a reader must hear of a newer report: circuits that opened or closed, a verdict that turned, a restart. */
 export function changesSaid(before: Report, after: Report): readonly string[] {
@@ -16,9 +16,7 @@ export function changesSaid(before: Report, after: Report): readonly string[] {
 }
 
 function fleetSaid({ fleet: old }: Report, { fleet: young }: Report): readonly string[] {
-  const [before, after] = [old, young].map((fleet) =>
-    (fleet?.replicas ?? []).filter((one) => troublesOf(one).length > 0).map(({ id }) => id),
-  )
+  const [before, after] = [old, young].map((fleet) => (fleet ? unwellIn(fleet) : []))
   const isNew = (after ?? []).filter((id) => !before?.includes(id))
   return [
     ...isNew.map((id) => `Replica ${id} is not well.`),

@@ -1,14 +1,10 @@
 import type { ReportFleet } from '../../fleet/report-fleet.ts'
-import { troublesOf } from './troubles.ts'
+import { sentencesOf } from './troubles.ts'
 
 /** Says what is missing in the figures of a fleet, and which replica lacks what. The announcer tells it to screen readers once. */
 export function FleetBanner({ fleet }: { readonly fleet: ReportFleet | undefined }) {
   if (!fleet) return null
-  const unwell = fleet.replicas.flatMap((one) => {
-    const troubles = troublesOf(one)
-    return troubles.length === 0 ? [] : [`Replica ${one.id}: ${troubles.join(', ')}.`]
-  })
-  const sentences = [...fleet.problems, ...unwell]
+  const sentences = sentencesOf(fleet)
   if (sentences.length === 0) return null
   return (
     <section class="banner is-fleet" aria-label="What is missing">

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Fleet } from '../../../fleet/fleet.ts'
-import { type FleetReplica, newestOf } from '../../../fleet/heartbeat.ts'
+import { type FleetReplica, newestOf, type UnreadReplica } from '../../../fleet/heartbeat.ts'
 import type { Leader } from '../../../fleet/leader.ts'
 
 export interface ReplicasSources {
-  readonly fleet: Pick<Fleet, 'replicas' | 'readReplicas'>
+  readonly fleet: Pick<Fleet, 'replicas' | 'readReplicas' | 'unread'>
   readonly leader: Pick<Leader, 'id'>
 }
 
@@ -34,15 +34,34 @@ export interface ReplicaRow {
   readonly since: string
 }
 
+/** A process of another version of Crosswalk: it is there, and nobody knows more. */
+export interface UnreadRow extends Pick<ReplicaRow, 'id' | 'state' | 'self' | 'leads' | 'seenMs'> {
+  readonly problem: string
+}
+
+const UNREAD =
+  'It speaks a newer version of Crosswalk: its heartbeat cannot be read here, so nobody knows its modes, or what it has not handed over.'
+
 /** Adds `GET /replicas`: who shares the store, as the last heartbeats tell. */
 export function addReplicas(app: FastifyInstance, { fleet, leader }: ReplicasSources): void {
-  app.get('/replicas', async () => rowsOf(await fleet.readReplicas().catch(fleet.replicas), leader.id()))
+  app.get('/replicas', async () => {
+    const rows = rowsOf(await fleet.readReplicas().catch(fleet.replicas), leader.id())
+    return [...rows, ...fleet.unread().map((one) => unreadRowOf(one, leader.id()))]
+  })
+}
+
+function unreadRowOf({ id, isLive, seenMs }: UnreadReplica, leader: string | undefined): UnreadRow {
+  return { id, state: stateOf(isLive), self: false, leads: id === leader, seenMs: Math.round(seenMs), problem: UNREAD }
+}
+
+function stateOf(isLive: boolean): ReplicaRow['state'] {
+  return isLive ? 'live' : 'silent'
 }
 
 function rowsOf(replicas: readonly FleetReplica[], leader: string | undefined): readonly ReplicaRow[] {
   const newest = newestOf(replicas)
   return replicas.map(({ id, name, isLive, isSelf, version, unread, seenMs, waiting, dropped, lost, since }) => ({
-    ...{ id, name, state: isLive ? 'live' : 'silent', self: isSelf, leads: id === leader, version, behind: newest - version },
+    ...{ id, name, state: stateOf(isLive), self: isSelf, leads: id === leader, version, behind: newest - version },
     ...(unread !== undefined && { unread }),
     ...{ seenMs: Math.round(seenMs), waiting, dropped, lost, since: new Date(since).toISOString() },
   }))

@@ -1,9 +1,10 @@
 import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
 import type { Fleet, FleetState } from '../../../fleet/fleet.ts'
+import { liveIn } from '../../../fleet/heartbeat.ts'
 import { createDurations } from '../histogram.ts'
 
 export interface StoreMetricsSources {
-  readonly fleet: Pick<Fleet, 'state' | 'replicas'>
+  readonly fleet: Pick<Fleet, 'state' | 'replicas' | 'unread'>
   onExchange(listener: (isAnswered: boolean, seconds: number) => void): void
 }
 
@@ -28,12 +29,7 @@ export function watchStore({ fleet, onExchange }: StoreMetricsSources, registry:
   )
   gauge('crosswalk_store_silent_seconds', 'Time since the store last answered', 'max', ({ silentMs }) => silentMs / 1000)
   gauge('crosswalk_store_waiting', 'Observations that the store does not have yet', 'sum', ({ waiting }) => waiting)
-  gauge(
-    'crosswalk_replicas',
-    'Replicas that the store heard of in the last seconds',
-    'first',
-    () => fleet.replicas().filter(({ isLive }) => isLive).length,
-  )
+  gauge('crosswalk_replicas', 'Replicas that the store heard of in the last seconds', 'first', () => liveIn(fleet))
   new Counter({
     name: 'crosswalk_store_dropped_total',
     help: 'Observations that had no room while the store did not answer, by kind (clean, bad)',

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { changesSaid } from '../../../src/report/web/live/changes-said.ts'
+import { sentencesOf } from '../../../src/report/web/now/troubles.ts'
+import { reportOf } from '../../report/given.ts'
+import { FLEET } from '../../report/in-force-of.ts'
+
+it('says once that a replica is silent', () => {
+  expect(sentencesOf(FLEET)).toEqual([...FLEET.problems, 'Replica pod-c-3: 1 version of the modes behind, 40 clean observations dropped.'])
+  expect(sentencesOf({ ...FLEET, problems: [] })).toEqual([
+    'Replica pod-c-3: silent, 1 version of the modes behind, 2 wrong observations lost, 40 clean observations dropped.',
+  ])
+})
+
+it('tells a screen reader of a replica that nobody can read', async () => {
+  const report = await reportOf([])
+  const [before, after] = [
+    { ...report, fleet: { ...FLEET, unread: [] } },
+    { ...report, fleet: FLEET },
+  ]
+  expect(changesSaid(before, after)).toEqual(['Replica pod-d-4 is not well.'])
+})

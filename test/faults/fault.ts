@@ -7,6 +7,8 @@ export interface Fault {
   readonly see: () => Promise<string>
   /** True if it needs built programs or more time than `npm test` has. */
   readonly full?: true
+  /** Milliseconds after which the fault counts as a hang, if it measures for longer than others. */
+  readonly patienceMs?: number
   /** A program that the fault needs. Without it the fault is skipped with a message. */
   readonly needs?: string
 }
@@ -26,20 +28,20 @@ export interface Row {
   readonly holds: boolean
 }
 
-/** Milliseconds after which a fault counts as a hang. */
+/** Milliseconds after which a fault counts as a hang, unless it says another number. */
 const PATIENCE = 60_000
 
 /** Causes one fault; its exception counts as the result. */
-export async function observe(group: string, { name, expected, see }: Fault): Promise<Row> {
+export async function observe(group: string, { name, expected, see, patienceMs = PATIENCE }: Fault): Promise<Row> {
   const right = typeof expected === 'string' ? [expected] : expected
-  const seen = await withPatience(see())
+  const seen = await withPatience(see(), patienceMs)
   return { group, name, expected: right.join(' or '), seen, holds: right.includes(seen) }
 }
 
-async function withPatience(seen: Promise<string>): Promise<string> {
+async function withPatience(seen: Promise<string>, patienceMs: number): Promise<string> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`nothing within ${PATIENCE} ms`), PATIENCE)
+    timer = setTimeout(() => resolve(`nothing within ${patienceMs} ms`), patienceMs)
   })
   try {
     return await Promise.race([seen, late])

@@ -36,7 +36,9 @@ function canBe({ needs }: Fault): boolean {
 
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
-const rows = await runFaults(chosen, ({ group, name, holds }) => process.stderr.write(`${holds ? 'holds' : 'FAILS'} ${group}: ${name}\n`))
+const rows = await runFaults(chosen, ({ group, name, holds }, seconds) =>
+  process.stderr.write(`${holds ? 'holds' : 'FAILS'} ${group}: ${name} (${seconds.toFixed(1)} s)\n`),
+)
 const failed = rows.filter(({ holds }) => !holds)
 process.stdout.write(`${tableOf(rows)}\n\n${rows.length - failed.length} of ${rows.length} hold\n`)
 for (const reason of unhandled) process.stdout.write(`unhandled rejection: ${(reason as Error)?.stack ?? reason}\n`)

@@ -24,3 +24,8 @@ export function createStoreClock({ now, ticks }: Pick<FleetClocks, 'now' | 'tick
     },
   }
 }
+
+/** Returns the time of all of what a replica dated by its own clock (RFC 3339), in milliseconds since 1970. */
+export function sharedTimeOf(at: string, { time, now }: Pick<StoreClock, 'time'> & Pick<FleetClocks, 'now'>): number {
+  return Date.parse(at) + time() - now()
+}

@@ -22,6 +22,8 @@ interface ClientsPartSources {
   readonly flush: () => void
   /** Asks for an exchange. */
   readonly soon: () => void
+  /** The time of all replicas of an entry that this one dated, in milliseconds since 1970. */
+  readonly timeOf: (at: string) => number
   /** Maximum clients that a fleet tells apart, about: replicas that find new ones at the same time may go beyond it. */
   readonly limit?: number
 }
@@ -32,7 +34,7 @@ export const CLIENTS = 10_000
 /** Maximum uses of one batch: the store does nothing else meanwhile. */
 const MOST_AT_ONCE = 300
 
-export function createClientsPart({ nth: initial, uncounted, flush, soon, limit = CLIENTS }: ClientsPartSources): ClientsPart {
+export function createClientsPart({ nth: initial, uncounted, flush, soon, timeOf, limit = CLIENTS }: ClientsPartSources): ClientsPart {
   const pending = createPendingUses()
   /** Clients of an epoch that this replica has told of, with their subjects. */
   let told = new Map<string, string | undefined>()
@@ -58,7 +60,7 @@ export function createClientsPart({ nth: initial, uncounted, flush, soon, limit 
     pending.forget()
   }
   const traffic = (entry: TrafficEntry) => {
-    if (admits(entry.caller)) pending.traffic(nth, entry)
+    if (admits(entry.caller)) pending.traffic(nth, entry, timeOf(entry.at))
     // Beyond its own limit, the inventory of this replica has counted them.
     else if (admitted.size < limit) further += entry.calls
   }

@@ -26,7 +26,8 @@ export interface PendingUse {
 
 /** Melts entries together. Memory is bounded by the clients that are told apart, and by what `KeptUses` keeps. */
 export interface PendingUses {
-  traffic(nth: number, entry: TrafficEntry): void
+  /** `time`: that of all replicas, in milliseconds since 1970. */
+  traffic(nth: number, entry: TrafficEntry, time: number): void
   compared(nth: number, comparison: Comparison): void
   /** Hands over the oldest ones. */
   take(most: number): readonly PendingUse[]
@@ -49,9 +50,8 @@ export function createPendingUses(): PendingUses {
     return [use, known] as const
   }
   return {
-    traffic(nth, { at, mode, protocol = '', calls, requests = [], ...entry }) {
+    traffic(nth, { mode, protocol = '', calls, requests = [], ...entry }, time) {
       const [use, known] = useOf(nth, entry, entry.operation)
-      const time = Date.parse(at)
       use.firstSeen = Math.min(use.firstSeen, time)
       use.lastSeen = Math.max(use.lastSeen, time)
       add(use.calls, `${mode}\n${protocol}`, calls)

@@ -4,6 +4,7 @@ import type { OperationTally } from '../../diff/evidence/operation-counts.ts'
 import type { Entry } from '../../diff/records/record.ts'
 import type { StoreChange, Sums } from '../../store/store-change.ts'
 import type { Part } from '../part.ts'
+import { sharedTimeOf } from '../store-clock.ts'
 import { createCounters } from './counters.ts'
 import { changesIfLost, evidenceChanges, type TimedObservation, tallyChanges } from './evidence-changes.ts'
 import { type EvidenceNames, fieldOf } from './evidence-names.ts'
@@ -79,7 +80,7 @@ export function createEvidencePart(sources: EvidenceSources): EvidencePart {
       if (entry.kind !== 'comparison') return
       const { operation, caller, shape, outcome, weight } = entry
       // Claims of two replicas are compared by their times.
-      const at = Date.parse(entry.at) + time() - now()
+      const at = sharedTimeOf(entry.at, { time, now })
       const one = { operation, caller, shape, outcome, ...(weight !== undefined && { weight }), at, names }
       waiting.add(one, WEIGHTS[outcome] === 'bad')
       soon()

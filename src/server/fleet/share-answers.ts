@@ -15,7 +15,7 @@ export function shareAnswers(
   leader: Pick<Leader, 'id'>,
   evidence: FleetEvidence,
 ): FleetAnswers {
-  const readClients = shareClients(migration, fleet, evidence.epochs, { operations, isNewStore })
+  const readClients = shareClients(migration, fleet, evidence.epochs, { clocks, operations, isNewStore })
   const shared = shareComparisons(migration, fleet, clocks, config['records.memory'])
   const own = migration.report
   /** Reads after every replica has handed over what it knew, and falls back to what this one knows. */

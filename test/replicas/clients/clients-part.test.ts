@@ -18,7 +18,7 @@ const AT = Date.UTC(2026, 10, 23)
 function replicaOf(id: string, store: Store, limit = 100) {
   let nth = 0
   const part = createClientsPart({
-    ...{ nth: 0, limit, flush: () => {}, soon: () => {} },
+    ...{ nth: 0, limit, flush: () => {}, soon: () => {}, timeOf: Date.parse },
     uncounted: (epoch, calls) => ({ kind: 'add', name: `traffic:${epoch}`, sums: { uncounted: calls } }),
   })
   const exchange = async () => {

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import type { Entry } from '../../../src/diff/records/record.ts'
+import { shareClients } from '../../../src/fleet/clients/share-clients.ts'
 import { createEvidencePart } from '../../../src/fleet/evidence/evidence-part.ts'
 import { createSharedBudget } from '../../../src/fleet/fallbacks/shared-budget.ts'
 import { createFleet } from '../../../src/fleet/fleet.ts'
+import type { Migration } from '../../../src/modes/assemble.ts'
 import { createMemory } from '../../../src/store/memory/memory.ts'
+import { operations } from '../../diff/given.ts'
 import { manualClocks } from '../../stage/manual-clocks.ts'
 import { comparisonOf, evidenceIn, NAMES } from './evidence-replica.ts'
 
@@ -26,10 +30,19 @@ async function stage(...offsets: readonly number[]) {
       counters: { traffic: () => ({}), declared: () => ({}) },
     })
     const budget = createSharedBudget(PER_MINUTE, fleet)
+    const counted: ((entry: Entry) => void)[] = []
+    const noEpochs = { now: () => ({ nth: 0, tables: '' }), onBegin: () => {} }
+    const counting = { followOwn: (listener: (entry: Entry) => void) => void counted.push(listener) } as Migration['counting']
+    const migration = { counting, follow: () => {}, modes: { flush: () => {} } as Migration['modes'] }
+    const readClients = shareClients(migration, fleet, noEpochs, { clocks: { now }, operations, isNewStore: false })
+    const call = () => {
+      const use = { caller: 'one', operation: 'iam.roles.list', mode: 'v2', calls: 1 }
+      for (const take of counted) take({ kind: 'traffic', at: new Date(now()).toISOString(), ...use })
+    }
     fleet.add(part)
     fleet.add(budget)
     await fleet.start()
-    return { off, fleet, compare: () => part.entry(comparisonOf(POLL, now())), take: () => Number(budget.take(false)) }
+    return { off, fleet, call, readClients, compare: () => part.entry(comparisonOf(POLL, now())), take: () => Number(budget.take(false)) }
   }
   const replicas = await Promise.all(offsets.map(join))
   await clocks.pass(2000)
@@ -56,6 +69,17 @@ describe('a replica whose clock is wrong', () => {
     replicas[1]?.compare()
     await clocks.pass(1000)
     expect(await evidenceIn(memory.open(), clocks.now())).toMatchObject([{ n: 1, repeats: { n: 1 } }])
+  })
+
+  it('dates the calls of clients by the time of all', async () => {
+    const { clocks, replicas } = await stage(0, 2 * HOUR, -2 * HOUR)
+    const began = clocks.now()
+    for (const { call } of replicas) call()
+    await clocks.pass(1000)
+    const seen = (await replicas[0]?.readClients())?.clients[0]?.operations[0]
+    const dates = [seen?.firstSeen, seen?.lastSeen].map((at) => Math.abs((at ?? 0) - began))
+    expect(seen?.calls).toBe(3)
+    expect(Math.max(...dates)).toBeLessThan(1000)
   })
 
   it('draws its fallbacks from the minute of all', async () => {

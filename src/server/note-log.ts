@@ -13,6 +13,7 @@ const LINES: Readonly<Record<Note['what'], readonly [level: (note: Note) => Leve
   'not-ready': [() => 'warn', (operation) => `${operation || WHOLE} is no longer ready: `],
   restart: [() => 'info', () => ''],
   epoch: [() => 'info', () => ''],
+  conflict: [() => 'warn', () => ''],
 }
 
 /** What a note of readiness without an operation is about. */

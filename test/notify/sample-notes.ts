@@ -60,5 +60,12 @@ export const SAMPLES: readonly Omit<Note, 'kind' | 'at' | 'id'>[] = [
     text: 'epoch 2 begins: what was seen before proves nothing any more',
     by: { source: 'admin', token: 'ops', address: '10.0.0.7' },
   },
+  {
+    what: 'conflict',
+    text: 'the store and this replica had different modes of version 4, those of the store win on all replicas: what was put by admin port, token alice is lost',
+    from: 'everything else v1',
+    to: 'everything else diff-v1',
+    version: 4,
+  },
   { what: 'restart', text: '3312 records were read back', by: { source: 'start' } },
 ]

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createFleet } from '../../src/fleet/fleet.ts'
+import { conflictNote, type ModesConflict } from '../../src/fleet/modes/modes-conflict.ts'
 import { createModesPart } from '../../src/fleet/modes/modes-part.ts'
 import { createPutModes } from '../../src/fleet/modes/put-modes.ts'
 import { MODES as MODE_NAMES, type Mode } from '../../src/modes/choose/mode.ts'
@@ -18,7 +19,7 @@ function replicaOf(id: string, store: Store, clocks: ManualClocks, file: Mode = 
   const by = { source: 'start' } as const
   let state: SharedModes = { rules: rulesOf(file), version: 0, tag: '', by, at: clocks.now() }
   const versions: number[] = []
-  const differed: boolean[] = []
+  const differed: ModesConflict[] = []
   const own: boolean[] = []
   const modes = {
     state: () => state,
@@ -37,7 +38,7 @@ function replicaOf(id: string, store: Store, clocks: ManualClocks, file: Mode = 
     ended: () => {},
     failed: (error) => expect.unreachable(String(error)),
   })
-  const told = { adopted: () => {}, unreadable: () => {}, differed: (_: number, isLost: boolean) => void differed.push(isLost) }
+  const told = { adopted: () => {}, unreadable: () => {}, differed: (conflict: ModesConflict) => void differed.push(conflict) }
   const part = createModesPart({ modes, first: { rules: state.rules, by }, now: clocks.now, wake: fleet.now, told })
   fleet.add(part)
   const put = createPutModes({ fleet, part, modes, clocks })
@@ -94,13 +95,20 @@ it('lets the same modes win everywhere, if a store comes back with others of the
   await clocks.pass(300)
   await a.put.putHere(rulesOf('v1'), ADMIN)
   await b.put.putHere(rulesOf('diff-v1'), ADMIN)
+  const [lost, won] = a.state().tag > b.state().tag ? ['diff-v1', 'v1'] : ['v1', 'diff-v1']
   const winner = (a.state().tag > b.state().tag ? a : b).state().rules.default
   for (const one of [b, a, c]) {
     one.breakable.broken = undefined
     await clocks.pass(2000)
   }
   expect([a, b, c].map(({ state }) => state().rules.default)).toEqual([winner, winner, winner])
-  expect([...a.differed, ...b.differed]).toHaveLength(1)
+  const conflicts = [a, b, c].flatMap(({ differed }) => differed)
+  expect(conflicts.map((one) => conflictNote(one, false))).toEqual([
+    {
+      ...{ what: 'conflict', from: `everything else ${lost}`, to: `everything else ${won}`, version: 2 },
+      text: expect.stringMatching(/^the store and this replica had different modes of version 2, .*: what was put by admin port is lost$/),
+    },
+  ])
 })
 
 it('notes a change only where it was put', async () => {

@@ -36,6 +36,7 @@ it.each([
     'Modes changed by admin port, token ops | default: v2 → v1 | x → y',
   ],
   [{ what: 'modes', text: 'of an older version' }, 'Modes changed | of an older version'],
+  [{ what: 'conflict', text: 'why', from: 'x', to: 'y' }, 'One of two changes of modes is lost | why | x → y'],
   [{ what: 'ready', text: 'inside' }, 'Became ready to move | inside'],
 ] as const)('tells note %# with a verb, and what it changed', (note, said) => {
   const { verb, text, change } = wordsOf({ at: 0, ...note })

@@ -125,7 +125,7 @@ export interface TallyEntry extends OperationTally, Identified {
 export interface Note extends Identified {
   readonly kind: 'note'
   readonly at: string
-  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready' | 'epoch'
+  readonly what: 'modes' | 'circuit' | 'circuit-closed' | 'restart' | 'rollout' | 'ready' | 'not-ready' | 'epoch' | 'conflict'
   readonly operation?: string
   readonly rollout?: string
   readonly text: string

@@ -4,6 +4,7 @@ import type { Modes } from '../../modes/modes.ts'
 import type { Document } from '../../store/store.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import { type Part, reading } from '../part.ts'
+import type { ModesConflict } from './modes-conflict.ts'
 import { digestOf, MODES, modesText, readModesDocument, tagOf } from './modes-document.ts'
 import type { UnreadModes } from './unread-modes.ts'
 
@@ -41,8 +42,8 @@ export interface ModesTold {
   adopted(document: Document): void
   /** This version of Crosswalk cannot read the modes in the store. `isKnown`: earlier ones stay in force. */
   unreadable(unread: UnreadModes, isKnown: boolean): void
-  /** The store and this replica had different modes of one version. `isLost`: those of this replica lost. */
-  differed(version: number, isLost: boolean): void
+  /** The store and this replica had different modes of one version. */
+  differed(conflict: ModesConflict): void
 }
 
 interface Wish {
@@ -79,7 +80,7 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
   }
   const choose = (document: Document) => {
     const isLost = tagOf(document) > tagOf(known)
-    told.differed(known.version, isLost)
+    told.differed({ own: known, stored: document, isLost })
     if (isLost) return adopt(document)
     raised = { version: known.version + 1, text: known.text }
     adopt(raised)

@@ -12,7 +12,17 @@ export interface ModesMetricsSources {
   readonly onNote: Notes['onNote']
 }
 
-const WHATS: readonly Note['what'][] = ['modes', 'circuit', 'circuit-closed', 'rollout', 'ready', 'not-ready', 'restart']
+const WHATS: readonly Note['what'][] = [
+  'modes',
+  'circuit',
+  'circuit-closed',
+  'rollout',
+  'ready',
+  'not-ready',
+  'restart',
+  'epoch',
+  'conflict',
+]
 
 const PHASES: readonly RolloutPhase[] = ['running', 'held', 'paused', 'turned-back', 'watching', 'done', 'aborted']
 

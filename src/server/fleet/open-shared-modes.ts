@@ -1,5 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { KeptModes } from '../../fleet/modes/modes-cache.ts'
+import { conflictNote } from '../../fleet/modes/modes-conflict.ts'
 import { type ShareModes, shareModes } from '../../fleet/modes/share-modes.ts'
 import { unreadText } from '../../fleet/modes/unread-modes.ts'
 import type { FleetSources } from './fleet-sources.ts'
@@ -10,7 +11,7 @@ export function openSharedModes(
   { config, migration, log, clocks, file }: FleetSources,
   given: KeptModes | undefined,
 ): ShareModes {
-  const { modes, journal, onNote } = migration
+  const { modes, journal, note, onNote } = migration
   const first = { rules: config.modes, by: { source: 'start', ...(file !== undefined && { path: file }) } } as const
   return shareModes({
     ...{ fleet, modes, clocks, first, given },
@@ -21,7 +22,7 @@ export function openSharedModes(
     onTurn: (listener) => onNote(({ what }) => (what === 'circuit' || what === 'circuit-closed') && listener()),
     told: {
       unreadable: (unread, isKnown) => log.warn({ version: unread.version }, `${unreadText(unread)}: ${isKnown ? KNOWN_STAY : NONE_KNOWN}`),
-      differed: (version, isLost) => log.warn({ version }, isLost ? LOST : WON),
+      differed: (conflict) => note(conflictNote(conflict, config['records.subjects'])),
       held: (isHeld) => log.warn(isHeld ? HELD : 'the store answers: canaries get their share of v2 again'),
       cached: (version) => log.warn({ version }, given ? GIVEN : CACHED),
       unknown: (why) => log.warn(why),
@@ -33,10 +34,6 @@ export function openSharedModes(
 const KNOWN_STAY = 'the known ones stay in force'
 
 const NONE_KNOWN = 'none are known here, so this replica is not ready'
-
-const LOST = 'the store had other modes of the same version, and they win on all replicas: those that were put here last are lost'
-
-const WON = 'the store had other modes of the same version: those of this replica win on all replicas, with a new version'
 
 const HELD = 'the store was silent for longer than store.leaseMs: no canary gets v2'
 

@@ -18,6 +18,7 @@ const VERBS: Readonly<Record<Note['what'], string>> = {
   'circuit-closed': 'Circuit closed',
   restart: 'Crosswalk started',
   epoch: 'Evidence begins anew',
+  conflict: 'One of two changes of modes is lost',
   rollout: 'Rollout moved',
   ready: 'Became ready to move',
   'not-ready': 'Is no longer ready to move',
@@ -52,9 +53,12 @@ function moveOf(reason: string, from: string | undefined, to = ''): Pick<NoteWor
   return { verb: MOVES[phase] ?? (from?.startsWith('running') ? 'advanced' : 'goes on'), text: reason }
 }
 
+/** Notes that show what was in force before and after. */
+const CHANGES: ReadonlySet<Note['what']> = new Set(['modes', 'rollout', 'conflict'])
+
 export function wordsOf(note: Note): NoteWords {
   const { what, from, to } = note
-  const isChange = (what === 'modes' || what === 'rollout') && from !== undefined && to !== undefined
+  const isChange = CHANGES.has(what) && from !== undefined && to !== undefined
   return { ...saidOf(note), ...(isChange && { change: { from, to } }) }
 }
 

@@ -1,45 +1,33 @@
 import { isWritable } from '../relay/head.ts'
-import { ApiError, type Detail } from './api-error.ts'
-import { CODES, codeName } from './codes.ts'
+import { ApiError } from './api-error.ts'
+import type { CODES } from './codes.ts'
+import { type ErrorForm, STATUS_FORM, type V2Failure } from './error-form.ts'
 
-interface V2Failure {
-  readonly status: number
+interface Failed extends V2Failure {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly text: string
 }
 
 /** The headers of a failure that clients act on. All others are dropped. */
 const KEPT_HEADERS = ['retry-after', 'www-authenticate'] as const
 
 /**
- * Turns a failed v2 answer into an ApiError. A google.rpc.Status body keeps its code, message and details. Any other body (a balancer's
- * HTML page, a truncated body) is INTERNAL, unless its HTTP status has a plain meaning. NOT_FOUND remains only if the answer names the
- * missing resource. Any other 404 means that v2 is not at the expected address, and v1 clients read "not found" as "gone".
+ * Turns a failed v2 answer into an ApiError: what its body says in the API's form. Any other body (a balancer's HTML page, a truncated
+ * body) is INTERNAL, unless its HTTP status has a plain meaning.
  */
-export function fromV2({ status, headers, text }: V2Failure): ApiError {
+export function fromV2({ status, headers, text }: Failed, { read }: Pick<ErrorForm, 'read'> = STATUS_FORM): ApiError {
   const kept: Record<string, string> = {}
   for (const name of KEPT_HEADERS) {
     const value = headers[name]
     if (typeof value === 'string' && isWritable(value)) kept[name] = value
   }
-  const said = parseStatus(text)
-  const isForeign = !said?.details.some(({ '@type': type }) => type === ERROR_INFO)
-  const options = { headers: kept, cause: text.slice(0, 500), ...(isForeign && { foreign: true as const }) }
+  const said = read({ status, text })
+  const options = { headers: kept, cause: text.slice(0, 500), ...(said?.foreign !== false && { foreign: true as const }) }
   if (!said) {
     return new ApiError(PLAIN_STATUS[status] ?? 'INTERNAL', `the v2 service answered HTTP ${status} without an error body`, options)
   }
-  if (said.code === 'NOT_FOUND' && (status !== CODES.NOT_FOUND.http || isForeign || !said.details.some(isResource))) {
-    return new ApiError('UNAVAILABLE', `the v2 service answered HTTP ${status} without naming a missing resource`, options)
-  }
-  return new ApiError(said.code, said.message, { ...options, details: said.details, cause: undefined })
+  const { code, message, details, isLogged } = said
+  return new ApiError(code, message, { ...options, details, ...(!isLogged && { cause: undefined }) })
 }
-
-/** Every error of the service itself has it. An error of a gateway has no details (specification §7). */
-const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
-
-const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo'
-
-const isResource = ({ '@type': type }: Detail) => type === RESOURCE_INFO
 
 /** Statuses with the same meaning in every body: permission, size, rate and outage. */
 const PLAIN_STATUS: Readonly<Record<number, keyof typeof CODES>> = {
@@ -53,21 +41,6 @@ const PLAIN_STATUS: Readonly<Record<number, keyof typeof CODES>> = {
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
-}
-
-function parseStatus(text: string) {
-  try {
-    const body = JSON.parse(text) as { code?: unknown; message?: unknown; details?: unknown } | null
-    if (typeof body?.code !== 'number' || body.code === CODES.OK.number) return undefined
-    const details = Array.isArray(body.details) ? body.details.filter(isDetail) : []
-    return { code: codeName(body.code), message: typeof body.message === 'string' ? body.message : '', details }
-  } catch {
-    return undefined
-  }
-}
-
-function isDetail(value: unknown): value is Detail {
-  return typeof (value as Detail | null)?.['@type'] === 'string'
 }
 
 const CANNOT_BE_PASSED_ON = 'service sent an answer that cannot be passed on'

@@ -1,5 +1,6 @@
 import { ApiError, type Detail, type FieldViolation, fieldViolations, MOST_VIOLATIONS } from './api-error.ts'
-import { CODES, type CodeName } from './codes.ts'
+import type { CodeName } from './codes.ts'
+import { type ErrorForm, STATUS_FORM } from './error-form.ts'
 
 /** What a v1 client gets for a missing resource (facts §14, specification §7 rule 3): an empty answer, an error, or success. */
 export type Missing = 'empty' | 'error' | 'done'
@@ -29,11 +30,16 @@ const POLICY: Partial<Record<CodeName, Record<Missing, Rule>>> = {
  * Turns an ApiError into v1's answer. Where v1 had no error, that is the empty answer with HTTP 200. Elsewhere it is the gateway's HTTP
  * status and `{code, message, details}`. `notFound: 'error'` (setting `errors.notFound`) passes every NOT_FOUND on as 404.
  */
-export function toV1(error: ApiError, manners: V1Manners, notFound: 'empty' | 'error' = 'empty'): V1Error {
+export function toV1(
+  error: ApiError,
+  manners: V1Manners,
+  notFound: 'empty' | 'error' = 'empty',
+  { write }: Pick<ErrorForm, 'write'> = STATUS_FORM,
+): V1Error {
   const rule = notFound === 'error' ? 'error' : (POLICY[error.code]?.[manners.missing] ?? 'error')
   if (rule === 'nothing') return { status: 200, headers: {}, body: manners.missing === 'done' ? {} : manners.empty }
   const { message, details } = renamed(error, manners.fieldName)
-  return { status: error.http, headers: error.headers, body: { code: CODES[error.code].number, message, details } }
+  return { headers: error.headers, ...write({ code: error.code, http: error.http, message, details }) }
 }
 
 /** The same error with v1 field names, in the violations and where the message repeats them. */

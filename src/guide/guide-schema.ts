@@ -8,7 +8,7 @@ export const FATES = ['same', 'renamed', 'moved', 'inverted', 'converted', 'made
 export type Fate = (typeof FATES)[number]
 
 const plainCall = z.strictObject({
-  method: z.enum(['GET', 'POST', 'PATCH', 'DELETE']),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   /** The whole URL. What only the client or an earlier answer knows stands between angle brackets: `<uid of call 1>`. */
   url: z.string(),
   body: z.unknown().optional(),

@@ -1,5 +1,5 @@
 import { ApiError, invalidArgument } from '../errors/api-error.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
+import { type Mapping, prefixOf } from '../tables/operations/operation.ts'
 
 /** The destination of a request, determined by its path alone. */
 export type Target =
@@ -13,15 +13,13 @@ export type Target =
 export type Classify = (url: string) => Target
 
 /**
- * Separates v1 requests from native ones. A v1 path begins with `/<domain>/v1`. `url` is the raw request target.
+ * Separates v1 requests from native ones. A v1 path begins with the prefix of a mapping. `url` is the raw request target.
  * If v2 lives below a path of its server (`isBelow`), a request must not climb out of it.
  */
 export function createClassify(mappings: readonly Mapping[], isBelow = false): Classify {
-  const prefixes = new Set(mappings.map(({ domain }) => `${domain}/v1`))
-  const isV1 = (path: string) => {
-    const second = path.indexOf('/', path.indexOf('/', 1) + 1)
-    return prefixes.has(second < 0 ? path.slice(1) : path.slice(1, second))
-  }
+  const prefixes = new Set(mappings.map(prefixOf))
+  const depths = [...new Set([...prefixes].map((prefix) => prefix.split('/').length))]
+  const isV1 = (path: string) => depths.some((depth) => prefixes.has(firstSegments(path, depth)))
   return (url) => {
     if (!url.startsWith('/') || url.includes('#')) return malformed()
     const raw = pathOf(url)
@@ -30,6 +28,16 @@ export function createClassify(mappings: readonly Mapping[], isBelow = false): C
     if (hasDotSegment(raw)) return climbing()
     return path === undefined || !WELL_FORMED.test(url) ? malformed() : { kind: 'v1', path }
   }
+}
+
+/** Returns the first segments of a path, without its first slash. */
+function firstSegments(path: string, count: number): string {
+  let end = 0
+  for (let segment = 0; segment < count; segment += 1) {
+    end = path.indexOf('/', end + 1)
+    if (end < 0) return path.slice(1)
+  }
+  return path.slice(1, end)
 }
 
 const NATIVE: Target = { kind: 'native' }

@@ -20,8 +20,8 @@ interface Route<O> {
   readonly literals: number
 }
 
-/** Every template begins with three literal segments (`iam/v1/groups`); the router indexes them. */
-const INDEXED = 3
+/** The router indexes routes by the literal segments with which all of them begin, at most three: `iam/v1/groups`. */
+const MOST_INDEXED = 3
 
 /**
  * Routes `{id=**}` templates. `**` spans slashes and may match nothing. A `:verb` ends the last segment.
@@ -30,8 +30,10 @@ const INDEXED = 3
 export function createRouter<O extends Routable>(operations: readonly O[]): Router<O> {
   const index = new Map<string, Route<O>[]>()
   const verbs = new Set<string>()
-  for (const operation of operations) {
-    const route = parseTemplate(operation)
+  const all = operations.map(parseTemplate)
+  const indexed = Math.min(MOST_INDEXED, ...all.map(({ segments }) => leadingLiterals(segments)))
+  const indexKey = (segments: readonly string[]) => segments.slice(0, indexed).join('/')
+  for (const route of all) {
     if (route.verb) verbs.add(route.verb)
     const key = indexKey(route.segments.map((segment) => ('literal' in segment ? segment.literal : '')))
     index.set(key, [...(index.get(key) ?? []), route])
@@ -88,8 +90,9 @@ function manyOf(route: Route<unknown>): number {
   return route.segments.some((segment) => 'variable' in segment && segment.many) ? 1 : 0
 }
 
-function indexKey(segments: readonly string[]): string {
-  return segments.slice(0, INDEXED).join('/')
+function leadingLiterals(segments: readonly Segment[]): number {
+  const variable = segments.findIndex((segment) => 'variable' in segment)
+  return variable < 0 ? segments.length : variable
 }
 
 /** Returns the text after the last colon of a path if it is a known verb. */

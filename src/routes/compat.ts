@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorForm } from '../errors/error-form.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import type { Room } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
@@ -68,7 +69,7 @@ export function createCompat(parts: CompatParts): Compat {
   return (request, reply, path, record) => {
     record.span = tracing?.begin(request.raw.headers)
     if (v1) forwarded.rewrite(request.raw)
-    const http = { reply, record }
+    const http = { reply, record, errors: core.settings.errors }
     try {
       const decision = choose(core, request.raw, path, record)
       countWhenOver(core, decision, path, http)
@@ -83,6 +84,7 @@ export function createCompat(parts: CompatParts): Compat {
 interface Http {
   readonly reply: FastifyReply
   readonly record: RequestRecord
+  readonly errors: ErrorForm | undefined
 }
 
 function requestOf(
@@ -97,9 +99,9 @@ function requestOf(
   return { operation, raw, read, caller, subject, credential, client, signal }
 }
 
-function refuse({ reply, record }: Http, thrown: unknown): FastifyReply {
+function refuse({ reply, record, errors }: Http, thrown: unknown): FastifyReply {
   record.error = asApiError(thrown)
-  return sendError(reply, record.error)
+  return sendError(reply, record.error, record.error.http, errors)
 }
 
 function countWhenOver(core: Core, decision: Decision, path: string, { reply, record }: Http): void {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors/api-error.ts'
-import { CODES } from '../errors/codes.ts'
+import { type ErrorForm, STATUS_FORM } from '../errors/error-form.ts'
 import { isFound, type Routed } from '../request/route-request.ts'
 import { needsV1 } from '../tables/language/query-value.ts'
 
 /** Writes the v1 body of an error whose field names need no translation (facts §15). */
-export function errorText({ code, message, details }: ApiError): string {
-  return JSON.stringify({ code: CODES[code].number, message, details })
+export function errorText({ code, http, message, details }: ApiError, { write }: ErrorForm = STATUS_FORM): string {
+  return JSON.stringify(write({ code, http, message, details }).body)
 }
 
 /** Answers with an error without Fastify. If an answer has begun, breaks it off so that no client takes it for complete. */

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.ts'
+import type { ErrorForm } from '../errors/error-form.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { abortSignalOf, type Signal } from '../limits/signal.ts'
 import type { RequestRecord } from '../serve/request-record.ts'
@@ -83,7 +84,7 @@ function end(response: ServerResponse): void {
 }
 
 /** Answers with an error, even if an answer was taken from Fastify and could not begin. */
-export function sendError(reply: FastifyReply, error: ApiError, status: number = error.http): FastifyReply {
+export function sendError(reply: FastifyReply, error: ApiError, status: number = error.http, errors?: ErrorForm): FastifyReply {
   if (reply.sent) {
     if (!reply.raw.headersSent) refuse(reply.raw, error, status)
     return reply
@@ -92,7 +93,7 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .code(status)
     .headers(error.headers)
     .header('content-type', JSON_TYPE)
-    .send(Buffer.from(errorText(error)))
+    .send(Buffer.from(errorText(error, errors)))
 }
 
 /** Returns the same answer, but records what breaks its stream, v2 or the signal, before the connection breaks. */

@@ -24,6 +24,7 @@ export {
   bytes,
   choice,
   choices,
+  converted,
   duration,
   elsewhere,
   type Fields,
@@ -56,7 +57,7 @@ export {
   WITHHELD,
   withheld,
 } from './language/field.ts'
-export { type Message, message, type Resource, resource, uidOf } from './language/resource.ts'
+export { type Message, mayBeEmpty, message, type Resource, resource, uidOf } from './language/resource.ts'
 export { optionalShape, shape, type V1OnlyShape } from './language/shape.ts'
 
 // Operations: one row an endpoint.

@@ -1,4 +1,5 @@
 import { type ApiError, invalidArgument, MOST_VIOLATIONS } from '../errors/api-error.ts'
+import type { ErrorForm } from '../errors/error-form.ts'
 import { asApiError, toV1 } from '../errors/to-v1.ts'
 import { spellings } from '../tables/language/query.ts'
 import type { Env, Operation, V1Request } from '../tables/operations/operation.ts'
@@ -9,6 +10,8 @@ import { createCalls, type Send } from './calls.ts'
 export interface TranslateSettings extends Env {
   readonly unknownParameters: 'drop' | 'refuse'
   readonly limits: AnswerLimits
+  /** How the API writes errors; as a gRPC gateway unless it is given. */
+  readonly errors?: ErrorForm | undefined
 }
 
 /** Returns the first turn of a request. Throws the ApiError with which the tables refuse it. */
@@ -28,8 +31,12 @@ export function translated(operation: Operation, request: V1Request, send: Send,
 }
 
 /** The answer to a request that ends with an error, in v1's form. */
-export function refusal({ missing, empty, fieldName }: Operation, { dialect, notFound }: TranslateSettings, error: ApiError): Answer {
-  return toV1(error, { missing, empty: empty(dialect), fieldName }, notFound)
+export function refusal(
+  { missing, empty, fieldName }: Operation,
+  { dialect, notFound, errors }: TranslateSettings,
+  error: ApiError,
+): Answer {
+  return toV1(error, { missing, empty: empty(dialect), fieldName }, notFound, errors)
 }
 
 const NONE: readonly string[] = []

@@ -1,18 +1,21 @@
+import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import { isObject } from '../../tables/json.ts'
+import { spellings } from '../../tables/language/query.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
-import type { SideAnswer } from '../observe/ask.ts'
 import type { Side } from './mode.ts'
 
 /** True for lists that v1 itself paged by token (facts §10.2). */
-export function isPaged({ ownParams }: Operation): boolean {
-  return ownParams.includes('page_token')
+export function isPaged({ paging }: Operation): boolean {
+  return paging !== undefined
 }
 
-const TOKEN = /[?&](?:page_token|pageToken)=([^&]+)/
+const QUERY = /[?&]([^=&]+)=([^&]+)/g
 
 /** Returns the page token that continues a list. Only the side that issued it can read it. */
-export function pageTokenOf(operation: Operation, url: string): string | undefined {
-  const token = isPaged(operation) ? TOKEN.exec(url)?.[1] : undefined
+export function pageTokenOf({ paging }: Operation, url: string): string | undefined {
+  if (paging === undefined) return undefined
+  const names = spellings(paging.parameter)
+  const token = [...url.matchAll(QUERY)].find(([, name = '']) => names.includes(name))?.[2]
   if (token === undefined) return undefined
   try {
     return decodeURIComponent(token)
@@ -21,14 +24,29 @@ export function pageTokenOf(operation: Operation, url: string): string | undefin
   }
 }
 
+/** Returns a request target with another page token. */
+export function withPageToken({ paging }: Operation, url: string, token: string): string {
+  const names = paging ? spellings(paging.parameter) : []
+  return url.replace(QUERY, (pair, name: string) => (names.includes(name) ? `${pair[0]}${name}=${encodeURIComponent(token)}` : pair))
+}
+
+interface AnsweredSide {
+  readonly seen: SeenAnswer
+}
+
 /** Returns the tokens for the next page: that of the side that served, and that of the other side. */
-export function tokensOf(sides: Readonly<Record<Side, SideAnswer>>, by: Side): readonly [string | undefined, string | undefined] {
-  const [v1, v2] = [nextToken(sides.v1), nextToken(sides.v2)]
+export function tokensOf(
+  { paging }: Operation,
+  sides: Readonly<Record<Side, AnsweredSide>>,
+  by: Side,
+): readonly [string | undefined, string | undefined] {
+  const names = paging ? spellings(paging.member) : []
+  const [v1, v2] = [nextToken(sides.v1, names), nextToken(sides.v2, names)]
   return by === 'v1' ? [v1, v2] : [v2, v1]
 }
 
-function nextToken({ seen: { body } }: SideAnswer): string | undefined {
+function nextToken({ seen: { body } }: AnsweredSide, names: readonly string[]): string | undefined {
   if (body.kind !== 'json' || !isObject(body.value)) return undefined
-  const { next_page_token: token = body.value.nextPageToken } = body.value
-  return typeof token === 'string' && token !== '' ? token : undefined
+  const { value } = body
+  return names.map((name) => value[name]).find((token): token is string => typeof token === 'string' && token !== '')
 }

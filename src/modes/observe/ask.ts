@@ -1,11 +1,11 @@
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Exchanged } from '../../diff/records/exhibit.ts'
-import { CODES } from '../../errors/codes.ts'
+import { STATUS_FORM } from '../../errors/error-form.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import { type Signal, within } from '../../limits/signal.ts'
 import type { Request } from '../../request/request.ts'
 import { spellings } from '../../tables/language/query.ts'
-import type { V1Request } from '../../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../../tables/operations/operation.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { type TranslateSettings, translated } from '../../translate/translated.ts'
 import type { AskRest } from '../../upstream/ask-rest.ts'
@@ -13,6 +13,7 @@ import { textOf } from '../../upstream/utf8.ts'
 import { type AnswerRoom, createAnswerRoom, isExceeded } from '../../upstream/v2/answer-room.ts'
 import type { ReadContext, UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import type { Side } from '../choose/mode.ts'
+import { withPageToken } from '../choose/page-token.ts'
 import { drain } from '../serve/tee.ts'
 import { type Kept, seenOf } from './captured.ts'
 
@@ -47,14 +48,14 @@ export interface AskSettings {
 
 export function createAsk({ askV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
   const sides: Readonly<Record<Side, (asking: Asking, bounds: Bounds) => Promise<Answer>>> = {
-    v1({ raw, token }, { signal, onCall }) {
+    v1({ operation, raw, token }, { signal, onCall }) {
       onCall()
-      return askV1(plain(token === undefined ? raw : { ...raw, url: withToken(raw.url, token) }), signal)
+      return askV1(plain(token === undefined ? raw : { ...raw, url: withPageToken(operation, raw.url, token) }), signal)
     },
     async v2({ operation, raw, read, token, tap }, { signal, room, onCall }) {
       const onAnswer = tap && telling(tap)
       const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
-      const request = token === undefined ? read() : paged(read(), token)
+      const request = token === undefined ? read() : paged(operation, read(), token)
       return translated(operation, request, send, settings)
     },
   }
@@ -68,7 +69,7 @@ export function createAsk({ askV1, unsharedReads, translate: settings, deadlineM
       return undefined
     }
     try {
-      const answer = await sides[side](asking, { signal: over.signal, room, onCall }).catch(asAnswer)
+      const answer = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
       const kept = await drain(answer, limit)
       const seen = await seenOf(isExceeded(room) ? cutOff(kept) : kept, limit)
       const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
@@ -112,18 +113,13 @@ function plain(raw: Request['raw']): Request['raw'] {
   return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
 }
 
-function asAnswer(thrown: unknown): Answer {
+function asAnswer(thrown: unknown, { errors: { write } = STATUS_FORM }: TranslateSettings): Answer {
   const { http, code, message } = asApiError(thrown)
-  return { status: http, headers: {}, body: { code: CODES[code].number, message, details: [] } }
+  return { headers: {}, ...write({ code, http, message, details: [] }) }
 }
 
-const TOKEN = 'page_token'
-
-function withToken(url: string, token: string): string {
-  return url.replace(/([?&](?:page_token|pageToken)=)[^&]*/, (_, name: string) => name + encodeURIComponent(token))
-}
-
-function paged(request: V1Request, token: string): V1Request {
-  const others = [...request.query].filter(([name]) => !spellings(TOKEN).includes(name))
-  return { ...request, query: new Map([...others, [TOKEN, [token]]]) }
+function paged({ paging }: Operation, request: V1Request, token: string): V1Request {
+  if (paging === undefined) return request
+  const others = [...request.query].filter(([name]) => !spellings(paging.parameter).includes(name))
+  return { ...request, query: new Map([...others, [paging.parameter, [token]]]) }
 }

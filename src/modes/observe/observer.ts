@@ -104,7 +104,7 @@ async function lookAtRead(watched: WatchedRequest, subject: ComparedRequest, mea
   const asking = { operation, raw, read, wrote, otherToken, learn: means.learning(operation.id) }
   const question = { ...asking, by: served.by, since: journal.judging.now() - (performance.now() - watched.began), first, other: failed }
   const compared = await compareRead(question, settings.ask, journal.judging, signal)
-  const [own, others] = tokensOf(compared, served.by)
+  const [own, others] = tokensOf(operation, compared, served.by)
   if (own && others) cursors.learn(caller, operation.id, own, others)
   journal.compared(subject, 'read', operation, compared)
 }

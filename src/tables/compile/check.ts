@@ -46,6 +46,9 @@ function checkFields(where: string, fields: Fields): void {
     if (access === 'readWrite' && typeof source !== 'string') {
       throw new Error(`${where}.${name} is written to v2 but names no single v2 member; make it readOnly or give it one`)
     }
+    if (field.convert && access === 'readWrite' && !field.convert.read) {
+      throw new Error(`${where}.${name} is written to v2 but converted only for answers; give it read, or make it readOnly`)
+    }
     if (typeof source === 'string' && source !== '' && access === 'readWrite') {
       const other = sources.get(source)
       if (other) throw new Error(`${where}: ${other} and ${name} are both written to the v2 member ${source}`)

@@ -3,6 +3,8 @@ import { isObject, type JsonObject } from '../json.ts'
 import { requirement } from '../language/enums.ts'
 import type { Field, Fields, FieldType } from '../language/field.ts'
 import { camelCase } from '../language/names.ts'
+import { readWith } from './convert.ts'
+import { isDuration, isInt32, isInteger, isTimestamp } from './scalars.ts'
 
 /** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of a wrong type, at most a hundred. Never mutates its argument. */
 export type ReadBody = (v1: unknown) => JsonObject
@@ -63,11 +65,20 @@ function compilePut(field: Field): (value: unknown, v2: Record<string, unknown>,
     const fill = compileFill(type.fields)
     return (value, v2, name, report) => (isObject(value) ? fill(value, v2, `${name}.`, report) : report(name, 'must be an object'))
   }
-  const take = taker(type)
+  const take = convertedBy(field, taker(type))
   const path = typeof source === 'string' ? source.split('.') : []
   return (value, v2, name, report) => {
     const taken = take(value, name, report)
     if (taken !== undefined) put(v2, path, taken)
+  }
+}
+
+/** Returns what takes a value and writes it as v2 does. */
+function convertedBy({ convert }: Field, take: Take): Take {
+  if (!convert) return take
+  return (value, field, report) => {
+    const taken = take(value, field, report)
+    return taken === undefined ? undefined : readWith(convert, taken, (why) => report(field, why))
   }
 }
 
@@ -79,13 +90,6 @@ function put(v2: Record<string, unknown>, path: readonly string[], value: unknow
     inner = inner[name] as Record<string, unknown>
   }
   inner[path.at(-1) ?? ''] = value
-}
-
-const INTEGER = /^-?\d+$/
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
-
-export function isTimestamp(value: unknown): value is string {
-  return typeof value === 'string' && RFC3339.test(value) && !Number.isNaN(Date.parse(value))
 }
 
 /** Returns how each kind of value is checked and, where the versions differ, converted; `undefined` after a reported error. */
@@ -131,18 +135,4 @@ function taker(type: FieldType): Take {
           : report(field, 'must be an object')
     }
   }
-}
-
-/** True for an integer or a string of one. A string is never turned into a number and so stays exact beyond 2^53. */
-function isInteger(value: unknown): boolean {
-  return typeof value === 'string' ? INTEGER.test(value) : Number.isSafeInteger(value)
-}
-
-/** Signed and unsigned 32-bit numbers share this range check; v2 refuses numbers outside its own type. */
-function isInt32(value: number): boolean {
-  return value >= -(2 ** 31) && value < 2 ** 32
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === 'string' && /^-?\d+(\.\d{1,9})?s$/.test(value)
 }

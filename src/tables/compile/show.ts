@@ -2,6 +2,7 @@ import { at, isObject, type JsonObject } from '../json.ts'
 import { type Field, type Fields, type FieldType, type Source, WITHHELD } from '../language/field.ts'
 import { camelCase, type Dialect } from '../language/names.ts'
 import { parentUid } from '../language/uid.ts'
+import { shownWith } from './convert.ts'
 
 /** v2 form → v1 form, in one dialect. Never mutates its argument. */
 export type Show = (v2: JsonObject) => JsonObject
@@ -14,7 +15,7 @@ export function compileShow(fields: Fields, dialect: Dialect): Show {
     .filter(([, field]) => isShownIn(dialect, field))
     .map(([name, field]) => ({
       name: nameIn(dialect, name, field),
-      get: getter(field.source),
+      get: shownBy(field),
       emit: emitter(field.type, dialect),
       isShown: isShown(field),
     }))
@@ -26,6 +27,13 @@ export function compileShow(fields: Fields, dialect: Dialect): Show {
     }
     return v1
   }
+}
+
+/** Returns what reads a field's value from the v2 form, as v1's type describes it. */
+function shownBy({ source, convert }: Field): (v2: JsonObject) => unknown {
+  const get = getter(source)
+  if (!convert) return get
+  return (v2) => shownWith(convert, get(v2))
 }
 
 /** True if answers in this dialect have the field at all. */

@@ -1,3 +1,4 @@
+import type { Convert } from '../compile/convert.ts'
 import type { JsonObject } from '../json.ts'
 import type { EnumMap } from './enums.ts'
 import type { Dialect } from './names.ts'
@@ -38,6 +39,8 @@ export interface Field {
   readonly json?: string
   /** The only dialect that shows it. */
   readonly only?: Dialect
+  /** How the versions write the value, where they write it differently. */
+  readonly convert?: Convert
   /** How a client of v2 gets the value if the answer to its main call does not have it. */
   readonly made?: string
   /** What the pair loses, in a few words. */
@@ -117,6 +120,13 @@ export const withheld = (fields: Fields): JsonObject =>
 export const jsonName = (json: string, row: Field): Field => ({ ...row, json })
 /** A pair that loses something, with the loss: `lossy('v2 keeps no seconds', time('createTime'))`. */
 export const lossy = (why: string, row: Field): Field => ({ ...row, lossy: why })
+
+/**
+ * A value that the versions write differently. The row has v1's type and v2's place; the functions are between them:
+ *
+ *     number: readOnly(converted(long('name'), { show: (name) => String(name).replace('projects/', '') }))
+ */
+export const converted = (row: Field, convert: Convert): Field => ({ ...row, convert })
 
 /** A member that the proxy makes, and how: `count: made('count the rows', long('count'))`. */
 export const made = (how: string, row: Field): Field => ({ ...row, made: how })

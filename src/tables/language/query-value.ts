@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts'
-import { isTimestamp } from '../compile/read.ts'
+import { isTimestamp } from '../compile/scalars.ts'
 import type { EnumMap } from './enums.ts'
 import type { Param } from './param.ts'
 

@@ -71,6 +71,15 @@ export function message(name: string, fields: Fields, stamps: readonly Stamp[] =
   }
 }
 
+/**
+ * The same message where v2 may answer `{}`: it leaves out what is unset, and every member may be.
+ *
+ *     const page = mayBeEmpty(message('page', { projects: objects('projects', project.fields), nextPageToken: optional(text('nextPageToken')) }))
+ */
+export function mayBeEmpty(whole: Message): Message {
+  return { ...whole, isAnswer: (v2) => Object.keys(v2).length === 0 || whole.isAnswer(v2) }
+}
+
 /** Rows without a uid have nothing to be recognised by. */
 const ANY_ROW = () => true
 

@@ -5,7 +5,7 @@ import { v2Query } from '../language/query.ts'
 import type { Message } from '../language/resource.ts'
 import { bodyOf, type Call } from '../plan/plan.ts'
 import { asked, replied, type Turn } from '../plan/turn.ts'
-import type { Env, Operation, V1Request } from './operation.ts'
+import type { Env, Operation, Paging, V1Request } from './operation.ts'
 import { nothing, ok, operation } from './operation-builder.ts'
 import type { Takes } from './read-back.ts'
 
@@ -15,6 +15,10 @@ interface Action<V2 extends string> {
   readonly params?: Params
   /** Further v2 query parameters, computed from the v1 request. */
   readonly more?: (request: V1Request) => Call['query']
+  /** The parameters that `more` reads. */
+  readonly ownParams?: readonly string[]
+  /** For a list that both versions page by token, each with its own. */
+  readonly paging?: Paging
   readonly request?: Message
   readonly answer?: Message
   readonly missing?: Missing
@@ -35,12 +39,27 @@ interface Action<V2 extends string> {
  *     })
  */
 export function action<Route extends string, V2 extends string>(id: string, route: Route, options: Action<Fillable<V2, Route>>): Operation {
-  const { v2, params = {}, more, request, answer = nothing, missing = 'error', readBack, takes, selects, root } = options
+  const {
+    v2,
+    params = {},
+    more,
+    ownParams = [],
+    paging,
+    request,
+    answer = nothing,
+    missing = 'error',
+    readBack,
+    takes,
+    selects,
+    root,
+  } = options
   const [method = '', template = ''] = v2.split(' ')
   return operation(id, route, {
     // `=**` only says that the variable may be empty, which people need not see.
     calls: [v2.replace('=**', '')],
     params,
+    ownParams,
+    ...(paging && { paging }),
     ...(request && { request }),
     ...(readBack && { readBack }),
     ...(takes && { takes }),

@@ -42,6 +42,12 @@ export type Begin = (request: V1Request, env: Env) => Turn
 /** Returns the operation's plan for a request, as a generator. */
 export type MakePlan = (request: V1Request, env: Env) => Plan
 
+/** Table names, of which both spellings are read. */
+export interface Paging {
+  readonly parameter: string
+  readonly member: string
+}
+
 /** One v1 endpoint. */
 export interface Operation {
   /** The key in configuration, logs, metrics, reports, docs and tests: `registry.repos.list`. */
@@ -73,6 +79,8 @@ export interface Operation {
   readonly envelope?: Message
   /** For a list that v1 paged by token: the rows that a query asks for. Throws the ApiError of a wrong window. */
   readonly windowOf?: (query: Query) => Window
+  /** For a list that v1 pages by token: the parameter that continues it, and the member of its answer with the next token. */
+  readonly paging?: Paging
   /** The field mask with which a PUT replaces (facts §13). */
   readonly mask?: MaskRule
   readonly missing: Missing
@@ -97,5 +105,12 @@ export interface Operation {
 /** One domain's table. */
 export interface Mapping {
   readonly domain: string
+  /** How its v1 paths begin, without a slash before and after: `DOMAIN/v1` unless it is given. All such paths belong to v1. */
+  readonly prefix?: string
   readonly operations: readonly Operation[]
+}
+
+/** Returns how the v1 paths of a mapping begin. */
+export function prefixOf({ domain, prefix = `${domain}/v1` }: Mapping): string {
+  return prefix
 }

@@ -7,7 +7,7 @@ import type { Query } from '../language/query.ts'
 import type { Message, Resource } from '../language/resource.ts'
 import { uidInPath } from '../language/uid.ts'
 import { beginList } from '../plan/list.ts'
-import { type ListOptions, SKIP_PARAMETER, TOKEN_PARAMETER, takesOrder, tokenWindow } from '../plan/list-query.ts'
+import { type ListOptions, NEXT_TOKEN, SKIP_PARAMETER, TOKEN_PARAMETER, takesOrder, tokenWindow } from '../plan/list-query.ts'
 import { type Call, ROWS } from '../plan/plan.ts'
 import { WINDOW_PARAMETERS } from '../plan/window.ts'
 import { action, answeredBy } from './action.ts'
@@ -40,6 +40,7 @@ export function list<Route extends string, V2 extends string>(
     rows: true,
     rowsIn: resource.plural,
     ...(selects !== undefined && { selects }),
+    ...(envelope && { paging: { parameter: TOKEN_PARAMETER, member: NEXT_TOKEN } }),
     ...(envelope && { envelope, windowOf: (query: Query) => tokenWindow(query, options) }),
     ...(options.orders && { orders: options.orders }),
     missing: 'empty',

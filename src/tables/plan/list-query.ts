@@ -44,6 +44,9 @@ export interface ListOptions<V2 extends string = string> {
 export const TOKEN_PARAMETER = 'page_token'
 export const SKIP_PARAMETER = 'skip'
 
+/** The member of such a list's answer with the token of the next page. */
+export const NEXT_TOKEN = 'next_page_token'
+
 /** True if v1 took an order here. A list that it paged by token has its own: an enum, a parameter in its `query`, or none (facts §10.2). */
 export function takesOrder({ envelope, orders }: ListOptions): boolean {
   return envelope === undefined || orders !== undefined

@@ -5,7 +5,7 @@ import { countOf, type RowText } from '../text/row-text.ts'
 
 /** One v2 request as data. */
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** An absolute, percent-encoded path without a query. */
   readonly path: string
   readonly query: readonly (readonly [name: string, value: string])[]

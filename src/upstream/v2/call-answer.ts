@@ -1,3 +1,4 @@
+import type { ErrorForm } from '../../errors/error-form.ts'
 import { brokenAnswer, fromV2 } from '../../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
@@ -7,8 +8,8 @@ import type { CallContext } from './call-context.ts'
 import type { RawAnswer } from './exchange.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
-export function bodyOf(call: Call, raw: RawAnswer, context: CallContext): JsonObject {
-  return (call.read && readAs(call.read, raw, context)) ?? parse(raw)
+export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): JsonObject {
+  return (call.read && readAs(call.read, raw, context)) ?? parse(raw, errors)
 }
 
 /** Returns the answer in the form that the call prefers, if it is a success and has that form. */
@@ -25,10 +26,10 @@ export function readAs(read: NonNullable<Call['read']>, { status, pieces }: RawA
  */
 const SUCCESSES: ReadonlySet<number> = new Set([200, 201, 204])
 
-/** Returns the JSON body of an answer, or `{}` without one. An answer other than a success is an ApiError. */
-export function parse({ status, headers, pieces }: RawAnswer): JsonObject {
+/** Returns the JSON body of an answer, or `{}` without one. An answer other than a success is an ApiError, read in the API's form. */
+export function parse({ status, headers, pieces }: RawAnswer, errors?: ErrorForm): JsonObject {
   const text = textOf(pieces)
-  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text })
+  if (!SUCCESSES.has(status)) throw fromV2({ status, headers, text }, errors)
   if (text.trim() === '') return {}
   let body: unknown
   try {

@@ -7,7 +7,7 @@ import type { Landing, Underway } from './flights/landing.ts'
 export interface Exchange {
   readonly origin: string
   readonly path: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Alternating names and values. */
   readonly headers: string[]
   readonly body?: string

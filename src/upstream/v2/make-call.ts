@@ -1,4 +1,5 @@
 import type { Agent } from 'undici'
+import type { ErrorForm } from '../../errors/error-form.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import type { CallContext, CallWatch } from './call-context.ts'
 import { exchange, type RawAnswer } from './exchange.ts'
@@ -11,6 +12,8 @@ export interface MakeSettings {
   readonly base: string
   /** The maximum size of a v2 answer in bytes. */
   readonly answerBytes: number
+  /** How the API writes errors. */
+  readonly errors?: ErrorForm | undefined
 }
 
 export type MakeCall = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { ApiError } from '../../errors/api-error.ts'
+import type { ErrorForm } from '../../errors/error-form.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
@@ -51,12 +52,12 @@ export function createSend(settings: SendSettings): SendFor {
   }
   const flown = (sending: Sending, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(sending, call, { landed, failed }))
   const read = async (sending: Sending, call: Call) =>
-    bodyOf(call, await (call.bulk ? bulk(() => flown(sending, call)) : flown(sending, call)), sending.context)
+    bodyOf(call, await (call.bulk ? bulk(() => flown(sending, call)) : flown(sending, call)), sending.context, settings.errors)
   const write = async ({ context }: Sending, call: Call) => {
     const over = marks.begin(credentialOf(context))
     let mayHave = true
     try {
-      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)))
+      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)), settings.errors)
     } catch (error) {
       mayHave = mayHaveWritten(asApiError(error))
       throw error
@@ -85,7 +86,7 @@ export function createSend(settings: SendSettings): SendFor {
       if (call.method !== 'GET') tell(write(sending, call), landing)
       else if (call.keep) tell(readKept(sending, call, call.keep), landing)
       else if (call.bulk) tell(read(sending, call), landing)
-      else fly(sending, call, new Parsed(call, context, landing))
+      else fly(sending, call, new Parsed(call, context, landing, settings.errors))
     }
   }
 }
@@ -113,17 +114,19 @@ class Parsed implements Landing<RawAnswer> {
   readonly #call: Call
   readonly #context: CallContext
   readonly #landing: Landing<JsonObject>
+  readonly #errors: ErrorForm | undefined
 
-  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>) {
+  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>, errors: ErrorForm | undefined) {
     this.#call = call
     this.#context = context
     this.#landing = landing
+    this.#errors = errors
   }
 
   landed(raw: RawAnswer): void {
     let body: JsonObject
     try {
-      body = bodyOf(this.#call, raw, this.#context)
+      body = bodyOf(this.#call, raw, this.#context, this.#errors)
     } catch (error) {
       this.#landing.failed(error as ApiError)
       return

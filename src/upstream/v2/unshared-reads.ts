@@ -29,7 +29,7 @@ export function createUnsharedReads(settings: MakeSettings): UnsharedReads {
       if (call.method !== 'GET') throw new ApiError('INTERNAL', 'a side that is only asked is never written to')
       const answer = await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing))
       context.onAnswer?.(call, answer)
-      return (call.read && readAs(call.read, answer, context)) ?? parse(answer)
+      return (call.read && readAs(call.read, answer, context)) ?? parse(answer, settings.errors)
     }
     const shared = (call: Call, key: string) => {
       const answer = known.get(key) ?? read(call)

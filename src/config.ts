@@ -1,7 +1,9 @@
 import { contradictionsIn } from './config/contradictions.ts'
 import { type FileValue, readConfigFile } from './config/file/config-file.ts'
 import type { SettingKind } from './config/kinds.ts'
+import { unknownVariables } from './config/names/known-variables.ts'
 import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
+import { suggestion } from './tables/suggestion.ts'
 
 export interface ConfigSources {
   /** Values of flags, keyed by the flag name without dashes. */
@@ -55,7 +57,7 @@ export function readSettings({ flags, env }: ConfigSources): ReadSettings {
   const file = path ? readConfigFile(path) : { values: new Map<SettingKey, FileValue>(), problems: [] }
   const values: Partial<Record<SettingKey, unknown>> = {}
   const origins = new Map<SettingKey, Origin>()
-  const problems = [...file.problems]
+  const problems = [...unknownVariables(env), ...file.problems]
   const wrong = new Set<SettingKey>()
   for (const key of SETTING_KEYS) {
     const given = find(key, { flags, env }, file.values)
@@ -102,6 +104,8 @@ interface Issue {
 function wrongValues(key: SettingKey, { value, source }: Given, issues: readonly Issue[]): readonly string[] {
   const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
   const inside = issues.filter(({ path }) => kind.secret || path.length > 0)
-  if (inside.length === 0) return [`${key} is ${JSON.stringify(value)} in ${source([])}, but it must be ${kind.allowed}.`]
+  const near = typeof value === 'string' && !kind.secret ? suggestion(value, kind.choices ?? [], '') : ''
+  const end = near === '' ? '.' : `; ${near}`
+  if (inside.length === 0) return [`${key} is ${JSON.stringify(value)} in ${source([])}, but it must be ${kind.allowed}${end}`]
   return inside.map(({ path, message }) => `${[key, ...path].join('.')} in ${source(path)} ${message}.`)
 }

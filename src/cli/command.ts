@@ -28,6 +28,16 @@ export interface Flag {
   readonly switch?: true
   /** It may be given several times. */
   readonly more?: true
+  /** What help calls the value: `MS`, `FILE`. The default is VALUE. */
+  readonly value?: string
+  /** Words that the value may be. Help and completions list them. */
+  readonly choices?: readonly string[]
+  /** Every value that is none of `choices` is refused before the command runs. */
+  readonly only?: true
+  /** The environment variable that says the same. */
+  readonly env?: string
+  /** Its group in help. The flags without one come first. */
+  readonly group?: string
 }
 
 /** The given flags: a text, or true for a switch, or the texts of a flag that may be given several times. */

@@ -1,11 +1,32 @@
-import { defaultOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
+import type { SettingKind } from '../config/kinds.ts'
+import { SECTIONS, sectionOf } from '../config/names/sections.ts'
+import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
 import { type ConfigSources, FILE_FLAG, type Loaded, loadConfig, type ReadSettings, readSettings } from '../config.ts'
 import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
-  const flags = keys.map((key): [string, Flag] => [flagOf(key), { help: helpOf(key) }])
-  return { ...Object.fromEntries(flags), [FILE_FLAG]: { help: 'File with any of these settings, in JSON or YAML' } }
+  const flags = keys.map((key): [string, Flag] => [flagOf(key), flagFor(key)])
+  return { ...Object.fromEntries(flags), [FILE_FLAG]: FILE }
+}
+
+const FILE: Flag = { help: 'File with any of these settings, in JSON or YAML', value: 'FILE', env: 'CROSSWALK_CONFIG' }
+
+/** What help calls a number whose key ends so. */
+const UNITS: Readonly<Record<string, string>> = { Ms: 'MS', Bytes: 'BYTES', bytes: 'BYTES', Percent: 'PERCENT', port: 'PORT' }
+
+function flagFor(key: SettingKey): Flag {
+  const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
+  const unit = Object.keys(UNITS).find((end) => key.endsWith(end)) ?? ''
+  const section = sectionOf(key)
+  const value = UNITS[unit] ?? kind.value
+  return {
+    help: helpOf(key),
+    env: envOf(key),
+    group: `${section} - ${SECTIONS[section]}`,
+    ...(value !== undefined && { value }),
+    ...(kind.choices && { choices: kind.choices }),
+  }
 }
 
 /** The path of the configuration file, if there is one. */

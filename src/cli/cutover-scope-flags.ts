@@ -5,13 +5,17 @@ import { type Flag, type Flags, textsOf } from './command.ts'
 
 /** The flag that limits a question to some operations. */
 export const operationsFlag = {
-  operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', more: true },
+  operations: { help: 'Only operations that this pattern covers, such as iam.* or *.list; may be repeated', value: 'PATTERN', more: true },
 } as const
 
 /** The flags that limit a question to some operations or clients. */
 export const scopeFlags: Readonly<Record<string, Flag>> = {
   ...operationsFlag,
-  clients: { help: 'Only operations that this client calls: its hash or its subject, with * as any text; may be repeated', more: true },
+  clients: {
+    help: 'Only operations that this client calls: its hash or its subject, with * as any text; may be repeated',
+    value: 'CLIENT',
+    more: true,
+  },
 }
 
 export function scopeOf(flags: Flags): CutoverScope {

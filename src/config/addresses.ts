@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { SettingKind } from './kinds.ts'
 
 /** Accepts several addresses as one comma-separated text, or as an array in the file. */
-const several = (isOne: (text: string) => boolean, allowed: string): SettingKind<string | undefined> => ({
+const several = (isOne: (text: string) => boolean, allowed: string, value: string): SettingKind<string | undefined> => ({
   schema: z.preprocess(
     (value) => (Array.isArray(value) ? value.join(',') : value),
     z
@@ -14,13 +14,14 @@ const several = (isOne: (text: string) => boolean, allowed: string): SettingKind
   ) as z.ZodType<string>,
   inFile: z.union([z.string(), z.array(z.string())]),
   allowed,
+  value,
 })
 
-export const addresses = several(isNetwork, 'addresses or networks with commas between them, such as 10.0.0.0/8,::1')
+export const addresses = several(isNetwork, 'addresses or networks with commas between them, such as 10.0.0.0/8,::1', 'ADDRESSES')
 
-export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal')
+export const names = several(isName, 'host names with commas between them, without ports, such as crosswalk.internal', 'NAMES')
 
-export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *')
+export const origins = several(isOrigin, 'origins with commas between them, such as https://console.example.com, or *', 'ORIGINS')
 
 /** Splits such a text; undefined gives none. */
 export function listOf(text: string | undefined): readonly string[] {

@@ -6,6 +6,7 @@ export const moment: SettingKind<number | undefined> = {
   schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => Math.floor(Date.parse(text) / 1000)),
   allowed: 'a date such as 2027-03-01 or 2027-03-01T12:00:00Z',
   written: (seconds) => new Date(1000 * seconds).toISOString(),
+  value: 'DATE',
 }
 
 /** An address for a `Link` header, encoded so that it can end neither the header nor the link. */
@@ -15,6 +16,7 @@ export const link: SettingKind<string | undefined> = {
     .refine(isLink)
     .transform((text) => new URL(text).href),
   allowed: 'an address such as https://docs.example.com/v2, without credentials',
+  value: 'URL',
 }
 
 function isLink(text: string): boolean {

@@ -41,6 +41,7 @@ export const ignoreRules: SettingKind<readonly IgnoreRule[]> = {
   schema: z.preprocess(asList, z.array(rule)) as unknown as z.ZodType<readonly IgnoreRule[]>,
   allowed: 'a list of objects {"operations", "at", "kinds", "when", "v1", "v2", "name", "reason", "until"}',
   written: (rules) => rules.map((one) => ({ ...one, until: new Date(one.until).toISOString() })),
+  value: 'JSON',
 }
 
 function asList(value: unknown): unknown {

@@ -28,6 +28,7 @@ export const namedTokens: SettingKind<readonly NamedToken[]> = {
   }),
   inFile: z.union([z.string(), z.record(z.string().regex(NAME), z.string())]),
   allowed: ALLOWED,
+  value: 'NAME=TOKEN,…',
 }
 
 type Pair = readonly [name: string, token: unknown]

@@ -11,6 +11,7 @@ export const receiver: SettingKind<string | undefined> = {
   secret: true,
   schema: fromFile(RECEIVER, isReceiver),
   allowed: RECEIVER,
+  value: 'URL',
 }
 
 const SIGNING = 'whsec_ and 24 to 64 random bytes in base64, several with commas between them, or @ and the path of a file that holds them'
@@ -24,6 +25,7 @@ export const signingSecrets: SettingKind<string | undefined> = {
   ) as z.ZodType<string>,
   inFile: z.union([z.string(), z.array(z.string())]),
   allowed: SIGNING,
+  value: 'SECRET',
 }
 
 /** Splits such a text: a file may hold one secret a line. */
@@ -34,7 +36,7 @@ export function secretsIn(text: string): readonly string[] {
 const IDENTITY = 'an absolute URI such as https://crosswalk.example.com or urn:crosswalk:eu'
 
 /** The `source` of events. */
-export const identity: SettingKind<string | undefined> = { schema: z.string().refine(isUri), allowed: IDENTITY }
+export const identity: SettingKind<string | undefined> = { schema: z.string().refine(isUri), allowed: IDENTITY, value: 'URI' }
 
 function isReceiver(text: string): boolean {
   if (!URL.canParse(text)) return false

@@ -11,6 +11,7 @@ export const secret: SettingKind<string | undefined> = {
   secret: true,
   schema: fromFile(ALLOWED, (token) => TOKEN.test(token)),
   allowed: ALLOWED,
+  value: 'TOKEN',
 }
 
 /** Reads a text, or the file that it names after `@`. Its issues never quote the text. */

@@ -11,6 +11,7 @@ export const storeUrl: SettingKind<string | undefined> = {
   secret: true,
   schema: fromFile(ALLOWED, isStoreUrl),
   allowed: ALLOWED,
+  value: 'URL',
 }
 
 function isStoreUrl(text: string): boolean {
@@ -26,9 +27,11 @@ function isStoreUrl(text: string): boolean {
 export const storeName: SettingKind<string> = {
   schema: z.string().regex(/^[A-Za-z\d._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or ._-' }),
   allowed: '1 to 64 letters, digits or ._-',
+  value: 'NAME',
 }
 
 export const buildName: SettingKind<string | undefined> = {
   schema: z.string().regex(/^[\x21-\x7e]{1,100}$/, { error: 'must be 1 to 100 printable characters without a space' }),
   allowed: '1 to 100 printable characters without a space',
+  value: 'NAME',
 }

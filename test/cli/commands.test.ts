@@ -14,7 +14,7 @@ const WRONG_MEMBER = 'diff.ignore.0.at: no answer of iam.roles.list has "/items/
 
 describe('the command line', () => {
   it('lists its commands', async () => {
-    for (const argv of [[], ['--help'], ['help']]) {
+    for (const argv of [[], ['--help'], ['-h'], ['help']]) {
       const { code, out } = await runCommand(argv)
       expect(code).toBe(0)
       for (const word of ['demo', 'serve', 'sandbox token', 'operations', 'explain']) expect(out).toContain(`crosswalk ${word}`)
@@ -27,7 +27,7 @@ describe('the command line', () => {
 
   it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-    expect(await runCommand(['--version'])).toEqual({ code: 0, out: version, err: '' })
+    for (const flag of ['--version', '-v', '-V']) expect(await runCommand([flag])).toEqual({ code: 0, out: version, err: '' })
   })
 
   it.each(['demo', 'serve', 'sandbox', 'operations', 'explain'])('explains %s', async (command) => {
@@ -41,8 +41,29 @@ describe('the command line', () => {
     [['zebra'], 'There is no command "zebra"; crosswalk --help lists the commands.'],
     [['serve', '--upstrem-v2', 'x'], 'crosswalk serve has no flag --upstrem-v2; did you mean "--upstream-v2"?'],
     [['serve', '--zebra', 'x'], 'crosswalk serve has no flag --zebra; crosswalk serve --help lists its flags.'],
-    [['serve', 'more'], 'Usage: crosswalk serve'],
-    [['explain'], "Usage: crosswalk explain 'METHOD /path?query'"],
+    [['serve', 'more'], 'crosswalk serve takes no arguments, and "more" is one more. Usage: crosswalk serve'],
+    [['case', 'a', 'b'], 'crosswalk case takes one argument, and "b" is one more. Usage: crosswalk case ID'],
+    [['explain'], "crosswalk explain needs METHOD /path?query. Usage: crosswalk explain 'METHOD /path?query'"],
+    [['sandbox', 'tokn'], 'crosswalk sandbox has no command "tokn"; did you mean "token"?'],
+    [['help', 'serv'], 'There is no command "serv"; did you mean "serve"?'],
+    [['help', 'sandbox', 'zebra'], 'crosswalk sandbox has no command "zebra"; it has token.'],
+    [['serve', '-p', '80'], 'crosswalk serve has no flag -p; crosswalk serve --help lists its flags.'],
+    [['serve', '-port', '80'], 'crosswalk serve has no flag -port; did you mean "--port"?'],
+    [['serve', '--port'], 'crosswalk serve needs a value for --port: --port PORT.'],
+    [['serve', '--mode'], 'crosswalk serve needs a value for --mode: --mode v1|v2|diff-v1|diff-v2.'],
+    [
+      ['serve', '--host', '--port', '80'],
+      'crosswalk serve needs a value for --host, and --port looks like a flag; if it is the value, write --host=--port',
+    ],
+    [['operations', '--json=yes'], 'crosswalk operations takes no value for --json; leave out "=yes".'],
+    [
+      ['serve', '--mode', 'dif-v1'],
+      'modes is "dif-v1" in the flag --mode, but it must be a mode (v1, v2, diff-v1, diff-v2) or an object {"default", "rules", "testers"}; did you mean "diff-v1"?',
+    ],
+    [
+      ['serve', '--dialect', 'publishd'],
+      'v1.dialect is "publishd" in the flag --dialect, but it must be one of specification, published; did you mean "published"?',
+    ],
     [['serve'], 'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.'],
     [['serve', '--port', 'x'], 'listen.port is "x" in the flag --port, but it must be a whole number from 0 to 65535.'],
     [['demo', '--tags', '0'], 'tags is "0" in the flag --tags, but it must be a whole number from 1 to 1000000.'],
@@ -55,6 +76,15 @@ describe('the command line', () => {
     [['report', 'none', '--diff-ignore', WRONG_RULE], WRONG_MEMBER],
   ])('rejects %j with exit code 2 and one sentence', async (argv, err) => {
     expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
+  })
+
+  it('refuses an unknown variable at every command that reads settings', async () => {
+    const misused = [['serve'], ['demo'], ['sandbox'], ['sandbox', 'token'], ['cutover'], ['report', 'x'], ['replay', 'x']]
+    const env = { CROSSWALK_SEED: '1', CROSSWALK_WORKER: 'HIDDEN' }
+    for (const argv of misused) {
+      const err = 'The environment variable CROSSWALK_WORKER is no setting; did you mean "CROSSWALK_WORKERS"?'
+      expect([argv, await runCommand(argv, env)]).toEqual([argv, { code: 2, out: '', err }])
+    }
   })
 
   it('treats a wrong environment variable as misuse too', async () => {
@@ -145,7 +175,8 @@ describe('sandbox token', () => {
 
   it("prints the sandbox's reason for a refusal", async () => {
     expect(await mint('--identity', 'none')).toMatchObject({ code: 1, err: expect.stringMatching(/^The sandbox refused: /) })
-    expect(await mint('--as', 'nobody')).toMatchObject({ code: 1, err: expect.stringMatching(/^The sandbox refused: /) })
+    const err = 'crosswalk sandbox token takes no --as ownr; did you mean "owner"?'
+    expect(await mint('--as', 'ownr')).toEqual({ code: 2, out: '', err })
   })
 
   it('requires a running sandbox', async () => {

@@ -11,7 +11,7 @@ export const mismatchCase: Command = {
     'Prints a recorded mismatch as a test: crosswalk case ID > mismatch.test.mjs, then node --test mismatch.test.mjs in a folder where Crosswalk is installed.',
   args: ['ID'],
   flags: {
-    records: { help: "Record file to search, instead of the running proxy's memory" },
+    records: { help: "Record file to search, instead of the running proxy's memory", value: 'FILE' },
     ...adminFlags,
   },
   async run(flags, [id = ''], io) {

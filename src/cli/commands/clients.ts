@@ -24,7 +24,7 @@ export const clients: Command = {
     csv: { help: 'Print CSV (RFC 4180), one line for each client and operation', switch: true },
     json: { help: 'Print one JSON array, or the guide as one JSON object', switch: true },
     ...adminFlags,
-    admin: { help: `${adminFlags.admin?.help}. May be repeated: the clients of all are added`, more: true },
+    admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: the clients of all are added`, more: true },
     ...callFlags,
   },
   async run(flags, [id], io) {

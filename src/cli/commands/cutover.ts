@@ -16,12 +16,12 @@ export const cutover: Command = {
   summary:
     'Exits with 0 if every operation that v2 can answer is proven at the target, 1 with the reasons if not, 3 if a proxy cannot be asked or a replica of it has not told all.',
   flags: {
-    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
     ...scopeFlags,
     json: { help: 'Print one JSON object', switch: true },
     ...adminFlags,
-    admin: { help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
+    admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
   },
   async run(flags, _, io) {
     const target = targetOf(flags)

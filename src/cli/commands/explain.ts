@@ -25,9 +25,10 @@ export const explain: Command = {
   flags: {
     data: {
       help: 'File with the request body, or - for standard input. The message of a gRPC call may stand here itself: JSON, or bytes in hex or base64',
+      value: 'FILE|-',
     },
-    type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it` },
-    override: { help: 'Value of the header x-http-method-override' },
+    type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it`, value: 'TYPE' },
+    override: { help: 'Value of the header x-http-method-override', value: 'METHOD' },
     guide: {
       help: 'Print how its callers move to v2, in Markdown. The argument is then an operation id, or a pattern with *',
       switch: true,

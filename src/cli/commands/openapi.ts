@@ -15,8 +15,8 @@ export const openapi: Command = {
   summary: 'Prints the v1 contract of the proxy as an OpenAPI 3.1 document in JSON, with what v2 does for each operation.',
   flags: {
     ...operationsFlag,
-    server: { help: 'Address at which clients call the proxy. Default: where it listens' },
-    out: { help: 'File to write the document to' },
+    server: { help: 'Address at which clients call the proxy. Default: where it listens', value: 'URL' },
+    out: { help: 'File to write the document to', value: 'FILE' },
     ...configFlags([
       'listen.host',
       'listen.port',

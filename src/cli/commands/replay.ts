@@ -26,15 +26,16 @@ export const replay: Command = {
   args: ['FILE'],
   flags: {
     json: { help: 'Print one JSON object', switch: true },
-    guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown' },
+    guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown', value: 'CLIENT' },
     ...guideFlags,
-    rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}` },
+    rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}`, value: 'N' },
     against: {
       help: 'Address of a v1 service. Sends every different read there and to --upstream-v2, with the token in $TOKEN, and compares',
+      value: 'URL',
     },
-    max: { help: 'Maximum reads to send. Default: 200' },
-    rate: { help: 'Maximum reads to send per second. Default: 5' },
-    records: { help: 'File to append the comparisons to, for crosswalk report' },
+    max: { help: 'Maximum reads to send. Default: 200', value: 'N' },
+    rate: { help: 'Maximum reads to send per second. Default: 5', value: 'N' },
+    records: { help: 'File to append the comparisons to, for crosswalk report', value: 'FILE' },
     ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values', 'diff.ignore']),
   },
   async run(flags, [path = ''], io) {

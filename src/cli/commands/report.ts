@@ -21,10 +21,10 @@ export const report: Command = {
   args: ['FILE'],
   more: true,
   flags: {
-    html: { help: 'File to write the report to, as one self-contained page' },
+    html: { help: 'File to write the report to, as one self-contained page', value: 'FILE' },
     json: { help: 'Print one JSON object', switch: true },
-    against: { help: 'Older report that --json wrote. Prints what changed since then' },
-    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}` },
+    against: { help: 'Older report that --json wrote. Prints what changed since then', value: 'FILE' },
+    target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
     ...configFlags(['diff.ignore']),
   },

@@ -1,6 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Command, endWith, FAILED, type Flags, textOf } from '../command.ts'
+import { unknownVariables } from '../../config/names/known-variables.ts'
+import type { DemoUser } from '../../sandbox/data/users.ts'
+import { type Command, endWith, FAILED, type Flags, MISUSED, textOf } from '../command.ts'
+
+const DEMO_USERS: readonly DemoUser[] = ['owner', 'editor', 'viewer', 'outsider', 'admin']
 
 const DEFAULT_SANDBOX = 'http://127.0.0.1:8090'
 
@@ -12,16 +16,21 @@ export const sandboxToken: Command = {
   usage: 'sandbox token',
   summary: 'Mints a signed token of the running sandbox: for a demo user, an identity, or a subject that an identity matches.',
   flags: {
-    as: { help: 'Demo user: owner, editor, viewer, outsider, admin. Default: owner' },
-    identity: { help: 'Uid of an identity, for an access token of that identity' },
-    subject: { help: 'Subject of an identity token that claimMatch can match, or that /sts/exchange takes' },
-    issuer: { help: "Issuer of the identity token: the sandbox's address, or an address below it" },
-    audience: { help: "Audience of the token. Default: the sandbox's address" },
-    lifetime: { help: 'Lifetime of the identity token in seconds. Default: 3600' },
-    file: { help: 'Writes the token to this file without a line break, where SDK and Terraform provider of the vendor read one' },
-    url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine` },
+    as: { help: 'Demo user. Default: owner', choices: DEMO_USERS, only: true },
+    identity: { help: 'Uid of an identity, for an access token of that identity', value: 'UID' },
+    subject: { help: 'Subject of an identity token that claimMatch can match, or that /sts/exchange takes', value: 'TEXT' },
+    issuer: { help: "Issuer of the identity token: the sandbox's address, or an address below it", value: 'URL' },
+    audience: { help: "Audience of the token. Default: the sandbox's address", value: 'URL' },
+    lifetime: { help: 'Lifetime of the identity token in seconds. Default: 3600', value: 'SECONDS' },
+    file: {
+      help: 'Writes the token to this file without a line break, where SDK and Terraform provider of the vendor read one',
+      value: 'FILE',
+    },
+    url: { help: `Address of the sandbox. Default: ${DEFAULT_SANDBOX}, or port CROSSWALK_SANDBOX_PORT of this machine`, value: 'URL' },
   },
   async run(flags, _, io) {
+    const [unknown] = unknownVariables(io.env)
+    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
     const port = io.env.CROSSWALK_SANDBOX_PORT
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
     const answer = await ask(base, flags).catch(() => undefined)

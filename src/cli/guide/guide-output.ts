@@ -20,7 +20,7 @@ export const callFlags = configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase'
 
 /** The flags of a guide besides `--guide` and `--json`. */
 export const guideFlags: Readonly<Record<string, Flag>> = {
-  html: { help: 'File to write the guide to, as one self-contained page' },
+  html: { help: 'File to write the guide to, as one self-contained page', value: 'FILE' },
 }
 
 export function guideContext(config: Config): SectionContext {

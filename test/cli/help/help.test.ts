@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../../src/cli/known-commands.ts'
+import { SECTIONS } from '../../../src/config/names/sections.ts'
+import { envOf, flagOf, SETTING_KEYS } from '../../../src/config/settings.ts'
+import { runCommand } from '../support.ts'
+
+const helpOf = async (...words: readonly string[]) => (await runCommand(['help', ...words])).out
+
+describe('the help', () => {
+  it.each(['', ...Object.keys(COMMANDS)])('of %j has lines of at most 100 characters', async (words) => {
+    const lines = (await helpOf(...words.split(' ').filter(Boolean))).split('\n')
+    expect(lines.filter((line) => line.length > 100)).toEqual([])
+  })
+
+  it.each(Object.keys(COMMANDS))('of %s is the same by help, --help and -h', async (words) => {
+    const text = await helpOf(...words.split(' '))
+    expect(text).toMatch(/^crosswalk /)
+    expect((await runCommand([...words.split(' '), '--help'])).out).toBe(text)
+    expect((await runCommand([...words.split(' '), '-h'])).out).toBe(text)
+  })
+
+  it('of serve has every setting with its variable, in the sections of the settings', async () => {
+    const text = await helpOf('serve')
+    const titles = Object.entries(SECTIONS).map(([section, about]) => `${section} - ${about}:`)
+    expect(text.split('\n').filter((line) => titles.includes(line))).toEqual(titles)
+    for (const key of SETTING_KEYS) {
+      expect(text).toMatch(new RegExp(`^  --${flagOf(key)} `, 'm'))
+      expect(text).toMatch(new RegExp(`\\b${envOf(key)}$`, 'm'))
+    }
+  })
+
+  it('shows words to choose from, and units', async () => {
+    const text = await helpOf('serve')
+    expect(text).toContain('  --mode v1|v2|diff-v1|diff-v2\n')
+    expect(text).toContain('  --log-level trace|debug|info|warn|error|fatal|silent\n')
+    expect(text).toContain('  --call-timeout-ms MS ')
+    expect(text).toContain('  --answer-bytes BYTES ')
+    expect(text).toContain('  --workers N|auto ')
+  })
+
+  it.each(Object.entries(COMMANDS))('of %s says what each flag takes', async (_, load) => {
+    const { flags } = await load()
+    const silent = Object.entries(flags).filter(([, { switch: isSwitch, value, choices }]) => !isSwitch && !value && !choices)
+    expect(silent.map(([name]) => name)).toEqual([])
+  })
+})

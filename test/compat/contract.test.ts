@@ -16,6 +16,9 @@ const PATIENCE = 60_000
 
 const sides = new Map<Dialect, Sides>()
 
+/** The outcomes of the cases in their own dialect, by name, for tests that judge one again. */
+const played = new Map<string, Outcome>()
+
 beforeAll(async () => {
   for (const dialect of DIALECTS) sides.set(dialect, await startSides(dialect))
 })
@@ -35,6 +38,7 @@ describe.each(DIALECTS)('the v1 contract, %s dialect', { timeout: PATIENCE }, (d
   const spoken = cases.filter((one) => (one.dialect ?? dialect) === dialect)
   const check = async (one: Case) => {
     const outcome = await play(one, dialect)
+    if (dialect === (one.dialect ?? 'specification')) played.set(one.name, outcome)
     const complaints = [...complaintsOf(outcome, differences), ...complaintsAboutDocument(outcome, dialect)]
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   }
@@ -47,11 +51,11 @@ describe.each(DIALECTS)('the v1 contract, %s dialect', { timeout: PATIENCE }, (d
 describe('the contract as a whole', () => {
   const operations = mappings.flatMap((mapping) => mapping.operations)
 
-  /** Plays the case that proves a difference. */
-  const pinned = (code: string): Promise<Outcome> => {
+  /** The outcome of the case that proves a difference. It is played now, unless it was. */
+  const pinned = async (code: string): Promise<Outcome> => {
     const one = cases.find(({ difference }) => difference === code)
     if (!one) throw new Error(`nothing pins ${code}`)
-    return play(one)
+    return played.get(one.name) ?? play(one)
   }
 
   test('has one difference for each case that differs', () => {

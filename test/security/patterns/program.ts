@@ -47,11 +47,16 @@ export function parsePattern(literal: string): Parsed {
  */
 function takesOf(leaf: Leaf, { ignoreCase, dotAll, unicode }: AST.Flags): Takes {
   const alone = new RegExp(`^(?:${leaf.raw})$`, (ignoreCase ? 'i' : '') + (dotAll ? 's' : '') + (unicode ? 'u' : ''))
+  const test = (code: number) => alone.test(String.fromCharCode(code))
+  // The matcher asks millions of times.
+  const latin = Array.from({ length: 256 }, (_, code) => test(code))
   const known = new Map<number, boolean>()
   return (code) => {
-    const kept = known.get(code) ?? alone.test(String.fromCharCode(code))
-    known.set(code, kept)
-    return kept
+    const kept = latin[code] ?? known.get(code)
+    if (kept !== undefined) return kept
+    const found = test(code)
+    known.set(code, found)
+    return found
   }
 }
 
@@ -120,8 +125,10 @@ export function programOf({ ast, takes }: Parsed): Program {
   return [...steps, { kind: 'end' }]
 }
 
-const isWord = (text: string, at: number) => /^\w$/.test(text.charAt(at))
-const isLineEnd = (text: string, at: number) => /^[\n\r\u2028\u2029]$/.test(text.charAt(at))
+const WORDS = new Set([...Array(128).keys()].filter((code) => /\w/.test(String.fromCharCode(code))))
+const isWord = (text: string, at: number) => WORDS.has(text.charCodeAt(at))
+const LINE_ENDS = new Set([0x0a, 0x0d, 0x2028, 0x2029])
+const isLineEnd = (text: string, at: number) => LINE_ENDS.has(text.charCodeAt(at))
 
 function edgeOf(node: AST.BoundaryAssertion, multiline: boolean): (text: string, at: number) => boolean {
   switch (node.kind) {

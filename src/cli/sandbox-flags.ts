@@ -37,12 +37,17 @@ const FLAGS = {
   'readme-moves-repo': { kind: flag, help: 'Whether a change of a readme moves the update time of its repo. Default: false' },
 } satisfies Record<string, SandboxFlag>
 
-export const sandboxFlags: Readonly<Record<string, Flag>> = Object.fromEntries(
-  Object.entries(FLAGS).map(([name, flag]: [string, SandboxFlag]) => {
-    const { value, choices } = flag.kind
-    return [name, { group: GROUP, ...(value !== undefined && { value }), ...(choices && { choices }), ...flag }]
-  }),
-)
+const SINKS: Flag = { group: GROUP, help: 'Also send events to http:// sinks, if they are on this machine', switch: true }
+
+export const sandboxFlags: Readonly<Record<string, Flag>> = {
+  ...Object.fromEntries(
+    Object.entries(FLAGS).map(([name, flag]: [string, SandboxFlag]) => {
+      const { value, choices } = flag.kind
+      return [name, { group: GROUP, ...(value !== undefined && { value }), ...(choices && { choices }), ...flag }]
+    }),
+  ),
+  'http-sinks': SINKS,
+}
 
 /** Returns the sandbox's options, or one sentence that names the wrong value, its source and the allowed values. */
 export function sandboxOptions(flags: Flags, io: Io): { readonly options: SandboxOptions } | { readonly problem: string } {
@@ -67,5 +72,6 @@ export function sandboxOptions(flags: Flags, io: Io): { readonly options: Sandbo
     'readme-moves-repo': readmeMovesRepo,
   } = values
   const data = typeof set === 'string' && !DATA_SETS.includes(set) ? { file: set } : set
-  return { options: { host: address, port, data, tags, latencyMs, readmeMovesRepo } as SandboxOptions }
+  const allowHttpSinks = flags['http-sinks'] === true
+  return { options: { host: address, port, data, tags, latencyMs, readmeMovesRepo, allowHttpSinks } as SandboxOptions }
 }

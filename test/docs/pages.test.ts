@@ -5,7 +5,7 @@ import { walkThrough } from './walk.ts'
 it.skipIf(!hasCurl()).each([
   ['README.md', 1],
   ['docs/deployment.md', 2],
-  ['docs/sandbox.md', 3],
+  ['docs/sandbox.md', 4],
 ])(
   'runs %s word for word on the sandbox',
   async (page, outputs) => {

@@ -7,6 +7,7 @@ import { createServer, type Server } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
+import { type EventReceiver, startReceiver } from '../demo/event-receiver.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
 import { watchConfig } from '../serve/watch-config.ts'
 import { stay } from '../stay.ts'
@@ -21,17 +22,21 @@ export const demo: Command = {
     const read = sandboxOptions(flags, io)
     const problem = 'problem' in loaded ? loaded.problem : 'problem' in read ? read.problem : undefined
     if (problem !== undefined || 'problem' in loaded || 'problem' in read) return endWith(io, MISUSED, problem ?? '')
-    const sandbox = await startSandbox({ ...read.options, v1Dialect: loaded.config['v1.dialect'] })
+    const { options } = read
+    const receiver = options.allowHttpSinks ? await startReceiver(io.out) : undefined
+    const open: { close(): Promise<void> }[] = receiver ? [receiver] : []
     try {
+      const sandbox = await startSandbox({ ...options, v1Dialect: loaded.config['v1.dialect'] })
+      open.unshift(sandbox)
       const config = withUpstreams(loaded.config, sandbox.url)
       const log = createLog(config)
       const server = createServer(config, mappings, { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
       await server.listen()
       const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config)])
-      for (const line of welcome(server, sandbox)) io.out(line)
+      for (const line of welcome(server, sandbox, receiver)) io.out(line)
       return await code
     } finally {
-      await sandbox.close()
+      for (const one of open) await one.close()
     }
   },
 }
@@ -42,17 +47,20 @@ function withUpstreams(config: Config, sandbox: string): Config {
   return { ...config, 'upstream.v2': sandbox, 'upstream.v1': v1 }
 }
 
-/** Prints the addresses, a token, the organization and five lines to paste. */
-function welcome({ url, adminUrl }: Server, { url: sandboxUrl, organization, tokens }: Sandbox): readonly string[] {
+/** The addresses, a token, the organization and five lines to paste; one more if a receiver waits for events. */
+function welcome({ url, adminUrl }: Server, { url: sandboxUrl, organization, tokens }: Sandbox, sink?: EventReceiver): readonly string[] {
   const curl = (rest: string, path: string) => `curl -sS -H 'Authorization: Bearer ${tokens.owner}' ${rest}'${url}${path}'`
   return [
     '',
     `  v1 proxy      ${url}`,
     `  sandbox v2    ${sandboxUrl}`,
     `  admin         ${adminUrl}`,
+    `  report        ${adminUrl}/report`,
+    ...(sink ? [`  events        ${sink.url}, shown here once the first of these lines has subscribed to them`] : []),
     `  token         ${tokens.owner}`,
     `  organization  ${organization}`,
     '',
+    ...(sink ? [curl(`-X POST -d '{"sink":"${sink.url}"}' `, `/events/v1/subscriptions/${organization}`)] : []),
     curl('', '/iam/v1/groups'),
     curl('', `/iam/v1/rolebindings?uidp.descendants_of=${organization}`),
     curl('', `/registry/v1/repos?uidp.descendants_of=${organization}&name=nginx`),

@@ -16,7 +16,7 @@ import { createForeign } from './foreign.ts'
 import { addMigration, type MigrationSources } from './migration-routes.ts'
 import type { Readiness } from './ready.ts'
 import { createRefusedAttempts } from './refused-attempts.ts'
-import { addReport, PAGE, type ReportSources } from './report-page.ts'
+import { addReport, PAGE, type ReportSources, ROOT } from './report-page.ts'
 import { type AdminToken, createRights, whyNot } from './rights.ts'
 
 export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources, ContractSources {
@@ -36,7 +36,7 @@ export interface AdminSettings {
 const ALWAYS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }
 
 /** Served without a token even if one is set: probes have none, and the page asks the person for it. They reveal nothing else. */
-const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE])
+const OPEN: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', PAGE, ROOT])
 
 /** The admin endpoints. They have their own port, so that they are never exposed with the API. */
 export function createAdmin(sources: AdminSources, { names, tokens }: AdminSettings): FastifyInstance {

@@ -15,6 +15,9 @@ type RightOf = (authorization: string | undefined) => Right
 
 export const PAGE = '/report'
 
+/** The address of the port alone, as a person opens it. It leads to the page. */
+export const ROOT = '/'
+
 /** The page fetches new data here. */
 const DATA = '/report.json'
 
@@ -26,6 +29,7 @@ const DATA = '/report.json'
 export function addReport(app: FastifyInstance, { reportNow }: ReportSources, rightOf: RightOf): void {
   const isOpen = rightOf(undefined) !== 'none'
   let assets: PageAssets | undefined
+  app.get(ROOT, async (_, reply) => reply.redirect(PAGE))
   app.get(PAGE, async (_, reply) => {
     assets ??= readAssets()
     const { html, policy } = pageOf(isOpen ? await reportNow() : undefined, assets, DATA)

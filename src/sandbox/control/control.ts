@@ -21,6 +21,7 @@ const journalRoutes = (journal: Journal): readonly Route[] => [
 ]
 
 const faultRoutes = (faults: Faults): readonly Route[] => [
+  { method: 'GET', template: '/-/faults', auth: 'none', handle: () => ok(faults.entries()) },
   {
     method: 'POST',
     template: '/-/faults',

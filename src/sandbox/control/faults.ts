@@ -42,6 +42,8 @@ export const faultStatus = ({ status = 200 }: Fault) => ({
 export type Faults = {
   readonly add: (fault: Fault) => void
   readonly clear: () => void
+  /** The faults to come, in the order of their addition. `times` is how often each is left; without it, for ever. */
+  readonly entries: () => readonly Fault[]
   /** Takes the first fault for this request and counts it down. Undefined if there is none. */
   readonly take: (method: string, path: string) => Fault | undefined
 }
@@ -56,6 +58,7 @@ export const createFaults = (): Faults => {
     clear: () => {
       pending = []
     },
+    entries: () => pending.map(({ fault, left }) => (Number.isFinite(left) ? { ...fault, times: left } : fault)),
     take: (method, path) => {
       const found = pending.find(({ fault }) => `${method} ${path}`.startsWith(fault.match))
       if (!found) return undefined

@@ -47,6 +47,18 @@ describe('faults', () => {
     expect((await get('/ping/v2/ping')).status).toBe(200)
   })
 
+  test('are listed with what is left of them', async () => {
+    await fault({ match: 'GET /registry/v2/repos', times: 2, status: 503 })
+    await fault({ match: 'GET /ping', delayMs: 1 })
+    await get('/registry/v2/repos')
+    expect((await call('GET', '/-/faults', { token: null })).json).toEqual([
+      { match: 'GET /registry/v2/repos', times: 1, status: 503 },
+      { match: 'GET /ping', delayMs: 1 },
+    ])
+    await call('DELETE', '/-/faults')
+    expect((await call('GET', '/-/faults', { token: null })).json).toEqual([])
+  })
+
   test('return a body that is not JSON', async () => {
     await fault({ match: 'GET /ping', times: 1, body: '<html>', headers: { 'content-type': 'text/html' } })
     const response = await fetch(`${sandbox().url}/ping/v2/ping`)

@@ -16,4 +16,5 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   case: async () => (await import('./commands/case.ts')).mismatchCase,
   report: async () => (await import('./commands/report.ts')).report,
   replay: async () => (await import('./commands/replay.ts')).replay,
+  completion: async () => (await import('./completion/completion.ts')).createCompletion(COMMANDS),
 }

@@ -26,6 +26,7 @@ process.exitCode = await run(process.argv.slice(2), {
   err: (line) => process.stderr.write(`${line}\n`),
   env: process.env,
   stdin: () => text(process.stdin),
+  input: process.stdin,
   untilStopped,
   untilEscaped,
   onHangup: (listener) => void process.on('SIGHUP', listener),

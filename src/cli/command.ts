@@ -8,6 +8,8 @@ export interface Process {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Resolves with all of standard input. */
   readonly stdin: () => Promise<string>
+  /** The bytes of standard input as they come. Without it, a command takes the text of `stdin`. */
+  readonly input?: AsyncIterable<Uint8Array>
   /** Resolves when the process receives SIGTERM or SIGINT. */
   readonly untilStopped: () => Promise<void>
   /** Resolves with an uncaught exception. From then on such an exception does not end the process. */

@@ -37,6 +37,7 @@ export async function replay(traffic: Traffic, settings: ReplaySettings): Promis
   return {
     format: traffic.format,
     unreadable: traffic.unreadable(),
+    unreadableLines: traffic.unreadableLines(),
     assumptions: assumptionsOf(settings.rows, traffic.format === 'records'),
     ...summary.result(),
   }

@@ -104,7 +104,7 @@ describe('an access log of known content', () => {
   it('is printed for people too', async () => {
     const { out } = await runCommand(['replay', await file('access.log', ACCESS_LOG)])
     expect(out.split('\n').slice(0, 5)).toEqual([
-      '9 requests, 2026-10-10T13:55:01Z to 2026-10-10T13:55:09Z, 1 line not readable',
+      '9 requests, 2026-10-10T13:55:01Z to 2026-10-10T13:55:09Z, 1 line not readable (line 10)',
       'coverage  5 served from v2 (55.6 %), 1 v1-only, 2 unknown, 1 not v1',
       'cost      14 v2 calls, 10 of them spared while an answer is kept',
       'peak      14 v2 calls for 8 requests in the minute of 2026-10-10T13:55:00Z',
@@ -267,7 +267,10 @@ describe('records of known content', () => {
 
 describe('crosswalk replay', () => {
   it('refuses files that are no traffic or cannot be read', async () => {
-    expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({ code: 1, err: expect.stringContaining('neither') })
+    expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is in no format that is recognized'),
+    })
     expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere.har') })
     expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })
   })

@@ -8,12 +8,13 @@ import { createRedactionKey } from '../../diff/redact/redaction-key.ts'
 import { clientGuide } from '../../guide/make-guide.ts'
 import { recordedClients } from '../../replay/recorded-clients.ts'
 import { replay as replayTraffic } from '../../replay/replay.ts'
+import { replaySarif } from '../../replay/sarif.ts'
 import { replayLines } from '../../replay/summary/summary-text.ts'
-import { readTraffic } from '../../replay/traffic/read-traffic.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
 import { guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
+import { type GivenTraffic, givenTraffic, trafficFlags, writeSarif } from '../replay/given-traffic.ts'
 import { sendReads } from '../replay/replay-against.ts'
 
 /** Assumed number of rows in a list. */
@@ -22,10 +23,12 @@ const ROWS = 50
 /** Rehearses the migration with recorded traffic. */
 export const replay: Command = {
   usage: 'replay FILE',
-  summary: 'Prints the coverage and the cost of recorded traffic (HAR, combined access log, records). --against sends its reads.',
+  summary:
+    'Prints the coverage and the cost of recorded traffic: logs of proxies, HAR, records. - reads standard input. --against sends its reads.',
   args: ['FILE'],
   flags: {
     json: { help: 'Print one JSON object', switch: true },
+    ...trafficFlags,
     guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown', value: 'CLIENT' },
     ...guideFlags,
     rows: { help: `Rows that every list is assumed to hold. Default: ${ROWS}`, value: 'N' },
@@ -45,27 +48,30 @@ export const replay: Command = {
     if (problem !== undefined || 'problem' in loaded) return endWith(io, MISUSED, problem ?? '')
     const misuse = guideMisuse(flags)
     if (misuse !== undefined) return endWith(io, MISUSED, misuse)
+    const traffic = givenTraffic(path, flags, io)
+    if ('problem' in traffic) return endWith(io, MISUSED, traffic.problem)
     const client = textOf(flags, 'guide')
-    if (client !== undefined) return guide(path, client, loaded.config, flags, io)
+    if (client !== undefined) return guide(traffic, client, loaded.config, flags, io)
     const against = textOf(flags, 'against')
-    return against === undefined ? tell(path, rows, loaded.config, flags, io) : sendReads(path, against, loaded.config, flags, io)
+    return against === undefined ? tell(traffic, rows, loaded.config, flags, io) : sendReads(traffic, against, loaded.config, flags, io)
   },
 }
 
 const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
 
-async function guide(path: string, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
+async function guide({ name, open }: GivenTraffic, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: createRedactionKey().text }))
-  const chosen = chooseClient(await recordedClients(await readTraffic(path), mappings, kindOf), id, `crosswalk replay ${path}`)
+  const chosen = chooseClient(await recordedClients(await open(), mappings, kindOf), id, `crosswalk replay ${name}`)
   if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config)), flags, io)
   return endWith(io, FAILED, chosen.problem)
 }
 
-async function tell(path: string, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
+async function tell({ name, open }: GivenTraffic, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
   const seen = new Map(differences.map((one) => [one.code, one.seen]))
   const seenOf = (code: string) => seen.get(code) ?? ''
-  const replayed = await replayTraffic(await readTraffic(path), { mappings, env: compatSettings(config), rows, differencesOf, seenOf })
+  const replayed = await replayTraffic(await open(), { mappings, env: compatSettings(config), rows, differencesOf, seenOf })
   if (flags.json) io.text(JSON.stringify(replayed, null, 2))
   else for (const line of replayLines(replayed)) io.out(line)
+  await writeSarif(flags, io, () => replaySarif(replayed, name))
   return 0
 }

@@ -9,13 +9,14 @@ import { createJournal } from '../../modes/journal.ts'
 import { createAsk } from '../../modes/observe/ask.ts'
 import { type Against, replayAgainst } from '../../replay/against.ts'
 import { againstLines, isClean } from '../../replay/against-text.ts'
-import { readTraffic } from '../../replay/traffic/read-traffic.ts'
+import { againstSarif } from '../../replay/sarif.ts'
 import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
 import { declarationsWith } from '../../server/declarations.ts'
 import { createAskV1 } from '../../upstream/ask-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { type GivenTraffic, writeSarif } from './given-traffic.ts'
 
 const OPERATIONS = mappings.flatMap(({ operations }) => operations)
 
@@ -28,17 +29,18 @@ interface Target {
 }
 
 /** Sends the reads of recorded traffic to both sides. Exit code 0: at least one was compared and none differed. */
-export async function sendReads(path: string, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
+export async function sendReads({ name, open }: GivenTraffic, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const target = targetOf(v1, config, flags, io)
   if ('problem' in target) return endWith(io, MISUSED, target.problem)
-  const traffic = await readTraffic(path)
+  const traffic = await open()
   if (traffic.format === 'records')
-    return endWith(io, FAILED, `${path} holds records, which keep no values: they can be told, but not sent again.`)
+    return endWith(io, FAILED, `${name} holds records, which keep no values: they can be told, but not sent again.`)
   const declared = declarationsWith(config['diff.ignore'], OPERATIONS)
   if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
   const against = await compare(traffic, target, declared.declarations, config, flags, io)
   if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)
+  await writeSarif(flags, io, () => againstSarif(against, name))
   return isClean(against) ? 0 : FAILED
 }
 

@@ -7,6 +7,8 @@ export interface Replayed {
   readonly requests: number
   /** Lines or entries that could not be read. */
   readonly unreadable: number
+  /** The numbers of the first such lines, from 1. */
+  readonly unreadableLines: readonly number[]
   readonly span?: { readonly from: number; readonly to: number }
   readonly coverage: Coverage
   readonly assumptions: readonly string[]

@@ -24,10 +24,10 @@ export function replayLines(replayed: Replayed): readonly string[] {
   ]
 }
 
-function head({ requests, unreadable, span, coverage, v2 }: Replayed): readonly string[] {
+function head({ requests, unreadable, unreadableLines, span, coverage, v2 }: Replayed): readonly string[] {
   const { served, v1Only, unknown, native } = coverage
   const when = span ? `, ${time(span.from)} to ${time(span.to)}` : ''
-  const lost = unreadable > 0 ? `, ${many(unreadable, 'line')} not readable` : ''
+  const lost = unreadable > 0 ? `, ${many(unreadable, 'line')} not readable${numbers(unreadable, unreadableLines)}` : ''
   const kept = v2.kept > 0 ? `, ${v2.kept} of them spared while an answer is kept` : ''
   const peak = v2.peak
     ? [`peak      ${many(v2.peak.calls, 'v2 call')} for ${many(v2.peak.requests, 'request')} in the minute of ${time(v2.peak.at)}`]
@@ -38,6 +38,12 @@ function head({ requests, unreadable, span, coverage, v2 }: Replayed): readonly 
     `cost      ${many(v2.calls, 'v2 call')}${kept}`,
     ...peak,
   ]
+}
+
+/** Names the lines, or the first of them. */
+function numbers(all: number, lines: readonly number[]): string {
+  if (lines.length === 0) return ''
+  return ` (line ${lines.join(', ')}${all > lines.length ? ', …' : ''})`
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

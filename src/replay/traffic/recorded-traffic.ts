@@ -34,7 +34,8 @@ export interface Counted extends Circumstances {
 /** One or several like requests of recorded traffic. */
 export type Item = RecordedRequest | Counted
 
-export type Format = 'har' | 'access-log' | 'records'
+/** `json` and `nginx` are described by flags. */
+export type Format = 'har' | 'records' | 'access-log' | 'envoy' | 'alb' | 'traefik' | 'kong' | 'envoy-json' | 'json' | 'nginx'
 
 /** Recorded traffic, item by item. */
 export interface Traffic {
@@ -42,4 +43,6 @@ export interface Traffic {
   readonly items: AsyncIterable<Item>
   /** Lines or entries that could not be read; complete once `items` has ended. */
   readonly unreadable: () => number
+  /** The numbers of the first such lines, from 1. */
+  readonly unreadableLines: () => readonly number[]
 }

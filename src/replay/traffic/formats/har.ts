@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { identify } from '../../request/caller.ts'
-import type { RecordedRequest } from './recorded-traffic.ts'
+import { identify } from '../../../request/caller.ts'
+import type { RecordedRequest } from '../recorded-traffic.ts'
 
 const header = z.object({ name: z.string(), value: z.string() })
 

@@ -38,7 +38,12 @@ function replicaOf(id: string, store: Store, clocks: ManualClocks, file: Mode = 
     ended: () => {},
     failed: (error) => expect.unreachable(String(error)),
   })
-  const told = { adopted: () => {}, unreadable: () => {}, differed: (conflict: ModesConflict) => void differed.push(conflict) }
+  const told = {
+    adopted: () => {},
+    unreadable: () => {},
+    proposed: () => {},
+    differed: (conflict: ModesConflict) => void differed.push(conflict),
+  }
   const part = createModesPart({ modes, first: { rules: state.rules, by }, now: clocks.now, wake: fleet.now, told })
   fleet.add(part)
   const put = createPutModes({ fleet, part, modes, clocks })

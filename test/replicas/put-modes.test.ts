@@ -149,10 +149,25 @@ it('takes a changed file once for all replicas, and a later PUT stays', async ()
   const file = { source: 'file', path: 'crosswalk.json' } as const
   expect(a.changeModes(rules, file)).toBeUndefined()
   await until(async () => (await b.modes()).body.default === 'diff-v1')
+  const version = await versionOf(b)
   expect((await b.modes()).body).toMatchObject({ changed: { by: file }, drift: expect.stringContaining('All replicas share those.') })
   const put = await a.put('v1', '*')
   expect(b.changeModes(rules, file)).toBeUndefined()
+  expect(a.log.filter(({ msg }) => msg === `the store took the modes of the file, as version ${version}`)).toHaveLength(1)
+  expect(b.log.map(({ msg }) => msg)).toContain('the modes of the file are those that were proposed last: they are not proposed again')
   expect(await b.put('v2', '"1-000000000000"')).toMatchObject({ status: 412, etag: put.etag })
+})
+
+it('says that the modes of the file wait for the store, and when it took them', async () => {
+  const outages = () => a.log.filter(({ msg }) => String(msg).startsWith('the store does not answer')).length
+  const before = outages()
+  a.breakable.broken = 'refuses'
+  await until(async () => outages() > before)
+  expect(a.changeModes({ default: 'diff-v2', rules: [], testers: [] }, { source: 'file', path: 'crosswalk.json' })).toBeUndefined()
+  const last = () => String(a.log.findLast(({ msg }) => String(msg).includes('the modes of the file'))?.msg)
+  expect(last()).toMatch(/^the store has not taken the modes of the file: .*; they are proposed as soon as it answers$/)
+  a.breakable.broken = undefined
+  await until(async () => last() === `the store took the modes of the file, as version ${await versionOf(b)}`)
 })
 
 it('starts with the modes of the store, not with those of its file', async () => {

@@ -4,6 +4,7 @@ import type { Modes } from '../../modes/modes.ts'
 import type { Document } from '../../store/store.ts'
 import type { StoreChange } from '../../store/store-change.ts'
 import { type Part, reading } from '../part.ts'
+import { createFileWish, type Proposed } from './file-wish.ts'
 import type { ModesConflict } from './modes-conflict.ts'
 import { digestOf, MODES, modesText, readModesDocument, tagOf } from './modes-document.ts'
 import type { UnreadModes } from './unread-modes.ts'
@@ -44,11 +45,8 @@ export interface ModesTold {
   unreadable(unread: UnreadModes, isKnown: boolean): void
   /** The store and this replica had different modes of one version. */
   differed(conflict: ModesConflict): void
-}
-
-interface Wish {
-  readonly rules: ModeRules
-  readonly by: Actor
+  /** What became of the modes that the configuration file proposed. */
+  proposed(end: Proposed): void
 }
 
 export function createModesPart({ modes, first, now, wake, told }: ModesPartSettings): ModesPart {
@@ -57,17 +55,20 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
   /** The store has an older document, or none. */
   let raised: Document | undefined
   let isFirst = false
-  let wish: Wish | undefined
+  const wish = createFileWish(told.proposed)
   let unread: UnreadModes | undefined
   const own = new Set<string>()
 
   const adopt = (document: Document) => {
     const read = readModesDocument(document)
     unread = 'problem' in read ? { ...document, ...read } : undefined
-    if ('problem' in read) return told.unreadable({ ...document, ...read }, known.version > 0)
+    if ('problem' in read) {
+      told.unreadable({ ...document, ...read }, known.version > 0)
+      return wish.missed({ ...document, ...read })
+    }
     known = document
     fileDigest = read.file
-    if (wish && digestOf(wish.rules) === fileDigest) wish = undefined
+    wish.adopted(fileDigest, known.version)
     modes.adopt(read.shared, own.has(document.text))
     own.clear()
     told.adopted(document)
@@ -95,8 +96,9 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
   const proposal = (): Document | undefined => {
     if (raised) return raised
     if (isFirst) return { version: 1, text: modesText({ ...first, at: modes.state().at }, digestOf(first.rules)) }
-    if (!wish || known.version === 0) return undefined
-    return { version: known.version + 1, text: next(wish.rules, wish.by, digestOf(wish.rules)) }
+    const wished = wish.current()
+    if (!wished || known.version === 0) return undefined
+    return { version: known.version + 1, text: next(wished.rules, wished.by, digestOf(wished.rules)) }
   }
   const documents = reading('document', MODES, take)
   return {
@@ -106,18 +108,13 @@ export function createModesPart({ modes, first, now, wake, told }: ModesPartSett
       isFirst = false
       return proposed ? [{ kind: 'raise', name: MODES, ...proposed }] : []
     },
-    readings: () => [documents],
-    known: () => known,
-    unread: () => unread,
-    next,
-    take,
+    ...{ readings: () => [documents], known: () => known, unread: () => unread, next, take },
     force(document) {
       adopt(document)
       raised = document
     },
     propose(rules, by) {
-      wish = digestOf(rules) === fileDigest ? undefined : { rules, by }
-      if (wish) wake()
+      if (wish.make(rules, by, fileDigest, unread)) wake()
     },
   }
 }

@@ -1,11 +1,12 @@
 import type { Actor } from '../../diff/records/actor.ts'
 import type { ModeRules } from '../../modes/choose/rules.ts'
 import type { Modes } from '../../modes/modes.ts'
+import type { ModesState } from '../../modes/modes-state.ts'
 import type { Fleet } from '../fleet.ts'
 import { atMost, type FleetClocks } from '../fleet-clocks.ts'
 import type { BeatText } from '../heartbeat.ts'
 import { createModesCache, type KeptModes } from './modes-cache.ts'
-import { createModesPart, type ModesTold } from './modes-part.ts'
+import { createModesPart, type ModesPart, type ModesTold } from './modes-part.ts'
 import { createPutModes, type PutModes } from './put-modes.ts'
 import { type UnreadModes, unreadText } from './unread-modes.ts'
 
@@ -113,15 +114,13 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       if ('problem' in checked) return checked.problem
       modes.configure(checked)
       part.propose(checked, by)
+      const { problem } = fleet.state()
+      if (problem !== undefined) told.proposed({ problem: `${problem}; they are proposed as soon as it answers` })
       return undefined
     },
     known: () => (part.known().version === 0 ? 'none' : hasAnswered() ? 'store' : 'cache'),
     ...{ unknown, unread: part.unread },
-    said() {
-      const unread = part.unread()?.version
-      const { version, tag } = modes.state()
-      return { version: part.known().version === 0 ? 0 : version, tag, ...(unread !== undefined && { unread }) }
-    },
+    said: () => saidOf(modes.state(), part),
     kept: () => (part.known().version === 0 ? undefined : now()),
     isHeld: () => isHeld,
     async close() {
@@ -129,4 +128,9 @@ export function shareModes({ fleet, modes, clocks, told, ...parts }: ShareModesP
       await cache?.close()
     },
   }
+}
+
+function saidOf({ version, tag }: ModesState, { known, unread }: Pick<ModesPart, 'known' | 'unread'>): ReturnType<ShareModes['said']> {
+  const newer = unread()?.version
+  return { version: known().version === 0 ? 0 : version, tag, ...(newer !== undefined && { unread: newer }) }
 }

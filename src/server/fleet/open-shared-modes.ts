@@ -23,6 +23,11 @@ export function openSharedModes(
     told: {
       unreadable: (unread, isKnown) => log.warn({ version: unread.version }, `${unreadText(unread)}: ${isKnown ? KNOWN_STAY : NONE_KNOWN}`),
       differed: (conflict) => note(conflictNote(conflict, config['records.subjects'])),
+      proposed(end) {
+        if (end === 'again') log.info(AGAIN)
+        else if ('version' in end) log.info({ version: end.version }, `the store took the modes of the file, as version ${end.version}`)
+        else log.warn(`the store has not taken the modes of the file: ${end.problem}`)
+      },
       held: (isHeld) => log.warn(isHeld ? HELD : 'the store answers: canaries get their share of v2 again'),
       cached: (version) => log.warn({ version }, given ? GIVEN : CACHED),
       unknown: (why) => log.warn(why),
@@ -30,6 +35,8 @@ export function openSharedModes(
     warn: (text) => log.warn(text),
   })
 }
+
+const AGAIN = 'the modes of the file are those that were proposed last: they are not proposed again'
 
 const KNOWN_STAY = 'the known ones stay in force'
 

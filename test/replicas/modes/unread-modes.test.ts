@@ -67,3 +67,9 @@ it('says that the last modes which it could read stay in force', async () => {
   await until(async () => (await ask('/readyz')).body.store.startsWith('no answer'))
   expect((await ask('/readyz')).body.store).toContain(stay)
 })
+
+it('says that the modes of its file were not taken', async () => {
+  const { changeModes, warned } = await replica()
+  expect(changeModes({ default: 'v1', rules: [], testers: [] }, { source: 'file', path: 'crosswalk.json' })).toBeUndefined()
+  expect(warned().at(-1)).toBe(`the store has not taken the modes of the file: ${FOUND}`)
+})

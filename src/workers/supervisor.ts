@@ -4,6 +4,7 @@ import type { Config } from '../config/settings.ts'
 import { createRecordFile, RECORD_FILE } from '../diff/records/record-file.ts'
 import type { KeptModes } from '../fleet/modes/modes-cache.ts'
 import type { MetricValues } from '../routes/watch/merged-metrics.ts'
+import { CLOCKS } from '../server/migration.ts'
 import type { Role, WorkersFront } from '../server/process/role.ts'
 import { hostStore } from '../store/ipc/host-store.ts'
 import type { Store } from '../store/store.ts'
@@ -11,6 +12,7 @@ import { createCollectedMetrics, type MeasuredWorker } from './collected-metrics
 import { createCrew } from './crew.ts'
 import { type ForkedWorker, forkWorker } from './fork-worker.ts'
 import { inTime } from './in-time.ts'
+import { watchPulse } from './pulse.ts'
 import type { SentLines } from './sent-records.ts'
 import { createTakenRecords } from './taken-records.ts'
 import { TOPICS, type WorkerOrders } from './worker-orders.ts'
@@ -68,6 +70,7 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
       isDone = true
       metrics.said(one, values as MetricValues)
     })
+    watchPulse(worker, { ping: () => line.ask(TOPICS.ping), repeat: CLOCKS.repeat, warn })
     worker.listens.then(
       () => void measured.set(worker, one),
       () => {},

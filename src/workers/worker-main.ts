@@ -42,6 +42,7 @@ try {
   }
   line.on(TOPICS.leave, (isReplaced) => void leave(isReplaced === true, 0))
   line.on(TOPICS.metrics, server.metricValues)
+  line.on(TOPICS.ping, () => true)
   process.on('uncaughtException', (thrown: unknown) => {
     log.fatal({ err: thrown }, 'an exception escaped; what is under way may finish, then the worker ends')
     line.tell(TOPICS.leaves)

@@ -32,6 +32,8 @@ export const TOPICS = {
   records: 'records',
   /** The supervisor lets it leave: whether another one takes its place. */
   leave: 'leave',
+  /** The supervisor asks whether its event loop turns. */
+  ping: 'ping',
   /** The supervisor asks for its metrics. */
   metrics: 'metrics',
 } as const

@@ -87,6 +87,21 @@ describe('two workers', () => {
     expect(new Set(modes)).toEqual(new Set(['worker 1: v1', 'worker 2: v1']))
   })
 
+  it('are replaced when their event loop stands', async () => {
+    const proxy = await startWorkers(inject('cli'), { CROSSWALK_LOG_LEVEL: 'warn' })
+    const [hung = 0, healthy = 0] = proxy.workers()
+    process.kill(hung, 'SIGSTOP')
+    const hungAt = performance.now()
+    await until(async () => !isAlive(hung), 'it is killed')
+    const tookMs = performance.now() - hungAt
+    await until(async () => (await proxy.metric('crosswalk_workers')) === 2, 'it is replaced')
+    console.log(`a worker that hung was killed after ${Math.round(tookMs)} ms`)
+    expect(tookMs).toBeGreaterThan(9000)
+    expect(proxy.workers()).toContain(healthy)
+    expect(proxy.log().filter((line) => line.includes('has answered no ping for 10 seconds'))).toHaveLength(1)
+    for (let nth = 0; nth < 4; nth += 1) expect(await read(proxy.url)).toBeUndefined()
+  })
+
   it('are replaced one by one at SIGHUP, and no request is lost', async () => {
     const proxy = await startWorkers(inject('cli'), { CROSSWALK_LOG_LEVEL: 'info' })
     const over = new AbortController()

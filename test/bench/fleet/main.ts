@@ -3,33 +3,48 @@ import { startCrosswalk, startUpstream } from '../proxies.ts'
 import { environment } from '../report/report.ts'
 import { acceptCost } from './accept-cost.ts'
 import { hasRedis, startRedis } from './bench-redis.ts'
-import { measureStore, storeTable } from './store-cpu.ts'
-import { measureInTurns, turnsTable } from './turns.ts'
+import { measureAlone, measureStore, storeTable } from './store-cpu.ts'
+import { type Figures, launchesTable, type Measured, measureInTurns, turnsTable } from './turns.ts'
 
 /**
  * Measures what a store costs the requests of one process, what replicas cost their store, and what a second worker brings. Everything
- * that is compared is measured in turns of one run. Takes three minutes; `--short` takes one.
+ * that is compared is measured in turns of one run. Takes nine minutes; `--short` takes one.
  */
 const isShort = process.argv.includes('--short')
 const ROUNDS = isShort ? 4 : 40
+const LAUNCHES = isShort ? 1 : 10
 
 const print = (text: string) => process.stdout.write(`${text}\n`)
 
-/** Without a store, with one, and with one that stops answering after the warm-up. */
+/**
+ * Without a store, with one, and with one that stops answering after the warm-up. Two launches of the same process differ by some percent:
+ * each launch compares its own four, and the table has the medians of all launches.
+ */
 async function compareStores(): Promise<void> {
   const upstream = await startUpstream()
+  const launches = []
+  for (let launch = 0; launch < LAUNCHES; launch += 1) launches.push(await oneLaunch(upstream.url, launch))
+  print(launchesTable('one process', launches))
+  await upstream.stop()
+}
+
+/** The order in which the four start moves on by one with each launch. */
+async function oneLaunch(upstream: string, launch: number): Promise<ReadonlyMap<string, Figures>> {
   const [answering, frozen] = [await startRedis(), await startRedis()]
-  const start = (name: string, env: Readonly<Record<string, string>> = {}) =>
-    startCrosswalk(upstream.url, { env }).then((child) => ({ name, child }))
-  const ways = [
-    await start('without a store'),
-    await start('with a store', { CROSSWALK_STORE_URL: answering.store }),
-    await start('with a frozen store', { CROSSWALK_STORE_URL: frozen.store }),
-    await start('without a store, again'),
+  const stores: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['without a store', {}],
+    ['with a store', { CROSSWALK_STORE_URL: answering.store }],
+    ['with a frozen store', { CROSSWALK_STORE_URL: frozen.store }],
+    ['without a store, again', {}],
   ]
-  const warmed = async () => frozen.freeze()
-  print(turnsTable('one process', await measureInTurns(ways, { rounds: ROUNDS, warmed })))
-  for (const { child } of [...ways, { child: answering }, { child: frozen }, { child: upstream }]) await child.stop()
+  const ways: Measured[] = []
+  for (const at of stores.keys()) {
+    const [name, env] = stores[(at + launch) % stores.length] ?? ['', {}]
+    ways.push({ name, child: await startCrosswalk(upstream, { env }) })
+  }
+  const figures = await measureInTurns(ways, { rounds: ROUNDS / 4, warmed: async () => frozen.freeze() })
+  for (const { child } of [...ways, { child: answering }, { child: frozen }]) await child.stop()
+  return new Map(stores.map(([name]) => [name, figures.get(name) as Figures]))
 }
 
 /** Workers may use both cores; load and upstream keep to one of them. */
@@ -46,6 +61,7 @@ async function compareWorkers(): Promise<void> {
 
 async function compareReplicas(): Promise<void> {
   const upstream = await startUpstream()
+  const alone = await measureAlone(upstream.url)
   const costs = []
   for (const [replicas, observations] of [
     [1, 0],
@@ -56,6 +72,7 @@ async function compareReplicas(): Promise<void> {
     costs.push(await measureStore(upstream.url, replicas, observations))
   }
   print(storeTable(costs))
+  print(`a process without a store that serves nobody: ${(alone * 100).toFixed(2)} % of its core\n`)
   await upstream.stop()
 }
 
@@ -66,7 +83,9 @@ try {
     await compareReplicas()
   } else print('redis-server is not installed, so that nothing is said of stores')
   await compareWorkers()
-  print(`${environment(pinned)}; medians of ${ROUNDS} turns of half a second, 50 clients`)
+  print(
+    `${environment(pinned)}; medians of ${LAUNCHES} launches with ${ROUNDS / 4} turns each, and of ${ROUNDS} turns for workers; a turn is half a second of 50 clients`,
+  )
 } finally {
   stopAll()
 }

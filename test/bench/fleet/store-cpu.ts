@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Child, cpuMs } from '../child.ts'
 import { startCrosswalk } from '../proxies.ts'
-import { startRedis } from './bench-redis.ts'
+import { type BenchRedis, startRedis } from './bench-redis.ts'
 
 /** What some replicas cost their store. */
 export interface StoreCost {
@@ -13,13 +13,30 @@ export interface StoreCost {
   readonly replica: number
 }
 
-const SECONDS = 5
+const SECONDS = 10
 
 /** Measures replicas that serve nobody, and replicas that compare so many requests a second, each of a caller of its own. */
 export async function measureStore(upstream: string, replicas: number, observations: number): Promise<StoreCost> {
   const redis = await startRedis()
+  const cost = await measured(upstream, { replicas, observations, redis })
+  await redis.stop()
+  return cost
+}
+
+/** Returns the share of a core that a process without a store uses while it serves nobody. */
+export async function measureAlone(upstream: string): Promise<number> {
+  return (await measured(upstream, { replicas: 1, observations: 0 })).replica
+}
+
+interface Asked {
+  readonly replicas: number
+  readonly observations: number
+  readonly redis?: BenchRedis
+}
+
+async function measured(upstream: string, { replicas, observations, redis }: Asked): Promise<StoreCost> {
   const env = {
-    CROSSWALK_STORE_URL: redis.store,
+    ...(redis && { CROSSWALK_STORE_URL: redis.store }),
     CROSSWALK_UPSTREAM_V1: upstream,
     CROSSWALK_MODE: 'diff-v1',
     CROSSWALK_DIFF_PER_SECOND: '0',
@@ -27,14 +44,13 @@ export async function measureStore(upstream: string, replicas: number, observati
   const children: Child[] = []
   for (let at = 0; at < replicas; at += 1) children.push(await startCrosswalk(upstream, { env }))
   await drip(children, observations, 2)
-  const used = () => [cpuMs(redis.pid), children.reduce((sum, { pid }) => sum + cpuMs(pid), 0)] as const
+  const used = () => [redis ? cpuMs(redis.pid) : 0, children.reduce((sum, { pid }) => sum + cpuMs(pid), 0)] as const
   const [store, own] = used()
   const begun = performance.now()
   await drip(children, observations, SECONDS)
   const ms = performance.now() - begun
   const [storeThen, ownThen] = used()
   for (const child of children) await child.stop()
-  await redis.stop()
   return { replicas, observations, store: (storeThen - store) / ms, replica: (ownThen - own) / ms / replicas }
 }
 

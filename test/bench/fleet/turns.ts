@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Child, cpuMs } from '../child.ts'
 import { load } from '../load.ts'
-import { median } from '../report/statistics.ts'
+import { median, medianError } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
 
 /** A process, or several, that are measured. */
@@ -57,6 +57,23 @@ export function turnsTable(title: string, figures: ReadonlyMap<string, Figures>)
   const lines = [...figures].map(([name, { perSecond, cpu, p50, p99 }]) => {
     const rate = `${Math.round(perSecond)} (${(perSecond / (first?.perSecond ?? 1)).toFixed(3)} ×)`
     return `| ${name} | ${rate} | ${cpu.toFixed(1)} µs (${(cpu / (first?.cpu ?? 1)).toFixed(3)} ×) | ${p50.toFixed(2)} ms | ${p99.toFixed(2)} ms |`
+  })
+  return [`| ${title} | requests/s | CPU of a request | p50 | p99 |`, '|---|---|---|---|---|', ...lines, ''].join('\n')
+}
+
+/** One line for each: the medians of all launches. A ratio is the median of those inside each launch, and its error that of the median. */
+export function launchesTable(title: string, launches: readonly ReadonlyMap<string, Figures>[]): string {
+  const [first] = launches[0]?.keys() ?? []
+  const values = (name: string, what: keyof Figures) => launches.map((figures) => figures.get(name)?.[what] ?? Number.NaN)
+  const ratio = (name: string, what: keyof Figures) => {
+    const base = values(first ?? '', what)
+    const ratios = values(name, what).map((value, at) => value / (base[at] ?? Number.NaN))
+    return `${median(ratios).toFixed(3)} × ± ${medianError(ratios).toFixed(3)}`
+  }
+  const lines = [...(launches[0]?.keys() ?? [])].map((name) => {
+    const rate = `${Math.round(median(values(name, 'perSecond')))} (${ratio(name, 'perSecond')})`
+    const times = (['p50', 'p99'] as const).map((what) => `${median(values(name, what)).toFixed(2)} ms`)
+    return `| ${name} | ${rate} | ${median(values(name, 'cpu')).toFixed(1)} µs (${ratio(name, 'cpu')}) | ${times.join(' | ')} |`
   })
   return [`| ${title} | requests/s | CPU of a request | p50 | p99 |`, '|---|---|---|---|---|', ...lines, ''].join('\n')
 }

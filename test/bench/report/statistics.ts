@@ -5,6 +5,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
+/** Returns the standard error of the median, taken from the median distance to it: 1.2533 × 1.4826 × distance ÷ √n, for normal values. */
+export function medianError(values: readonly number[]): number {
+  const middle = median(values)
+  return (1.2533 * 1.4826 * median(values.map((value) => Math.abs(value - middle)))) / Math.sqrt(values.length)
+}
+
 /** Returns the value below which `share` (0 … 1) of the values lie. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)

@@ -1,26 +1,4 @@
-import { anything, covers, type Sign } from '../src/tables/language.ts'
-
-/** One difference that a v1 client can see with v2 behind the proxy (design §3). */
-export interface DeclaredDifference {
-  /** In kebab case; the key in tests, reports and `crosswalk operations`. */
-  readonly code: string
-  /** Operation ids, or patterns with `*` (`iam.*`). */
-  readonly operations: readonly string[]
-  /** What the client sees. */
-  readonly seen: string
-  readonly because: string
-  /**
-   * The requests that can meet it: those with one of the parameters `given`, with one of the members `sent`, or without one of the members
-   * `missing`. Absent = every request.
-   */
-  readonly met?: { readonly given?: readonly string[]; readonly sent?: readonly string[]; readonly missing?: readonly string[] }
-  /** What a client of gRPC sees in its place, where a message cannot say it. Absent = the same as over REST, if there is such a method. */
-  readonly overGrpc?: string
-  /** The contract case that proves it (test/compat). */
-  readonly test: string
-  /** How it looks when both sides are asked. Absent if it appears only in writes, or in operations that only v1 serves. */
-  readonly signs?: readonly Sign[]
-}
+import { anything, type DeclaredDifference } from '../src/tables/language.ts'
 
 /** The types of detail that v2 sends (specification §7). */
 const DETAIL_TYPES = ['ErrorInfo', 'BadRequest', 'ResourceInfo', 'PreconditionFailure'].map(
@@ -384,13 +362,6 @@ export const differences: readonly DeclaredDifference[] = [
     test: 'a sink speaks https',
   },
 ]
-
-/** Returns the codes of an operation's differences. */
-export function differencesOf(operation: string): readonly string[] {
-  const codes = differences.filter(({ operations }) => operations.some((pattern) => covers(pattern, operation))).map(({ code }) => code)
-  // An operation that is not served cannot have other differences.
-  return codes.includes('v1-only') ? ['v1-only'] : codes
-}
 
 /** One difference that clients of gRPC alone can see. */
 export interface GrpcDifference {

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { differencesOf } from '../mappings/differences.ts'
 import { adminSettings, poolSettings } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
 import type { Actor } from './diff/records/actor.ts'
@@ -13,7 +12,6 @@ import { createReady } from './routes/admin/ready.ts'
 import type { MetricValues } from './routes/watch/merged-metrics.ts'
 import { createMetrics } from './routes/watch/metrics.ts'
 import { checked } from './server/checked.ts'
-import { contractOf } from './server/contract.ts'
 import { currentModesOf } from './server/current-modes.ts'
 import { ruleWarningsOf } from './server/current-warnings.ts'
 import { healthOf } from './server/health-of.ts'
@@ -24,7 +22,8 @@ import { openNotifier } from './server/notifications.ts'
 import { createLife, type Life } from './server/process/life.ts'
 import { ALONE, type Role } from './server/process/role.ts'
 import { createProxy } from './server/proxy.ts'
-import type { Mapping } from './tables/operations/operation.ts'
+import { contractOf } from './server/tables/contract.ts'
+import { operationsOf, type Tables } from './tables/tables.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { createPool } from './upstream/v2/pool.ts'
 
@@ -64,19 +63,20 @@ export interface ServerOptions {
 }
 
 /**
- * Builds the proxy: `createServer(config, mappings, { log, file: 'crosswalk.json' })`. Throws a sentence if the tables are wrong or
+ * Builds the proxy: `createServer(config, tables, { log, file: 'crosswalk.json' })`. Throws a sentence if the tables are wrong or
  * `upstream.v2` is missing.
  */
-export function createServer(config: Config, mappings: readonly Mapping[], options: ServerOptions = {}): Server {
+export function createServer(config: Config, tables: Tables, options: ServerOptions = {}): Server {
   const { log = createLog(config), tracing, file, clocks = CLOCKS, join } = options
   const { hasAdmin, records, workers } = options.role ?? ALONE
-  const { v2, declarations } = checked(config, mappings)
+  const { mappings } = tables
+  const { v2, declarations } = checked(config, tables)
   const certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const asking = { pool, askPool, log, file, clocks, records, replica: join?.replica }
   const migration = assembleMigration(config, v2, mappings, declarations, asking)
-  const joined = join?.join({ config, migration, operations: mappings.flatMap((one) => one.operations), log, clocks, file })
+  const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })
   const notifier = openNotifier(config, joined?.onTell ?? migration.onNote, log)
   const health = healthOf(config, v2, pool)
   const { report, modes, onNote } = migration
@@ -86,19 +86,19 @@ export function createServer(config: Config, mappings: readonly Mapping[], optio
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
   const shared = { pool, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
-  const proxy = workers ?? createProxy(config, v2, mappings, shared)
-  const operations = describeOperations(mappings, differencesOf)
+  const proxy = workers ?? createProxy(config, v2, tables, shared)
+  const operations = describeOperations(tables)
   const warnings = ruleWarningsOf(migration, operations)
   const reportNow = reportNowOf(reportOf(migration, mappings, declarations, config), joined?.answers)
   const text = workers ? async () => workers.metricsText(await metrics.values()) : metrics.text
-  const asked = { metrics: { text }, operations, readiness, reportNow, contract: contractOf(config, mappings), proxyUrl: () => proxy.url }
+  const asked = { metrics: { text }, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
   const admin = createAdmin({ ...asked, notifier, ...migration, warnings, log, joined, steer: joined?.steer }, adminSettings(config))
   const warn = () => {
     for (const warning of warnings()) log.warn(warning)
   }
   const last = () => Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   const warned = (text: string) => log.warn(text)
-  const life = createLife(config, { mappings, front: proxy, admin, hasAdmin, migration, joined, leaving, warn, warned, last })
+  const life = createLife(config, { tables, front: proxy, admin, hasAdmin, migration, joined, leaving, warn, warned, last })
   return {
     ...life,
     changeModes(rules, by) {

@@ -1,6 +1,6 @@
-import { mappings } from '../../mappings/index.ts'
 import type { Client } from '../diff/clients/client.ts'
 import { joinedClients } from '../diff/clients/joined-clients.ts'
+import { operationsOf } from '../tables/tables.ts'
 import { type AdminPort, adminPort } from './admin-port.ts'
 import { type Flags, type Io, textsOf } from './command.ts'
 
@@ -18,10 +18,7 @@ export async function askClients(flags: Flags, io: Io): Promise<readonly Client[
     if ('problem' in known) return known
     lists.push(known)
   }
-  return joinedClients(
-    lists,
-    mappings.flatMap(({ operations }) => operations),
-  )
+  return joinedClients(lists, operationsOf(await io.tables()))
 }
 
 /** What `GET /replicas` says of a replica, as far as it is needed. */

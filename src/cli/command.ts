@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import type { Tables } from '../tables/tables.ts'
 
 /** The process as a command sees it from outside. */
 export interface Process {
@@ -22,6 +23,8 @@ export interface Process {
 export interface Io extends Process {
   /** Writes text of several lines to standard output: JSON, CSV, a program. */
   readonly text: (text: string) => void
+  /** The tables that the settings name, or those of this package. Rejects with a misuse. */
+  readonly tables: () => Promise<Tables>
 }
 
 /** A flag of a command. It takes a value unless `switch` is set. */
@@ -92,4 +95,14 @@ export function textOf(flags: Flags, name: string): string | undefined {
 export function textsOf(flags: Flags, name: string): readonly string[] {
   const value = flags[name]
   return Array.isArray(value) ? value : []
+}
+
+/** Returns an error that ends a command with exit code 2 and the sentence. */
+export function misuse(sentence: string): Error {
+  return Object.assign(new Error(sentence), { exitCode: MISUSED })
+}
+
+/** Tells whether a command was called in a way that makes no sense. */
+export function isMisuse(error: unknown): error is Error {
+  return error instanceof Error && 'exitCode' in error && error.exitCode === MISUSED
 }

@@ -2,7 +2,9 @@ import type { SettingKind } from '../config/kinds.ts'
 import { SECTIONS, sectionOf } from '../config/names/sections.ts'
 import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
 import { type ConfigSources, FILE_FLAG, type Loaded, loadConfig, type ReadSettings, readSettings } from '../config.ts'
-import { type Flag, type Flags, type Io, textOf } from './command.ts'
+import { loadTables } from '../server/tables/load-tables.ts'
+import type { Tables } from '../tables/tables.ts'
+import { type Flag, type Flags, type Io, misuse, textOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {
@@ -30,21 +32,21 @@ function flagFor(key: SettingKey): Flag {
 }
 
 /** The path of the configuration file, if there is one. */
-export function configPath(flags: Flags, io: Io): string | undefined {
+export function configPath(flags: Flags, io: Pick<Io, 'env'>): string | undefined {
   return (textOf(flags, FILE_FLAG) ?? io.env.CROSSWALK_CONFIG) || undefined
 }
 
 /** The configuration from the flags, the environment and the file. */
-export function configFrom(flags: Flags, io: Io): Loaded {
+export function configFrom(flags: Flags, io: Pick<Io, 'env'>): Loaded {
   return loadConfig(sourcesOf(flags, io))
 }
 
 /** The same with the source of every value and with every problem. */
-export function settingsFrom(flags: Flags, io: Io): ReadSettings {
+export function settingsFrom(flags: Flags, io: Pick<Io, 'env'>): ReadSettings {
   return readSettings(sourcesOf(flags, io))
 }
 
-function sourcesOf(flags: Flags, io: Io): ConfigSources {
+function sourcesOf(flags: Flags, io: Pick<Io, 'env'>): ConfigSources {
   const names = [FILE_FLAG, ...SETTING_KEYS.map(flagOf)]
   return { flags: Object.fromEntries(names.map((name) => [name, textOf(flags, name)])), env: io.env }
 }
@@ -53,4 +55,18 @@ function helpOf(key: SettingKey): string {
   const { help } = SETTINGS[key]
   const value = defaultOf(key)
   return value === undefined ? help : `${help}. Default: ${value}`
+}
+
+/** The flag of a command that reads tables. */
+export const tablesFlag = { tables: configFlags(['tables']).tables ?? { help: '' } }
+
+/** Returns the tables that the settings name, or those of this package. Rejects with a misuse. */
+export async function tablesFrom(flags: Flags, io: Pick<Io, 'env'>): Promise<Tables> {
+  const loaded = configFrom(flags, io)
+  if ('problem' in loaded) throw misuse(loaded.problem)
+  try {
+    return await loadTables(loaded.config.tables)
+  } catch (error) {
+    throw misuse((error as Error).message)
+  }
 }

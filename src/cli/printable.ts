@@ -4,7 +4,7 @@ import type { Io, Process } from './command.ts'
 const UNSEEN = /\r\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Wraps the process so that no printed text can act on its terminal: output may contain text that strangers chose. */
-export function printable(outside: Process): Io {
+export function printable(outside: Process): Omit<Io, 'tables'> {
   return {
     ...outside,
     out: (line) => outside.out(oneLine(line)),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { type Command, endWith, FAILED, type Io, MISUSED, type Process } from './command.ts'
+import { type Command, endWith, FAILED, type Io, isMisuse, MISUSED, type Process } from './command.ts'
+import { tablesFrom } from './config-flags.ts'
 import { failureLines } from './failure.ts'
 import { helpFor, overview } from './help/help.ts'
 import { COMMANDS } from './known-commands.ts'
@@ -13,7 +14,7 @@ const VERSION: ReadonlySet<string> = new Set(['--version', '-v', '-V'])
 
 /** Runs the command that `argv` (without node and script) names and returns its exit code. */
 export async function run(argv: readonly string[], outside: Process): Promise<number> {
-  const io = printable(outside)
+  const io: Io = { ...printable(outside), tables: () => tablesFrom({}, outside) }
   const [first = 'help', ...others] = argv
   if (VERSION.has(first)) return say(io, version())
   if (HELP.has(first)) return help(others, io)
@@ -26,8 +27,9 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   const wrong = wrongArguments(words, command, parsed.args, KNOWN)
   if (wrong !== undefined) return endWith(io, MISUSED, wrong)
   try {
-    return await command.run(parsed.flags, parsed.args, io)
+    return await command.run(parsed.flags, parsed.args, { ...io, tables: () => tablesFrom(parsed.flags, io) })
   } catch (error) {
+    if (isMisuse(error)) return endWith(io, MISUSED, error.message)
     for (const line of failureLines(error)) io.err(line)
     return FAILED
   }

@@ -27,6 +27,12 @@ const MEBIBYTE = 2 ** 20
 
 /** Every setting by its key, which is its path in the configuration file and its name in errors. */
 export const SETTINGS = {
+  tables: setting<string | undefined>(
+    file,
+    'TABLES',
+    undefined,
+    'Module that exports the tables of another API as `tables`. Without it, Crosswalk serves the resource-management service',
+  ),
   'upstream.v2': setting<string | undefined>(
     url,
     'UPSTREAM_V2',

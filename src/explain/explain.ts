@@ -1,10 +1,10 @@
 import type { ApiError } from '../errors/api-error.ts'
-import type { Env, Mapping, Operation, OperationKind, V1Request } from '../tables/operations/operation.ts'
+import type { Env, Operation, OperationKind, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
+import { differencesOf, type Tables } from '../tables/tables.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import { type DroppedMember, droppedMembers, unknowable } from './dropped.ts'
 import { type Course, explore } from './explore.ts'
-import type { DifferencesOf } from './operation-rows.ts'
 import { createShapes } from './placeholder.ts'
 
 /** What a v1 request becomes, without sending anything. */
@@ -29,14 +29,8 @@ export interface Explanation {
 }
 
 /** Explains one matched v1 request. */
-export function explain(
-  operation: Operation,
-  request: V1Request,
-  env: Env,
-  mappings: readonly Mapping[],
-  differencesOf: DifferencesOf,
-): Explanation {
-  const course = explore({ operation, request, env, shapeOf: createShapes(mappings) })
+export function explain(operation: Operation, request: V1Request, env: Env, tables: Pick<Tables, 'mappings' | 'differences'>): Explanation {
+  const course = explore({ operation, request, env, shapeOf: createShapes(tables.mappings) })
   return {
     operation: operation.id,
     kind: operation.kind,
@@ -45,7 +39,7 @@ export function explain(
     droppedParameters: operation.begin ? unknownParameters(operation, request) : [],
     droppedMembers: operation.begin ? droppedMembers(operation, request.body) : [],
     unknowable: unknowable(operation),
-    differences: differencesOf(operation.id),
+    differences: differencesOf(tables)(operation.id),
     ...(operation.kind === 'emulated' && operation.method === 'GET' && { v1First: true as const }),
     ...(operation.kind === 'v1-only' && { v1Only: operation.because ?? '' }),
     ...(course.error && { refusal: course.error }),

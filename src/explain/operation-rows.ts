@@ -1,4 +1,5 @@
-import type { Mapping, Operation, OperationKind } from '../tables/operations/operation.ts'
+import type { Operation, OperationKind } from '../tables/operations/operation.ts'
+import { differencesOf, operationsOf, type Tables } from '../tables/tables.ts'
 
 /** One row of `crosswalk operations` and of the admin port's `/operations`. */
 export interface OperationRow {
@@ -14,14 +15,14 @@ export interface OperationRow {
   readonly because?: string
 }
 
-/** Returns the codes of an operation from the tables. */
-export type DifferencesOf = (operation: string) => readonly string[]
+type DifferencesOf = ReturnType<typeof differencesOf>
 
 /** Describes every operation of every domain, in table order. */
-export function describeOperations(mappings: readonly Mapping[], differencesOf: DifferencesOf): readonly OperationRow[] {
-  return mappings.flatMap(({ operations }) => operations.map((operation) => describe(operation, differencesOf)))
+export function describeOperations(tables: Tables): readonly OperationRow[] {
+  const codesOf = differencesOf(tables)
+  return operationsOf(tables).map((operation) => describe(operation, codesOf))
 }
 
-function describe({ id, method, template, kind, calls, because }: Operation, differencesOf: DifferencesOf): OperationRow {
-  return { id, method, path: template, kind, calls, differences: differencesOf(id), ...(because !== undefined && { because }) }
+function describe({ id, method, template, kind, calls, because }: Operation, codesOf: DifferencesOf): OperationRow {
+  return { id, method, path: template, kind, calls, differences: codesOf(id), ...(because !== undefined && { because }) }
 }

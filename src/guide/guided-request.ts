@@ -41,7 +41,7 @@ export function v1Text({ method, template }: Operation, { params, query }: V1Req
 }
 
 function guided(operation: Operation, asked: V1Request, { mappings, env, base }: GuideContext): GuideRequest {
-  const explained = (request: V1Request) => ({ request, explanation: explain(operation, request, env, mappings, () => []) })
+  const explained = (request: V1Request) => ({ request, explanation: explain(operation, request, env, { mappings, differences: [] }) })
   const first = explained(asked)
   const others = first.explanation.refusal ? otherForms(operation, asked).map(explained) : []
   const { request, explanation } = others.find((other) => !other.explanation.refusal) ?? first

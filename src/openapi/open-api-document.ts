@@ -1,7 +1,6 @@
 import type { Dialect } from '../tables/language/names.ts'
-import type { V1OnlyShape } from '../tables/language/shape.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
+import { differencesOf, type Tables } from '../tables/tables.ts'
 import { type Announced, announcedHeaders, headersIn } from './announced-headers.ts'
 import { type DescribedOperation, describedOperation } from './described-operation.ts'
 import { domainOf, operationObject } from './operations/operation-object.ts'
@@ -24,23 +23,6 @@ export interface OpenApiDocument {
   }
 }
 
-/** A difference that clients can see. */
-interface Difference {
-  readonly code: string
-  readonly seen: string
-  readonly because: string
-}
-
-/** What the tables in mappings/ hold. */
-export interface ContractTables {
-  readonly mappings: readonly Mapping[]
-  /** What v1 takes and answers in operations that it alone serves, by their ids. */
-  readonly shapes: Readonly<Record<string, V1OnlyShape>>
-  readonly differences: readonly Difference[]
-  /** Returns the codes of an operation's differences. */
-  readonly differencesOf: (operation: string) => readonly string[]
-}
-
 export interface DocumentSettings extends Announced, RefusalSettings {
   readonly dialect: Dialect
   /** The address of the proxy. */
@@ -52,9 +34,9 @@ export interface DocumentSettings extends Announced, RefusalSettings {
 /**
  * Returns the v1 contract of the proxy. Equal tables and settings give equal bytes.
  *
- *     openApiDocument({ mappings, shapes, differences, differencesOf }, { dialect: 'published', server: 'http://127.0.0.1:8080', … })
+ *     openApiDocument(tables, { dialect: 'published', server: 'http://127.0.0.1:8080', … })
  */
-export function openApiDocument(tables: ContractTables, settings: DocumentSettings): OpenApiDocument {
+export function openApiDocument(tables: Tables, settings: DocumentSettings): OpenApiDocument {
   const all = tables.mappings.flatMap(({ operations }) => operations.map((one) => describedOperation(one, tables.shapes[one.id])))
   const wanted = all.filter(({ id }) => settings.operations.length === 0 || settings.operations.some((pattern) => covers(pattern, id)))
   const { dialect, notFound } = settings
@@ -62,7 +44,7 @@ export function openApiDocument(tables: ContractTables, settings: DocumentSettin
   const announced = announcedHeaders(settings)
   const headers = headersIn(announced)
   const paths = pathsOf(all, dialect)
-  const shared = { dialect, notFound, schemas, headers, differencesOf: tables.differencesOf }
+  const shared = { dialect, notFound, schemas, headers, differencesOf: differencesOf(tables) }
   const objects = wanted.flatMap((operation) => {
     const path = paths.get(operation)
     return path ? [[operation, operationObject(operation, path, shared)] as const] : []
@@ -111,12 +93,11 @@ function pathItems(placed: readonly Placed[]): OpenApiDocument['paths'] {
 }
 
 /** The differences of these operations in words, once each. */
-function textsOf(
-  { differences, differencesOf }: ContractTables,
-  operations: readonly DescribedOperation[],
-): Readonly<Record<string, JsonSchema>> {
-  const codes = new Set(operations.flatMap(({ id }) => differencesOf(id)))
-  return Object.fromEntries(differences.filter(({ code }) => codes.has(code)).map(({ code, seen, because }) => [code, { seen, because }]))
+function textsOf(tables: Tables, operations: readonly DescribedOperation[]): Readonly<Record<string, JsonSchema>> {
+  const codes = new Set(operations.flatMap(({ id }) => differencesOf(tables)(id)))
+  return Object.fromEntries(
+    tables.differences.filter(({ code }) => codes.has(code)).map(({ code, seen, because }) => [code, { seen, because }]),
+  )
 }
 
 function introduction(dialect: Dialect): string {

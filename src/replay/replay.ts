@@ -3,8 +3,9 @@ import { shapeOf } from '../diff/evidence/request-shape.ts'
 import { isSecretName, withoutSecrets } from '../diff/redact/secrets.ts'
 import { droppedMembers } from '../explain/dropped.ts'
 import { createShapes } from '../explain/placeholder.ts'
-import type { Env, Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Env, Operation, V1Request } from '../tables/operations/operation.ts'
 import { PAGE_SIZE } from '../tables/plan/page.ts'
+import { differencesOf, type Tables } from '../tables/tables.ts'
 import { unknownParameters } from '../translate/translated.ts'
 import { type Cost, type CostOf, costOf } from './cost.ts'
 import { createCounted } from './counted.ts'
@@ -14,8 +15,8 @@ import { createSummary, type Summary, type SummarySettings } from './summary/sum
 import { createCountedCalls } from './traffic/counted-calls.ts'
 import type { Item, RecordedRequest, Traffic } from './traffic/recorded-traffic.ts'
 
-export interface ReplaySettings extends SummarySettings {
-  readonly mappings: readonly Mapping[]
+export interface ReplaySettings extends Pick<SummarySettings, 'seenOf'> {
+  readonly tables: Tables
   readonly env: Env
   /** Rows that every list is assumed to hold. */
   readonly rows: number
@@ -26,12 +27,12 @@ const COSTS = 10_000
 
 /** Computes what recorded traffic would cost and meet today, without sending anything. */
 export async function replay(traffic: Traffic, settings: ReplaySettings): Promise<Replayed> {
-  const summary = createSummary(settings)
+  const summary = createSummary({ ...settings, differencesOf: differencesOf(settings.tables) })
   const cost = createCostOf(settings)
-  const placeOf = createRouteRecorded(settings.mappings)
-  const counted = createCounted(settings.mappings, cost, summary)
+  const placeOf = createRouteRecorded(settings.tables.mappings)
+  const counted = createCounted(settings.tables.mappings, cost, summary)
   const take = (item: Item) => ('operation' in item ? counted.add(item) : addSent(item, placeOf, cost, summary))
-  const countedCall = createCountedCalls(settings.mappings)
+  const countedCall = createCountedCalls(settings.tables.mappings)
   for await (const item of traffic.items) take(countedCall(item))
   counted.finish()
   return {
@@ -77,8 +78,8 @@ function shown<T extends { readonly member: string }>(member: T): T {
 }
 
 /** Computes the cost of a request once for all requests of the same shape and with the same numbers (a limit, a page size). */
-function createCostOf({ mappings, env, rows }: ReplaySettings): CostOf {
-  const shapes = createShapes(mappings)
+function createCostOf({ tables, env, rows }: ReplaySettings): CostOf {
+  const shapes = createShapes(tables.mappings)
   const known = new LRUCache<string, Cost>({ max: COSTS })
   return (operation, request) => {
     const numbers = [...request.query].filter(([, values]) => values.every((value) => /^\d{1,9}$/.test(value)))

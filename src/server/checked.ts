@@ -2,20 +2,16 @@ import type { Config } from '../config/settings.ts'
 import { needV1 } from '../modes/choose/rules.ts'
 import { NEEDS_V1 } from '../modes/modes-state.ts'
 import { checkMappings } from '../tables/compile/check.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
+import type { Tables } from '../tables/tables.ts'
 import { type DescribedDeclaration, declarationsWith } from './declarations.ts'
 
 /** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
-export function checked(
-  config: Config,
-  mappings: readonly Mapping[],
-): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[] } {
+export function checked(config: Config, tables: Tables): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[] } {
   const v2 = config['upstream.v2']
   if (v2 === undefined) throw new Error('upstream.v2 is not set: give the base address of the v2 service')
   if (config['upstream.v1'] === undefined && needV1(config.modes)) throw new Error(NEEDS_V1)
-  checkMappings(mappings)
-  const operations = mappings.flatMap((mapping) => mapping.operations)
-  const declared = declarationsWith(config['diff.ignore'], operations)
+  checkMappings(tables.mappings)
+  const declared = declarationsWith(config['diff.ignore'], tables)
   if ('problem' in declared) throw new Error(declared.problem)
   return { v2, declarations: declared.declarations }
 }

@@ -1,4 +1,3 @@
-import { differences } from '../../mappings/differences.ts'
 import { answerForm, ERROR_FORM, type Form, formAt } from '../diff/compare/form.ts'
 import { ANY, segmentsOf } from '../diff/compare/json-path.ts'
 import type { Declaration } from '../diff/judge/expected.ts'
@@ -10,6 +9,7 @@ import { describeSign } from '../tables/language/sign-text.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
 import { suggestion } from '../tables/suggestion.ts'
+import { operationsOf, type Tables } from '../tables/tables.ts'
 
 /** A declared difference with its texts. */
 export interface DescribedDeclaration extends Declaration {
@@ -20,13 +20,13 @@ export interface DescribedDeclaration extends Declaration {
 export type Declarations = { readonly declarations: readonly DescribedDeclaration[] } | { readonly problem: string }
 
 /** Returns the differences of the tables and those that the operator ignores, or a sentence about a rule that fits nothing. */
-export function declarationsWith(rules: readonly IgnoreRule[], operations: readonly Operation[]): Declarations {
-  const compared = operations.filter(({ begin }) => begin !== undefined)
+export function declarationsWith(rules: readonly IgnoreRule[], tables: Tables): Declarations {
+  const compared = operationsOf(tables).filter(({ begin }) => begin !== undefined)
   const names = rules.map(({ name }, nth) => name ?? String(nth + 1))
   const problems = rules.map((rule, nth) => problemOf(rule, names.indexOf(names[nth] ?? '') === nth, compared))
   const nth = problems.findIndex((problem) => problem !== undefined)
   if (nth >= 0) return { problem: `diff.ignore.${nth}${problems[nth]}` }
-  return { declarations: [...differences, ...rules.map((rule, at) => ignored(rule, names[at] ?? ''))] }
+  return { declarations: [...tables.differences, ...rules.map((rule, at) => ignored(rule, names[at] ?? ''))] }
 }
 
 function ignored(rule: IgnoreRule, name: string): DescribedDeclaration {

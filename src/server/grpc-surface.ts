@@ -15,7 +15,10 @@ import type { ProxyParts } from './proxy-parts.ts'
 
 type SurfaceParts = Pick<ProxyParts, 'pool' | 'metrics' | 'log' | 'tracing' | 'readiness' | 'leaving'> &
   Pick<RpcParts, 'core' | 'announced' | 'room' | 'failed'> &
-  Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'>
+  Pick<GrpcParts, 'admit' | 'gate' | 'forwarded' | 'limits'> & {
+    /** Tables translate the calls of v1's services. */
+    readonly hasTables: boolean
+  }
 
 /** What serves gRPC calls. */
 export interface GrpcSurface {
@@ -34,7 +37,7 @@ export interface GrpcSurface {
 const QUESTION_BYTES = 16 * 1024
 
 export function createGrpcSurface(config: Config, v2: string, parts: SurfaceParts): GrpcSurface {
-  const { pool, metrics, log, gate, forwarded } = parts
+  const { pool, metrics, log, gate, forwarded, hasTables } = parts
   const base = config['upstream.v1']
   const isRest = config['upstream.v2Grpc'] === 'rest'
   const toV2 = isRest ? noGrpc : createGrpc(v2, { service: 'v2', ...grpcSettings(config) })
@@ -49,13 +52,13 @@ export function createGrpcSurface(config: Config, v2: string, parts: SurfacePart
     asV2: config['grpc.v2beta1'] === 'v2',
     corsOrigins: listOf(config['grpc.corsOrigins']),
   }
-  const rpc = createLazyRpc({ ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
+  const rpc = createLazyRpc(hasTables, { ...parts, v1, v2: ask ? { ask } : toV2, classify: gate.classify, settings })
   const standard = createLazyStandard({
     ...parts,
     operations: parts.core.operations,
     rpc,
     wire: { ...parts, requestBytes: QUESTION_BYTES, room: createRoom(Number.POSITIVE_INFINITY) },
-    settings: { hasV1: base !== undefined, asV2: settings.asV2 || isRest, reflection: config['grpc.reflection'] },
+    settings: { hasV1: base !== undefined, asV2: settings.asV2 || isRest, reflection: hasTables && config['grpc.reflection'] },
   })
   const begin = createCallLog(log, metrics, forwarded)
   return {

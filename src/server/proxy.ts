@@ -16,7 +16,7 @@ import { retire } from '../routes/lifetime/retire.ts'
 import { createClientLimits, createTimed } from '../routes/lifetime/timed.ts'
 import { refuseExpectation } from '../routes/refusal.ts'
 import { createAccessLog } from '../routes/watch/access-log.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
+import type { Tables } from '../tables/tables.ts'
 import { createGrpcSurface } from './grpc-surface.ts'
 import type { Front } from './process/front.ts'
 import type { ProxyParts } from './proxy-parts.ts'
@@ -29,7 +29,8 @@ import { createV1Surface } from './v1-surface.ts'
 const BACKLOG = 4096
 
 /** Makes the server for v1 and native requests. */
-export function createProxy(config: Config, v2: string, mappings: readonly Mapping[], parts: ProxyParts): Front {
+export function createProxy(config: Config, v2: string, tables: Tables, parts: ProxyParts): Front {
+  const { mappings } = tables
   const { certificate, metrics, log } = parts
   const forwarded = createForwarded(forwardedSettings(config))
   const passthrough = createPassthrough({ base: v2, ...passthroughSettings(config) }, { forwarded, metrics, log })
@@ -50,7 +51,18 @@ export function createProxy(config: Config, v2: string, mappings: readonly Mappi
   const begin = createAccessLog(log, metrics, forwarded)
   const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
   const { announce, core, compat } = createV1Surface(app, config, v2, mappings, { ...parts, forwarded, room })
-  const grpc = createGrpcSurface(config, v2, { ...parts, core, announced: announce.headers, room, failed, admit, gate, forwarded, limits })
+  const grpc = createGrpcSurface(config, v2, {
+    hasTables: tables.hasGrpc === true,
+    ...parts,
+    core,
+    announced: announce.headers,
+    room,
+    failed,
+    admit,
+    gate,
+    forwarded,
+    limits,
+  })
   const native = createPairs({ rpc: grpc.rpc, forwarded, passthrough })
   const serve = createServe({ begin, gate, native, announce, compat })
   const leave = () => {

@@ -91,3 +91,7 @@ export { EVERYTHING } from './plan/window.ts'
 
 export { anything, type Sign } from './language/sign.ts'
 export { covers } from './operations/operation-pattern.ts'
+
+// All tables of an API.
+
+export type { DeclaredDifference, Tables } from './tables.ts'

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
-import { mappings } from '../../mappings/index.ts'
 import { joinFleet } from '../server/join-fleet.ts'
 import { createLog } from '../server/log.ts'
+import { loadTables } from '../server/tables/load-tables.ts'
 import { createServer } from '../server.ts'
 import { createIpcStore } from '../store/ipc/ipc-store.ts'
 import { openTracing } from '../tracing/open.ts'
@@ -25,7 +25,7 @@ try {
   const records = sent && createSentRecords(line, sent)
   const tracing = await openTracing(process.env)
   // The supervisor keeps the cache.
-  const server = createServer({ ...config, 'store.cache': undefined }, mappings, {
+  const server = createServer({ ...config, 'store.cache': undefined }, await loadTables(config.tables), {
     log,
     tracing,
     file,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { tables } from '../../mappings/index.ts'
 import { configWith } from '../../src/config.ts'
 import { expiryOf, readCertificate } from '../../src/listen/certificate.ts'
 import { createServer } from '../../src/server.ts'
@@ -54,5 +55,7 @@ it('refuses a key of another certificate before anything listens', () => {
   writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const sentence = /^tls\.key \(.*other\.key\) and tls\.cert \(.*\) are not a key and its certificate in PEM: /
   expect(() => readCertificate(other, CERT)).toThrow(sentence)
-  expect(() => createServer(configWith({ 'upstream.v2': 'http://127.0.0.1:1', 'tls.key': other, 'tls.cert': CERT }), [])).toThrow(sentence)
+  expect(() => createServer(configWith({ 'upstream.v2': 'http://127.0.0.1:1', 'tls.key': other, 'tls.cert': CERT }), tables)).toThrow(
+    sentence,
+  )
 })

@@ -1,4 +1,5 @@
-import { type DeclaredDifference, differences } from '../../mappings/differences.ts'
+import { differences } from '../../mappings/differences.ts'
+import type { DeclaredDifference } from '../../src/tables/tables.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Each code left out, each one given for an operation that does not show it, and one that is made up. */

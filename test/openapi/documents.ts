@@ -1,6 +1,4 @@
-import { differences, differencesOf } from '../../mappings/differences.ts'
-import { mappings } from '../../mappings/index.ts'
-import { v1OnlyShapes } from '../../mappings/v1-only-shapes.ts'
+import { tables } from '../../mappings/index.ts'
 import { type DocumentSettings, type OpenApiDocument, openApiDocument } from '../../src/openapi/open-api-document.ts'
 import type { Dialect } from '../../src/tables/language/names.ts'
 
@@ -8,7 +6,7 @@ import type { Dialect } from '../../src/tables/language/names.ts'
 export function documentWith(settings: Partial<DocumentSettings>): OpenApiDocument {
   const nothing = { deprecation: undefined, sunset: undefined, successor: undefined }
   const defaults = { ...nothing, dialect: 'specification', server: 'http://127.0.0.1:8080', notFound: 'empty', operations: [] } as const
-  return openApiDocument({ mappings, shapes: v1OnlyShapes, differences, differencesOf }, { ...defaults, ...settings })
+  return openApiDocument(tables, { ...defaults, ...settings })
 }
 
 const documents = new Map<Dialect, OpenApiDocument>()

@@ -42,7 +42,7 @@ const thing = resource('large thing', {
 
 const schemasOf = (dialect: 'specification' | 'published', ...own: readonly Operation[]) => {
   const settings = { deprecation: undefined, sunset: undefined, successor: undefined, notFound: 'empty', operations: [] } as const
-  const tables = { mappings: [{ domain: 'x', operations: own }], shapes: {}, differences: [], differencesOf: () => [] }
+  const tables = { name: 'own', mappings: [{ domain: 'x', operations: own }], shapes: {}, differences: [] }
   return openApiDocument(tables, { ...settings, dialect, server: 'http://h' }).components.schemas
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tables } from '../../mappings/index.ts'
 import { configWith } from '../../src/config.ts'
 import { type ModeRule, readModeRules } from '../../src/modes/choose/rules.ts'
 import type { InForce } from '../../src/report/in-force.ts'
@@ -12,7 +13,7 @@ import { declarationsWith } from '../../src/server/declarations.ts'
 import { hasCurl, runCommand } from '../cli/support.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { comparison, shows } from './entries.ts'
-import { reportOf, sources } from './given.ts'
+import { reportOf } from './given.ts'
 
 const TIER = { kind: 'value', at: '/items/3/catalog_tier', where: '/items/*/catalog_tier', v1: 'APPLICATION', v2: 'BASE' } as const
 const ADMIN = { origin: 'http://127.0.0.1:8081', hasToken: false }
@@ -92,7 +93,7 @@ describe('the next step of an operation', () => {
     const { commands } = nextStep(wrong, report, ADMIN)
     const ignore = JSON.parse(commands.find(({ into }) => into === 'config')?.text ?? '').diff.ignore
     const read = configWith({ 'diff.ignore': ignore.map((one: { until: string }) => ({ ...one, until: Date.parse(one.until) })) })
-    expect(declarationsWith(read['diff.ignore'], sources.operations)).not.toHaveProperty('problem')
+    expect(declarationsWith(read['diff.ignore'], tables)).not.toHaveProperty('problem')
     expect(commands.find(({ into }) => into === 'differences.ts')?.text).toContain(
       `signs: [{ at: ["/items/*/catalog_tier"], kinds: ['value'] }]`,
     )

@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { mappings } from '../../mappings/index.ts'
+import { tables } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server.ts'
@@ -25,7 +25,7 @@ export async function startProxy(values: Partial<Config>, options: Omit<ServerOp
   const server = createServer(
     // Tests look at every comparison.
     configWith({ 'listen.port': 0, 'admin.port': 0, 'diff.perSecond': 0, ...values }),
-    mappings,
+    tables,
     { ...options, log: pino({ base: null, level: values['log.level'] ?? 'info' }, { write }) },
   )
   await server.listen()

@@ -47,7 +47,7 @@ function misuse(flags: Flags, id: string | undefined): string | undefined {
 async function guide(client: Client, flags: Flags, io: Io): Promise<number> {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
-  return writeGuide(clientGuide(client, guideContext(loaded.config)), flags, io)
+  return writeGuide(clientGuide(client, guideContext(loaded.config, await io.tables())), flags, io)
 }
 
 function list(known: readonly Client[], flags: Flags, io: Io): number {

@@ -1,12 +1,13 @@
-import { mappings } from '../../../mappings/index.ts'
-import { judgeCutover, TARGET } from '../../diff/cutover/cutover.ts'
+import { type CutoverQuestion, judgeCutover, TARGET } from '../../diff/cutover/cutover.ts'
 import { type CutoverScope, inScope } from '../../diff/cutover/cutover-scope.ts'
 import { joinReplicas } from '../../diff/cutover/replicas.ts'
 import { rolloutSentences } from '../../diff/cutover/rollout-outlook.ts'
 import { withV1Values } from '../../tables/operations/v1-values.ts'
+import { operationsOf } from '../../tables/tables.ts'
 import { adminFlags } from '../admin-port.ts'
 import { type AskedReplica, askReplicas, missingIn, onePerFleet } from '../ask-replicas.ts'
 import { type Command, endWith, FAILED, type Flags, MISUSED, textOf, UNREAD } from '../command.ts'
+import { tablesFlag } from '../config-flags.ts'
 import { scopeFlags, scopeOf, unfitClients, unfitOperations } from '../cutover-scope-flags.ts'
 import { assumptionsOf, type CutoverAnswer, cutoverLines } from '../cutover-text.ts'
 
@@ -20,15 +21,17 @@ export const cutover: Command = {
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
     ...scopeFlags,
     json: { help: 'Print one JSON object', switch: true },
+    ...tablesFlag,
     ...adminFlags,
     admin: { ...adminFlags.admin, help: `${adminFlags.admin?.help}. May be repeated: replicas are judged together`, more: true },
   },
   async run(flags, _, io) {
     const target = targetOf(flags)
     const scope = scopeOf(flags)
+    const operations = operationsOf(await io.tables())
     const unfit = unfitOperations(
       scope,
-      withV1Values(OPERATIONS).map(({ id }) => id),
+      withV1Values(operations).map(({ id }) => id),
     )
     if (target === undefined || unfit !== undefined)
       return endWith(
@@ -39,7 +42,7 @@ export const cutover: Command = {
     const asked = await askReplicas(flags, io)
     if ('problem' in asked) return endWith(io, MISUSED, asked.problem)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
-    const answer = answerOf(asked, scope, target, flags['without-v1'] === true)
+    const answer = answerOf(asked, scope, { operations, target, withoutV1: flags['without-v1'] === true })
     if ('problem' in answer) return endWith(io, MISUSED, answer.problem)
     const isKnown = asked.some(({ replica }) => replica !== undefined)
     if (flags.json) io.text(JSON.stringify(answer, null, 2))
@@ -48,8 +51,6 @@ export const cutover: Command = {
     return answer.ready ? 0 : FAILED
   },
 }
-
-const OPERATIONS = mappings.flatMap(({ operations }) => operations)
 
 function targetOf(flags: Flags): number | undefined {
   const text = textOf(flags, 'target')
@@ -60,8 +61,7 @@ function targetOf(flags: Flags): number | undefined {
 function answerOf(
   asked: readonly AskedReplica[],
   scope: CutoverScope,
-  target: number,
-  withoutV1: boolean,
+  asks: Pick<CutoverQuestion, 'operations' | 'target' | 'withoutV1'>,
 ): CutoverAnswer | { readonly problem: string } {
   const fleets = onePerFleet(asked)
   const missing = missingIn(asked)
@@ -69,7 +69,7 @@ function answerOf(
   const unfit = asked.every(({ replica }) => replica) ? unfitClients(scope, known.clients) : undefined
   if (unfit !== undefined) return { problem: unfit }
   const { strangers, ...seen } = inScope(known, scope)
-  const verdict = judgeCutover({ ...seen, target, withoutV1, operations: OPERATIONS })
+  const verdict = judgeCutover({ ...seen, ...asks })
   const unasked = asked.flatMap(({ problem }) => problem ?? [])
   const inTheWay = verdict.operations.flatMap(({ blocks, reason }) => (blocks ? [reason] : []))
   return {

@@ -1,4 +1,3 @@
-import { mappings } from '../../../mappings/index.ts'
 import { type Config, SETTING_KEYS } from '../../config/settings.ts'
 import { ALL_V2 } from '../../modes/choose/rules.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
@@ -16,7 +15,7 @@ import { stay } from '../stay.ts'
 export const demo: Command = {
   usage: 'demo',
   summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
-  flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => key !== 'upstream.v2' && key !== 'workers')) },
+  flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => !['tables', 'upstream.v2', 'workers'].includes(key))) },
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
     const read = sandboxOptions(flags, io)
@@ -30,7 +29,7 @@ export const demo: Command = {
       open.unshift(sandbox)
       const config = withUpstreams(loaded.config, sandbox.url)
       const log = createLog(config)
-      const server = createServer(config, mappings, { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
+      const server = createServer(config, await io.tables(), { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
       await server.listen()
       const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config)])
       for (const line of welcome(server, sandbox, receiver)) io.out(line)

@@ -1,5 +1,3 @@
-import { differencesOf } from '../../../mappings/differences.ts'
-import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { asApiError } from '../../errors/to-v1.ts'
@@ -10,6 +8,7 @@ import { type GrpcSubject, grpcSubject } from '../../explain/grpc/grpc-subject.t
 import { createRouteRecorded } from '../../replay/route-recorded.ts'
 import { readFacts } from '../../rpc/facts.ts'
 import { openRpc } from '../../rpc/open-rpc.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { endWith, FAILED, type Io } from '../command.ts'
 import { DEFAULT_BASE } from '../guide/guide-output.ts'
 
@@ -21,14 +20,12 @@ export interface GrpcArgument {
   readonly message: Buffer
   readonly config: Config
   readonly asJson: boolean
+  readonly tables: Tables
 }
 
 /** Shows what a gRPC call becomes, without sending it. Loaded with the descriptors, which no other command needs. */
-export function explainGrpc({ name, message, config, asJson }: GrpcArgument, io: Io): number {
-  const rpc = openRpc(
-    mappings.flatMap(({ operations }) => operations),
-    readFacts(),
-  )
+export function explainGrpc({ name, message, config, asJson, tables }: GrpcArgument, io: Io): number {
+  const rpc = openRpc(operationsOf(tables), readFacts())
   const subject = subjectOf()
   if (typeof subject === 'string') return endWith(io, FAILED, subject)
   if (subject.kind === 'other') {
@@ -37,10 +34,10 @@ export function explainGrpc({ name, message, config, asJson }: GrpcArgument, io:
   }
   const { method, url, body } = subject
   const sent = { method, url, headers: { 'content-type': 'application/json' }, ...(body !== undefined && { body }) }
-  const place = createRouteRecorded(mappings)(sent)
+  const place = createRouteRecorded(tables.mappings)(sent)
   if (place.kind !== 'operation') return endWith(io, FAILED, `The call names no resource: ${method} ${url} is another request of v1.`)
   const env = { ...compatSettings(config), dialect: 'published' } as const
-  const explanation = explain(place.operation, place.request, env, mappings, differencesOf)
+  const explanation = explain(place.operation, place.request, env, tables)
   const base = config['upstream.v2'] ?? DEFAULT_BASE
   if (asJson) io.text(JSON.stringify({ ...jsonReport(base, explanation), grpc: grpcReport(rpc, subject, explanation) }, null, 2))
   else for (const line of [grpcHead(subject), ...textReport(base, explanation), ...grpcLines(rpc, base, explanation)]) io.out(line)

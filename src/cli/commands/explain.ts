@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { differencesOf } from '../../../mappings/differences.ts'
-import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { explain as explainRequest } from '../../explain/explain.ts'
@@ -12,6 +10,7 @@ import { pathOf } from '../../request/classify.ts'
 import { FORM } from '../../request/route-request.ts'
 import { covers } from '../../tables/operations/operation-pattern.ts'
 import { suggestion } from '../../tables/suggestion.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFrom } from '../config-flags.ts'
 import { callFlags, DEFAULT_BASE, guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
@@ -48,9 +47,10 @@ export const explain: Command = {
     if (rest.length > 0 || !target.startsWith('/')) return endWith(io, MISUSED, `"${line}" is not of the form 'METHOD /path?query'.`)
     const body = await bodyOf(flags, io)
     const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
-    const place = createRouteRecorded(mappings)(sent)
+    const tables = await io.tables()
+    const place = createRouteRecorded(tables.mappings)(sent)
     if (place.kind !== 'operation') return endWith(io, FAILED, whyNot(place, sent))
-    report(place, loaded.config, flags, io)
+    report(place, { config: loaded.config, tables }, flags, io)
     return 0
   },
 }
@@ -59,15 +59,16 @@ async function grpc(name: string, config: Config, flags: Flags, io: Io): Promise
   const message = await messageOf(flags, io)
   if (message === undefined) return endWith(io, MISUSED, 'The --data of a gRPC call is JSON, hex, base64, - or the name of a file.')
   const { explainGrpc } = await import('./explain-grpc.ts')
-  return explainGrpc({ name, message, config, asJson: flags.json === true }, io)
+  return explainGrpc({ name, message, config, asJson: flags.json === true, tables: await io.tables() }, io)
 }
 
-const OPERATIONS = mappings.flatMap(({ operations }) => operations)
-
 async function guide(pattern: string, config: Config, flags: Flags, io: Io): Promise<number> {
-  const covered = OPERATIONS.filter(({ id }) => covers(pattern, id))
-  const ids = OPERATIONS.map(({ id }) => id)
-  if (covered.length > 0) return writeGuide(operationGuide(covered, `Move ${pattern} from v1 to v2`, guideContext(config)), flags, io)
+  const tables = await io.tables()
+  const operations = operationsOf(tables)
+  const covered = operations.filter(({ id }) => covers(pattern, id))
+  const ids = operations.map(({ id }) => id)
+  if (covered.length > 0)
+    return writeGuide(operationGuide(covered, `Move ${pattern} from v1 to v2`, guideContext(config, tables)), flags, io)
   return endWith(io, FAILED, `No operation is called "${pattern}"; ${suggestion(pattern, ids, 'crosswalk operations lists them.')}`)
 }
 
@@ -107,9 +108,14 @@ async function messageOf(flags: Flags, io: Io): Promise<Buffer | undefined> {
   return BASE64.test(source) ? Buffer.from(source, 'base64') : undefined
 }
 
-function report({ operation, request }: Found, config: Config, flags: Flags, io: Io): void {
+interface Sources {
+  readonly config: Config
+  readonly tables: Tables
+}
+
+function report({ operation, request }: Found, { config, tables }: Sources, flags: Flags, io: Io): void {
   const env = compatSettings(config)
-  const explanation = explainRequest(operation, request, env, mappings, differencesOf)
+  const explanation = explainRequest(operation, request, env, tables)
   const base = config['upstream.v2'] ?? DEFAULT_BASE
   if (flags.json) io.text(JSON.stringify(jsonReport(base, explanation), null, 2))
   else for (const line of textReport(base, explanation)) io.out(line)

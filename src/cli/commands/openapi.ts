@@ -1,10 +1,8 @@
-import { differences, differencesOf } from '../../../mappings/differences.ts'
-import { mappings } from '../../../mappings/index.ts'
-import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
 import { contractSettings, listeningUrl } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { openApiDocument } from '../../openapi/open-api-document.ts'
 import { serverUrl } from '../../openapi/server-url.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { type Command, endWith, type Flags, MISUSED, textOf, textsOf, writeText } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { operationsFlag, unfitOperations } from '../cutover-scope-flags.ts'
@@ -18,6 +16,7 @@ export const openapi: Command = {
     server: { help: 'Address at which clients call the proxy. Default: where it listens', value: 'URL' },
     out: { help: 'File to write the document to', value: 'FILE' },
     ...configFlags([
+      'tables',
       'listen.host',
       'listen.port',
       'tls.cert',
@@ -30,24 +29,25 @@ export const openapi: Command = {
   },
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
-    const problem = 'problem' in loaded ? loaded.problem : unfit(flags)
+    const tables = await io.tables()
+    const problem = 'problem' in loaded ? loaded.problem : unfit(flags, tables)
     if ('problem' in loaded || problem !== undefined) return endWith(io, MISUSED, String(problem))
-    return writeText(io, `${JSON.stringify(documentOf(loaded.config, flags), null, 2)}\n`, textOf(flags, 'out'))
+    return writeText(io, `${JSON.stringify(documentOf(loaded.config, flags, tables), null, 2)}\n`, textOf(flags, 'out'))
   },
 }
 
-function documentOf(config: Config, flags: Flags) {
+function documentOf(config: Config, flags: Flags, tables: Tables) {
   const server = textOf(flags, 'server') ?? serverUrl(listeningUrl(config), 'localhost')
   const settings = { ...contractSettings(config), server, operations: textsOf(flags, 'operations') }
-  return openApiDocument({ mappings, shapes: v1OnlyShapes, differences, differencesOf }, settings)
+  return openApiDocument(tables, settings)
 }
 
 /** Returns a sentence about a flag that makes no sense. */
-function unfit(flags: Flags): string | undefined {
+function unfit(flags: Flags, tables: Tables): string | undefined {
   const server = textOf(flags, 'server')
   if (server !== undefined && !/^https?:\/\/[^\s]+$/.test(server)) {
     return `server is ${JSON.stringify(server)} in the flag --server, but it must be an address such as https://proxy.example.`
   }
-  const ids = mappings.flatMap(({ operations }) => operations.map(({ id }) => id))
+  const ids = operationsOf(tables).map(({ id }) => id)
   return unfitOperations({ operations: textsOf(flags, 'operations'), clients: [] }, ids)
 }

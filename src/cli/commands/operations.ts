@@ -1,15 +1,14 @@
-import { differencesOf } from '../../../mappings/differences.ts'
-import { mappings } from '../../../mappings/index.ts'
 import { describeOperations, type OperationRow } from '../../explain/operation-rows.ts'
 import type { Command } from '../command.ts'
+import { tablesFlag } from '../config-flags.ts'
 
 /** Lists the operations and how each is served. */
 export const operations: Command = {
   usage: 'operations',
   summary: 'Lists every v1 operation with its kind, its v2 calls and the codes of its differences.',
-  flags: { json: { help: 'Print one JSON array', switch: true } },
+  flags: { ...tablesFlag, json: { help: 'Print one JSON array', switch: true } },
   async run(flags, _, io) {
-    const rows = describeOperations(mappings, differencesOf)
+    const rows = describeOperations(await io.tables())
     if (flags.json) io.text(JSON.stringify(rows, null, 2))
     else for (const line of rows.flatMap(linesOf)) io.out(line)
     return 0

@@ -1,5 +1,3 @@
-import { differences, differencesOf } from '../../../mappings/differences.ts'
-import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { createKindOf } from '../../diff/clients/request-kind.ts'
@@ -39,7 +37,16 @@ export const replay: Command = {
     max: { help: 'Maximum reads to send. Default: 200', value: 'N' },
     rate: { help: 'Maximum reads to send per second. Default: 5', value: 'N' },
     records: { help: 'File to append the comparisons to, for crosswalk report', value: 'FILE' },
-    ...configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes', 'records.values', 'diff.ignore']),
+    ...configFlags([
+      'tables',
+      'upstream.v2',
+      'v1.dialect',
+      'v2.maskCase',
+      'v2.replaceMask',
+      'registry.readmes',
+      'records.values',
+      'diff.ignore',
+    ]),
   },
   async run(flags, [path = ''], io) {
     const loaded = configFrom(flags, io)
@@ -61,15 +68,17 @@ const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
 
 async function guide({ name, open }: GivenTraffic, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: createRedactionKey().text }))
-  const chosen = chooseClient(await recordedClients(await open(), mappings, kindOf), id, `crosswalk replay ${name}`)
-  if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config)), flags, io)
+  const tables = await io.tables()
+  const chosen = chooseClient(await recordedClients(await open(), tables.mappings, kindOf), id, `crosswalk replay ${name}`)
+  if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config, tables)), flags, io)
   return endWith(io, FAILED, chosen.problem)
 }
 
 async function tell({ name, open }: GivenTraffic, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
-  const seen = new Map(differences.map((one) => [one.code, one.seen]))
+  const tables = await io.tables()
+  const seen = new Map(tables.differences.map((one) => [one.code, one.seen]))
   const seenOf = (code: string) => seen.get(code) ?? ''
-  const replayed = await replayTraffic(await open(), { mappings, env: compatSettings(config), rows, differencesOf, seenOf })
+  const replayed = await replayTraffic(await open(), { tables, env: compatSettings(config), rows, seenOf })
   if (flags.json) io.text(JSON.stringify(replayed, null, 2))
   else for (const line of replayLines(replayed)) io.out(line)
   await writeSarif(flags, io, () => replaySarif(replayed, name))

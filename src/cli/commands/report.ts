@@ -1,5 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { mappings } from '../../../mappings/index.ts'
 import { TARGET } from '../../diff/cutover/cutover.ts'
 import { describeWith } from '../../report/describe-difference.ts'
 import { readAssets } from '../../report/page/assets.ts'
@@ -9,6 +8,8 @@ import type { Report } from '../../report/report.ts'
 import { reportLines } from '../../report/report-text.ts'
 import { heldAgainst, readOlderReport } from '../../report/since-older.ts'
 import { type Declarations, type DescribedDeclaration, declarationsWith } from '../../server/declarations.ts'
+import type { Operation } from '../../tables/operations/operation.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { failureLines } from '../failure.ts'
@@ -26,15 +27,16 @@ export const report: Command = {
     against: { help: 'Older report that --json wrote. Prints what changed since then', value: 'FILE' },
     target: { help: `Acceptable share of wrong answers, more than 0 and less than 1. Default: ${TARGET}`, value: 'SHARE' },
     'without-v1': { help: 'Ask whether v1 can be switched off: what only v1 answers is then in the way', switch: true },
-    ...configFlags(['diff.ignore']),
+    ...configFlags(['tables', 'diff.ignore']),
   },
   async run(flags, paths, io) {
     const target = Number(textOf(flags, 'target') ?? TARGET)
     if (!(target > 0 && target < 1))
       return endWith(io, MISUSED, `--target is ${JSON.stringify(flags.target)}, but it must be a share between 0 and 1, such as 0.001.`)
-    const declared = declaredIn(flags, io)
+    const tables = await io.tables()
+    const declared = declaredIn(flags, io, tables)
     if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
-    const made = await read(paths, { target, withoutV1: flags['without-v1'] === true, ...declared }, io)
+    const made = await read(paths, { operations: operationsOf(tables), target, withoutV1: flags['without-v1'] === true, ...declared }, io)
     const held = made && (await against(made, textOf(flags, 'against'), io))
     if (!held) return UNREAD
     await write(held, flags, io)
@@ -44,22 +46,21 @@ export const report: Command = {
   },
 }
 
-const OPERATIONS = mappings.flatMap((mapping) => mapping.operations)
-
 /** Returns the declared differences, also those that the setting diff.ignore gives. */
-function declaredIn(flags: Flags, io: Io): Declarations {
+function declaredIn(flags: Flags, io: Io, tables: Tables): Declarations {
   const loaded = configFrom(flags, io)
-  return 'problem' in loaded ? loaded : declarationsWith(loaded.config['diff.ignore'], OPERATIONS)
+  return 'problem' in loaded ? loaded : declarationsWith(loaded.config['diff.ignore'], tables)
 }
 
 interface Question {
+  readonly operations: readonly Operation[]
   readonly target: number
   readonly withoutV1: boolean
   readonly declarations: readonly DescribedDeclaration[]
 }
 
 async function read(paths: readonly string[], question: Question, io: Io): Promise<Report | undefined> {
-  const sources = { operations: OPERATIONS, describe: describeWith(question.declarations), now: Date.now() }
+  const sources = { describe: describeWith(question.declarations), now: Date.now() }
   return orSaid(() => readReport(paths, { ...sources, ...question }), io)
 }
 

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { mappings } from '../../../mappings/index.ts'
 import type { Config } from '../../config/settings.ts'
 import { openFleet } from '../../server/fleet/open-fleet.ts'
 import { createLog } from '../../server/log.ts'
@@ -24,13 +23,14 @@ export const serve: Command = {
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return endWith(io, MISUSED, loaded.problem)
     const { config } = loaded
-    const [problem] = settingsProblems({ config, mappings })
+    const tables = await io.tables()
+    const [problem] = settingsProblems({ config, tables })
     if (problem !== undefined) return endWith(io, MISUSED, problem)
     const workers = workersOf(config)
     if (workers > 1) return (await import('../serve/supervise.ts')).supervise(config, workers, flags, io)
     const log = createLog(config)
     const [tracing, join] = await Promise.all([openTracing(io.env), openFleet(config)])
-    const server = createServer(config, mappings, { log, tracing, join, file: configPath(flags, io) })
+    const server = createServer(config, tables, { log, tracing, join, file: configPath(flags, io) })
     await server.listen()
     const code = stay(server, log, io, [watchConfig(flags, io, server, config)])
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
@@ -40,7 +40,7 @@ export const serve: Command = {
 
 /** Opens no port and asks no service. */
 async function check(flags: Flags, io: Io): Promise<number> {
-  const problems = await startProblems(settingsFrom(flags, io), { mappings, env: io.env })
+  const problems = await startProblems(settingsFrom(flags, io), { tables: await io.tables(), env: io.env })
   for (const problem of problems) io.err(problem)
   if (problems.length > 0) return MISUSED
   io.out('crosswalk serve would start with these settings.')

@@ -1,5 +1,3 @@
-import { differences } from '../../../mappings/differences.ts'
-import { mappings } from '../../../mappings/index.ts'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Guide } from '../../guide/guide-schema.ts'
@@ -9,6 +7,7 @@ import { guideBlocks } from '../../guide/render/guide-blocks.ts'
 import { htmlPage } from '../../guide/render/guide-page.ts'
 import { markdownOf } from '../../guide/render/markdown.ts'
 import { readFacts } from '../../rpc/facts.ts'
+import type { Tables } from '../../tables/tables.ts'
 import { type Flag, type Flags, type Io, textOf, writeText } from '../command.ts'
 import { configFlags } from '../config-flags.ts'
 
@@ -16,14 +15,14 @@ import { configFlags } from '../config-flags.ts'
 export const DEFAULT_BASE = 'http://127.0.0.1:8090'
 
 /** The flags of the settings that decide how v2 is called. */
-export const callFlags = configFlags(['upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes'])
+export const callFlags = configFlags(['tables', 'upstream.v2', 'v1.dialect', 'v2.maskCase', 'v2.replaceMask', 'registry.readmes'])
 
 /** The flags of a guide besides `--guide` and `--json`. */
 export const guideFlags: Readonly<Record<string, Flag>> = {
   html: { help: 'File to write the guide to, as one self-contained page', value: 'FILE' },
 }
 
-export function guideContext(config: Config): SectionContext {
+export function guideContext(config: Config, { mappings, differences }: Tables): SectionContext {
   const methods = createMethodNames(readFacts())
   return { mappings, differences, methods, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
 }

@@ -1,4 +1,3 @@
-import { mappings } from '../../../mappings/index.ts'
 import { url } from '../../config/kinds.ts'
 import { compatSettings, poolSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
@@ -12,13 +11,12 @@ import { againstLines, isClean } from '../../replay/against-text.ts'
 import { againstSarif } from '../../replay/sarif.ts'
 import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
 import { declarationsWith } from '../../server/declarations.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { createAskV1 } from '../../upstream/ask-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { type GivenTraffic, writeSarif } from './given-traffic.ts'
-
-const OPERATIONS = mappings.flatMap(({ operations }) => operations)
 
 interface Target {
   readonly v1: string
@@ -35,9 +33,10 @@ export async function sendReads({ name, open }: GivenTraffic, v1: string, config
   const traffic = await open()
   if (traffic.format === 'records')
     return endWith(io, FAILED, `${name} holds records, which keep no values: they can be told, but not sent again.`)
-  const declared = declarationsWith(config['diff.ignore'], OPERATIONS)
+  const tables = await io.tables()
+  const declared = declarationsWith(config['diff.ignore'], tables)
   if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
-  const against = await compare(traffic, target, declared.declarations, config, flags, io)
+  const against = await compare(traffic, { ...target, tables, declarations: declared.declarations }, config, flags, io)
   if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)
   await writeSarif(flags, io, () => againstSarif(against, name))
@@ -58,10 +57,14 @@ function targetOf(given: string, config: Config, flags: Flags, io: Io): Target |
   return { v1: v1.data, v2, token, most, perSecond }
 }
 
+interface Comparing extends Target {
+  readonly tables: Tables
+  readonly declarations: readonly Declaration[]
+}
+
 async function compare(
   traffic: Traffic,
-  target: Target,
-  declarations: readonly Declaration[],
+  { tables, declarations, ...target }: Comparing,
   config: Config,
   flags: Flags,
   io: Io,
@@ -73,7 +76,7 @@ async function compare(
     ...(file !== undefined && { file: createRecordFile({ ...RECORD_FILE, path: file }) }),
   })
   const journal = createJournal({
-    operations: OPERATIONS,
+    operations: operationsOf(tables),
     declarations,
     dialect: config['v1.dialect'],
     values: config['records.values'],
@@ -93,7 +96,7 @@ async function compare(
   const stop = new AbortController()
   void io.untilStopped().then(() => stop.abort())
   try {
-    return await replayAgainst(traffic, { ...target, mappings, ask, journal, signal: stop.signal })
+    return await replayAgainst(traffic, { ...target, mappings: tables.mappings, ask, journal, signal: stop.signal })
   } finally {
     await recorder.close()
     const problem = recorder.problem()

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
 import type { Config, SettingKey } from '../../config/settings.ts'
 import type { ReadSettings } from '../../config.ts'
 import { readCertificate } from '../../listen/certificate.ts'
@@ -12,7 +11,7 @@ import { declarationsWith } from '../../server/declarations.ts'
 import { decodeShelves } from '../../store/file/saved-shelves.ts'
 import { readStoreUrl } from '../../store/store-address.ts'
 import { checkMappings } from '../../tables/compile/check.ts'
-import type { Mapping } from '../../tables/operations/operation.ts'
+import type { Tables } from '../../tables/tables.ts'
 import { openTracing } from '../../tracing/open.ts'
 import type { Io } from '../command.ts'
 import { failureLines } from '../failure.ts'
@@ -20,7 +19,7 @@ import { failureLines } from '../failure.ts'
 /** What a check looks at besides the settings. */
 interface CheckedStart {
   readonly config: Config
-  readonly mappings: readonly Mapping[]
+  readonly tables: Tables
   readonly env: Io['env']
 }
 
@@ -40,7 +39,7 @@ const SETTINGS_CHECKS = [
     of: ['upstream.v1', 'modes'],
     why: ({ config }) => (config['upstream.v1'] === undefined && needV1(config.modes) ? NEEDS_V1 : undefined),
   },
-  { of: ['diff.ignore'], why: ({ config, mappings }) => whyNotDeclared(config, mappings) },
+  { of: ['diff.ignore'], why: ({ config, tables }) => whyNotDeclared(config, tables) },
 ] as const satisfies readonly (StartCheck & { why: (start: CheckedStart) => string | undefined })[]
 
 /** What a start reads, opens or loads besides. */
@@ -49,8 +48,8 @@ const MACHINE_CHECKS: readonly StartCheck[] = [
   { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
   { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
   { of: ['store.url'], why: ({ config }) => whyNoStore(config['store.url']) },
-  { of: [], why: ({ mappings }) => thrown(() => checkMappings(mappings)) },
-  { of: [], why: ({ mappings }) => thrown(() => checkAtStart(mappings, v1OnlyShapes)) },
+  { of: [], why: ({ tables }) => thrown(() => checkMappings(tables.mappings)) },
+  { of: [], why: ({ tables }) => thrown(() => tables.hasGrpc && checkAtStart(tables.mappings, tables.shapes)) },
   { of: [], why: ({ env }) => thrown(async () => (await openTracing(env))?.close()) },
 ]
 
@@ -72,11 +71,8 @@ export async function startProblems(
   return [...new Set([...problems, ...found.flatMap((problem) => problem ?? [])])]
 }
 
-function whyNotDeclared(config: Config, mappings: readonly Mapping[]): string | undefined {
-  const declared = declarationsWith(
-    config['diff.ignore'],
-    mappings.flatMap(({ operations }) => operations),
-  )
+function whyNotDeclared(config: Config, tables: Tables): string | undefined {
+  const declared = declarationsWith(config['diff.ignore'], tables)
   return 'problem' in declared ? declared.problem : undefined
 }
 

@@ -1,4 +1,3 @@
-import { mappings } from '../../../mappings/index.ts'
 import type { Config } from '../../config/settings.ts'
 import { joinFleet } from '../../server/join-fleet.ts'
 import { createLog } from '../../server/log.ts'
@@ -21,7 +20,7 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
   const warn = (text: string) => log.warn(text)
   const kept = () => server.keptModes()
   const supervisor = createSupervisor({ config, workers, file, openStore: store.open, kept, warn })
-  const server = createServer(config, mappings, {
+  const server = createServer(config, await io.tables(), {
     log,
     file,
     join: joinFleet(store.open(), { isNewStore: config['store.url'] === undefined }),

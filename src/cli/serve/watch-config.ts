@@ -12,7 +12,7 @@ type WatchedServer = Pick<Server, 'changeModes' | 'sharesModes'>
  * Follows the configuration file. New modes apply from the next request on, or are proposed to all replicas that share them. Other settings
  * apply from the next start. A wrong file changes nothing; the reason is printed.
  */
-export function watchConfig(flags: Flags, io: Io, server: WatchedServer, started: Config): Watch {
+export function watchConfig(flags: Flags, io: Omit<Io, 'tables'>, server: WatchedServer, started: Config): Watch {
   const path = configPath(flags, io)
   if (!path) return UNWATCHED
   let known = started
@@ -29,7 +29,7 @@ export function watchConfig(flags: Flags, io: Io, server: WatchedServer, started
   return whenSettled(path, look)
 }
 
-function change({ modes }: Config, path: string, server: WatchedServer, io: Io): string | undefined {
+function change({ modes }: Config, path: string, server: WatchedServer, io: Omit<Io, 'tables'>): string | undefined {
   const problem = server.changeModes(modes, { source: 'file', path })
   if (problem !== undefined) return problem
   const text = describeRules(modes)

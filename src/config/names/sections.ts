@@ -7,6 +7,7 @@ export type Section = SectionOf<SettingKey>
 
 /** What the settings of each section are about, in their order in `--help` and docs/configuration.md. */
 export const SECTIONS: Readonly<Record<Section, string>> = {
+  tables: 'What differs between the two versions of the API',
   upstream: 'The services behind the proxy',
   listen: 'The port that clients reach',
   workers: 'The cores that serve',

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { v1OnlyShapes } from '../../../mappings/v1-only-shapes.ts'
 import { adminSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
 import { keepTickShape } from '../../listen/ticks.ts'
 import type { Migration } from '../../modes/assemble.ts'
 import { whyExposed } from '../../routes/admin/admin.ts'
 import { checkAtStart } from '../../rpc/check/check-at-start.ts'
-import type { Mapping } from '../../tables/operations/operation.ts'
+import type { Tables } from '../../tables/tables.ts'
 import type { JoinedFleet } from '../join-fleet.ts'
 import type { Front } from './front.ts'
 
@@ -25,7 +24,7 @@ export interface Life {
 }
 
 interface Living {
-  readonly mappings: readonly Mapping[]
+  readonly tables: Tables
   readonly front: Front
   readonly admin: FastifyInstance
   readonly hasAdmin: boolean
@@ -40,7 +39,7 @@ interface Living {
 }
 
 export function createLife(config: Config, living: Living): Life {
-  const { mappings, front, admin, hasAdmin, migration, joined, leaving, warn, warned, last } = living
+  const { tables, front, admin, hasAdmin, migration, joined, leaving, warn, warned, last } = living
   const release = async () => {
     await admin.close()
     front.release()
@@ -67,7 +66,7 @@ export function createLife(config: Config, living: Living): Life {
   return {
     async listen() {
       keepTickShape()
-      await checkAtStart(mappings, v1OnlyShapes)
+      if (tables.hasGrpc) await checkAtStart(tables.mappings, tables.shapes)
       await migration.restore()
       await joined?.modes.start()
       await open()

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { differences } from '../../../mappings/differences.ts'
+import { tables } from '../../../mappings/index.ts'
 import { ignoreRules } from '../../../src/config/ignore-rules.ts'
 import { tally } from '../../../src/diff/judge/judge.ts'
 import { type DescribedDeclaration, declarationsWith } from '../../../src/server/declarations.ts'
-import { asked, child, court, operations, seen } from '../given.ts'
+import { asked, child, court, seen } from '../given.ts'
 
 const LIST = 'registry.repos.list'
 const README = { operations: LIST, at: '/items/*/readme', kinds: ['value'], reason: 'v2 trims it', until: '2027-03-01' }
@@ -12,7 +13,7 @@ const README = { operations: LIST, at: '/items/*/readme', kinds: ['value'], reas
 const rulesOf = (...rules: object[]) => ignoreRules.schema.parse(JSON.stringify(rules))
 
 function declared(...rules: object[]): readonly DescribedDeclaration[] {
-  const found = declarationsWith(rulesOf(...rules), operations)
+  const found = declarationsWith(rulesOf(...rules), tables)
   if ('problem' in found) throw new Error(found.problem)
   return found.declarations
 }
@@ -104,11 +105,11 @@ describe('a rule that fits nothing', () => {
     [{ when: [{ param: ['name', 'zzzzzz'] }] }, /no parameter "zzzzzz"; the parameters are uidp\./],
   ]
   it.each(wrong)('%j is told in one sentence', (change, sentence) => {
-    expect(declarationsWith(rulesOf({ ...README, ...change }), operations)).toEqual({ problem: expect.stringMatching(sentence) })
+    expect(declarationsWith(rulesOf({ ...README, ...change }), tables)).toEqual({ problem: expect.stringMatching(sentence) })
   })
 
   it('is told if two have one name', () => {
-    const found = declarationsWith(rulesOf({ ...README, name: 'a' }, { ...README, name: 'a' }), operations)
+    const found = declarationsWith(rulesOf({ ...README, name: 'a' }, { ...README, name: 'a' }), tables)
     expect(found).toEqual({ problem: expect.stringMatching(/^diff\.ignore\.1\.name is the name of an earlier rule too/) })
   })
 })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type DeclaredDifference, differences } from '../../../mappings/differences.ts'
+import { differences } from '../../../mappings/differences.ts'
 import type { Condition, ParamCondition } from '../../../src/tables/language/condition.ts'
 import type { Sign } from '../../../src/tables/language/sign.ts'
 import { covers } from '../../../src/tables/operations/operation-pattern.ts'
+import type { DeclaredDifference } from '../../../src/tables/tables.ts'
 import { court, operations } from '../given.ts'
 import { SIGN_ROWS, type SignRow, type SignRows } from './sign-rows.ts'
 

@@ -1,9 +1,10 @@
-import type { DeclaredDifference, GrpcDifference } from '../../../mappings/differences.ts'
+import type { GrpcDifference } from '../../../mappings/differences.ts'
 import { readFacts } from '../../../src/rpc/facts.ts'
 import { openRpc } from '../../../src/rpc/open-rpc.ts'
 import { describeSign } from '../../../src/tables/language/sign-text.ts'
 import type { Mapping } from '../../../src/tables/operations/operation.ts'
 import { covers } from '../../../src/tables/operations/operation-pattern.ts'
+import type { DeclaredDifference } from '../../../src/tables/tables.ts'
 
 const HEAD = `# What a v1 client can see differently
 

@@ -13,7 +13,8 @@ export interface LazyRpc {
 /** All services of v1 begin so. */
 const OURS = '/chainguard.platform.'
 
-export function createLazyRpc(parts: RpcParts): LazyRpc {
+/** Without tables for gRPC, it concerns no path: every call passes to v2. */
+export function createLazyRpc(hasTables: boolean, parts: RpcParts): LazyRpc {
   let loaded: RpcCalls | undefined
   let loading: Promise<RpcCalls> | undefined
   const load = async (): Promise<RpcCalls> => {
@@ -22,7 +23,7 @@ export function createLazyRpc(parts: RpcParts): LazyRpc {
     return loaded
   }
   return {
-    concerns: (path) => path.startsWith(OURS),
+    concerns: (path) => hasTables && path.startsWith(OURS),
     use(then, failed) {
       if (loaded) return then(loaded)
       loading ??= load()

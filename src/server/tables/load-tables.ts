@@ -1,0 +1,27 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Tables } from '../../tables/tables.ts'
+
+/**
+ * Returns the tables that the module at a path exports as `tables`, or those of this package without a path. Rejects with a sentence if
+ * there is no such module, or if it exports something else.
+ */
+export async function loadTables(path: string | undefined): Promise<Tables> {
+  if (path === undefined) return (await import('../../../mappings/index.ts')).tables
+  const { tables } = await importFrom(path)
+  if (!isTables(tables)) throw new Error(`${path} exports no tables; export them as: export const tables: Tables = { name, mappings, … }`)
+  return tables
+}
+
+async function importFrom(path: string): Promise<{ readonly tables?: unknown }> {
+  try {
+    return await import(pathToFileURL(resolve(path)).href)
+  } catch (error) {
+    throw new Error(`${path} cannot be loaded as tables: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Whether the tables are right is checked when they are used. */
+function isTables(value: unknown): value is Tables {
+  return typeof value === 'object' && value !== null && 'name' in value && 'mappings' in value && Array.isArray(value.mappings)
+}

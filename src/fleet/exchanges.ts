@@ -1,5 +1,6 @@
 import type { Batch, Store } from '../store/store.ts'
 import type { StoreChange } from '../store/store-change.ts'
+import type { StoreDown } from '../store/store-down.ts'
 import type { FleetClocks } from './fleet-clocks.ts'
 import { type FleetReading, reading } from './part.ts'
 
@@ -14,6 +15,8 @@ export interface Exchanges {
 export interface ExchangesState {
   /** Why the store does not answer; undefined if it does, and before the first exchange ended. */
   readonly problem: string | undefined
+  /** The key in the store that somebody else wrote, if that is why. */
+  readonly foreignKey: string | undefined
   /** When the store last answered, or stopped answering, in milliseconds of the monotonic clock. */
   readonly heardAt: number | undefined
   readonly downSince: number | undefined
@@ -45,7 +48,7 @@ type Wanted = { isUrgent: boolean; readonly answered: Promise<boolean>; readonly
 
 export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts): Exchanges {
   let state: ExchangesState = {
-    ...{ problem: undefined, heardAt: undefined, downSince: undefined, triedAt: undefined },
+    ...{ problem: undefined, foreignKey: undefined, heardAt: undefined, downSince: undefined, triedAt: undefined },
     ...{ succeeded: 0, failed: 0 },
   }
   let nth = 0
@@ -81,16 +84,14 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
     const found = await store.exchange({ ...batch, reads: readings.map(({ read }) => read) }).catch((error: unknown) => error as Error)
     const at = clocks.ticks()
     const before = state
-    if (found instanceof Error) {
-      const downSince = state.downSince ?? at
-      state = { ...state, problem: found.message, downSince, triedAt: at, failed: state.failed + 1 }
-    } else {
+    const isAnswered = !(found instanceof Error)
+    state = isAnswered ? answeredAt(before, at) : failedAt(before, at, found)
+    if (isAnswered) {
       unsure = undefined
-      state = { ...state, problem: undefined, downSince: undefined, heardAt: at, triedAt: at, succeeded: state.succeeded + 1 }
       hand(readings, found)
     }
     parts.ended(before, state, (at - began) / 1000)
-    return !(found instanceof Error)
+    return isAnswered
   }
   const once = async (isUrgent: boolean): Promise<boolean> => {
     if (unsure && !(await send(unsure))) return false
@@ -117,6 +118,19 @@ export function createExchanges({ store, id, clocks, ...parts }: ExchangesParts)
     },
     state: () => state,
   }
+}
+
+function answeredAt(before: ExchangesState, at: number): ExchangesState {
+  const well = { problem: undefined, foreignKey: undefined, downSince: undefined }
+  return { ...before, ...well, heardAt: at, triedAt: at, succeeded: before.succeeded + 1 }
+}
+
+function failedAt(
+  before: ExchangesState,
+  at: number,
+  { message, foreignKey }: Error & Partial<Pick<StoreDown, 'foreignKey'>>,
+): ExchangesState {
+  return { ...before, problem: message, foreignKey, downSince: before.downSince ?? at, triedAt: at, failed: before.failed + 1 }
 }
 
 function newTurn(): Wanted {

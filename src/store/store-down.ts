@@ -4,4 +4,11 @@
  */
 export class StoreDown extends Error {
   override readonly name = 'StoreDown'
+  /** The name of what somebody else put where the store keeps its own; undefined if that is not the reason. */
+  readonly foreignKey: string | undefined
+
+  constructor(message: string, foreignKey?: string) {
+    super(message)
+    this.foreignKey = foreignKey
+  }
 }

@@ -6,12 +6,13 @@ import type { StoreStanding } from '../../routes/admin/ready.ts'
 /** Returns what `/readyz` tells of the store. */
 export function storeStandingOf(fleet: Pick<Fleet, 'state'>, modes: Pick<ShareModes, 'known' | 'unknown' | 'unread'>): () => StoreStanding {
   return () => {
-    const { problem, silentMs } = fleet.state()
+    const { problem, foreignKey, silentMs } = fleet.state()
     const unread = modes.unread()
     const known = modes.known()
     const means = MEANS[unread && known !== 'none' ? 'unread' : known]
     const answers = unread ? `${unreadText(unread)}; ${means}` : 'ok'
-    const silent = `no answer for ${(silentMs / 1000).toFixed(0)} s (${problem}); ${means}`
+    const what = foreignKey === undefined ? 'no answer' : 'nothing taken'
+    const silent = `${what} for ${(silentMs / 1000).toFixed(0)} s (${problem}); ${means}`
     return { store: problem === undefined ? answers : silent, notReady: modes.unknown() }
   }
 }

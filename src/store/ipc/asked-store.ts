@@ -15,7 +15,9 @@ export type StoreQuestion =
   | { readonly what: 'replace'; readonly name: string; readonly version: number; readonly text: string }
 
 /** What it gets, or why the store did not answer. */
-export type StoreAnswer = { readonly got: readonly StoreFound[] | Replaced } | { readonly down: string }
+export type StoreAnswer =
+  | { readonly got: readonly StoreFound[] | Replaced }
+  | { readonly down: string; readonly foreignKey?: string | undefined }
 
 /** The topics of the line: questions of a worker, and hints that it should read. */
 export const STORE = 'store'

@@ -12,7 +12,7 @@ export function hostStore(store: Store, line: StoreLine): void {
     try {
       return { got: await answer(store, question as StoreQuestion) }
     } catch (error) {
-      if (error instanceof StoreDown) return { down: error.message }
+      if (error instanceof StoreDown) return { down: error.message, foreignKey: error.foreignKey }
       throw error
     }
   })

@@ -12,7 +12,7 @@ export function createIpcStore(line: StoreLine): Store {
   const ask = async (question: StoreQuestion): Promise<readonly StoreFound[] | Replaced> => {
     if (isClosed) throw new StoreDown('the store is closed')
     const answer = (await line.ask(STORE, question).catch(({ message }: Error) => ({ down: message }))) as StoreAnswer
-    if ('down' in answer) throw new StoreDown(answer.down)
+    if ('down' in answer) throw new StoreDown(answer.down, answer.foreignKey)
     return answer.got
   }
   return {

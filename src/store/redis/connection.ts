@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type { RedisAddress } from '../store-address.ts'
 import { StoreDown } from '../store-down.ts'
 import { ANSWER_MS, clientOptions } from './client-options.ts'
-import { refusalOf, unfitness } from './refusals.ts'
+import { foreignKeyOf, refusalOf, unfitness } from './refusals.ts'
 
 /** One connection, for commands and for news. It is made again whenever it is lost; nothing waits for it meanwhile. */
 export interface RedisConnection {
@@ -17,7 +17,7 @@ const SILENT = 'did not answer in time'
 export async function connectRedis(address: RedisAddress, channel: string, onMessage: (text: string) => void): Promise<RedisConnection> {
   const redis = new (await loadClient())(clientOptions(address))
   const secrets = [address.username, address.password].filter((secret) => secret !== undefined && secret !== '') as string[]
-  const down = (what: string) => new StoreDown(`the store at ${address.shown} ${what}`)
+  const down = (what: string, foreignKey?: string) => new StoreDown(`the store at ${address.shown} ${what}`, foreignKey)
   /** Why the last connection ended. */
   let problem: string | undefined
   let isClosed = false
@@ -62,7 +62,7 @@ export async function connectRedis(address: RedisAddress, channel: string, onMes
         if (error instanceof StoreDown) throw error
         // The Sentinels may know another primary by now.
         if (/READONLY/.test(String(error))) redis.disconnect(true)
-        throw down(redis.status === 'ready' ? refusalOf(error, secrets) : (problem ?? SILENT))
+        throw down(redis.status === 'ready' ? refusalOf(error, secrets) : (problem ?? SILENT), foreignKeyOf(error))
       }
     },
     close() {

@@ -1,5 +1,6 @@
 import { type Batch, KEPT_MS, type StoreRead } from '../store.ts'
 import type { Claim, StoreChange, Sums } from '../store-change.ts'
+import { neededTypes } from './needed-types.ts'
 
 type Argument = string | number
 
@@ -12,6 +13,7 @@ export function exchangeArguments({ replica, nth, changes, reads }: Batch, news:
     replica,
     nth,
     news,
+    ...typeArguments(changes, reads),
     ...readArguments(reads),
     others.length,
     ...others.flatMap(changeArguments),
@@ -21,7 +23,12 @@ export function exchangeArguments({ replica, nth, changes, reads }: Batch, news:
 
 /** Those of a script that only reads. */
 export function readingArguments(reads: readonly StoreRead[]): readonly Argument[] {
-  return [KEPT_MS, '', 0, '', ...readArguments(reads)]
+  return [KEPT_MS, '', 0, '', ...typeArguments([], reads), ...readArguments(reads)]
+}
+
+function typeArguments(changes: readonly StoreChange[], reads: readonly StoreRead[]): readonly Argument[] {
+  const needed = neededTypes(changes, reads)
+  return [needed.size, ...[...needed].flat()]
 }
 
 function readArguments(reads: readonly StoreRead[]): readonly Argument[] {

@@ -2,6 +2,7 @@ import { CHANGES_SCRIPT } from './changes-script.ts'
 import { CLAIMS_SCRIPT } from './claims-script.ts'
 import { READS_SCRIPT } from './reads-script.ts'
 import { SUMS_SCRIPT } from './sums-script.ts'
+import { TYPES_SCRIPT } from './types-script.ts'
 
 /** Numbers are written with 17 digits: Redis would cut them to integers, and Lua to 14 digits. Time and stamps are microseconds. */
 const ARGUMENTS = `
@@ -20,10 +21,14 @@ local isRead = nth == 0
 `
 
 /**
- * The number of the batch is written first. This command is refused when Redis is out of memory, so that no batch is applied in part.
+ * The types of all keys are looked at before anything is written. The number of the batch is written first. This command is refused when Redis is out of memory, so that no batch is applied in part.
  * A batch with the number 0 only reads.
  */
 const BATCH = `
+for _ = 1, number() do
+  local problem = foreign(root .. text(), text())
+  if problem then return problem end
+end
 local reads = {}
 for i = 1, number() do reads[i] = { kind = text(), name = text(), known = text() } end
 local marker = root .. 'batch:' .. replica
@@ -48,4 +53,4 @@ return answer
  * Applies one batch of one replica and answers its reads, as `memory/apply-change.ts` and `memory/find.ts` do. `exchangeArguments` writes
  * its arguments, `readFound` reads its answer. KEYS[1] begins every key, and holds the hash tag.
  */
-export const EXCHANGE_SCRIPT = [ARGUMENTS, SUMS_SCRIPT, CHANGES_SCRIPT, CLAIMS_SCRIPT, READS_SCRIPT, BATCH].join('')
+export const EXCHANGE_SCRIPT = [ARGUMENTS, TYPES_SCRIPT, SUMS_SCRIPT, CHANGES_SCRIPT, CLAIMS_SCRIPT, READS_SCRIPT, BATCH].join('')

@@ -1,3 +1,5 @@
+import { FOREIGN } from './types-script.ts'
+
 /** What an answer or an error of Redis means for a person. The first row whose words occur in the message counts. */
 const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
   [/WRONGPASS|NOAUTH|invalid password|invalid username/i, 'refuses the user or the password of store.url'],
@@ -13,12 +15,24 @@ const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
   [/Connection is closed|Connection ended|closed by|aborted due to connection close|isn't writeable/i, 'closed the connection'],
 ]
 
+/** A key of another type, as a script tells it. */
+const KEY = new RegExp(`${FOREIGN} (?<found>\\S+) (?<wanted>\\S+) (?<key>.+)$`)
+
+/** Returns the key that is not as Crosswalk would have written it; undefined if an error means something else. */
+export function foreignKeyOf(error: unknown): string | undefined {
+  return KEY.exec(String(error))?.groups?.['key']
+}
+
 /** What OpenSSL and Node say of a certificate. */
 const CERTIFICATE = /certificate|altnames|unable to verify/i
 
 /** Ends the sentence "The store at … ". A password in a message is hidden: some servers quote a command that they do not know. */
 export function refusalOf(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code ?? error.name) : String(error)
+  const { found, wanted, key } = KEY.exec(text)?.groups ?? {}
+  if (key !== undefined) {
+    return `has a ${found} at the key ${key}, where Crosswalk keeps a ${wanted}: somebody else writes there. Delete or rename that key, or choose another store.name`
+  }
   const meaning = MEANINGS.find(([words]) => words.test(text))?.[1]
   if (meaning !== undefined) return meaning
   const hidden = secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text)

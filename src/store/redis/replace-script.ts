@@ -1,10 +1,14 @@
+import { TYPES_SCRIPT } from './types-script.ts'
+
 /**
  * Replaces a document if its version is the one given. After the deadline nothing is replaced, because the replica has given up by then:
  * Redis may have been frozen meanwhile. The deadline is a time of Redis in microseconds; '' is none.
  */
-export const REPLACE_SCRIPT = `
+export const REPLACE_SCRIPT = `${TYPES_SCRIPT}
 local root, name, version, text, news, deadline = KEYS[1], unpack(ARGV)
 local key = root .. 'document:' .. name
+local problem = foreign(key, 'hash')
+if problem then return problem end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local held = redis.call('HMGET', key, 'version', 'text', 'stamp')

@@ -30,6 +30,18 @@ export function watchStore({ fleet, onExchange }: StoreMetricsSources, registry:
   gauge('crosswalk_store_silent_seconds', 'Time since the store last answered', 'max', ({ silentMs }) => silentMs / 1000)
   gauge('crosswalk_store_waiting', 'Observations that the store does not have yet', 'sum', ({ waiting }) => waiting)
   gauge('crosswalk_replicas', 'Replicas that the store heard of in the last seconds', 'first', () => liveIn(fleet))
+  new Gauge({
+    name: 'crosswalk_store_foreign_key',
+    help: '1 for the key that somebody else wrote in the store, so that it takes nothing',
+    labelNames: ['key'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.reset()
+      const { foreignKey } = fleet.state()
+      if (foreignKey !== undefined) this.set({ key: foreignKey }, 1)
+    },
+  })
   new Counter({
     name: 'crosswalk_store_dropped_total',
     help: 'Observations that had no room while the store did not answer, by kind (clean, bad)',

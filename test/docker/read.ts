@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import type { Config } from '../../src/config/settings.ts'
 import { loadConfig } from '../../src/config.ts'
 
@@ -31,10 +31,19 @@ export interface Manifest {
   readonly [member: string]: any
 }
 
-/** Every manifest, by its kind. */
+/** The folder with what every cluster needs. */
+export const BASE = 'docker/kubernetes/base'
+
+/** Every manifest of the base, by its kind. */
 export function manifests(): Readonly<Record<string, Manifest>> {
-  const all = readdirSync('docker/kubernetes').map((name) => parse(readFileSync(join('docker/kubernetes', name), 'utf8')) as Manifest)
+  const { resources } = parse(readFileSync(join(BASE, 'kustomization.yaml'), 'utf8')) as { readonly resources: readonly string[] }
+  const all = resources.map((name) => parse(readFileSync(join(BASE, name), 'utf8')) as Manifest)
   return Object.fromEntries(all.map((manifest) => [manifest.kind, manifest]))
+}
+
+/** The manifests in a text of YAML documents. */
+export function manifestsIn(text: string): readonly Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
 }
 
 /** The configuration that environment variables and a file make; fails with the sentence that `serve` would print. */

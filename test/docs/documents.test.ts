@@ -9,9 +9,11 @@ import { boundsTable } from './generated/bounds-table.ts'
 import { coverageTable, withSection } from './generated/coverage-table.ts'
 import { differencesPage } from './generated/differences-page.ts'
 import { eventsTable } from './generated/events-table.ts'
+import { prometheusRule } from './generated/prometheus-rule.ts'
 import { settingsTables } from './generated/settings-tables.ts'
 import { costTable } from './generated/stranger-cost.ts'
 
+const ALERTS = new URL('../../docker/alerts.yaml', import.meta.url).pathname
 const README = new URL('../../README.md', import.meta.url).pathname
 const CONFIGURATION = new URL('../../docs/configuration.md', import.meta.url).pathname
 const DEPLOYMENT = new URL('../../docs/deployment.md', import.meta.url).pathname
@@ -49,4 +51,8 @@ it('makes the tables of docs/security.md from the settings', async () => {
 
 it('makes the table of events of docs/operations.md from their types', async () => {
   await expect(withSection(readFileSync(OPERATIONS, 'utf8'), 'events', eventsTable())).toMatchFileSnapshot('../../docs/operations.md')
+})
+
+it('makes the alerts of Kubernetes from those of Prometheus', async () => {
+  await expect(prometheusRule(readFileSync(ALERTS, 'utf8'))).toMatchFileSnapshot('../../docker/kubernetes/monitoring/prometheusrule.yaml')
 })

@@ -8,8 +8,9 @@ it('has the version of package.json in the lock file', () => {
   expect([lock.version, lock.packages[''].version]).toEqual([version, version])
 })
 
-it('has the version of package.json in the image of the Kubernetes manifest', () => {
-  expect(readFileSync('docker/kubernetes/deployment.yaml', 'utf8')).toContain(`/crosswalk:${version}\n`)
+it('has the version of package.json in the image of the Kubernetes manifests', () => {
+  expect(readFileSync('docker/kubernetes/base/deployment.yaml', 'utf8')).toContain(`/crosswalk:${version}\n`)
+  expect(readFileSync('docker/kubernetes/example/kustomization.yaml', 'utf8')).toContain(`newTag: ${version} }\n`)
 })
 
 it('has dated notes on the current version, below those on unreleased changes', () => {

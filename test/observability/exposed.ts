@@ -26,7 +26,7 @@ export interface Alert {
   readonly alert: string
   readonly expr: string
   readonly labels: Readonly<Record<string, string>>
-  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook: string }
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string }
 }
 
 export function alerts(): readonly Alert[] {

@@ -53,6 +53,7 @@ it('makes the table of events of docs/operations.md from their types', async () 
   await expect(withSection(readFileSync(OPERATIONS, 'utf8'), 'events', eventsTable())).toMatchFileSnapshot('../../docs/operations.md')
 })
 
-it('makes the alerts of Kubernetes from those of Prometheus', async () => {
+it('makes the alerts of Kubernetes and of the Helm chart from those of Prometheus', async () => {
+  await expect(readFileSync(ALERTS, 'utf8')).toMatchFileSnapshot('../../docker/helm/crosswalk/files/alerts.yaml')
   await expect(prometheusRule(readFileSync(ALERTS, 'utf8'))).toMatchFileSnapshot('../../docker/kubernetes/monitoring/prometheusrule.yaml')
 })

@@ -13,6 +13,11 @@ it('has the version of package.json in the image of the Kubernetes manifests', (
   expect(readFileSync('docker/kubernetes/example/kustomization.yaml', 'utf8')).toContain(`newTag: ${version} }\n`)
 })
 
+it('has the version of package.json in the Helm chart', () => {
+  const chart = readFileSync('docker/helm/crosswalk/Chart.yaml', 'utf8')
+  expect(chart.match(/^(version|appVersion): .*$/gm)).toEqual([`version: ${version}`, `appVersion: ${version}`])
+})
+
 it('has dated notes on the current version, below those on unreleased changes', () => {
   const [unreleased, newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^## .+$/gm) ?? []
   expect(unreleased).toBe('## Unreleased')

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { hasProgram, printed } from './programs.ts'
+import { configOf, type Manifest, manifestsIn } from './read.ts'
+import { faultsOf } from './schemas.ts'
+
+const CHART = 'docker/helm/crosswalk'
+
+const VALUES = ['minimal', 'production', 'workers']
+
+const valuesOf = (name: string) => ['--values', `${CHART}/ci/${name}-values.yaml`]
+
+/** What `helm install crosswalk` would send. */
+const rendered = (name: string, ...flags: readonly string[]) =>
+  manifestsIn(printed('helm', 'template', 'crosswalk', CHART, ...valuesOf(name), ...flags))
+
+const find = (all: readonly Manifest[], kind: string) => all.find((manifest) => manifest.kind === kind)
+
+const pod = (all: readonly Manifest[]) => find(all, 'Deployment')?.spec.template.spec
+
+/** What Helm adds to each manifest to know its own. */
+const OF_HELM = /^(app\.kubernetes\.io\/(instance|managed-by|version)|helm\.sh\/.*)$/
+
+/** A manifest without the marks of Helm, with the named members of its lists in one order. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain).toSorted((a, b) => order(a).localeCompare(order(b)))
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(
+    ([key, member]) => !OF_HELM.test(key) && !(key === 'annotations' && 'helm.sh/resource-policy' in member),
+  )
+  return Object.fromEntries(kept.map(([key, member]) => [key, plain(member)]))
+}
+
+function order(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'name' in value ? String(value.name) : ''
+}
+
+describe.runIf(hasProgram('helm', 'version') && hasProgram('kubectl', 'version', '--client'))('the chart', () => {
+  it.each(VALUES)('passes helm lint with the values %s', (name) => {
+    expect(printed('helm', 'lint', '--strict', CHART, ...valuesOf(name))).toContain('0 chart(s) failed')
+  })
+
+  it.each(VALUES)('renders manifests that fit the schemas, with the values %s', (name) => {
+    const all = rendered(name)
+    expect(all.flatMap(faultsOf)).toEqual([])
+    expect(new Set(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).toBe(all.length)
+  })
+
+  it.each(VALUES)('writes a configuration that the proxy accepts, and gives the pod the time to stop, with the values %s', (name) => {
+    const all = rendered(name)
+    const config = configOf({}, find(all, 'ConfigMap')?.data['crosswalk.json'])
+    const longest = 5000 + config['limits.drainMs'] + config['limits.lingerMs'] + config['limits.shutdownMs']
+    expect(pod(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(longest)
+  })
+
+  it('renders what the kustomization builds, with the values production', () => {
+    const all = rendered('production')
+    const monitored = manifestsIn(printed('kubectl', 'kustomize', 'docker/kubernetes/example')).filter(({ kind }) => kind !== 'HTTPRoute')
+    expect(all.length).toBe(monitored.length)
+    for (const { kind, metadata, ...manifest } of monitored) {
+      const twin = all.find((one) => one.kind === kind && one.metadata.name === metadata.name) ?? all[0]
+      const { namespace: _, ...expected } = metadata
+      const config = twin?.data?.['crosswalk.json']
+      // The configuration is the same value, written in another way.
+      if (config) expect(configOf({}, config)).toEqual(configOf({}, manifest['data']['crosswalk.json']))
+      const wanted = { ...manifest, kind, metadata: expected, ...(config ? { data: twin.data } : {}) }
+      expect(plain(withPullPolicy(wanted as Manifest)), `${kind} ${metadata.name}`).toEqual(plain(twin))
+    }
+  })
+
+  it('refuses values that no key has, and an upstream that is missing', () => {
+    expect(() => rendered('minimal', '--set', 'replica=2')).toThrow(/replica/)
+    expect(() => printed('helm', 'template', 'crosswalk', CHART)).toThrow(/upstream/)
+  })
+
+  it('names all after the release, and links alerts to the guide that the values name', () => {
+    const all = manifestsIn(
+      printed(
+        'helm',
+        'template',
+        'staging',
+        CHART,
+        ...valuesOf('production'),
+        '--set',
+        'prometheusRule.runbooks=https://wiki.example.com/guide',
+      ),
+    )
+    expect(all.filter(({ metadata }) => !metadata.name.startsWith('staging-crosswalk'))).toEqual([])
+    const [{ rules }] = find(all, 'PrometheusRule')?.spec.groups ?? []
+    const links = rules.map(({ annotations }: { annotations: Record<string, string> }) => annotations['runbook_url'])
+    expect(links.filter((link: string) => !link.startsWith('https://wiki.example.com/guide#'))).toEqual([])
+  })
+})
+
+/** Kubernetes would fill it in alike; the chart says it. */
+function withPullPolicy(manifest: Manifest): Manifest {
+  if (manifest.kind !== 'Deployment') return manifest
+  const { spec } = structuredClone(manifest)
+  for (const container of spec.template.spec.containers) container.imagePullPolicy = 'IfNotPresent'
+  return { ...manifest, spec }
+}

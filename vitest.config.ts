@@ -25,8 +25,9 @@ const BUILT = [
 export default defineConfig({
   test: {
     setupFiles: ['test/setup.ts'],
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    // Long enough for a busy machine: what waits, waits for an event.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A third of the time of a test is waiting for processes and connections. One worker more keeps the cores busy meanwhile.
     maxWorkers: availableParallelism() + 1,
     // Transforming 1,500 modules costs 3 s of CPU time in each project and in each run. The cache below node_modules goes by their contents.

@@ -117,7 +117,7 @@ describe('crosswalk report', () => {
   })
 
   it('refuses files that it cannot read', async () => {
-    expect(await runCommand(['report'])).toMatchObject({ code: 2, err: 'Usage: crosswalk report FILE...' })
+    expect(await runCommand(['report'])).toMatchObject({ code: 2, err: 'crosswalk report needs FILE. Usage: crosswalk report FILE...' })
     expect(await runCommand(['report', '/nowhere.ndjson'])).toMatchObject({ code: 3, err: expect.stringContaining('/nowhere.ndjson') })
     expect(await runCommand(['report', 'x', '--target', '2'])).toMatchObject({ code: 2, err: expect.stringContaining('between 0 and 1') })
   })

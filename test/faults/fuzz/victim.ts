@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Child, metric, type Start, serve } from '../process/child.ts'
 import { type ScriptedUpstream, startScripted } from './upstream/server.ts'
 
@@ -60,7 +61,8 @@ export async function startVictim({ modes, limits, seen }: VictimSettings, start
   }
   watch(child)
   const autopsy = async () => {
-    if (fatal === undefined) await fetch(`${child.adminUrl}/healthz`).catch(() => {})
+    // Who does not listen any more is dying: its end, or its last line, says of what.
+    if (fatal === undefined) await fetch(`${child.adminUrl}/healthz`).catch(() => Promise.race([child.ended, delay(PATIENCE)]))
     return fatal
   }
   const restart = async () => {
@@ -85,7 +87,7 @@ export async function startVictim({ modes, limits, seen }: VictimSettings, start
         const connections = upstream.endIdle()
         if (inFlight === 0 && connections === 0) return undefined
         if (performance.now() > late) return `after ${PATIENCE} ms: ${inFlight} in flight, ${connections} connections to the upstream`
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await delay(20)
       }
     },
     async stop() {

@@ -57,7 +57,7 @@ export interface FleetSettings {
   readonly clocks: FleetClocks
   /** The modes in force here. */
   readonly modes: () => Pick<BeatText, 'version' | 'tag' | 'unread'>
-  readonly epoch?: BeatText['epoch']
+  readonly counts?: Pick<BeatText, 'epoch' | 'v2' | 'v1'>
   /** Is told after each exchange: how this replica stands with the store before and after it, and the seconds that it took. */
   readonly ended: (before: ExchangesState, after: ExchangesState, seconds: number) => void
   /** Reports a defect of Crosswalk. */
@@ -73,7 +73,7 @@ const RETRY_MS = 250
 /** The longest that a start waits for the store, and an end for its last exchange, in milliseconds. */
 const START_MS = 1000
 
-export function createFleet({ store, id, name, clocks, modes, epoch = '', failed, ended }: FleetSettings): Fleet {
+export function createFleet({ store, id, name, clocks, modes, counts = { epoch: '' }, failed, ended }: FleetSettings): Fleet {
   const { ticks } = clocks
   const parts = createAllParts()
   const since = clocks.now()
@@ -90,7 +90,7 @@ export function createFleet({ store, id, name, clocks, modes, epoch = '', failed
   const beat = (): StoreChange => {
     const { version, tag, unread } = modes()
     const { oldestMs, ...state } = parts.state()
-    const said: BeatText = { name, version, tag, unread, epoch, ...state, since, ...questions.said(oldestMs) }
+    const said: BeatText = { name, version, tag, unread, ...counts, ...state, since, ...questions.said(oldestMs) }
     // Older work has still to end before a question is answered, and what waits takes several batches.
     isNew = said.asked < said.heard || said.waiting > 0
     return { kind: 'beat', text: JSON.stringify(said), ms: isLeaving ? 1 : LISTED_MS }

@@ -13,6 +13,9 @@ const beatSchema = z.object({
   unread: z.number().optional(),
   /** Hash of what it counts: answers by its mapping tables, of its v2. */
   epoch: z.string(),
+  /** Hashes of the addresses of its services; '' if it has none. */
+  v2: z.string().optional(),
+  v1: z.string().optional(),
   waiting: z.number(),
   dropped: z.number(),
   lost: z.number(),

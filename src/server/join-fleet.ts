@@ -14,6 +14,7 @@ import { createNotesPart } from '../fleet/notes/notes-part.ts'
 import { createNotesTold, type NotesTold } from '../fleet/notes/notes-told.ts'
 import { shareReadiness } from '../fleet/readiness/share-readiness.ts'
 import { createRolloutsPart, type RolloutsPart } from '../fleet/rollouts/rollouts-part.ts'
+import { upstreamsOf } from '../fleet/upstreams.ts'
 import { LOOK_EVERY } from '../modes/assemble.ts'
 import type { FleetAnswers } from '../routes/admin/fleet/fleet-answers.ts'
 import type { StoreStanding } from '../routes/admin/ready.ts'
@@ -23,6 +24,7 @@ import { openSharedModes } from './fleet/open-shared-modes.ts'
 import { shareAnswers } from './fleet/share-answers.ts'
 import { storeStandingOf } from './fleet/store-standing.ts'
 import { createToldFleet, type OnExchange } from './fleet/told-fleet.ts'
+import { createUpstreamWarning } from './fleet/upstream-warning.ts'
 
 /** Makes a server a replica of a fleet. */
 export interface JoinFleet {
@@ -68,7 +70,9 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
     const { modes, rollouts, onNote, follow, hear } = migration
     const failed = (error: unknown) => log.error({ err: error }, 'a part of the fleet failed')
     const origin = { tables: tablesHash(), build: config['upstream.v2Build'] }
-    const settings = { store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), epoch: epochHash(origin) }
+    const upstreams = upstreamsOf({ v2: config['upstream.v2'], v1: config['upstream.v1'] })
+    const counts = { epoch: epochHash(origin), ...upstreams }
+    const settings = { store, name, clocks, failed, id: replica, modes: () => sharedModes.said(), counts }
     const { fleet, onExchange } = createToldFleet(settings, log)
     // The modes come first: what the other parts read belongs to a version of them.
     const sharedModes = openSharedModes(fleet, sources, kept)
@@ -91,10 +95,12 @@ export function joinFleet(store: Store, { isNewStore = false, name = hostname(),
     // After the circuits: what closed one is known before the rollout that was resumed.
     fleet.add(shared)
     fleet.add(readiness)
+    const warnOfUpstreams = createUpstreamWarning(fleet, log)
     const look = () => {
       shared.look()
       told.look()
       readiness.look()
+      warnOfUpstreams()
     }
     const end = clocks.repeat(look, LOOK_EVERY)
     const close = async () => {

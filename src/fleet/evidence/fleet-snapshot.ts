@@ -2,6 +2,7 @@ import type { FleetMember, FleetView } from '../../diff/cutover/fleet-view.ts'
 import type { StoreFound, StoreRead } from '../../store/store.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetReplica } from '../heartbeat.ts'
+import { upstreamProblems } from '../upstreams.ts'
 import type { Epochs } from './epochs.ts'
 
 /** What the store holds of something, after every replica has handed over what it knew when it was asked. */
@@ -38,7 +39,7 @@ export function createSnapshots(fleet: Asked, epochs: Pick<Epochs, 'now'>, epoch
     const found = isDown ? undefined : await fleet.store.read(reads()).catch(() => undefined)
     const replicas = fleet.replicas()
     const others = replicas.filter((one) => one.epoch !== epoch).map(({ id }) => otherEpoch(id))
-    const missing = [...problems, ...others, ...(found || problems.length > 0 ? [] : [NO_ANSWER])]
+    const missing = [...problems, ...others, ...upstreamProblems(replicas), ...(found || problems.length > 0 ? [] : [NO_ANSWER])]
     return { view: { self: fleet.id, problems: missing, epoch: epochs.now(), replicas: replicas.map(memberOf) }, found }
   }
 }

@@ -25,6 +25,8 @@ export interface ReportReplica {
   readonly behind: number
   /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
   readonly unread?: number
+  /** The services that it reaches at other addresses than the replica that made the report; absent if there are none. */
+  readonly otherServices?: readonly string[]
   /** Seconds since its last heartbeat; absent if it was heard of lately. */
   readonly silentSeconds?: number
   /** Observations that the store does not have yet, clean ones that had no room, and wrong ones that had none. */

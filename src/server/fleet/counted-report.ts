@@ -1,6 +1,7 @@
 import type { FleetClients } from '../../fleet/clients/client-reader.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { type FleetReplica, newestOf, type UnreadReplica } from '../../fleet/heartbeat.ts'
+import { type ComparedService, otherServices } from '../../fleet/upstreams.ts'
 import type { EvidenceReport, OperationProgress } from '../../modes/migration-report.ts'
 import type { FleetCounted } from '../../report/fleet/fleet-counted.ts'
 import type { ReportReplica } from '../../report/fleet/report-fleet.ts'
@@ -15,7 +16,7 @@ export function fleetCounted(
   const { problems = [], epoch = { nth: 0, tables: '' } } = fleet ?? {}
   const replicas = shared.replicas()
   const newest = newestOf(replicas)
-  const rows = replicas.map((one) => replicaOf(one, newest, leader))
+  const rows = replicas.map((one) => replicaOf(one, newest, leader, otherServices(one, replicas)))
   return {
     evidence: operations.map(evidenceIn),
     traffic: new Map(Object.entries(traffic)),
@@ -37,8 +38,19 @@ function silenceOf({ isLive, seenMs }: UnreadReplica): Pick<ReportReplica, 'sile
   return isLive ? {} : { silentSeconds: Math.round(seenMs / 1000) }
 }
 
-function replicaOf(one: FleetReplica, newest: number, leader: string | undefined): ReportReplica {
+function replicaOf(one: FleetReplica, newest: number, leader: string | undefined, others: readonly ComparedService[]): ReportReplica {
   const { id, isSelf, since, version, unread, waiting, dropped, lost } = one
   const modes = { version, behind: newest - version, ...(unread !== undefined && { unread }) }
-  return { id, isSelf, isLeader: id === leader, since, ...modes, ...silenceOf(one), waiting, dropped, lost }
+  return {
+    id,
+    isSelf,
+    isLeader: id === leader,
+    since,
+    ...modes,
+    ...silenceOf(one),
+    ...(others.length > 0 && { otherServices: others }),
+    waiting,
+    dropped,
+    lost,
+  }
 }

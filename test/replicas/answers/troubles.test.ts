@@ -11,6 +11,12 @@ it('says once that a replica is silent', () => {
   ])
 })
 
+it('names a replica of other services', () => {
+  const [one] = FLEET.replicas
+  const replicas = one ? [{ ...one, otherServices: ['v2', 'v1'] }] : []
+  expect(sentencesOf({ ...FLEET, problems: [], replicas })).toEqual(['Replica pod-a-1: another upstream.v2, another upstream.v1.'])
+})
+
 it('tells a screen reader of a replica that nobody can read', async () => {
   const report = await reportOf([])
   const [before, after] = [

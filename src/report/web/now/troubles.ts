@@ -2,11 +2,12 @@ import type { ReportFleet, ReportReplica } from '../../fleet/report-fleet.ts'
 import { many } from '../format.ts'
 
 /** Returns what is wrong with a replica, in a few words each. Empty if nothing is. */
-export function troublesOf({ silentSeconds, behind, unread, dropped, lost }: ReportReplica): readonly string[] {
+export function troublesOf({ silentSeconds, behind, unread, otherServices = [], dropped, lost }: ReportReplica): readonly string[] {
   return [
     ...(silentSeconds === undefined ? [] : ['silent']),
     ...(behind > 0 ? [`${many(behind, 'version')} of the modes behind`] : []),
     ...(unread === undefined ? [] : [`another version of Crosswalk, which cannot read version ${unread} of the modes`]),
+    ...otherServices.map((service) => `another upstream.${service}`),
     ...(lost > 0 ? [`${many(lost, 'wrong observation')} lost`] : []),
     ...(dropped > 0 ? [`${many(dropped, 'clean observation')} dropped`] : []),
   ]
@@ -22,7 +23,7 @@ export function sentencesOf({ problems, replicas }: ReportFleet): readonly strin
   const more = replicas.flatMap((one) => {
     const isNamed = problems.some((problem) => problem.startsWith(`Replica ${one.id} `))
     const { silentSeconds: _, ...heard } = one
-    const troubles = troublesOf(isNamed ? { ...heard, lost: 0 } : one)
+    const troubles = troublesOf(isNamed ? { ...heard, otherServices: [], lost: 0 } : one)
     return troubles.length === 0 ? [] : [`Replica ${one.id}: ${troubles.join(', ')}.`]
   })
   return [...problems, ...more]

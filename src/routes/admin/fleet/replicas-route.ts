@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Fleet } from '../../../fleet/fleet.ts'
 import { type FleetReplica, newestOf, type UnreadReplica } from '../../../fleet/heartbeat.ts'
 import type { Leader } from '../../../fleet/leader.ts'
+import { otherServices } from '../../../fleet/upstreams.ts'
 
 export interface ReplicasSources {
   readonly fleet: Pick<Fleet, 'replicas' | 'readReplicas' | 'unread'>
@@ -24,6 +25,8 @@ export interface ReplicaRow {
   readonly behind: number
   /** The version of newer modes in the store, which its version of Crosswalk cannot read. */
   readonly unread?: number
+  /** The settings by which it reaches other services than the replica that answers; absent if there are none. */
+  readonly differs?: readonly string[]
   /** Milliseconds since its last heartbeat. */
   readonly seenMs: number
   /** Observations that the store does not have yet; clean ones that had no room; bad ones that had none. */
@@ -63,6 +66,12 @@ function rowsOf(replicas: readonly FleetReplica[], leader: string | undefined): 
   return replicas.map(({ id, name, isLive, isSelf, version, unread, seenMs, waiting, dropped, lost, since }) => ({
     ...{ id, name, state: stateOf(isLive), self: isSelf, leads: id === leader, version, behind: newest - version },
     ...(unread !== undefined && { unread }),
+    ...differsIn(id, replicas),
     ...{ seenMs: Math.round(seenMs), waiting, dropped, lost, since: new Date(since).toISOString() },
   }))
+}
+
+function differsIn(id: string, replicas: readonly FleetReplica[]): Pick<ReplicaRow, 'differs'> {
+  const differs = replicas.flatMap((one) => (one.id === id ? otherServices(one, replicas).map((service) => `upstream.${service}`) : []))
+  return differs.length > 0 ? { differs } : {}
 }

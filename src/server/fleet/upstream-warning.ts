@@ -1,0 +1,13 @@
+import type { Logger } from 'pino'
+import type { Fleet } from '../../fleet/fleet.ts'
+import { upstreamProblems } from '../../fleet/upstreams.ts'
+
+/** Returns a function that warns when live replicas reach other services, once for each replica. Call it often. */
+export function createUpstreamWarning(fleet: Pick<Fleet, 'replicas'>, log: Pick<Logger, 'warn'>): () => void {
+  let told: readonly string[] = []
+  return () => {
+    const problems = upstreamProblems(fleet.replicas())
+    for (const problem of problems) if (!told.includes(problem)) log.warn(problem)
+    told = problems
+  }
+}

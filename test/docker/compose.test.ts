@@ -13,9 +13,10 @@ const proxies = ['crosswalk-1', 'crosswalk-2']
 const milliseconds = (text: string) => Number(/^(\d+)s$/.exec(text)?.[1]) * 1000
 
 describe('compose.yaml', () => {
-  it('has the sandbox, two proxies that are alike, nginx, and a store that only a profile starts', () => {
-    expect(Object.keys(services)).toEqual(['sandbox', ...proxies, 'nginx', 'store'])
-    expect(Object.values(services).map(({ profiles }) => profiles)).toEqual([...Array(4).fill(undefined), ['fleet']])
+  it('has the sandbox, two proxies that are alike, nginx, and a store and monitoring that only profiles start', () => {
+    const usual = ['sandbox', ...proxies, 'nginx'].map((name) => [name, undefined])
+    const others = [['store', ['fleet']], ...['prometheus', 'grafana'].map((name) => [name, ['monitoring']])]
+    expect(Object.entries(services).map(([name, { profiles }]) => [name, profiles])).toEqual([...usual, ...others])
     expect(services['crosswalk-1']).toEqual(services['crosswalk-2'])
   })
 
@@ -51,7 +52,7 @@ describe('compose.yaml', () => {
 
   it('pins images of others by an exact version, and takes every privilege from all', () => {
     for (const { image, read_only, cap_drop, security_opt, restart } of Object.values(services)) {
-      expect(image).toMatch(/^(crosswalk:local|[a-z]+:\d+\.\d+\.\d+-[a-z]+)$/)
+      expect(image).toMatch(/^(crosswalk:local|[a-z/]+:v?\d+\.\d+\.\d+(-[a-z]+)?)$/)
       expect({ read_only, cap_drop, security_opt, restart }).toEqual({
         read_only: true,
         cap_drop: ['ALL'],
@@ -62,7 +63,7 @@ describe('compose.yaml', () => {
   })
 
   it('shows nothing beyond this machine', () => {
-    expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual(['127.0.0.1:8000:8000'])
+    expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual(['127.0.0.1:8000:8000', '127.0.0.1:3000:3000'])
   })
 
   it('trusts nginx alone, whose address nobody else can be given', () => {

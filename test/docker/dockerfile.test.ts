@@ -21,13 +21,32 @@ describe('the Dockerfile', () => {
   })
 
   it('names its base by an exact version of Node 24, once', () => {
-    expect(lines.filter((line) => /^(ARG NODE_IMAGE|FROM)/.test(line))).toEqual([
+    expect(lines.filter((line) => /^(ARG \w+_IMAGE|FROM)/.test(line))).toEqual([
       expect.stringMatching(/^ARG NODE_IMAGE=node:24\.\d+\.\d+-bookworm-slim$/),
-      `FROM ${BASE} AS base`,
+      `ARG RUNTIME_IMAGE=${BASE}`,
+      `FROM --platform=$BUILDPLATFORM ${BASE} AS base`,
       'FROM base AS build',
       'FROM base AS modules',
-      `FROM ${BASE}`,
+      `FROM ${BASE.replace('NODE', 'RUNTIME')}`,
     ])
+  })
+
+  it('tells in labels of the Open Container Initiative what the image is', () => {
+    const { description, license } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const label = final.find((line) => line.startsWith('LABEL')) ?? ''
+    const told = Object.fromEntries(
+      [...label.matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
+    )
+    const [version, revision] = ['VERSION', 'REVISION'].map((name) => BASE.replace('NODE_IMAGE', name))
+    expect(told).toEqual({ title: 'Crosswalk', description, licenses: license, version, revision })
+  })
+
+  it('takes each argument that the bake file gives, from the folder that it names', () => {
+    const bake = readFileSync('docker/docker-bake.hcl', 'utf8')
+    const given = [...bake.matchAll(/args += \{ (.*) \}/g)].flatMap(([, args = '']) => args.match(/\w+(?= =)/g) ?? [])
+    expect(given).toEqual(['VERSION', 'REVISION', 'RUNTIME_IMAGE'])
+    expect(given.filter((name) => !lines.some((line) => line.startsWith(`ARG ${name}=`)))).toEqual([])
+    expect(existsSync(/dockerfile += "(.*)"/.exec(bake)?.[1] ?? '')).toBe(true)
   })
 
   it('installs what the lock file says, without scripts, and into the image only what runs', () => {

@@ -18,6 +18,11 @@ it('has the version of package.json in the Helm chart', () => {
   expect(chart.match(/^(version|appVersion): .*$/gm)).toEqual([`version: ${version}`, `appVersion: ${version}`])
 })
 
+it('has the version of package.json in the labels of the image, and in its tags', () => {
+  expect(readFileSync('docker/Dockerfile', 'utf8')).toContain(`ARG VERSION=${version}\n`)
+  expect(readFileSync('docker/docker-bake.hcl', 'utf8')).toContain(`variable "VERSION" { default = "${version}" }`)
+})
+
 it('has dated notes on the current version, below those on unreleased changes', () => {
   const [unreleased, newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^## .+$/gm) ?? []
   expect(unreleased).toBe('## Unreleased')

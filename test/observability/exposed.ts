@@ -33,6 +33,19 @@ export function alerts(): readonly Alert[] {
   return parse(readFileSync('docker/alerts.yaml', 'utf8')).groups.flatMap(({ rules }: { rules: Alert[] }) => rules)
 }
 
+/** A moment at which promtool looks whether alerts fire. */
+export interface AlertTest {
+  readonly name: string
+  readonly input_series: readonly { readonly series: string }[]
+  readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts?: readonly object[] }[]
+  readonly promql_expr_test?: readonly { readonly exp_samples?: readonly { readonly labels: string }[] }[]
+}
+
+/** The unit tests of the alerts that promtool runs. */
+export function alertTests(): readonly AlertTest[] {
+  return ['alerts', 'slow-alerts'].flatMap((name) => parse(readFileSync(`test/observability/${name}.yaml`, 'utf8')).tests as AlertTest[])
+}
+
 export interface Panel {
   readonly id: number
   readonly type: string

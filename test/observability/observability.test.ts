@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { configWith } from '../../src/config.ts'
 import { startProxy } from '../stage/proxy.ts'
-import { alerts, drawnEvents, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
+import { alerts, alertTests, drawnEvents, exposedMetrics, metricsIn, type Panel, panels } from './exposed.ts'
 import { hasPromtool, promtool } from './promtool.ts'
 
 const GUIDE = readFileSync('docs/operations.md', 'utf8')
@@ -23,6 +23,24 @@ const unknown = (expressions: readonly string[]) => expressions.flatMap(metricsI
 const expressionsOf = (panel: Panel) => (panel.targets ?? []).map(({ expr }) => expr)
 
 describe('the alerts', () => {
+  it('fire in the tests of promtool, and do not where all their metrics say that all is well', () => {
+    const tests = alertTests()
+    const told = tests.flatMap((test) => test.alert_rule_test ?? []).flatMap((one) => (one.exp_alerts?.length ? [one.alertname] : []))
+    const samples = tests.flatMap((test) => test.promql_expr_test ?? []).flatMap((one) => one.exp_samples ?? [])
+    const counted = samples.flatMap(({ labels }) => /alertname="(\w+)"/.exec(labels)?.[1] ?? [])
+    expect([...new Set([...told, ...counted])].sort()).toEqual(
+      alerts()
+        .map(({ alert }) => alert)
+        .sort(),
+    )
+    const calm = tests.find(({ name }) => name === 'all is well')?.input_series.flatMap(({ series }) => metricsIn(series)) ?? []
+    expect(
+      alerts()
+        .flatMap(({ expr }) => metricsIn(expr))
+        .filter((name) => !calm.includes(name)),
+    ).toEqual([])
+  })
+
   it('use only metrics that exist', () => {
     expect(unknown(alerts().map(({ expr }) => expr))).toEqual([])
   })
@@ -74,6 +92,12 @@ describe('the dashboard', () => {
   it('draws changes of modes, circuits and rollouts across its panels', () => {
     expect(drawnEvents().map(({ name }) => name)).toEqual(['Modes', 'Circuits', 'Rollouts'])
     expect(drawnEvents().flatMap(({ expr }) => metricsIn(expr))).toEqual(Array(3).fill('crosswalk_notes_total'))
+  })
+
+  it('shows one environment, and all of its replicas or some', () => {
+    const all = [...panels().flatMap(expressionsOf), ...drawnEvents().map(({ expr }) => expr)]
+    const selectors = all.flatMap((expr) => expr.match(/\b(?:crosswalk|process)_\w+(?:\{[^}]*\})?/g) ?? [])
+    expect(selectors.filter((selector) => !selector.includes('job="$job", instance=~"$instance"'))).toEqual([])
   })
 
   it('describes each panel', () => {
@@ -134,7 +158,7 @@ describe.runIf(hasPromtool())('promtool', () => {
     const expressions = [...panels().flatMap(expressionsOf), ...drawnEvents().map(({ expr }) => expr)]
     const rules = expressions.map((expr, at) => ({
       record: `panel:${at}`,
-      expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'crosswalk'),
+      expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'crosswalk').replaceAll('$instance', '.*'),
     }))
     const file = join(folder, 'dashboard.yaml')
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))

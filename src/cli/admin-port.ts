@@ -1,6 +1,6 @@
 import { isObject } from '../tables/json.ts'
 import type { Flag, Flags, Io } from './command.ts'
-import { textOf } from './command.ts'
+import { textOf, textsOf } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 
 const HOST = 'http://127.0.0.1'
@@ -38,6 +38,10 @@ export function adminPort(flags: Flags, io: Io): AdminPort | Problem {
   const loaded = configFrom(flags, io)
   if ('problem' in loaded) return loaded
   const { config } = loaded
+  const wrong = [textOf(flags, 'admin') ?? [], textsOf(flags, 'admin')]
+    .flat()
+    .find((one) => !/^https?:\/\/./.test(one) || !URL.canParse(one))
+  if (wrong !== undefined) return { problem: `--admin is ${JSON.stringify(wrong)}, but it must be an address such as ${HOST}:8081.` }
   const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token
   const reading = config['admin.readToken'] ?? changing
   return {

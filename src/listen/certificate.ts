@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { named, systemReason } from '../errors/system-reason.ts'
 
 /** A private key and its certificate chain as PEM texts. */
 export interface Certificate {
@@ -33,6 +34,6 @@ function read(setting: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new Error(`${setting} cannot be read: ${(error as Error).message}`)
+    throw new Error(`${setting} cannot be read: ${systemReason(named(error, path))}`)
   }
 }

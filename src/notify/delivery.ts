@@ -1,3 +1,4 @@
+import { systemReason } from '../errors/system-reason.ts'
 import type { WaitingEvent } from './outbox.ts'
 import type { Receipt, Receiver } from './receiver.ts'
 import { askedPause, pauseAfter } from './retry-pause.ts'
@@ -50,7 +51,7 @@ export function createDelivery(settings: DeliverySettings): Delivery {
     try {
       return outcomeOf(await receiver.post({ ...sign(id, body, now()) }, body), now())
     } catch (error) {
-      return { end: 'again', problem: (error as Error).message, askedMs: 0 }
+      return { end: 'again', problem: systemReason(error), askedMs: 0 }
     }
   }
   const count = (outcome: Outcome) => {

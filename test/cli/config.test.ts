@@ -265,7 +265,10 @@ describe('the file', () => {
   })
 
   it('must exist', () => {
-    expect(load({ config: join(directory, 'none.json') })).toHaveProperty('problem', expect.stringContaining('cannot be read: ENOENT'))
+    expect(load({ config: join(directory, 'none.json') })).toHaveProperty(
+      'problem',
+      expect.stringContaining('cannot be read: there is no such file'),
+    )
   })
 })
 

@@ -142,6 +142,6 @@ describe('a file', () => {
 
   test('stops the start if it is missing or not JSON', async () => {
     await expect(startSandbox({ port: 0, data: await written('broken.json', '{') })).rejects.toThrow(/^data: .*broken\.json is not JSON: /)
-    await expect(startSandbox({ port: 0, data: { file: join(folder, 'absent.json') } })).rejects.toThrow(/^data: .* cannot be read: /)
+    await expect(startSandbox({ port: 0, data: { file: join(folder, 'absent.json') } })).rejects.toThrow(/no such file/)
   })
 })

@@ -83,8 +83,8 @@ describe('the file of a store', () => {
   })
 
   it('ends the start with a sentence if it cannot be written', async () => {
-    await expect(openFile(join(directory, 'no/such/directory'), at)).rejects.toThrow('cannot be written: ENOENT')
-    await expect(openFile(directory, at)).rejects.toThrow('cannot be read: EISDIR')
+    await expect(openFile(join(directory, 'no/such/directory'), at)).rejects.toThrow('cannot be written: there is no such file')
+    await expect(openFile(directory, at)).rejects.toThrow('cannot be read: it is a folder')
   })
 
   it('refuses a second process', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
+import { named } from '../../errors/system-reason.ts'
 import { explain as explainRequest } from '../../explain/explain.ts'
 import { jsonReport, textReport } from '../../explain/explanation-text.ts'
 import { operationGuide } from '../../guide/make-guide.ts'
@@ -23,7 +24,7 @@ export const explain: Command = {
   args: ['METHOD /path?query'],
   flags: {
     data: {
-      help: 'File with the request body, or - for standard input. The message of a gRPC call may stand here itself: JSON, or bytes in hex or base64',
+      help: 'File with the request body, - for standard input, or the body itself if it begins with {. The message of a gRPC call may also be bytes in hex or base64',
       value: 'FILE|-',
     },
     type: { help: `Content type of that body. v1 heeds it if the path has no POST. Default: ${FORM}, as curl sends it`, value: 'TYPE' },
@@ -92,7 +93,17 @@ function whyNot(place: Exclude<RecordedRoute, Found>, { method, url }: { readonl
 async function bodyOf(flags: Flags, io: Io): Promise<string | undefined> {
   const source = textOf(flags, 'data')
   if (source === undefined) return undefined
-  return source === '-' ? io.stdin() : readFile(source, 'utf8')
+  if (source === '-') return io.stdin()
+  return isJson(source) ? source : (await fileAt(source)).toString()
+}
+
+/** A body that stands on the command line itself. */
+function isJson(source: string): boolean {
+  return source.trimStart().startsWith('{')
+}
+
+function fileAt(path: string): Promise<Buffer> {
+  return readFile(path).catch((error) => Promise.reject(named(error, path)))
 }
 
 const HEX = /^(?:[\da-f]{2})+$/i
@@ -102,8 +113,8 @@ const BASE64 = /^[\w+/-]+={0,2}$/
 async function messageOf(flags: Flags, io: Io): Promise<Buffer | undefined> {
   const source = textOf(flags, 'data') ?? '{}'
   if (source === '-') return Buffer.from((await io.stdin()).trim())
-  if (source.trimStart().startsWith('{')) return Buffer.from(source.trim())
-  if (existsSync(source)) return readFile(source)
+  if (isJson(source)) return Buffer.from(source.trim())
+  if (existsSync(source)) return fileAt(source)
   if (HEX.test(source)) return Buffer.from(source, 'hex')
   return BASE64.test(source) ? Buffer.from(source, 'base64') : undefined
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { TARGET } from '../../diff/cutover/cutover.ts'
+import { named } from '../../errors/system-reason.ts'
 import { describeWith } from '../../report/describe-difference.ts'
 import { readAssets } from '../../report/page/assets.ts'
 import { pageOf } from '../../report/page/html-page.ts'
@@ -76,7 +77,7 @@ async function orSaid<T>(reading: () => Promise<T>, io: Io): Promise<T | undefin
 
 async function against(made: Report, path: string | undefined, io: Io): Promise<Report | undefined> {
   if (path === undefined) return made
-  const text = await orSaid(() => readFile(path, 'utf8'), io)
+  const text = await orSaid(() => readFile(path, 'utf8').catch((error) => Promise.reject(named(error, path))), io)
   const older = text === undefined ? undefined : readOlderReport(text)
   if (!older) return undefined
   if (!('problem' in older)) return heldAgainst(made, older)

@@ -33,6 +33,8 @@ export const sandboxToken: Command = {
     if (unknown !== undefined) return endWith(io, MISUSED, unknown)
     const port = io.env.CROSSWALK_SANDBOX_PORT
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
+    if (!/^https?:\/\/./.test(base) || !URL.canParse(base))
+      return endWith(io, MISUSED, `--url is ${JSON.stringify(base)}, but it must be an address such as ${DEFAULT_SANDBOX}.`)
     const answer = await ask(base, flags).catch(() => undefined)
     if (!answer)
       return endWith(

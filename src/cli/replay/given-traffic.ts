@@ -12,7 +12,7 @@ export const trafficFlags: Readonly<Record<string, Flag>> = {
     value: 'NAME',
   },
   fields: {
-    help: "Names of members in lines of JSON: 'method=req.method,path=req.url,status=res.status,time=time,client=user'",
+    help: "Names of members in lines of JSON: 'method=req.method,path=req.url,status=res.status,time=time'",
     value: 'PAIRS',
   },
   sarif: { help: 'File to write the findings to, as SARIF 2.1.0 for code hosts', value: 'FILE' },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { systemReason } from '../../errors/system-reason.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import { suggestion } from '../../tables/suggestion.ts'
 import { SETTING_KEYS, type SettingKey } from '../settings.ts'
@@ -48,7 +49,7 @@ function parsedAt(path: string): Parsed {
   try {
     text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    return { wrong: (error as Error).message }
+    return { wrong: systemReason(error) }
   }
   return isYaml(path, text) ? parseYaml(text) : parseJsonc(text)
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { appendFile, open, rename, stat } from 'node:fs/promises'
+import { systemReason } from '../../errors/system-reason.ts'
 
 export interface RecordFileSettings {
   readonly path: string
@@ -35,7 +36,7 @@ export async function checkRecordFile(path: string): Promise<void> {
   try {
     await (await open(path, 'a', OWNER_ALONE)).close()
   } catch (error) {
-    throw new Error(`records.file cannot be written: ${(error as Error).message}`)
+    throw new Error(`records.file cannot be written: ${systemReason(error)}`)
   }
 }
 
@@ -94,7 +95,7 @@ function createAppend({ path, bytes, files }: RecordFileSettings): (lines: reado
       return undefined
     } catch (error) {
       size = undefined
-      return error instanceof Error ? error.message : String(error)
+      return systemReason(error)
     }
   }
 }

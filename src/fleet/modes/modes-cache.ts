@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { systemReason } from '../../errors/system-reason.ts'
 import { openAtomicFile } from '../../store/file/atomic-file.ts'
 import type { Document } from '../../store/store.ts'
 import { readText } from '../read-text.ts'
@@ -27,7 +28,7 @@ const keptSchema = z.object({
 /** `warn` is given a sentence if the file cannot be read or written. */
 export function createModesCache(path: string, now: () => KeptModes, warn: (text: string) => void): ModesCache {
   const opened = openAtomicFile(path)
-  const failed = (error: Error) => warn(`store.cache (${path}) cannot be kept: ${error.message}.`)
+  const failed = (error: Error) => warn(`store.cache (${path}) cannot be kept: ${systemReason(error)}.`)
   let isNew = false
   let writing: Promise<void> | undefined
   const write = async () => {

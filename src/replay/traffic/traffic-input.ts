@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { named } from '../../errors/system-reason.ts'
 
 /** Where traffic comes from. */
 export interface TrafficSource {
@@ -25,7 +26,7 @@ const BEGINNING = 64 * 1024
 
 /** Opens traffic and unpacks gzip, also of several parts in a row. Rejects if it cannot be read. */
 export async function openTraffic({ name, bytes }: TrafficSource): Promise<TrafficInput> {
-  const whole = textOf(unpacked(name, bytes ?? createReadStream(name)))
+  const whole = textOf(unpacked(name, bytes ?? bytesOf(name)))
   const read: string[] = []
   for (let length = 0; length < BEGINNING; length += read.at(-1)?.length ?? 0) {
     const { value, done } = await whole.next()
@@ -37,6 +38,14 @@ export async function openTraffic({ name, bytes }: TrafficSource): Promise<Traff
     yield* whole
   }
   return { name, beginning: read.join(''), pieces: pieces(), close: async () => void (await whole.return(undefined)) }
+}
+
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw named(error, path)
+  }
 }
 
 async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -8,8 +8,9 @@ import { largeDataset } from './large.ts'
 export type DataOption = 'demo' | 'empty' | 'large' | { readonly file: string } | Readonly<Record<string, readonly unknown[]>>
 
 const readJson = async (file: string): Promise<unknown> => {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new Error(`data: ${file} cannot be read: ${error.message}`)
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    error.path ??= file
+    throw error
   })
   try {
     return JSON.parse(text)

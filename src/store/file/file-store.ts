@@ -1,3 +1,4 @@
+import { systemReason } from '../../errors/system-reason.ts'
 import { createMemory, type Memory } from '../memory/memory.ts'
 import { createShelves } from '../memory/shelves.ts'
 import type { Store } from '../store.ts'
@@ -13,7 +14,7 @@ import { createSaver } from './saver.ts'
  */
 export async function openFile(path: string, now: () => number): Promise<Memory> {
   const file = await openAtomicFile(path).catch((error: Error) => {
-    throw new Error(`store.url: the file ${path} cannot be read: ${error.message}`, { cause: error })
+    throw new Error(`store.url: the file ${path} cannot be read: ${systemReason(error)}`, { cause: error })
   })
   const shelves = file.text === undefined ? createShelves(now) : decodeShelves(file.text, now)
   if (!shelves) throw new Error(`store.url: ${path} is not a whole store of Crosswalk. Move it away to begin with an empty one`)
@@ -21,7 +22,7 @@ export async function openFile(path: string, now: () => number): Promise<Memory>
   const saver = createSaver(() => file.write(encodeShelves(shelves)))
   const orDown = (saved: Promise<void>) =>
     saved.catch((error: Error) => {
-      throw new StoreDown(`the store at file:${path} cannot be written: ${error.message}`)
+      throw new StoreDown(`the store at file:${path} cannot be written: ${systemReason(error)}`)
     })
   const keep = (store: Store): Store => ({
     ...store,

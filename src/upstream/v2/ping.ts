@@ -1,4 +1,5 @@
 import type { Agent } from 'undici'
+import { systemReason } from '../../errors/system-reason.ts'
 import type { Service } from '../health.ts'
 import { textOf } from '../utf8.ts'
 import { type Exchange, exchange, type RawAnswer } from './exchange.ts'
@@ -42,8 +43,8 @@ function isPong(text: string): boolean {
   }
 }
 
-/** Returns the connection's error. An error of several addresses has a code and no message. */
+/** Returns the connection's error. */
 function reasonOf(error: Error): string {
-  const { name, message, code } = (error.cause ?? error) as NodeJS.ErrnoException
-  return name === 'TimeoutError' ? `nothing came within ${PATIENCE} ms` : message || code || name
+  const cause = error.cause instanceof Error ? error.cause : error
+  return cause.name === 'TimeoutError' ? `nothing came within ${PATIENCE} ms` : systemReason(cause)
 }

@@ -2,12 +2,15 @@ import type { Client } from '../../diff/clients/client.ts'
 import { clientsCsv, clientsJson } from '../../diff/clients/clients-report.ts'
 import { many } from '../../diff/many.ts'
 import { clientGuide } from '../../guide/make-guide.ts'
+import { operationsOf } from '../../tables/tables.ts'
 import { adminFlags } from '../admin-port.ts'
 import { askClients } from '../ask-clients.ts'
-import { type Command, endWith, FAILED, type Flags, type Io, MISUSED } from '../command.ts'
+import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
 import { configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
 import { callFlags, guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
+import { fitsOperation, whyNoOperation } from '../lists/operation-filter.ts'
+import { topFlag, topOf } from '../lists/top.ts'
 
 /** Lists the clients that still call v1 and what blocks each of them, or writes the guide of one. */
 export const clients: Command = {
@@ -21,6 +24,11 @@ export const clients: Command = {
       switch: true,
     },
     ...guideFlags,
+    operations: {
+      help: 'Only clients that call an operation that this pattern fits, such as iam, iam.groups.* or *.list',
+      value: 'PATTERN',
+    },
+    ...topFlag,
     csv: { help: 'Print CSV (RFC 4180), one line for each client and operation', switch: true },
     json: { help: 'Print one JSON array, or the guide as one JSON object', switch: true },
     ...adminFlags,
@@ -28,13 +36,16 @@ export const clients: Command = {
     ...callFlags,
   },
   async run(flags, [id], io) {
-    const problem = misuse(flags, id)
-    if (problem !== undefined) return endWith(io, MISUSED, problem)
+    const limit = topOf(flags)
+    const problem = misuse(flags, id) ?? ('problem' in limit ? limit.problem : await whyNone(flags, io))
+    if (problem !== undefined || 'problem' in limit) return endWith(io, MISUSED, problem ?? '')
     const known = await askClients(flags, io)
     if ('problem' in known) return endWith(io, FAILED, known.problem)
     const chosen = id === undefined ? undefined : chooseClient(known, id, 'crosswalk clients')
     if (chosen && 'problem' in chosen) return endWith(io, FAILED, chosen.problem)
-    return flags.guide && chosen ? guide(chosen.client, flags, io) : list(chosen ? [chosen.client] : known, flags, io)
+    return flags.guide && chosen
+      ? guide(chosen.client, flags, io)
+      : list(chosen ? [chosen.client] : chosenBy(flags, known), limit.top, flags, io, chosen === undefined)
   },
 }
 
@@ -50,11 +61,34 @@ async function guide(client: Client, flags: Flags, io: Io): Promise<number> {
   return writeGuide(clientGuide(client, guideContext(loaded.config, await io.tables())), flags, io)
 }
 
-function list(known: readonly Client[], flags: Flags, io: Io): number {
+async function whyNone(flags: Flags, io: Io): Promise<string | undefined> {
+  const pattern = textOf(flags, 'operations')
+  if (pattern === undefined) return undefined
+  return whyNoOperation(
+    pattern,
+    operationsOf(await io.tables()).map(({ id }) => id),
+  )
+}
+
+function chosenBy(flags: Flags, known: readonly Client[]): readonly Client[] {
+  const pattern = textOf(flags, 'operations')
+  return pattern === undefined
+    ? known
+    : known.filter(({ operations }) => operations.some(({ operation }) => fitsOperation(pattern, operation)))
+}
+
+function list(all: readonly Client[], top: number, flags: Flags, io: Io, hasTotals: boolean): number {
+  const known = Number.isFinite(top) ? [...all].sort((a, b) => b.calls - a.calls).slice(0, top) : all
   if (flags.json) io.text(JSON.stringify(clientsJson(known), null, 2))
   else if (flags.csv) io.text(clientsCsv(known).trimEnd())
-  else for (const line of known.flatMap(linesOf)) io.out(line)
+  else for (const line of [...known.flatMap(linesOf), ...(hasTotals ? [totals(all)] : [])]) io.out(line)
   return 0
+}
+
+/** `12 clients, 3400 calls: 5 could call v2 themselves`. */
+function totals(all: readonly Client[]): string {
+  const calls = all.reduce((sum, client) => sum + client.calls, 0)
+  return `${many(all.length, 'client')}, ${many(calls, 'call')}: ${all.filter(({ couldMove }) => couldMove).length} could call v2 without v1`
 }
 
 function linesOf({ caller, subject, calls, lastSeen, mismatches, operations, couldMove, blockers, cautions }: Client): readonly string[] {

@@ -12,6 +12,7 @@ import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf } f
 import { configFlags, configFrom } from '../config-flags.ts'
 import { chooseClient } from '../guide/choose-client.ts'
 import { guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guide-output.ts'
+import { topFlag, topOf } from '../lists/top.ts'
 import { type GivenTraffic, givenTraffic, trafficFlags, writeSarif } from '../replay/given-traffic.ts'
 import { sendReads } from '../replay/replay-against.ts'
 
@@ -26,6 +27,7 @@ export const replay: Command = {
   args: ['FILE'],
   flags: {
     json: { help: 'Print one JSON object', switch: true },
+    ...topFlag,
     ...trafficFlags,
     guide: { help: 'Client in the file: print what it must change to call v2 itself, in Markdown', value: 'CLIENT' },
     ...guideFlags,
@@ -53,7 +55,8 @@ export const replay: Command = {
     const rows = Number(textOf(flags, 'rows') ?? ROWS)
     const problem = 'problem' in loaded ? loaded.problem : Number.isInteger(rows) && rows >= 0 && rows <= 100_000 ? undefined : WRONG_ROWS
     if (problem !== undefined || 'problem' in loaded) return endWith(io, MISUSED, problem ?? '')
-    const misuse = guideMisuse(flags)
+    const limit = topOf(flags)
+    const misuse = guideMisuse(flags) ?? ('problem' in limit ? limit.problem : undefined)
     if (misuse !== undefined) return endWith(io, MISUSED, misuse)
     const traffic = givenTraffic(path, flags, io)
     if ('problem' in traffic) return endWith(io, MISUSED, traffic.problem)
@@ -75,12 +78,14 @@ async function guide({ name, open }: GivenTraffic, id: string, config: Config, f
 }
 
 async function tell({ name, open }: GivenTraffic, rows: number, config: Config, flags: Flags, io: Io): Promise<number> {
+  const limit = topOf(flags)
+  const top = 'top' in limit ? limit.top : 0
   const tables = await io.tables()
   const seen = new Map(tables.differences.map((one) => [one.code, one.seen]))
   const seenOf = (code: string) => seen.get(code) ?? ''
   const replayed = await replayTraffic(await open(), { tables, env: compatSettings(config), rows, seenOf })
   if (flags.json) io.text(JSON.stringify(replayed, null, 2))
-  else for (const line of replayLines(replayed)) io.out(line)
+  else for (const line of replayLines(replayed, top)) io.out(line)
   await writeSarif(flags, io, () => replaySarif(replayed, name))
   return 0
 }

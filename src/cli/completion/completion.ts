@@ -1,5 +1,5 @@
-import { mappings } from '../../../mappings/index.ts'
 import { suggestion } from '../../tables/suggestion.ts'
+import { operationsOf } from '../../tables/tables.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { bashCompletion } from './bash.ts'
 import { type Completed, completedFrom } from './completed.ts'
@@ -27,7 +27,8 @@ export function createCompletion(commands: Readonly<Record<string, () => Promise
       if (!write)
         return endWith(io, MISUSED, `There are no completions for "${shell}"; ${suggestion(shell, NAMES, `use ${NAMES.join(', ')}.`)}`)
       const loaded = await Promise.all(Object.entries(commands).map(async ([words, load]) => [words, await load()] as const))
-      const operations = mappings.flatMap((mapping) => mapping.operations.map(({ id }) => id))
+      // Tables of somebody else may have ids that a shell would read as more than a word.
+      const operations = operationsOf(await io.tables()).flatMap(({ id }) => (/^[\w.-]+$/.test(id) ? [id] : []))
       io.text(write(completedFrom(Object.fromEntries(loaded), operations)).trimEnd())
       return 0
     },

@@ -1,23 +1,26 @@
 import { many } from '../../diff/many.ts'
 import type { ClientRow, Replayed, ReplayedOperation } from './replayed.ts'
 
-/** Writes what recorded traffic would meet as lines for a terminal. */
-export function replayLines(replayed: Replayed): readonly string[] {
+/** Writes what recorded traffic would meet as lines for a terminal, with at most `top` rows of each list. */
+export function replayLines(replayed: Replayed, top: number): readonly string[] {
   const { operations, differences, unknown, clients, uncounted, assumptions } = replayed
   return [
     ...head(replayed),
-    ...section('operations', table(operations.map(operationCells))),
-    ...section('dropped by v1 and v2 alike', operations.flatMap(droppedLines)),
+    ...section('operations', first(top, table(operations.map(operationCells)))),
+    ...section('dropped by v1 and v2 alike', first(top, operations.flatMap(droppedLines))),
     ...section(
       'differences to expect',
       differences.map(({ code, requests, seen }) => `${code}  ${many(requests, 'request')}  ${seen}`),
     ),
     ...section(
       'unknown to v1',
-      unknown.map(({ method, path, why, requests }) => `${`${method} ${path}`.trim()}  ${many(requests, 'request')}  ${why}`),
+      first(
+        top,
+        unknown.map(({ method, path, why, requests }) => `${`${method} ${path}`.trim()}  ${many(requests, 'request')}  ${why}`),
+      ),
     ),
     ...section('clients', [
-      ...table(clients.map(clientCells)),
+      ...first(top, table(clients.map(clientCells))),
       ...(uncounted > 0 ? [`${many(uncounted, 'request')} of further clients`] : []),
     ]),
     ...section('assumed', assumptions),
@@ -44,6 +47,11 @@ function head({ requests, unreadable, unreadableLines, span, coverage, v2 }: Rep
 function numbers(all: number, lines: readonly number[]): string {
   if (lines.length === 0) return ''
   return ` (line ${lines.join(', ')}${all > lines.length ? ', …' : ''})`
+}
+
+/** Says how many rows are left out. */
+function first(top: number, rows: readonly string[]): readonly string[] {
+  return rows.length <= top ? rows : [...rows.slice(0, top), `and ${rows.length - top} more`]
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

@@ -21,10 +21,22 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
 })
 
+/** Progress on standard error. Its timer does not keep the process alive. */
+const screen = {
+  write: (text: string) => void process.stderr.write(text),
+  now: () => performance.now(),
+  every(ms: number, look: () => void) {
+    const timer = setInterval(look, ms).unref()
+    return () => clearInterval(timer)
+  },
+}
+
 process.exitCode = await run(process.argv.slice(2), {
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
   env: process.env,
+  isTerminal: process.stdout.isTTY === true,
+  screen: process.stderr.isTTY ? screen : undefined,
   stdin: () => text(process.stdin),
   input: process.stdin,
   untilStopped,

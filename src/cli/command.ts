@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Tables } from '../tables/tables.ts'
+import type { ProgressScreen } from './terminal/progress.ts'
 
 /** The process as a command sees it from outside. */
 export interface Process {
@@ -15,6 +16,10 @@ export interface Process {
   readonly untilStopped: () => Promise<void>
   /** Resolves with an uncaught exception. From then on such an exception does not end the process. */
   readonly untilEscaped: () => Promise<unknown>
+  /** Standard output is a terminal. */
+  readonly isTerminal?: boolean
+  /** Where progress is shown, if standard error is a terminal. */
+  readonly screen?: ProgressScreen | undefined
   /** Calls a function at each SIGHUP, which otherwise ends the process. */
   readonly onHangup?: (listener: () => void) => void
 }
@@ -23,6 +28,8 @@ export interface Process {
 export interface Io extends Process {
   /** Writes text of several lines to standard output: JSON, CSV, a program. */
   readonly text: (text: string) => void
+  /** Writes a text of this program about itself. */
+  readonly help: (text: string) => void
   /** The tables that the settings name, or those of this package. Rejects with a misuse. */
   readonly tables: () => Promise<Tables>
 }

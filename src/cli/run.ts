@@ -6,7 +6,7 @@ import { helpFor, overview } from './help/help.ts'
 import { COMMANDS } from './known-commands.ts'
 import { findCommand, unknownCommand, wrongArguments } from './parse/find-command.ts'
 import { parseFlags } from './parse/parse-flags.ts'
-import { printable } from './printable.ts'
+import { printable } from './terminal/printable.ts'
 
 const KNOWN = Object.keys(COMMANDS)
 const HELP: ReadonlySet<string> = new Set(['help', '--help', '-h'])
@@ -23,7 +23,7 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
   const parsed = parseFlags(words, command, argv.slice(words.split(' ').length))
   if ('problem' in parsed) return endWith(io, MISUSED, parsed.problem)
-  if (parsed.flags.help) return say(io, helpFor(command))
+  if (parsed.flags.help) return explain(io, helpFor(command))
   const wrong = wrongArguments(words, command, parsed.args, KNOWN)
   if (wrong !== undefined) return endWith(io, MISUSED, wrong)
   try {
@@ -38,13 +38,13 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
 /** `help`, `help serve`, `help sandbox token`. */
 async function help(topic: readonly string[], io: Io): Promise<number> {
   const [first] = topic
-  if (first === undefined) return say(io, overview(await everyCommand()))
+  if (first === undefined) return explain(io, overview(await everyCommand()))
   const words = findCommand(KNOWN, topic)
   const command = await COMMANDS[words]?.()
   if (!command) return endWith(io, MISUSED, unknownCommand(KNOWN, first))
   const [extra] = topic.slice(words.split(' ').length)
   const wrong = extra === undefined ? undefined : wrongArguments(words, { ...command, args: [], optional: [] }, [extra], KNOWN)
-  return wrong === undefined ? say(io, helpFor(command)) : endWith(io, MISUSED, wrong)
+  return wrong === undefined ? explain(io, helpFor(command)) : endWith(io, MISUSED, wrong)
 }
 
 async function everyCommand(): Promise<Readonly<Record<string, Command>>> {
@@ -55,6 +55,11 @@ async function everyCommand(): Promise<Readonly<Record<string, Command>>> {
 function version(): string {
   const [above = ''] = ['../../package.json', '../../../package.json'].filter((path) => existsSync(new URL(path, import.meta.url)))
   return JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')).version
+}
+
+function explain(io: Io, text: string): number {
+  io.help(text)
+  return 0
 }
 
 function say(io: Io, text: string): number {

@@ -167,7 +167,7 @@ describe('the configuration file while the proxy runs', () => {
     writeFileSync(path, '{}')
     const changed: string[] = []
     const { next, line } = output()
-    const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const changeModes = (rules: object, { source, path: from }: Actor) => {
       changed.push(`${source} ${from} ${JSON.stringify(rules)}`)
       return undefined
@@ -194,7 +194,7 @@ describe('the configuration file while the proxy runs', () => {
   it('says that modes are only proposed where replicas share them', async () => {
     writeFileSync(path, '{}')
     const { next, line } = output()
-    const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const unwatch = watchConfig({ config: path }, io, { changeModes: () => undefined, sharesModes: true }, configWith({}))
     const said = next()
     writeFileSync(path, '{"modes": {"default": "diff-v1"}}')
@@ -205,7 +205,7 @@ describe('the configuration file while the proxy runs', () => {
   it('changes nothing if it asks for v1 without a v1 service', async () => {
     writeFileSync(path, '{"modes": "v2"}')
     const { next, line } = output()
-    const io = { out: line, err: line, text: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
+    const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
     const unwatch = watchConfig(
       { config: path },
       io,

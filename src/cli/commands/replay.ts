@@ -15,6 +15,8 @@ import { guideContext, guideFlags, guideMisuse, writeGuide } from '../guide/guid
 import { topFlag, topOf } from '../lists/top.ts'
 import { type GivenTraffic, givenTraffic, trafficFlags, writeSarif } from '../replay/given-traffic.ts'
 import { sendReads } from '../replay/replay-against.ts'
+import { oneLine } from '../terminal/printable.ts'
+import { withProgress } from '../terminal/progress.ts'
 
 /** Assumed number of rows in a list. */
 const ROWS = 50
@@ -83,7 +85,9 @@ async function tell({ name, open }: GivenTraffic, rows: number, config: Config, 
   const tables = await io.tables()
   const seen = new Map(tables.differences.map((one) => [one.code, one.seen]))
   const seenOf = (code: string) => seen.get(code) ?? ''
-  const replayed = await replayTraffic(await open(), { tables, env: compatSettings(config), rows, seenOf })
+  const replayed = await withProgress(io.screen, `reading ${oneLine(name)}`, async () =>
+    replayTraffic(await open(), { tables, env: compatSettings(config), rows, seenOf }),
+  )
   if (flags.json) io.text(JSON.stringify(replayed, null, 2))
   else for (const line of replayLines(replayed, top)) io.out(line)
   await writeSarif(flags, io, () => replaySarif(replayed, name))

@@ -14,6 +14,7 @@ import { operationsOf, type Tables } from '../../tables/tables.ts'
 import { type Command, endWith, FAILED, type Flags, type Io, MISUSED, textOf, UNREAD } from '../command.ts'
 import { configFlags, configFrom } from '../config-flags.ts'
 import { failureLines } from '../failure.ts'
+import { withProgress } from '../terminal/progress.ts'
 
 /** Reports the state of a migration from the records of one or several proxies. */
 export const report: Command = {
@@ -62,7 +63,7 @@ interface Question {
 
 async function read(paths: readonly string[], question: Question, io: Io): Promise<Report | undefined> {
   const sources = { describe: describeWith(question.declarations), now: Date.now() }
-  return orSaid(() => readReport(paths, { ...sources, ...question }), io)
+  return orSaid(() => withProgress(io.screen, 'reading records', () => readReport(paths, { ...sources, ...question })), io)
 }
 
 /** Says why something could not be read. */

@@ -16,6 +16,8 @@ import { createAskV1 } from '../../upstream/ask-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
+import { oneLine } from '../terminal/printable.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { type GivenTraffic, writeSarif } from './given-traffic.ts'
 
 interface Target {
@@ -36,7 +38,8 @@ export async function sendReads({ name, open }: GivenTraffic, v1: string, config
   const tables = await io.tables()
   const declared = declarationsWith(config['diff.ignore'], tables)
   if ('problem' in declared) return endWith(io, MISUSED, declared.problem)
-  const against = await compare(traffic, { ...target, tables, declarations: declared.declarations }, config, flags, io)
+  const sources = { ...target, tables, declarations: declared.declarations }
+  const against = await withProgress(io.screen, `sending reads of ${oneLine(name)}`, () => compare(traffic, sources, config, flags, io))
   if (flags.json) io.text(JSON.stringify(against, null, 2))
   else for (const line of againstLines(against)) io.out(line)
   await writeSarif(flags, io, () => againstSarif(against, name))

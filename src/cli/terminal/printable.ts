@@ -1,14 +1,18 @@
-import type { Io, Process } from './command.ts'
+import type { Io, Process } from '../command.ts'
+import { colouredHelp, colouredLine, isColoured } from './colours.ts'
 
 /** Control and format characters (escape sequences, bidirectional overrides) and line breaks: a terminal obeys or hides them. */
 const UNSEEN = /\r\n|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Wraps the process so that no printed text can act on its terminal: output may contain text that strangers chose. */
+/** Wraps the process so that no printed text can act on its terminal: output may contain text that strangers chose. Colours come after. */
 export function printable(outside: Process): Omit<Io, 'tables'> {
+  const hasColours = isColoured(outside.env, outside.isTerminal === true)
+  const shown = hasColours ? colouredLine : (line: string) => line
   return {
     ...outside,
-    out: (line) => outside.out(oneLine(line)),
+    out: (line) => outside.out(shown(oneLine(line))),
     err: (line) => outside.err(oneLine(line)),
+    help: (text) => outside.out(hasColours ? colouredHelp(text) : text),
     text: (text) => outside.out(severalLines(text)),
   }
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { Config } from '../../config/settings.ts'
 import { openFleet } from '../../server/fleet/open-fleet.ts'
 import { createLog } from '../../server/log.ts'
+import { loadTables } from '../../server/tables/load-tables.ts'
 import { createServer } from '../../server.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, type Flags, type Io, MISUSED } from '../command.ts'
@@ -40,7 +41,10 @@ export const serve: Command = {
 
 /** Opens no port and asks no service. */
 async function check(flags: Flags, io: Io): Promise<number> {
-  const problems = await startProblems(settingsFrom(flags, io), { tables: await io.tables(), env: io.env })
+  const read = settingsFrom(flags, io)
+  // Wrong settings do not keep the tables from being loaded: every problem is told.
+  const tables = await loadTables(read.config.tables).catch((error: Error) => error)
+  const problems = tables instanceof Error ? [...read.problems, tables.message] : await startProblems(read, { tables, env: io.env })
   for (const problem of problems) io.err(problem)
   if (problems.length > 0) return MISUSED
   io.out('crosswalk serve would start with these settings.')

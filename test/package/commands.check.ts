@@ -75,6 +75,7 @@ const ROWS: Readonly<Record<string, (running: Demo) => readonly [argv: readonly 
   report: () => [['records.ndjson'], /registry\.repos\.list/],
   replay: () => [['records.ndjson'], /registry\.repos\.list/],
   config: () => [[], /upstream\.v2/],
+  completion: () => [['bash'], /complete .*crosswalk/],
 }
 
 it('runs every command that ends by itself', async () => {
@@ -100,8 +101,9 @@ it.each([
 
 /** The words of all commands that the installed program has. */
 async function commands(): Promise<readonly string[]> {
-  const { COMMANDS } = await import(pathToFileURL(join(root, 'dist/src/cli/known-commands.js')).href)
-  return Object.keys(COMMANDS)
+  const list = `import('${pathToFileURL(join(root, 'dist/src/cli/known-commands.js')).href}').then(({ COMMANDS }) => console.log(Object.keys(COMMANDS).join('\\n')))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', list])
+  return stdout.trim().split('\n')
 }
 
 /** What a command prints, whatever its exit code. */

@@ -4,7 +4,7 @@ import type { Config } from './config/settings.ts'
 import type { Actor } from './diff/records/actor.ts'
 import { describeOperations } from './explain/operation-rows.ts'
 import type { KeptModes } from './fleet/modes/modes-cache.ts'
-import { expiryOf, readCertificate } from './listen/certificate.ts'
+import { type Certificate, expiryOf, readCertificate } from './listen/certificate.ts'
 import { urlOf } from './listen/listener.ts'
 import type { ModeRules } from './modes/choose/rules.ts'
 import { createAdmin } from './routes/admin/admin.ts'
@@ -20,6 +20,7 @@ import { createLog } from './server/log.ts'
 import { assembleMigration, CLOCKS, type Clocks, reportNowOf, reportOf } from './server/migration.ts'
 import { openNotifier } from './server/notifications.ts'
 import { createLife, type Life } from './server/process/life.ts'
+import { createReload, type Reload } from './server/process/reload.ts'
 import { ALONE, type Role } from './server/process/role.ts'
 import { createProxy } from './server/proxy.ts'
 import { contractOf } from './server/tables/contract.ts'
@@ -28,7 +29,7 @@ import type { Tracing } from './tracing/tracing.ts'
 import { createPool } from './upstream/v2/pool.ts'
 
 /** The proxy and its admin endpoints. */
-export interface Server extends Life {
+export interface Server extends Life, Reload {
   /**
    * Applies other rules to every request from now on, or returns a sentence that says why it cannot. A replica of a fleet proposes them to
    * all: they are in force once the store has them.
@@ -66,12 +67,15 @@ export interface ServerOptions {
  * Builds the proxy: `createServer(config, tables, { log, file: 'crosswalk.json' })`. Throws a sentence if the tables are wrong or
  * `upstream.v2` is missing.
  */
-export function createServer(config: Config, tables: Tables, options: ServerOptions = {}): Server {
+export function createServer(started: Config, tables: Tables, options: ServerOptions = {}): Server {
+  // Its parts read the settings that may change where they need them.
+  const config = { ...started }
   const { log = createLog(config), tracing, file, clocks = CLOCKS, join } = options
   const { hasAdmin, records, workers } = options.role ?? ALONE
   const { mappings } = tables
-  const { v2, declarations } = checked(config, tables)
-  const certificate = readCertificate(config['tls.key'], config['tls.cert'])
+  const { v2, ...known } = checked(config, tables)
+  const declarations = [...known.declarations]
+  let certificate = readCertificate(config['tls.key'], config['tls.cert'])
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const asking = { pool, askPool, log, file, clocks, records, replica: join?.replica }
@@ -81,7 +85,7 @@ export function createServer(config: Config, tables: Tables, options: ServerOpti
   const health = healthOf(config, v2, pool)
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
-  const expiry = certificate && !workers ? expiryOf(certificate) : undefined
+  const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
   const metrics = createMetrics({ pool, report, modes, currentModes, onNote, health, expiry, notified: notifier?.counts, joined })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
@@ -99,8 +103,13 @@ export function createServer(config: Config, tables: Tables, options: ServerOpti
   const last = () => Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   const warned = (text: string) => log.warn(text)
   const life = createLife(config, { tables, front: proxy, admin, hasAdmin, migration, joined, leaving, warn, warned, last })
+  const reloaded = { live: config, tables, declarations, migration, log, front: proxy }
+  const certified = (now: Certificate) => {
+    certificate = now
+  }
   return {
     ...life,
+    ...createReload({ ...reloaded, certified }),
     changeModes(rules, by) {
       const problem = (joined ?? migration).modes.change(rules, by)
       if (problem === undefined) warn()

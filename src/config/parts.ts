@@ -1,4 +1,5 @@
 import { listOf } from './addresses.ts'
+import { late } from './live/late.ts'
 import type { Config } from './settings.ts'
 
 /** The settings, grouped as the parts of the proxy take them. */
@@ -52,31 +53,32 @@ export function grpcSettings(config: Config) {
 }
 
 export function admissionLimits(config: Config) {
-  return {
-    requestsInFlight: config['limits.requestsInFlight'],
-    callerInFlight: config['limits.callerInFlight'],
-    callerPerSecond: config['limits.callerPerSecond'],
-  }
+  return late(config, {
+    requestsInFlight: 'limits.requestsInFlight',
+    callerInFlight: 'limits.callerInFlight',
+    callerPerSecond: 'limits.callerPerSecond',
+  })
 }
 
 export function compatSettings(config: Config) {
-  return {
-    dialect: config['v1.dialect'],
-    maskCase: config['v2.maskCase'],
-    replaceMask: config['v2.replaceMask'],
-    readmes: config['registry.readmes'],
-    notFound: config['errors.notFound'],
-    unknownParameters: config.unknownParameters,
-    limits: {
-      callsPerRequest: config['limits.callsPerRequest'],
-      parallelCalls: config['limits.parallelCalls'],
-      rowsPerRequest: config['limits.rowsPerRequest'],
-      bufferedRows: config['limits.bufferedRows'],
-      requestBytes: config['limits.requestBytes'],
-      bodiesBytes: config['limits.bodiesBytes'],
-      deadlineMs: config['limits.deadlineMs'],
-    },
-  }
+  const limits = late(config, {
+    callsPerRequest: 'limits.callsPerRequest',
+    parallelCalls: 'limits.parallelCalls',
+    rowsPerRequest: 'limits.rowsPerRequest',
+    bufferedRows: 'limits.bufferedRows',
+    requestBytes: 'limits.requestBytes',
+    bodiesBytes: 'limits.bodiesBytes',
+    deadlineMs: 'limits.deadlineMs',
+  })
+  const translation = late(config, {
+    dialect: 'v1.dialect',
+    maskCase: 'v2.maskCase',
+    replaceMask: 'v2.replaceMask',
+    readmes: 'registry.readmes',
+    notFound: 'errors.notFound',
+    unknownParameters: 'unknownParameters',
+  })
+  return Object.assign(translation, { limits })
 }
 
 /** The most responses one comparison requests in turn: the other side, v1 to learn, v1 again, and three times v2 and v1 while v1 moves. */
@@ -84,30 +86,28 @@ const ANSWERS = 9
 
 export function migrationSettings(config: Config) {
   const path = config['records.file']
-  return {
+  const queue = late(config, { waiting: 'diff.waiting', characters: 'diff.waitingBytes', parallel: 'diff.parallel' })
+  const comparisons = late(config, {
+    learnEvery: 'diff.learnEvery',
+    perSecond: 'diff.perSecond',
+    verifyWrites: 'diff.verifyWrites',
+    probePercent: 'circuit.probePercent',
+  })
+  return Object.assign(comparisons, {
     rules: config.modes,
     emulated: config.emulated,
     dialect: config['v1.dialect'],
     values: config['records.values'],
     subjects: config['records.subjects'],
-    learnEvery: config['diff.learnEvery'],
-    perSecond: config['diff.perSecond'],
-    verifyWrites: config['diff.verifyWrites'],
     limit: config['diff.answerBytes'],
     answerMs: config['diff.deadlineMs'],
     fallbacksPerMinute: config['fallback.perMinute'],
-    probePercent: config['circuit.probePercent'],
-    queue: {
-      waiting: config['diff.waiting'],
-      characters: config['diff.waitingBytes'],
-      parallel: config['diff.parallel'],
-      deadlineMs: ANSWERS * config['diff.deadlineMs'],
-    },
+    queue: Object.assign(queue, { deadlineMs: ANSWERS * config['diff.deadlineMs'] }),
     records: {
       memory: config['records.memory'],
       ...(path !== undefined && { file: { path, bytes: config['records.bytes'], files: config['records.files'] } }),
     },
-  }
+  })
 }
 
 export function forwardedSettings(config: Config) {
@@ -116,13 +116,16 @@ export function forwardedSettings(config: Config) {
 
 export function adminSettings(config: Config) {
   const names = [config['admin.host'], ...listOf(config['admin.names'])]
-  const { 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named } = config
-  const tokens = [
+  return { names, tokens: () => adminTokens(config) }
+}
+
+/** The tokens of the admin port, as they are now. */
+export function adminTokens({ 'admin.token': token, 'admin.readToken': readToken, 'admin.tokens': named }: Config) {
+  return [
     ...(token === undefined ? [] : [{ name: 'admin.token', token, right: 'change' as const }]),
     ...named.map((one) => ({ ...one, right: 'change' as const })),
     ...(readToken === undefined ? [] : [{ name: 'admin.readToken', token: readToken, right: 'read' as const }]),
   ]
-  return { names, tokens }
 }
 
 export function announcement(config: Config) {

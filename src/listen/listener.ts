@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import type { Server as SecureServer, TLSSocket } from 'node:tls'
 import type { Certificate } from './certificate.ts'
 import { limitConnections } from './connection-limit.ts'
 import { readFirstBytes } from './first-bytes.ts'
@@ -20,6 +20,8 @@ export interface Listener {
   readonly protocol: 'http' | 'https'
   /** Creates the server that listens. */
   create(handlers: Handlers): Server
+  /** Shows another certificate to whoever connects from now on. Only for a port that has one. */
+  certify(certificate: Certificate): void
   /** Tells HTTP/2 clients, present and future, to leave when their requests are over. */
   leave(): void
   /** Ends HTTP/2 connections and silent ones. */
@@ -33,6 +35,7 @@ export interface Listener {
 export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: ListenerSettings): Listener {
   const silent = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
+  const secured: SecureServer[] = []
   let leaving = false
   const whenKnown: WhenKnown = (socket, known) => {
     if (certificate && (socket as TLSSocket).alpnProtocol !== 'h2') return known(false)
@@ -49,6 +52,7 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
     create(handlers) {
       const careful = carefully(handlers)
       const http1 = createHttp1(careful, limits, certificate)
+      if (certificate) secured.push(http1 as unknown as SecureServer)
       const http2 = createHttp2(careful.request, onGrpc, limits, handlers.failed)
       http2.on('session', (session) => {
         sessions.add(session)
@@ -59,6 +63,9 @@ export function createListener(onGrpc: OnGrpc, { certificate, ...limits }: Liste
       divert(http1, connectionEvent(certificate), http2, whenKnown)
       if (limits.isShared && limits.connections > 0) limitConnections(http1, limits.connections, handlers.dropped)
       return http1
+    },
+    certify(other) {
+      for (const server of secured) server.setSecureContext(other)
     },
     leave() {
       leaving = true

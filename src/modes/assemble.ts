@@ -10,7 +10,7 @@ import { createRedactor } from '../diff/redact/redact.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { AskRest } from '../upstream/ask-rest.ts'
 import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
-import { createPositions, type ProbeSettings } from './choose/circuit-position.ts'
+import { createPositions } from './choose/circuit-position.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { type Counting, createListeners, type EntryListener, followed } from './entry-listeners.ts'
 import { createJournal, type Journal, type JournalSettings } from './journal.ts'
@@ -18,6 +18,7 @@ import { createReport, type MigrationReport } from './migration-report.ts'
 import { createModes, type Emulated, type Modes } from './modes.ts'
 import type { Notes } from './notes.ts'
 import { createAsk } from './observe/ask.ts'
+import type { LiveComparing } from './observe/live-comparing.ts'
 import { createObserver, type ObserverSettings } from './observe/observer.ts'
 import { createQueue, type QueueSettings } from './observe/queue.ts'
 import { createReadinessWatch, judgeReadiness, NO_WATCH } from './readiness-watch.ts'
@@ -27,9 +28,9 @@ import { createReadingsOf } from './verify/reader.ts'
 import { verifiable } from './verify/verifiable.ts'
 
 export interface MigrationSettings
-  extends Omit<JournalSettings, 'recorder' | 'onComparison'>,
-    Pick<ObserverSettings, 'learnEvery' | 'verifyWrites' | 'limit' | 'perSecond'>,
-    Pick<ProbeSettings, 'random'> {
+  extends Omit<JournalSettings, 'recorder' | 'onComparison' | 'isProbed'>,
+    LiveComparing,
+    Pick<ObserverSettings, 'limit' | 'random'> {
   readonly rules: ModeRules
   readonly emulated: Emulated
   /** The path of the configuration file, if there is one. */
@@ -84,17 +85,17 @@ const FLUSH_EVERY = 60_000
 export const LOOK_EVERY = 1000
 
 export function createMigration(settings: MigrationSettings): Migration {
-  const { rules, v1, operations, records } = settings
+  const { rules, v1, operations, records, subjects, emulated, configFile, random, now } = settings
   const file = openRecords(records)
   const all = createListeners()
   const own = createListeners()
   const recorder = followed(createRecorder({ memory: records.memory, ...(file && { file }) }), own.tell, () => modes.flush())
-  const journal = createJournal({ ...settings, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
+  const isProbed = () => settings.probePercent > 0
+  const journal = createJournal({ ...settings, isProbed, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
   const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
-  const { subjects, emulated, configFile, random, now } = settings
-  const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: settings.probePercent, random })
+  const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: () => settings.probePercent, random })
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: journal.redaction.key.text }))
   const isShared = settings.replica !== undefined
   const rollouts = createRollouts(rules, { journal, ...verifiable(settings), now, ticks: settings.ticks, isShared })
@@ -111,11 +112,10 @@ export function createMigration(settings: MigrationSettings): Migration {
   for (const listener of [readiness.entry, rollouts.entry]) all.follow(listener)
   own.follow(all.tell)
 
-  function observerOf({ unsharedReads, translate, answerMs, limit, ...rest }: MigrationSettings, askV1: AskRest) {
+  function observerOf({ unsharedReads, translate, answerMs, limit, random }: MigrationSettings, askV1: AskRest) {
     const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
-    const readingsOf = createReadingsOf(operations, translate.dialect)
-    const chance = { ...rest, now: () => performance.now() }
-    return createObserver({ ask, unsharedReads, env: translate, readingsOf, limit, ...chance }, queue, journal)
+    const means = { ask, unsharedReads, readingsOf: createReadingsOf(operations, translate.dialect) }
+    return createObserver({ ...means, env: translate, limit, live: settings, random, now: () => performance.now() }, queue, journal)
   }
 
   return {

@@ -70,8 +70,8 @@ export interface JournalSettings {
   readonly recorder: Recorder
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Share of the requests of an open circuit that are compared, 0–100. If it is not 0, comparisons may close the circuit. */
-  readonly probePercent: number
+  /** True if requests of an open circuit are compared, so that comparisons may close it. */
+  readonly isProbed: () => boolean
   /** The name of this process among those of its fleet; undefined without a store. */
   readonly replica?: string | undefined
   /** Is told of every comparison, with the client whose request was compared. */
@@ -85,7 +85,7 @@ export function createJournal(settings: JournalSettings): Journal {
   const inventory = createInventory(operations)
   const reads = new Set(operations.filter(isRead).map(({ id }) => id))
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
-  const circuit = createCircuit(now, (operation) => settings.probePercent > 0 && reads.has(operation))
+  const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation))
   const expected = createExpected(settings.declarations, now)
   const judging = createJudging(settings.dialect, expected, now)
   const redaction = createRedaction(settings.values, operations)

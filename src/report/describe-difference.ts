@@ -7,8 +7,10 @@ interface Described {
   readonly because: string
 }
 
-/** Returns the tables' texts about a code. A code that is no longer in the tables has none. */
+/** Returns the tables' texts about a code. A code that is no longer in the tables has none. The list may change. */
 export function describeWith(differences: readonly Described[]): Describe {
-  const known = new Map(differences.map(({ code, seen, because }) => [code, { seen, because }]))
-  return (code) => known.get(code) ?? { seen: '', because: '' }
+  return (code) => {
+    const { seen = '', because = '' } = differences.find((one) => one.code === code) ?? {}
+    return { seen, because }
+  }
 }

@@ -15,6 +15,8 @@ export interface KnownRead {
 export interface KnownReads {
   find(request: Asked): KnownRead | undefined
   keep(request: Asked, read: KnownRead): void
+  /** Forgets all of them, because settings changed by which URLs are read. */
+  forget(): void
 }
 
 interface Asked {
@@ -34,5 +36,6 @@ export function createKnownReads(): KnownReads {
     keep({ method, url = '' }, read) {
       if (method === 'GET' && url.length <= LONGEST) known.set(url, read)
     },
+    forget: () => known.clear(),
   }
 }

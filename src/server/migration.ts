@@ -54,8 +54,8 @@ export function assembleMigration(
 ): Migration {
   const base = config['upstream.v1']
   const settings = migrationSettings(config)
-  const migration = createMigration({
-    ...settings,
+  // A copy of the settings would not change with them.
+  const given: Omit<MigrationSettings, keyof typeof settings> & Pick<MigrationSettings, 'records'> = {
     records: { ...settings.records, writer: records },
     configFile: file,
     replica,
@@ -73,7 +73,8 @@ export function assembleMigration(
     ...clocks,
     random: Math.random,
     warn: (text) => log.warn(text),
-  })
+  }
+  const migration = createMigration(Object.assign(settings, given))
   migration.onNote(logNotes(log))
   return migration
 }

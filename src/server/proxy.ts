@@ -76,6 +76,8 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
       rests.end()
       return retire(app, { leave, giveUp: grpc.stop, cut: listener.cut }, givesWay ? wayGiving(config) : retirement(config))
     },
+    ...(certificate && { certify: listener.certify }),
+    forget: core.reads.forget,
     release() {
       passthrough.close()
       grpc.close()

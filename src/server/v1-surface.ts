@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { late } from '../config/live/late.ts'
 import { announcement, compatSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import type { Room } from '../limits/room.ts'
@@ -36,7 +37,7 @@ export function createV1Surface(
   { pool, migration, metrics, tracing, forwarded, room }: V1Parts,
 ): V1Surface {
   const operations = mappings.flatMap((mapping) => mapping.operations)
-  const keep = { entries: config['keep.entries'], ttlMs: config['keep.ttlMs'] }
+  const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
   const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
   const base = config['upstream.v1']

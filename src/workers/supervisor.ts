@@ -1,6 +1,6 @@
 import { migrationSettings } from '../config/parts.ts'
 import { settingsOfWorker } from '../config/process/worker-totals.ts'
-import type { Config } from '../config/settings.ts'
+import type { Config, SettingKey } from '../config/settings.ts'
 import { createRecordFile, RECORD_FILE } from '../diff/records/record-file.ts'
 import type { KeptModes } from '../fleet/modes/modes-cache.ts'
 import type { MetricValues } from '../routes/watch/merged-metrics.ts'
@@ -35,6 +35,8 @@ export interface Supervisor {
   readonly role: Role
   /** Replaces the workers one by one, so that they read the certificate again. Rejects if a new one cannot listen. */
   roll(): Promise<void>
+  /** Gives the workers other values of live settings, and those that come later too. */
+  reload(changes: Partial<Config>): void
   /** Resolves with a sentence when workers die again and again. None is replaced from then on. */
   readonly givenUp: Promise<string>
 }
@@ -48,23 +50,26 @@ const UNDER_WAY = RECORD_FILE.waiting / 2
 export function createSupervisor({ config, workers, file, openStore, kept, warn }: SupervisorSettings): Supervisor {
   const target = migrationSettings(config).records.file
   const records = target && createTakenRecords(createRecordFile({ ...target, waiting: RECORD_FILE.waiting }))
-  const orders: Omit<WorkerOrders, 'place' | 'kept'> = {
-    // The supervisor has the file.
-    config: { ...settingsOfWorker(config, workers), 'records.file': undefined },
+  let current = config
+  // The supervisor has the file.
+  const ofWorker = (): Config => ({ ...settingsOfWorker(current, workers), 'records.file': undefined })
+  const orders: Omit<WorkerOrders, 'place' | 'kept' | 'config'> = {
     file,
     records: target && { window: Math.max(1, Math.floor(UNDER_WAY / workers)), waiting: RECORD_FILE.waiting },
   }
   const measured = new Map<ForkedWorker, MeasuredWorker>()
   const metrics = createCollectedMetrics({ workers: () => [...measured.values()], listening: () => crew.listening().length, inTime })
+  const forked = new Set<ForkedWorker>()
   const fork = (place: number): ForkedWorker => {
     const worker = forkWorker(place)
     const { line } = worker
+    forked.add(worker)
     const store = openStore()
     const lines = records?.fromWorker()
     const one: MeasuredWorker = { place, metrics: () => line.ask(TOPICS.metrics) as Promise<MetricValues> }
     let isDone = false
     hostStore(store, line)
-    line.on(TOPICS.orders, (): WorkerOrders => ({ ...orders, place, kept: kept() }))
+    line.on(TOPICS.orders, (): WorkerOrders => ({ ...orders, config: ofWorker(), place, kept: kept() }))
     line.on(TOPICS.records, (sent) => lines?.take(sent as SentLines))
     line.on(TOPICS.done, (values) => {
       isDone = true
@@ -77,6 +82,7 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
     )
     void worker.ended.then(() => {
       measured.delete(worker)
+      forked.delete(worker)
       metrics.ended(one, !isDone)
       if (!isDone) lines?.died()
       return store.close()
@@ -100,5 +106,11 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
       return crew.listening()[0]?.url() ?? ''
     },
   }
-  return { role: { hasAdmin: true, records, workers: front }, roll: crew.roll, givenUp }
+  const reload = (changes: Partial<Config>) => {
+    current = { ...current, ...changes }
+    const part = ofWorker()
+    const told = Object.fromEntries((Object.keys(changes) as SettingKey[]).map((key) => [key, part[key]]))
+    for (const { line } of forked) line.tell(TOPICS.settings, told)
+  }
+  return { role: { hasAdmin: true, records, workers: front }, roll: crew.roll, reload, givenUp }
 }

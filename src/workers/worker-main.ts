@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { Config } from '../config/settings.ts'
 import { joinFleet } from '../server/join-fleet.ts'
 import { createLog } from '../server/log.ts'
 import { loadTables } from '../server/tables/load-tables.ts'
@@ -18,6 +19,14 @@ const line = createLine({
 // A terminal and systemd send signals to every process of a group. The supervisor alone decides.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
+// Live settings that change before there is a server.
+let changed: Partial<Config> = {}
+let reload = (changes: Partial<Config>): unknown => {
+  changed = { ...changed, ...changes }
+  return undefined
+}
+line.on(TOPICS.settings, (changes) => void reload(changes as Partial<Config>))
+
 const { place, config, file, kept, records: sent } = (await line.ask(TOPICS.orders)) as WorkerOrders
 const log = createLog(config).child({ worker: place })
 
@@ -32,6 +41,8 @@ try {
     join: joinFleet(createIpcStore(line), { name: `${hostname()} worker ${place}`, kept }),
     role: { hasAdmin: false, records },
   })
+  server.reload(changed)
+  reload = server.reload
   let isLeaving = false
   const leave = async (isReplaced: boolean, code: number) => {
     if (isLeaving) return

@@ -30,6 +30,8 @@ export const TOPICS = {
   /** It has left: its last metrics. */
   done: 'done',
   records: 'records',
+  /** The supervisor has other values of live settings. */
+  settings: 'settings',
   /** The supervisor lets it leave: whether another one takes its place. */
   leave: 'leave',
   /** The supervisor asks whether its event loop turns. */

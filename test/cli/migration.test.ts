@@ -172,7 +172,12 @@ describe('the configuration file while the proxy runs', () => {
       changed.push(`${source} ${from} ${JSON.stringify(rules)}`)
       return undefined
     }
-    const unwatch = watchConfig({ config: path }, io, { changeModes, sharesModes: false }, configWith({}))
+    const reloaded: object[] = []
+    const reload = (changes: object) => {
+      reloaded.push(changes)
+      return undefined
+    }
+    const unwatch = watchConfig({ config: path }, io, { changeModes, reload, sharesModes: false }, configWith({}))
     const afterWriting = async (content: string) => {
       const line = next()
       writeFileSync(path, content)
@@ -184,10 +189,12 @@ describe('the configuration file while the proxy runs', () => {
       `The configuration stays as it was. modes.default in the file ${path}:1:23 must be one of v1, v2, diff-v1, diff-v2.`,
     )
     expect(await afterWriting('{')).toContain('The configuration stays as it was. The configuration file')
-    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe(
-      'Changed at the next start only: log.level.',
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}}')).toBe('In force from now on: log.level.')
+    expect(reloaded).toEqual([{ 'log.level': 'warn' }])
+    expect(await afterWriting('{"modes": {"default": "diff-v1"}, "log": {"level": "warn"}, "limits": {"streams": 7}}')).toBe(
+      'limits.streams changed: restart to use it, because the connections of clients are open already.',
     )
-    expect(changed).toHaveLength(1)
+    expect([changed.length, reloaded.length]).toEqual([1, 1])
     unwatch.end()
   })
 
@@ -195,7 +202,12 @@ describe('the configuration file while the proxy runs', () => {
     writeFileSync(path, '{}')
     const { next, line } = output()
     const io = { out: line, err: line, text: line, help: line, env: {}, stdin: async () => '', untilStopped: async () => {}, untilEscaped }
-    const unwatch = watchConfig({ config: path }, io, { changeModes: () => undefined, sharesModes: true }, configWith({}))
+    const unwatch = watchConfig(
+      { config: path },
+      io,
+      { changeModes: () => undefined, reload: () => undefined, sharesModes: true },
+      configWith({}),
+    )
     const said = next()
     writeFileSync(path, '{"modes": {"default": "diff-v1"}}')
     expect(await said).toBe('The modes of the file are proposed to all replicas: everything else diff-v1.')
@@ -209,7 +221,7 @@ describe('the configuration file while the proxy runs', () => {
     const unwatch = watchConfig(
       { config: path },
       io,
-      { changeModes: () => 'The modes need a v1 service.', sharesModes: false },
+      { changeModes: () => 'The modes need a v1 service.', reload: () => undefined, sharesModes: false },
       configWith({}),
     )
     const said = next()

@@ -1,4 +1,5 @@
 import { configSchema } from '../../config/config-schema.ts'
+import { whyRestart } from '../../config/live/live-settings.ts'
 import { envOf, flagOf, SETTING_KEYS, type SettingKey } from '../../config/settings.ts'
 import { shownValue } from '../../config/shown-value.ts'
 import type { Origin, ReadSettings } from '../../config.ts'
@@ -36,12 +37,21 @@ interface ConfigRow extends Origin {
   readonly value: unknown
   readonly env: string
   readonly flag: string
+  /** True if a running proxy takes a new value, or why it needs a restart. */
+  readonly live: true | string
 }
 
 function rowOf(key: SettingKey, { config, origins }: ReadSettings): ConfigRow {
   const { from, name }: Origin = origins.get(key) ?? { from: 'default' }
   const origin = name === undefined ? { from } : { from, name }
-  return { key, value: shownValue(key, config[key]) ?? null, ...origin, env: envOf(key), flag: `--${flagOf(key)}` }
+  return {
+    key,
+    value: shownValue(key, config[key]) ?? null,
+    ...origin,
+    env: envOf(key),
+    flag: `--${flagOf(key)}`,
+    live: whyRestart(key) ?? true,
+  }
 }
 
 function table(rows: readonly ConfigRow[]): readonly string[] {

@@ -8,6 +8,7 @@ import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
 import { type EventReceiver, startReceiver } from '../demo/event-receiver.ts'
 import { sandboxFlags, sandboxOptions } from '../sandbox-flags.ts'
+import { watchCertificate } from '../serve/watch-certificate.ts'
 import { watchConfig } from '../serve/watch-config.ts'
 import { stay } from '../stay.ts'
 
@@ -31,7 +32,7 @@ export const demo: Command = {
       const log = createLog(config)
       const server = createServer(config, await io.tables(), { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
       await server.listen()
-      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config)])
+      const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificate(config, io, server.certify)])
       for (const line of welcome(server, sandbox, receiver)) io.out(line)
       return await code
     } finally {

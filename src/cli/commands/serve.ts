@@ -8,6 +8,7 @@ import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, type Flags, type Io, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath, settingsFrom } from '../config-flags.ts'
 import { settingsProblems, startProblems } from '../serve/start-problems.ts'
+import { watchCertificate } from '../serve/watch-certificate.ts'
 import { watchConfig } from '../serve/watch-config.ts'
 import { stay } from '../stay.ts'
 
@@ -33,7 +34,7 @@ export const serve: Command = {
     const [tracing, join] = await Promise.all([openTracing(io.env), openFleet(config)])
     const server = createServer(config, tables, { log, tracing, join, file: configPath(flags, io) })
     await server.listen()
-    const code = stay(server, log, io, [watchConfig(flags, io, server, config)])
+    const code = stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificate(config, io, server.certify)])
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)
     return code
   },

@@ -86,7 +86,7 @@ async function compare(
     subjects: false,
     recorder,
     now: Date.now,
-    probePercent: 0,
+    isProbed: () => false,
   })
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({

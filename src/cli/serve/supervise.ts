@@ -1,11 +1,11 @@
 import type { Config } from '../../config/settings.ts'
 import { joinFleet } from '../../server/join-fleet.ts'
 import { createLog } from '../../server/log.ts'
-import { createServer } from '../../server.ts'
+import { createServer, type Server } from '../../server.ts'
 import { type SplitStore, splitStore } from '../../store/ipc/split-store.ts'
 import { createMemory } from '../../store/memory/memory.ts'
 import { openStore } from '../../store/open-store.ts'
-import { createSupervisor } from '../../workers/supervisor.ts'
+import { createSupervisor, type Supervisor } from '../../workers/supervisor.ts'
 import { endWith, FAILED, type Flags, type Io } from '../command.ts'
 import { configPath } from '../config-flags.ts'
 import { stay } from '../stay.ts'
@@ -40,7 +40,7 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
     rolled = rolled.then(roll).catch((error: Error) => log.error(error.message))
   }
   const certificate = watchCertificate(config, io, () => roll('the certificate changed'))
-  const watches = [watchConfig(flags, io, server, config), { ...certificate, look: () => roll('SIGHUP came') }]
+  const watches = [watchConfig(flags, io, reloading(server, supervisor), config), { ...certificate, look: () => roll('SIGHUP came') }]
   let sentence: string | undefined
   const givenUp = supervisor.givenUp.then((text) => {
     sentence = text
@@ -49,6 +49,19 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
   const code = await stay(server, log, { ...io, untilStopped }, watches)
   await store.close()
   return sentence === undefined ? code : endWith(io, FAILED, `Crosswalk ends: ${sentence}.`)
+}
+
+/** Hands live settings to the workers too. */
+function reloading({ changeModes, sharesModes, reload }: Server, supervisor: Pick<Supervisor, 'reload'>) {
+  return {
+    changeModes,
+    sharesModes,
+    reload(changes: Partial<Config>) {
+      const problem = reload(changes)
+      if (problem === undefined) supervisor.reload(changes)
+      return problem
+    },
+  }
 }
 
 /** Opens the store of this machine, which the workers use through this process. Without `store.url`, it is in memory. */

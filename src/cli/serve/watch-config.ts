@@ -1,32 +1,45 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, SETTING_KEYS } from '../../config/settings.ts'
+import { changedBetween, whyRestart } from '../../config/live/live-settings.ts'
+import type { Config } from '../../config/settings.ts'
 import { describeRules } from '../../modes/choose/rules-text.ts'
 import type { Server } from '../../server.ts'
 import type { Flags, Io } from '../command.ts'
 import { configFrom, configPath } from '../config-flags.ts'
-import { UNWATCHED, type Watch, whenSettled } from './settled-file.ts'
+import { type Watch, whenSettled } from './settled-file.ts'
 
-type WatchedServer = Pick<Server, 'changeModes' | 'sharesModes'>
+type WatchIo = Omit<Io, 'tables'>
+type WatchedServer = Pick<Server, 'changeModes' | 'sharesModes' | 'reload'>
 
 /**
- * Follows the configuration file. New modes apply from the next request on, or are proposed to all replicas that share them. Other settings
- * apply from the next start. A wrong file changes nothing; the reason is printed.
+ * Follows the configuration file. New modes and other live settings apply from the next request on; modes that replicas share are proposed
+ * to all. Every other setting is named, because it applies from the next start. A wrong file changes nothing; the reason is printed.
+ * Without a file it only looks when it is asked to: a token may come from a file of its own.
  */
-export function watchConfig(flags: Flags, io: Omit<Io, 'tables'>, server: WatchedServer, started: Config): Watch {
+export function watchConfig(flags: Flags, io: WatchIo, server: WatchedServer, started: Config): Watch {
   const path = configPath(flags, io)
-  if (!path) return UNWATCHED
   let known = started
   const look = () => {
     const loaded = configFrom(flags, io)
     if ('problem' in loaded) return io.err(`The configuration stays as it was. ${loaded.problem}`)
     const { config } = loaded
-    const problem = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path, server, io)
-    if (problem !== undefined) return io.err(`The modes stay as they were. ${problem}`)
-    const waiting = SETTING_KEYS.filter((key) => key !== 'modes' && !isDeepStrictEqual(config[key], known[key]))
-    if (waiting.length > 0) io.err(`Changed at the next start only: ${waiting.join(', ')}.`)
-    known = config
+    const problem = take(config, known, server, io)
+    if (problem !== undefined) return io.err(`The configuration stays as it was. ${problem}`)
+    const wrongModes = isDeepStrictEqual(config.modes, known.modes) ? undefined : change(config, path ?? '', server, io)
+    if (wrongModes !== undefined) io.err(`The modes stay as they were. ${wrongModes}`)
+    known = wrongModes === undefined ? config : { ...config, modes: known.modes }
   }
-  return whenSettled(path, look)
+  return path === undefined ? { look, end: () => {} } : whenSettled(path, look)
+}
+
+/** Hands over what changed and is live, and names the rest. Returns why nothing is taken. */
+function take(config: Config, known: Config, server: WatchedServer, io: WatchIo): string | undefined {
+  const { live, restart } = changedBetween(known, config)
+  const names = Object.keys(live)
+  const problem = names.length === 0 ? undefined : server.reload(live)
+  if (problem !== undefined) return problem
+  if (names.length > 0) io.out(`In force from now on: ${names.join(', ')}.`)
+  for (const key of restart) io.err(`${key} changed: restart to use it, because ${whyRestart(key)}.`)
+  return undefined
 }
 
 function change({ modes }: Config, path: string, server: WatchedServer, io: Omit<Io, 'tables'>): string | undefined {

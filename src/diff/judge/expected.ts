@@ -36,6 +36,8 @@ export interface DeclarationReport {
 }
 
 export interface ExpectedDifferences {
+  /** Takes other declarations from now on. What is counted of a code stays. */
+  declare(declarations: readonly Declaration[]): void
   /** Returns the code of the declaration that explains a finding about the answers to this request. */
   codeOf(asked: AskedRequest, finding: Finding): string | undefined
   /** Counts one comparison and the codes that explained its findings. A code that occurs twice explained two findings. */
@@ -58,11 +60,18 @@ interface Compiled {
  * ignored until a date explains nothing from then on.
  */
 export function createExpected(declarations: readonly Declaration[], now: () => number): ExpectedDifferences {
-  const all = declarations.map(compile)
+  let all = declarations.map(compile)
   const isOver = ({ ignored }: Compiled) => ignored !== undefined && now() >= ignored.until
   const explains = (one: Compiled, asked: AskedRequest, finding: Finding) =>
     one.visible && one.covers(asked.operation.id) && one.fits(asked, finding) && !isOver(one)
   return {
+    declare(others) {
+      const before = new Map(all.map((one) => [one.code, one]))
+      all = others.map(compile).map((one) => {
+        const { findings, comparisons } = before.get(one.code) ?? one
+        return { ...one, findings, comparisons }
+      })
+    },
     codeOf: (asked, finding) => all.find((one) => explains(one, asked, finding))?.code,
     count(operation, codes) {
       for (const one of all) {

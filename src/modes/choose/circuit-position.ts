@@ -9,7 +9,7 @@ export interface ProbeSettings {
   /** True if the circuit of the operation with this id is open. */
   readonly isOpen: (id: string) => boolean
   /** Share of the requests to compare while a circuit is open, 0–100. Writes are not compared: v2 itself would have to answer them. */
-  readonly percent: number
+  readonly percent: () => number
   /** Returns a number from 0 up to but not including 1. */
   readonly random: () => number
 }
@@ -17,6 +17,6 @@ export interface ProbeSettings {
 export function createPositions({ isOpen, percent, random }: ProbeSettings): Positions {
   return (operation) => {
     if (!isOpen(operation.id)) return 'closed'
-    return isRead(operation) && percent > 0 && 100 * random() < percent ? 'probed' : 'open'
+    return isRead(operation) && 100 * random() < percent() ? 'probed' : 'open'
   }
 }

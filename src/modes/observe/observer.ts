@@ -14,21 +14,20 @@ import type { Ask, SideAnswer } from './ask.ts'
 import { type Kept, seenOf } from './captured.ts'
 import { compareRead } from './compare-read.ts'
 import { type Cursors, createCursors } from './cursors.ts'
+import type { LiveComparing } from './live-comparing.ts'
 import type { Queue } from './queue.ts'
 import { createSampler, type SamplerSettings } from './sampler.ts'
 import { nothingSkipped, type Skipped } from './skipped.ts'
 import type { WatchedRequest } from './watched.ts'
 import { wouldSend } from './would-send.ts'
 
-export interface ObserverSettings extends SamplerSettings {
+export interface ObserverSettings extends Pick<SamplerSettings, 'now' | 'random'> {
   readonly ask: Ask
   readonly unsharedReads: UnsharedReads
   readonly env: Env
   readonly readingsOf: ReadingsOf
-  /** Every n-th compared read asks v1 twice, to learn which members change by themselves; 0 = none. */
-  readonly learnEvery: number
-  /** Read a resource through both sides after it was written. */
-  readonly verifyWrites: boolean
+  /** What may change while the proxy serves. */
+  readonly live: Omit<LiveComparing, 'probePercent'>
   /** Largest answer that is compared, in characters. */
   readonly limit: number
 }
@@ -44,12 +43,13 @@ export interface Observer {
 
 export function createObserver(settings: ObserverSettings, queue: Queue, journal: Journal): Observer {
   const skipped = nothingSkipped()
-  const sampler = createSampler(settings, queue.places)
+  const { live, now, random } = settings
+  const sampler = createSampler({ perSecond: () => live.perSecond, now, random }, queue.places)
   const skip: Observer['skip'] = ({ id }, why) => {
     skipped[why] += 1
     if (why !== 'stranger') journal.tallies.uncompared(id, why)
   }
-  const shared = { journal, cursors: createCursors(), skip, learning: everyNth(settings.learnEvery) }
+  const shared = { journal, cursors: createCursors(), skip, learning: everyNth(() => live.learnEvery) }
   const meansOf = (user: string): Means => {
     const ask: Ask = async (side, asking, signal) => {
       const answer = await settings.ask(side, asking, signal)
@@ -123,7 +123,7 @@ async function lookAtWrite(watched: WatchedRequest, means: Means, signal: Signal
     if (call) journal.wouldSend(subject, call)
   }
   if (kept.status < 200 || kept.status > 299) return
-  if (!settings.verifyWrites) return skip(request.operation, 'unverified')
+  if (!settings.live.verifyWrites) return skip(request.operation, 'unverified')
   if (!(await verifyWrite(watched, subject, settings, journal, signal))) skip(request.operation, 'unreadable')
 }
 

@@ -59,11 +59,22 @@ interface Waiting {
   readonly at: number
 }
 
+/** The places of waiting jobs. Their number may change. */
+function placesOf(settings: Pick<QueueSettings, 'waiting'>, jobs: readonly Waiting[], taken: ReadonlyMap<string, number>): Stock {
+  return {
+    get most() {
+      return settings.waiting
+    },
+    left: () => settings.waiting - jobs.length,
+    usedBy: (user) => taken.get(user) ?? 0,
+  }
+}
+
 /**
- * Creates a bounded queue. A job that does not fit is dropped and counted: memory and the other side are worth more than one comparison.
+ * Creates a bounded queue, whose bounds may change. A job that does not fit is dropped and counted: memory and the other side are worth more than one comparison.
  * `failed` receives the error of a job.
  */
-export function createQueue({ waiting, characters, parallel, deadlineMs }: QueueSettings, failed: (error: unknown) => void): Queue {
+export function createQueue(settings: QueueSettings, failed: (error: unknown) => void): Queue {
   const jobs: Waiting[] = []
   /** Waiting jobs by user. */
   const taken = new Map<string, number>()
@@ -76,7 +87,7 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   let closed = false
 
   const next = () => {
-    while (running.size < parallel && jobs.length > 0) {
+    while (running.size < settings.parallel && jobs.length > 0) {
       const job = jobs.shift()!
       take(job.user, -1)
       void work(job)
@@ -85,7 +96,7 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   }
   const work = async ({ job, size, at }: Waiting) => {
     const over = new Firing()
-    const timer = setTimeout(() => over.abort(new DOMException('the comparison took too long', 'TimeoutError')), deadlineMs)
+    const timer = setTimeout(() => over.abort(new DOMException('the comparison took too long', 'TimeoutError')), settings.deadlineMs)
     running.set(over, at)
     try {
       await job(over)
@@ -102,16 +113,12 @@ export function createQueue({ waiting, characters, parallel, deadlineMs }: Queue
   const idle = () => (running.size + jobs.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => idles.push(resolve)))
 
   const refuses = (size: number) => {
-    const isFull = closed || jobs.length >= waiting || held + size > characters
+    const isFull = closed || jobs.length >= settings.waiting || held + size > settings.characters
     if (isFull) counts.dropped += 1
     return isFull
   }
   return {
-    places: {
-      most: waiting,
-      left: () => waiting - jobs.length,
-      usedBy: (user) => taken.get(user) ?? 0,
-    },
+    places: placesOf(settings, jobs, taken),
     refuses,
     offer(job, size, user) {
       if (refuses(size)) return

@@ -3,7 +3,7 @@ import type { Stock } from './queue.ts'
 
 export interface SamplerSettings {
   /** Maximum comparisons per second, and at once after a pause; 0 = unlimited. */
-  readonly perSecond: number
+  readonly perSecond: () => number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   /** A number from 0 up to 1 that no caller can foresee. */
@@ -43,10 +43,10 @@ const KNOWN_MS = COLLAPSE.windowMs * 1.05
 
 /** `places` are those of the comparisons that wait. */
 export function createSampler({ perSecond, now, random }: SamplerSettings, places: Stock): Sampler {
-  const rate = perSecond > 0 ? createRate(perSecond, now) : undefined
+  const rate = createRate(perSecond, now)
   const pairs = createPairs(now)
   const hasPlace = (user: string, part: number) => fits(places, user, part)
-  const hasRate = (user: string, part: number) => rate === undefined || fits(rate, user, part)
+  const hasRate = (user: string, part: number) => perSecond() === 0 || fits(rate, user, part)
   return {
     choose({ user, caller, shape }) {
       if (!hasPlace(user, 0)) return 'waiting'
@@ -56,10 +56,10 @@ export function createSampler({ perSecond, now, random }: SamplerSettings, place
       const weight = isKnown && !(hasPlace(user, 0.5) && hasRate(user, 0.5)) ? EVERY : 1
       if (weight > 1 && random() * weight >= 1) return 'repeat'
       if (pair !== undefined && !isKnown) pairs.add(pair)
-      rate?.take(user, 1)
+      rate.take(user, 1)
       return { weight }
     },
-    charge: (user, bytes) => rate?.take(user, Math.floor(bytes / BYTES)),
+    charge: (user, bytes) => rate.take(user, Math.floor(bytes / BYTES)),
   }
 }
 
@@ -73,24 +73,28 @@ function fits(stock: Stock, user: string, part: number): boolean {
 const FADE = 1_000
 
 /** The comparisons of a second that are not spent yet. */
-function createRate(most: number, now: () => number): Stock & { take(user: string, amount: number): void } {
+function createRate(perSecond: () => number, now: () => number): Stock & { take(user: string, amount: number): void } {
   const used = new Map<string, { readonly amount: number; readonly at: number }>()
-  let left = most
+  let left = perSecond()
   let filled = now()
   const usedBy = (user: string) => {
     const { amount, at } = used.get(user) ?? { amount: 0, at: filled }
     return amount * Math.exp((at - filled) / FADE)
   }
   return {
-    most,
+    get most() {
+      return perSecond()
+    },
     left() {
       const at = now()
+      const most = perSecond()
       left = Math.min(most, left + ((at - filled) / 1_000) * most)
       filled = at
       return left
     },
     usedBy,
     take(user, amount) {
+      if (perSecond() === 0) return
       used.set(user, { amount: usedBy(user) + amount, at: filled })
       left -= amount
     },

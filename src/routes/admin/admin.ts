@@ -29,7 +29,7 @@ export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportS
 export interface AdminSettings {
   /** The host names of the port. */
   readonly names: readonly string[]
-  readonly tokens: readonly AdminToken[]
+  readonly tokens: () => readonly AdminToken[]
 }
 
 /** An answer is current, has the type it states, and is not for other pages. */
@@ -88,7 +88,7 @@ function takeEmptyBodies(app: FastifyInstance): void {
 /** Returns a sentence if other machines can reach the port and need no token to use it. */
 export function whyExposed({ server }: FastifyInstance, { tokens }: Pick<AdminSettings, 'tokens'>): string | undefined {
   const { address } = server.address() as AddressInfo
-  if (isLoopback(address) || tokens.length > 0) return undefined
+  if (isLoopback(address) || tokens().length > 0) return undefined
   return `whoever reaches the admin port on ${address} may change modes and read who calls: set admin.token (CROSSWALK_ADMIN_TOKEN)`
 }
 

@@ -23,12 +23,13 @@ export type Rights = (authorization: string | undefined) => Grant
 
 /**
  * Compares the given token with every token by hashes of equal length, so that the time reveals nothing. Without any token, every caller
- * may do everything.
+ * may do everything. Tokens may change from one request to the next.
  */
-export function createRights(tokens: readonly AdminToken[]): Rights {
-  if (tokens.length === 0) return () => ({ right: 'change' })
-  const known = tokens.map(({ name, token, right }) => ({ hashed: hash(token), grant: { right, token: name } }))
+export function createRights(tokensNow: () => readonly AdminToken[]): Rights {
   return (authorization = '') => {
+    const tokens = tokensNow()
+    if (tokens.length === 0) return { right: 'change' }
+    const known = tokens.map(({ name, token, right }) => ({ hashed: hash(token), grant: { right, token: name } }))
     const given = hash(/^Bearer ([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? '')
     const [equal] = known.filter(({ hashed }) => timingSafeEqual(given, hashed))
     return equal?.grant ?? { right: 'none' }

@@ -11,7 +11,7 @@ import { credentialHash } from '../../upstream/credential.ts'
 import { refusing } from '../refusal.ts'
 import type { TimedRequest } from './timed.ts'
 
-/** Limits of admission, named as in the configuration; 0 = unlimited. */
+/** Limits of admission, named as in the configuration; 0 = unlimited. They are read for each request, because they may change. */
 export interface AdmissionLimits {
   /** Requests in flight from all callers together. */
   readonly requestsInFlight: number
@@ -29,7 +29,9 @@ export type Admit = (request: Pick<IncomingMessage, 'headers'>, response: Closin
 
 interface Caller {
   inFlight: number
-  readonly pace: Bucket | undefined
+  pace: Bucket | undefined
+  /** The limit that its pace is made for. */
+  perSecond: number
 }
 
 /** The number of callers whose rate is remembered. A forgotten caller begins with a full bucket. */
@@ -41,19 +43,20 @@ const REMEMBERED = 10_000
  * one. `now` is a monotonic clock in milliseconds, so changes of the system time have no effect.
  */
 export function createAdmission(limits: AdmissionLimits, refused: (why: Refused) => void, now: () => number): Admit {
-  const { requestsInFlight, callerInFlight, callerPerSecond } = limits
-  const admitCaller = callerInFlight > 0 || callerPerSecond > 0 ? createCallers(limits, now) : undefined
-  const overload = askAgain('UNAVAILABLE', `more than limits.requestsInFlight (${requestsInFlight}) requests are under way`)
+  const admitCaller = createCallers(limits, now)
+  const overloadOf = createOverload()
   let inFlight = 0
   const leave = () => {
     inFlight -= 1
   }
   return (request, response) => {
+    const { requestsInFlight, callerInFlight, callerPerSecond } = limits
     if (requestsInFlight > 0 && inFlight >= requestsInFlight) {
       refused('overload')
-      return overload
+      return overloadOf(requestsInFlight)
     }
-    const caller = admitCaller?.(credentialHash(request.headers.authorization))
+    const isCounted = callerInFlight > 0 || callerPerSecond > 0
+    const caller = isCounted ? admitCaller(credentialHash(request.headers.authorization)) : undefined
     if (caller && 'why' in caller) {
       refused(caller.why)
       return askAgain('RESOURCE_EXHAUSTED', caller.message, { seconds: caller.seconds })
@@ -61,6 +64,17 @@ export function createAdmission(limits: AdmissionLimits, refused: (why: Refused)
     inFlight += 1
     whenClosed(response, { over: caller ? both(leave, caller.leave) : leave, next: undefined })
     return undefined
+  }
+}
+
+/** Makes the error of an overload once for each limit. */
+function createOverload(): (limit: number) => ApiError {
+  let known: { readonly limit: number; readonly error: ApiError } | undefined
+  return (limit) => {
+    if (known?.limit !== limit) {
+      known = { limit, error: askAgain('UNAVAILABLE', `more than limits.requestsInFlight (${limit}) requests are under way`) }
+    }
+    return known.error
   }
 }
 
@@ -101,15 +115,16 @@ function both(first: () => void, second: () => void): () => void {
 type Admitted = { readonly leave: () => void } | { readonly why: Refused; readonly message: string; readonly seconds: number }
 
 /** The limits of single callers. The hash of a credential identifies a caller; all callers without one are the same. */
-function createCallers({ callerInFlight, callerPerSecond }: AdmissionLimits, now: () => number): (hash: string) => Admitted {
+function createCallers(limits: AdmissionLimits, now: () => number): (hash: string) => Admitted {
   const callers = new LRUCache<string, Caller>({ max: REMEMBERED })
-  const newcomer = (): Caller => ({
-    inFlight: 0,
-    pace: callerPerSecond > 0 ? createBucket({ most: callerPerSecond, fillMs: 1000 }, now) : undefined,
-  })
   return (hash) => {
-    const caller = callers.get(hash) ?? newcomer()
+    const { callerInFlight, callerPerSecond } = limits
+    const caller = callers.get(hash) ?? { inFlight: 0, pace: undefined, perSecond: 0 }
     callers.set(hash, caller)
+    if (caller.perSecond !== callerPerSecond) {
+      caller.pace = callerPerSecond > 0 ? createBucket({ most: callerPerSecond, fillMs: 1000 }, now) : undefined
+      caller.perSecond = callerPerSecond
+    }
     if (callerInFlight > 0 && caller.inFlight >= callerInFlight) {
       const message = `more than limits.callerInFlight (${callerInFlight}) requests of this caller are under way`
       return { why: 'caller-in-flight', message, seconds: RETRY_AFTER }

@@ -48,7 +48,7 @@ export interface MetricsSources extends ModesMetricsSources {
   readonly report: Pick<MigrationReport, 'evidence'>
   readonly health: () => Promise<Health>
   /** The certificate's expiry in seconds since 1970, with TLS. */
-  readonly expiry: number | undefined
+  readonly expiry: (() => number) | undefined
   /** What became of events; absent without `notify.url`. */
   readonly notified: (() => NotifyCounts) | undefined
   /** The fleet, if replicas share a store. */
@@ -74,7 +74,7 @@ export function createMetrics({ pool, report, health, expiry, notified, joined, 
   watchNotify(notified, registers)
   if (joined) watchStore(joined, registry)
   watchProcess(registers)
-  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, () => expiry, registers, 'max')
+  if (expiry !== undefined) gauge('crosswalk_certificate_expiry_seconds', CERTIFICATE, expiry, registers, 'max')
   return {
     begin() {
       inFlight += 1

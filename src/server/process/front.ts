@@ -1,3 +1,5 @@
+import type { Certificate } from '../../listen/certificate.ts'
+
 /** What clients reach: the server for v1 and native requests, or the workers that share its port. */
 export interface Front {
   listen(): Promise<unknown>
@@ -5,6 +7,10 @@ export interface Front {
   stop(): Promise<void>
   /** Leaves the balancer and lets requests finish within the times of the settings. If it `givesWay`, another process listens in its place. */
   retire(givesWay: boolean): Promise<void>
+  /** Shows another certificate to whoever connects from now on. Absent for workers, which are replaced, and for plain text. */
+  certify?(certificate: Certificate): void
+  /** Forgets how it read requests, because settings changed. Workers do it themselves. */
+  forget?(): void
   /** Closes its connections to the services. */
   release(): void
   readonly url: string

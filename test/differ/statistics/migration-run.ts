@@ -42,7 +42,7 @@ export function runMigration({ requests, seed, next, chanceOf, look }: RunSettin
   const [traffic, choices] = [seeded(seed), seeded(seed + 1_000_003)]
   let now = 0
   const evidence = createEvidence(() => now)
-  const sampler = createSampler({ perSecond: PER_SECOND, now: () => now, random: choices }, ROOM)
+  const sampler = createSampler({ perSecond: () => PER_SECOND, now: () => now, random: choices }, ROOM)
   const seen = { observations: { n: 0, bad: 0, chances: 0 }, repeats: { n: 0, bad: 0, chances: 0 } }
   for (let nth = 0; nth < requests; nth++) {
     now -= Math.log1p(-traffic()) * EVERY_MS

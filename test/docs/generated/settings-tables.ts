@@ -1,3 +1,4 @@
+import { whyRestart } from '../../../src/config/live/live-settings.ts'
 import { keysIn, SECTIONS, type Section } from '../../../src/config/names/sections.ts'
 import { defaultOf, envOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../../../src/config/settings.ts'
 import { count } from './amounts.ts'
@@ -21,19 +22,35 @@ const SEE: Partial<Readonly<Record<Section, string>>> = {
 
 /** Every setting as Markdown, one section for each group. */
 export function settingsTables(): string {
-  return (Object.keys(SECTIONS) as Section[]).map(tableOf).join('\n\n')
+  return [...(Object.keys(SECTIONS) as Section[]).map(tableOf), restarts()].join('\n\n')
 }
 
 function tableOf(section: Section): string {
   const see = SEE[section]
   const about = see === undefined ? `${SECTIONS[section]}.` : `${SECTIONS[section]} (${see}).`
-  const head = ['| Setting | Default | Meaning |', '|---|---:|---|']
+  const head = ['| Setting | Default | Live | Meaning |', '|---|---:|---|---|']
   return [`### ${section}`, '', about, '', ...head, ...keysIn(section).map(row)].join('\n')
+}
+
+/** Why settings need a restart, one row for each reason. */
+function restarts(): string {
+  const reasons = new Map<string, SettingKey[]>()
+  for (const key of SETTING_KEYS) {
+    const why = whyRestart(key)
+    if (why !== undefined) reasons.set(why, [...(reasons.get(why) ?? []), key])
+  }
+  const rows = [...reasons].map(([why, keys]) => `| ${why} | ${keys.map((key) => `\`${key}\``).join(', ')} |`)
+  return ['### What needs a restart', '', '| Because | Settings |', '|---|---|', ...rows].join('\n')
 }
 
 function row(key: SettingKey): string {
   const { kind, help } = SETTINGS[key]
-  return `| \`${key}\`<br>\`${envOf(key)}\` | ${shownDefault(key)} | ${withKeysAsCode(help)}.<br>*${allowedOf(kind.allowed)}* |`
+  return `| \`${key}\`<br>\`${envOf(key)}\` | ${shownDefault(key)} | ${liveOf(key)} | ${withKeysAsCode(help)}.<br>*${allowedOf(kind.allowed)}* |`
+}
+
+/** The reasons of the others are told below the tables, once each. */
+function liveOf(key: SettingKey): string {
+  return whyRestart(key) === undefined ? 'yes' : '–'
 }
 
 function allowedOf(allowed: string): string {

@@ -20,7 +20,8 @@ function observer(perSecond: number) {
   const places = { most: 1_000, left: () => 1_000, usedBy: () => 0 }
   const queue = { places, offer, refuses: () => false } as unknown as Queue
   const journal = { tallies: { uncompared: () => {} } } as unknown as Journal
-  const settings = { perSecond, now: () => clock.now, random: seeded(1), learnEvery: 0, limit: 1_000 } as unknown as ObserverSettings
+  const live = { perSecond, learnEvery: 0, verifyWrites: false }
+  const settings = { live, now: () => clock.now, random: seeded(1), limit: 1_000 } as unknown as ObserverSettings
   const observing = createObserver(settings, queue, journal)
   const look = (caller: string, by: 'v1' | 'v2') => {
     answeredBy = by

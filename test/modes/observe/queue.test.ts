@@ -41,6 +41,16 @@ describe('the queue', () => {
     expect([places.left(), places.usedBy('a')]).toEqual([5, 0])
   })
 
+  it('goes by bounds that change', async () => {
+    const bounds = { ...settings, waiting: 0 }
+    const queue = createQueue(bounds, () => {})
+    expect([queue.refuses(0), queue.places.most]).toEqual([true, 0])
+    bounds.waiting = 1
+    expect([queue.refuses(0), queue.places.left()]).toEqual([false, 1])
+    bounds.characters = 5
+    expect([queue.refuses(6), queue.refuses(5)]).toEqual([true, false])
+  })
+
   it('drops jobs beyond its size, also while a large one runs', async () => {
     const queue = createQueue(settings, () => {})
     const first = held()

@@ -9,7 +9,7 @@ const ROOM: Stock = { most: 100, left: () => 100, usedBy: () => 0 }
 
 function sampler(perSecond: number, seed = 1, places = ROOM) {
   const clock = { now: 0 }
-  const { choose, charge } = createSampler({ perSecond, now: () => clock.now, random: seeded(seed) }, places)
+  const { choose, charge } = createSampler({ perSecond: () => perSecond, now: () => clock.now, random: seeded(seed) }, places)
   const ask = (operation: string, caller: string, shape = operation) => choose({ user: operation, caller, shape: () => shape })
   return { clock, choose, charge, ask }
 }
@@ -31,6 +31,21 @@ describe('the sampler', () => {
     }
     expect(chosen).toBeGreaterThan(1_000)
     expect(chosen).toBeLessThanOrEqual(1_100)
+  })
+
+  it('goes by a limit that changes', () => {
+    let perSecond = 0
+    const clock = { now: 0 }
+    const { choose } = createSampler({ perSecond: () => perSecond, now: () => clock.now, random: seeded(1) }, ROOM)
+    const chosen = () =>
+      Array.from({ length: 100 }, (_, nth) => choose({ user: `u${nth % 7}`, caller: `${clock.now} ${nth}` })).filter(isChosen).length
+    expect(chosen()).toBe(100)
+    perSecond = 10
+    clock.now = 1000
+    expect(chosen()).toBeLessThanOrEqual(10)
+    perSecond = 50
+    clock.now = 3000
+    expect(chosen()).toBeGreaterThan(20)
   })
 
   it('lets large answers cost as many comparisons as they have pieces of 64 KiB', () => {

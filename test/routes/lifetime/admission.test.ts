@@ -26,6 +26,26 @@ function setUp(limits: Partial<AdmissionLimits>) {
   return { refused, ask, wait }
 }
 
+it('goes by limits that change, also for callers that it knows', () => {
+  const limits = { ...NONE }
+  const admit = createAdmission(
+    limits,
+    () => {},
+    () => 0,
+  )
+  const ask = () => admit({ headers: { authorization: 'a' } } as IncomingMessage, new EventEmitter() as unknown as ServerResponse)?.message
+  expect([ask(), ask()]).toEqual([undefined, undefined])
+  limits.callerPerSecond = 1
+  expect([ask(), ask()]).toEqual([undefined, expect.stringContaining('limits.callerPerSecond (1)')])
+  limits.callerPerSecond = 0
+  expect(ask()).toBeUndefined()
+  limits.requestsInFlight = 2
+  expect(ask()).toContain('limits.requestsInFlight (2)')
+  limits.requestsInFlight = 100
+  limits.callerInFlight = 2
+  expect([ask(), ask()]).toEqual([undefined, expect.stringContaining('limits.callerInFlight (2)')])
+})
+
 describe('all callers together', () => {
   it('may have a number of requests in flight; the next one must retry', () => {
     const { ask, refused } = setUp({ requestsInFlight: 2 })

@@ -1,0 +1,115 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import tls from 'node:tls'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../src/config/settings.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
+import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+
+let sandbox: Sandbox
+let proxy: TestProxy
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0 })
+  proxy = await startProxy({ 'upstream.v2': sandbox.url })
+})
+
+afterAll(() => Promise.all([proxy.close(), sandbox.close()]))
+
+const ask = (path: string, base = proxy.url) =>
+  fetch(`${base}${path.replace('ORGANIZATION', sandbox.organization)}`, { headers: bearer('demo-owner') })
+
+/** Changes settings for one test. */
+function changed(changes: Partial<Config>, back: Partial<Config>) {
+  onTestFinished(() => void proxy.reload(back))
+  return proxy.reload(changes)
+}
+
+describe('a server takes other settings while it serves', () => {
+  it.each<[string, Partial<Config>, Partial<Config>, string, number]>([
+    ['unknown parameters', { unknownParameters: 'refuse' }, { unknownParameters: 'drop' }, '/iam/v1/groups?zebra=1', 400],
+    [
+      'missing resources',
+      { 'errors.notFound': 'error' },
+      { 'errors.notFound': 'empty' },
+      '/iam/v1/groups?id=ORGANIZATION/0000000000000000',
+      404,
+    ],
+    ['callers', { 'limits.callerPerSecond': 1 }, { 'limits.callerPerSecond': 0 }, '/iam/v1/groups', 429],
+  ])('in its answers about %s', async (_, changes, back, path, status) => {
+    expect((await ask(path)).status).toBe(200)
+    expect(changed(changes, back)).toBeUndefined()
+    const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path)))
+    expect(answers.map((answer) => answer.status)).toContain(status)
+  })
+
+  it('in the rows of a list', async () => {
+    const rows = async () => (await (await ask('/iam/v1/roles')).text()).length
+    const whole = await rows()
+    changed({ 'limits.rowsPerRequest': 1, 'limits.bufferedRows': 1 }, { 'limits.rowsPerRequest': 1_000_000, 'limits.bufferedRows': 1000 })
+    expect(await rows().catch(() => 0)).toBeLessThan(whole)
+  })
+
+  it('in its differences, of which it keeps the counts', async () => {
+    const rule = { operations: ['iam.roles.list'], at: '/items/*/name', reason: 'r', until: Date.UTC(2100, 0, 1) }
+    const codes = async () => {
+      const { declarations } = (await (await ask('/evidence', proxy.adminUrl)).json()) as { declarations: { code: string }[] }
+      return declarations.map(({ code }) => code)
+    }
+    const before = await codes()
+    expect(changed({ 'diff.ignore': [{ ...rule, name: 'mine' }] }, { 'diff.ignore': [] })).toBeUndefined()
+    expect(await codes()).toEqual([...before, 'ignored:mine'])
+    expect(proxy.reload({ 'diff.ignore': [{ ...rule, at: '/items/*/nam' }] })).toContain('did you mean "name"?')
+    expect(await codes()).toContain('ignored:mine')
+  })
+
+  it('in its log', async () => {
+    await ask('/iam/v1/groups')
+    await proxy.logged(({ operation }) => operation === 'iam.groups.list')
+    changed({ 'log.level': 'error' }, { 'log.level': 'info' })
+    const lines = proxy.log.length
+    await ask('/iam/v1/groups')
+    expect(proxy.log.length).toBe(lines)
+  })
+
+  it('in the tokens of the admin port, but for taking the last away', async () => {
+    const status = async (token: string) => (await fetch(`${proxy.adminUrl}/modes`, { headers: bearer(token) })).status
+    expect(await status('none')).toBe(200)
+    expect(proxy.reload({ 'admin.token': 'the-first-token-of-all' })).toBeUndefined()
+    expect([await status('none'), await status('the-first-token-of-all')]).toEqual([401, 200])
+    proxy.reload({ 'admin.token': 'the-second-token-of-all' })
+    expect([await status('the-first-token-of-all'), await status('the-second-token-of-all')]).toEqual([401, 200])
+    expect(proxy.reload({ 'admin.token': undefined, unknownParameters: 'refuse' })).toContain('everybody could change modes')
+    expect([await status('none'), (await ask('/iam/v1/groups?zebra=1')).status]).toEqual([401, 200])
+  })
+
+  it('and the certificate that its files hold', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-reload-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
+    const put = (name: string) => {
+      copyFileSync(`test/certificates/${name}.key`, key)
+      copyFileSync(`test/certificates/${name}.crt`, cert)
+    }
+    put('localhost')
+    const secure = await startProxy({ 'upstream.v2': sandbox.url, 'tls.key': key, 'tls.cert': cert })
+    onTestFinished(() => secure.close())
+    const { port } = new URL(secure.url)
+    const shown = () =>
+      new Promise<string>((resolve, reject) => {
+        const ca = [readFileSync('test/certificates/localhost.crt'), readFileSync('test/certificates/other.crt')]
+        const socket = tls.connect({ port: Number(port), host: '127.0.0.1', servername: 'localhost', ca, ALPNProtocols: ['h2'] }, () => {
+          resolve(`${socket.alpnProtocol} ${socket.getPeerCertificate().fingerprint256}`)
+          socket.destroy()
+        })
+        socket.once('error', reject)
+      })
+    const first = await shown()
+    put('other')
+    expect(await shown()).toBe(first)
+    secure.certify()
+    const second = await shown()
+    expect([second === first, second.slice(0, 3)]).toEqual([false, 'h2 '])
+  })
+})

@@ -11,6 +11,11 @@ export function poolSettings(config: Config) {
   }
 }
 
+/** The times of calls to v2. */
+export function callTimes(config: Config) {
+  return late(config, { callTimeoutMs: 'limits.callTimeoutMs' })
+}
+
 export function appLimits(config: Config) {
   return {
     headerBytes: config['limits.headerBytes'],
@@ -32,7 +37,7 @@ function streamsOf(config: Config): number {
 }
 
 export function clientTimes(config: Config) {
-  return { bodyMs: config['limits.bodyTimeoutMs'], writeMs: config['limits.writeTimeoutMs'] }
+  return late(config, { bodyMs: 'limits.bodyTimeoutMs', writeMs: 'limits.writeTimeoutMs' })
 }
 
 export function passthroughSettings(config: Config) {

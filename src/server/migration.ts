@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Agent } from 'undici'
-import { compatSettings, migrationSettings } from '../config/parts.ts'
+import { callTimes, compatSettings, migrationSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
 import type { Comparison } from '../diff/records/record.ts'
@@ -68,7 +68,7 @@ export function assembleMigration(
             ask: createAskV1({ pool, base, answerMs: config['limits.deadlineMs'] }),
             askForDiff: createAskV1({ pool: askPool, base, answerMs: settings.answerMs }),
           },
-    unsharedReads: createUnsharedReads({ pool: askPool, base: v2, answerBytes: config['limits.answerBytes'] }),
+    unsharedReads: createUnsharedReads({ pool: askPool, base: v2, times: callTimes(config), answerBytes: config['limits.answerBytes'] }),
     translate: compatSettings(config),
     ...clocks,
     random: Math.random,

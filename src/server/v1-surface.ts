@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { late } from '../config/live/late.ts'
-import { announcement, compatSettings } from '../config/parts.ts'
+import { announcement, callTimes, compatSettings } from '../config/parts.ts'
 import type { Config } from '../config/settings.ts'
 import type { Room } from '../limits/room.ts'
 import { type Announce, createAnnounce } from '../routes/announce.ts'
@@ -39,7 +39,7 @@ export function createV1Surface(
   const operations = mappings.flatMap((mapping) => mapping.operations)
   const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
-  const sendFor = createSend({ pool, base: v2, answerBytes: config['limits.answerBytes'], keep, bulkCalls })
+  const sendFor = createSend({ pool, base: v2, times: callTimes(config), answerBytes: config['limits.answerBytes'], keep, bulkCalls })
   const base = config['upstream.v1']
   const v1 =
     base === undefined

@@ -49,6 +49,11 @@ describe('a configuration file', () => {
     })
   })
 
+  it('may have comments alone in YAML', () => {
+    expect(read('empty.yaml', '# upstream:\n').problems).toEqual([])
+    expect(read('empty.yaml', '').problems).toEqual([])
+  })
+
   it('keeps dates and versions of YAML as texts', () => {
     const { config, problems } = read('dates.yaml', 'v1: { sunset: 2027-03-01 }\nupstream:\n  v2Build: "1.10"\n')
     expect({ problems, sunset: config['v1.sunset'], build: config['upstream.v2Build'] }).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changedBetween, whyRestart } from '../../src/config/live/live-settings.ts'
-import { adminTokens, admissionLimits, compatSettings, migrationSettings } from '../../src/config/parts.ts'
+import { adminTokens, admissionLimits, callTimes, clientTimes, compatSettings, migrationSettings } from '../../src/config/parts.ts'
 import { retirement } from '../../src/config/process/retirement.ts'
 import { type Config, SETTING_KEYS, type SettingKey } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
@@ -24,6 +24,9 @@ const READ: Partial<Record<SettingKey, readonly [value: unknown, read: Read]>> =
   ...admission('requestsInFlight'),
   ...admission('callerInFlight'),
   ...admission('callerPerSecond'),
+  'limits.callTimeoutMs': [7, partOf(callTimes, ({ callTimeoutMs }) => callTimeoutMs)],
+  'limits.bodyTimeoutMs': [7, partOf(clientTimes, ({ bodyMs }) => bodyMs)],
+  'limits.writeTimeoutMs': [7, partOf(clientTimes, ({ writeMs }) => writeMs)],
   ...leaving('drainMs'),
   ...leaving('lingerMs'),
   ...leaving('shutdownMs'),

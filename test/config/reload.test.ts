@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Config } from '../../src/config/settings.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
+import { startUpstream } from '../stage/upstream.ts'
 
 let sandbox: Sandbox
 let proxy: TestProxy
@@ -42,6 +43,17 @@ describe('a server takes other settings while it serves', () => {
     expect(changed(changes, back)).toBeUndefined()
     const answers = await Promise.all(Array.from({ length: 4 }, () => ask(path)))
     expect(answers.map((answer) => answer.status)).toContain(status)
+  })
+
+  it('in the time that a call to v2 may take', async () => {
+    const never = await startUpstream(() => {})
+    const slow = await startProxy({ 'upstream.v2': never.url })
+    onTestFinished(async () => {
+      await never.close()
+      await slow.close()
+    })
+    slow.reload({ 'limits.callTimeoutMs': 1 })
+    expect((await ask('/iam/v1/groups', slow.url)).status).toBe(504)
   })
 
   it('in the rows of a list', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
@@ -149,6 +149,31 @@ describe('two workers', () => {
     )
     await until(async () => proxy.log().some((line) => line.includes('the workers are replaced"')), 'they are replaced')
     for (let nth = 0; nth < 4; nth += 1) expect(await subjectOf(proxy.port)).toBe('another')
+  })
+
+  it('take live settings without being replaced, those that come later too', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-workers-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'crosswalk.yaml')
+    writeFileSync(path, '')
+    const proxy = await startWorkers(inject('cli'), { CROSSWALK_CONFIG: path })
+    const before = proxy.workers()
+    const statuses = async () => {
+      const asked = Array.from({ length: 8 }, () =>
+        fetch(`${proxy.url}/iam/v1/groups?zebra=1`, { headers: { connection: 'close', authorization: 'Bearer demo-owner' } }),
+      )
+      return new Set((await Promise.all(asked)).map(({ status }) => status))
+    }
+    expect(await statuses()).toEqual(new Set([200]))
+    writeFileSync(path, 'unknownParameters: refuse\n')
+    await until(async () => (await statuses()).has(400), 'a worker has it')
+    await until(async () => !(await statuses()).has(200), 'all workers have it')
+    expect(proxy.workers()).toEqual(before)
+    const [victim = 0] = before
+    process.kill(victim, 'SIGKILL')
+    await until(async () => (await proxy.metric('crosswalk_worker_deaths_total')) === 1, 'the death is seen')
+    await until(async () => (await proxy.metric('crosswalk_workers')) === 2, 'it is replaced')
+    expect(await statuses()).toEqual(new Set([400]))
   })
 
   it('end when they are asked to, even one that is still starting', async () => {

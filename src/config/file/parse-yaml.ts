@@ -21,10 +21,10 @@ export function parseYaml(text: string): Parsed {
   }
 }
 
-/** An empty document is null. Undefined if aliases cannot be resolved. */
+/** A document without a value, such as one of comments alone, is an empty object. Undefined if aliases cannot be resolved. */
 function contentOf(document: Yaml.Document): unknown {
   try {
-    return document.toJS()
+    return document.toJS() ?? {}
   } catch {
     return undefined
   }

@@ -14,6 +14,7 @@ const WHY = {
   store: 'the store is joined already',
   notify: 'the receiver may be taking an event',
   room: 'requests hold a part of it',
+  kept: 'the memory for answers has that many places',
 } as const
 
 /** Every setting: true if a running proxy takes a new value from the next request on, or why it needs a restart. */
@@ -90,12 +91,12 @@ const LIVE: Readonly<Record<SettingKey, true | (typeof WHY)[keyof typeof WHY]>> 
   'limits.messagesBytes': WHY.room,
   'limits.clientConnections': WHY.clients,
   'limits.streams': WHY.clients,
-  'limits.callTimeoutMs': WHY.connections,
+  'limits.callTimeoutMs': true,
   'limits.connectTimeoutMs': WHY.connections,
   'limits.headersTimeoutMs': WHY.clients,
   'limits.idleTimeoutMs': WHY.clients,
-  'limits.bodyTimeoutMs': WHY.clients,
-  'limits.writeTimeoutMs': WHY.clients,
+  'limits.bodyTimeoutMs': true,
+  'limits.writeTimeoutMs': true,
   'limits.webSockets': WHY.clients,
   'limits.webSocketIdleMs': WHY.clients,
   'limits.requestsInFlight': true,
@@ -106,7 +107,7 @@ const LIVE: Readonly<Record<SettingKey, true | (typeof WHY)[keyof typeof WHY]>> 
   'limits.shutdownMs': true,
   'limits.drainMs': true,
   'limits.lingerMs': true,
-  'keep.entries': WHY.room,
+  'keep.entries': WHY.kept,
   'keep.ttlMs': true,
   'log.level': true,
 }

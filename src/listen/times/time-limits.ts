@@ -1,7 +1,7 @@
 import { createChain } from './chain.ts'
 import { type Coming, type Going, WatchedAnswer } from './watched-answer.ts'
 
-/** Time limits of a client in milliseconds. */
+/** Time limits of a client in milliseconds. They may change. */
 export interface ClientTimes {
   /** For the whole body of a request. */
   readonly bodyMs: number
@@ -38,7 +38,7 @@ const REST_MS = 500
  * A check of all requests four times a second costs less than timers for each. `now` is a monotonic clock in milliseconds.
  */
 export function createTimeLimits<Request extends Coming, Response extends Going>(
-  { bodyMs, writeMs }: ClientTimes,
+  times: ClientTimes,
   ends: Ends<Request, Response>,
   now: () => number,
 ): TimeLimits<Request, Response> {
@@ -59,7 +59,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
   /** Cuts off what took too long; true if nothing is left to watch. */
   const isOver = (watched: WatchedAnswer, at: number): boolean => {
     const { request, response } = watched
-    if (watched.stalledFor(at) >= writeMs) {
+    if (watched.stalledFor(at) >= times.writeMs) {
       ends.cut('write')
       response.destroy()
       return true
@@ -80,7 +80,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     if (!waits) lookSoon()
   }
   return {
-    watch: (response, request) => watch(response, request, bodyMs),
+    watch: (response, request) => watch(response, request, times.bodyMs),
     watchStream: (response, request) => watch(response, request, Number.POSITIVE_INFINITY),
   }
 }

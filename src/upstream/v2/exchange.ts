@@ -4,7 +4,8 @@ import { type AnswerRoom, takeHead, takePiece } from './answer-room.ts'
 import { decodeWithin, headerOf, lengthOf, tooLarge } from './decode.ts'
 import type { Landing, Underway } from './flights/landing.ts'
 
-export interface Exchange {
+/** Milliseconds until the head and between two pieces of the body; null leaves them to the pool. */
+export interface Exchange extends Pick<Dispatcher.DispatchOptions, 'headersTimeout' | 'bodyTimeout'> {
   readonly origin: string
   readonly path: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -12,6 +12,8 @@ export interface MakeSettings {
   readonly base: string
   /** The maximum size of a v2 answer in bytes. */
   readonly answerBytes: number
+  /** Milliseconds until the head of an answer, and between two pieces of its body. They may change. Without them, those of the pool hold. */
+  readonly times?: { readonly callTimeoutMs: number } | undefined
   /** How the API writes errors. */
   readonly errors?: ErrorForm | undefined
 }
@@ -19,7 +21,7 @@ export interface MakeSettings {
 export type MakeCall = (context: CallContext, call: Call, target: string, landing: Landing<RawAnswer>) => Underway
 
 /** Starts calls on the pool; `target` is a call's path and query. */
-export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall {
+export function createMake({ pool, base, answerBytes, times }: MakeSettings): MakeCall {
   const { origin, pathname } = new URL(base)
   const prefix = pathname === '/' ? '' : pathname
   return (context, call, target, landing) => {
@@ -28,7 +30,9 @@ export function createMake({ pool, base, answerBytes }: MakeSettings): MakeCall 
     const hasBody = body !== undefined
     const headers = callHeaders(context.headers, { requestId: context.requestId, traceparent: watch?.traceparent, hasBody })
     const { room } = context
-    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), answerBytes, room }
+    const ms = times?.callTimeoutMs ?? null
+    const limits = { answerBytes, room, headersTimeout: ms, bodyTimeout: ms }
+    const request = { origin, path: prefix + target, method: call.method, headers, ...(hasBody && { body }), ...limits }
     return exchange(pool, request, watch ? new Watched(landing, watch) : landing)
   }
 }

@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const PAGES = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
 
-/** The blocks of JSON and YAML of the pages. Each shows a configuration file. */
-export const CONFIGURATIONS = PAGES.flatMap((page) =>
-  [...readFileSync(page, 'utf8').matchAll(/```(?:jsonc?|yaml)\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
-)
+/** YAML elsewhere is for other programs. */
+const WITH_YAML = 'docs/configuration.md'
+
+/** The blocks of the pages that show a configuration file. */
+export const CONFIGURATIONS = PAGES.flatMap((page) => {
+  const blocks = page === WITH_YAML ? /```(?:jsonc?|yaml)\n(.*?)```/gs : /```jsonc?\n(.*?)```/gs
+  return [...readFileSync(page, 'utf8').matchAll(blocks)].map(([, text = '']) => ({ page, text }))
+})

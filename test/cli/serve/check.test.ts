@@ -45,6 +45,11 @@ describe('serve --check', () => {
     expect({ code, lines: err.split('\n') }).toEqual({ code: 2, lines: [expect.stringMatching(/^upstream\.v2 is "nonsense"/)] })
   })
 
+  it('says that tables cannot be loaded', async () => {
+    const { code, err } = await check(...V2, '--tables', join(folder, 'none.js'))
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('none.js cannot be loaded as tables') })
+  })
+
   it('knows the tables', async () => {
     const rule = JSON.stringify([{ operations: 'iam.roles.list', at: '/items/*/nam', reason: 'r', until: '2027-03-01' }])
     const { code, err } = await check(...V2, '--diff-ignore', rule)

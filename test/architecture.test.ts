@@ -101,7 +101,7 @@ describe('files', () => {
 })
 
 describe('folders', () => {
-  it.each(['src', 'mappings', 'test'])(`of %s hold at most ${MAX_FILES} files`, (root) => {
+  it.each(['src', 'mappings', 'site', 'test'])(`of %s hold at most ${MAX_FILES} files`, (root) => {
     expect(crowded(root)).toEqual([])
   })
 })

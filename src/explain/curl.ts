@@ -6,15 +6,18 @@ import { type Marker, replaceMarkers } from './marker.ts'
 /** Writes a value of an earlier answer: as a shell variable, or as words in a comment. */
 export type WriteMarker = (marker: Marker) => string
 
-/** Returns a call as one curl command. The token comes from `$TOKEN`; `options` are short options of curl, such as `-sS`. */
-export function curl(base: string, call: Call, options: string, write: WriteMarker): string {
+/** A request that curl can send: a call to v2, or a request of v1. */
+type CurledRequest = Pick<Call, 'path' | 'query'> & { readonly method: string; readonly body?: unknown }
+
+/** Returns a request as one curl command. The token comes from `$TOKEN`; `options` are short options of curl, such as `-sS`. */
+export function curl(base: string, call: CurledRequest, options: string, write: WriteMarker): string {
   const method = call.method === 'GET' ? '' : ` -X ${call.method}`
   const body = call.body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${bodyText(call.body, write)}`
   return `curl ${options}${method} -H "Authorization: Bearer $TOKEN"${body} "${urlText(base, call, write)}"`
 }
 
 /** `!` is the only character of an encoded URL that an interactive shell still expands between double quotes. */
-function urlText(base: string, call: Call, write: WriteMarker): string {
+function urlText(base: string, call: CurledRequest, write: WriteMarker): string {
   const query = queryText(call)
   return replaceMarkers(`${base}${call.path}${query && `?${query}`}`.replaceAll('!', '%21'), write)
 }

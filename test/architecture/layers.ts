@@ -73,6 +73,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mappings',
     'sandbox',
   ],
+  site: ['cli', 'config', 'guide', 'explain', 'openapi', 'tables', 'errors', 'mappings'],
 }
 
 /** Packages that only one layer knows. */
@@ -88,6 +89,9 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['rpc'],
   protobufjs: ['sandbox'],
   ioredis: ['store'],
+  'markdown-it': ['site'],
+  'github-slugger': ['site'],
+  minisearch: ['site'],
   'jsonc-parser': ['config'],
   yaml: ['config'],
 }

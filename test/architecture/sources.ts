@@ -11,7 +11,7 @@ export interface Source {
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)/g
 
 /** Every TypeScript file of the program and its tables, by path. */
-export const sources: readonly Source[] = ['src', 'mappings'].flatMap((root) =>
+export const sources: readonly Source[] = ['src', 'mappings', 'site'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
     // AssemblyScript is a language of its own, with other imports.
     .filter((name) => /[.]tsx?$/.test(name) && !name.includes('/engine/'))

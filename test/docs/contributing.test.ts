@@ -7,6 +7,6 @@ describe('the page for contributors', () => {
   it('has a row for each layer and no other rows', () => {
     const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
     const rows = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, layer = '']) => layer)
-    expect(rows.toSorted()).toEqual([...folders.map(({ name }) => name), 'mappings'].toSorted())
+    expect(rows.toSorted()).toEqual([...folders.map(({ name }) => name), 'mappings', 'site'].toSorted())
   })
 })

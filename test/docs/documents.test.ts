@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
+import { errorsPage } from '../../site/errors/errors-page.ts'
 import { configSchema } from '../../src/config/config-schema.ts'
 import { WORKER_TOTALS } from '../../src/config/process/worker-totals.ts'
 import { configWith } from '../../src/config.ts'
@@ -47,6 +48,10 @@ it('makes the list of totals of docs/deployment.md from the settings', async () 
 it('makes the tables of docs/security.md from the settings', async () => {
   const page = withSection(readFileSync(SECURITY, 'utf8'), 'cost', costTable(configWith({})))
   await expect(withSection(page, 'bounds', boundsTable())).toMatchFileSnapshot('../../docs/security.md')
+})
+
+it('makes docs/errors.md from the table of errors', async () => {
+  await expect(errorsPage()).toMatchFileSnapshot('../../docs/errors.md')
 })
 
 it('makes the table of events of docs/operations.md from their types', async () => {

@@ -1,0 +1,85 @@
+import type { ErrorGroup } from './error-row.ts'
+
+export const limitErrors: ErrorGroup = {
+  title: 'A limit is reached',
+  about: 'Each text names its setting. An error that a later request can avoid ends with "; ask again later" and has `Retry-After`.',
+  rows: [
+    {
+      code: 'UNAVAILABLE',
+      texts: ['more than limits.requestsInFlight (…) requests are under way', 'more than limits.webSockets (…) WebSockets are open'],
+      cause: 'The process is full',
+      remedy: 'See [overload](operations.md#overload): more processes, or a higher `limits.requestsInFlight`',
+    },
+    {
+      code: 'RESOURCE_EXHAUSTED',
+      texts: [
+        'more than limits.callerInFlight (…) requests of this caller are under way',
+        'this caller asks more than limits.callerPerSecond (…) times a second',
+      ],
+      cause: 'One credential takes more than its share',
+      remedy: 'Slow the client down, or raise `limits.callerInFlight` or `limits.callerPerSecond`',
+    },
+    {
+      code: 'UNAVAILABLE',
+      texts: [
+        'the request bodies that are here take more than limits.bodiesBytes (…)',
+        'the messages that are here take more than limits.bodiesBytes allows',
+      ],
+      cause: 'Large bodies of many requests arrive at once',
+      remedy: 'Ask again; raise `limits.bodiesBytes` if there is memory',
+    },
+    {
+      texts: [
+        'the request body is larger than limits.requestBytes (…) allows',
+        'the message is larger than limits.requestBytes or its method allows (…)',
+      ],
+      cause: 'One body is too large: INVALID_ARGUMENT over REST, RESOURCE_EXHAUSTED over gRPC',
+      remedy: 'Split it, or raise `limits.requestBytes`',
+    },
+    {
+      code: 'INVALID_ARGUMENT',
+      texts: ['the request line and headers are larger than limits.headerBytes (…) allows'],
+      cause: 'A long query, or large cookies',
+      remedy: 'Raise `limits.headerBytes`',
+    },
+    {
+      code: 'INVALID_ARGUMENT',
+      texts: [
+        'the request headers did not arrive within limits.headersTimeoutMs (…)',
+        'the request body did not come within limits.bodyTimeoutMs (…)',
+      ],
+      cause: 'The client sends too slowly, or stopped',
+      remedy: 'Look at the network; raise `limits.bodyTimeoutMs` for slow clients',
+    },
+    {
+      code: 'DEADLINE_EXCEEDED',
+      texts: ['the request took longer than limits.deadlineMs (…) allows', 'the call took longer than … allows'],
+      cause: 'All calls of the request together took too long, or longer than a gRPC client allowed',
+      remedy: 'Ask for less; raise `limits.deadlineMs`. A write may have been done',
+    },
+    {
+      code: 'UNAVAILABLE',
+      texts: ['no connection to the v2 service became free within limits.deadlineMs (…)'],
+      cause: 'All connections for native traffic are busy',
+      remedy: 'Raise `upstream.connections`',
+    },
+    {
+      code: 'FAILED_PRECONDITION',
+      texts: [
+        'this list holds more rows than limits.rowsPerRequest (…) allows; narrow its filter or raise the limit',
+        'this request needs more v2 calls than limits.callsPerRequest (…) allows; narrow its filter or raise the limit',
+      ],
+      cause: 'A complete list would cost more than one request may',
+      remedy: 'Filter, ask for a window, or raise `limits.rowsPerRequest` or `limits.callsPerRequest`',
+    },
+    {
+      code: 'RESOURCE_EXHAUSTED',
+      texts: [
+        'the answer is longer than limits.messageBytes (…) allows; narrow its filter, ask for a page, or raise the limit',
+        'the long answers under way fill limits.messagesBytes; ask for a page, or ask again later',
+      ],
+      cause: 'A gRPC message is held until it is whole, so that long lists need memory',
+      remedy: 'Ask for a page; raise `limits.messageBytes` or `limits.messagesBytes`',
+    },
+  ],
+}

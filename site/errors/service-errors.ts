@@ -1,0 +1,91 @@
+import type { ErrorGroup } from './error-row.ts'
+
+export const serviceErrors: ErrorGroup = {
+  title: 'A service did not answer, or not with an answer',
+  about:
+    'What v2 or v1 itself refuses keeps its code, and its words with the names of v1. These are errors about the service. The log has the cause, which clients never see.',
+  rows: [
+    {
+      code: 'UNAVAILABLE',
+      texts: ['the v2 service cannot be reached', 'the v1 service cannot be reached', 'the … service cannot be reached'],
+      cause:
+        'No connection: a wrong address, a name that does not resolve, a refused or untrusted TLS handshake, or a service that is down',
+      remedy: 'Compare `upstream.v2` or `upstream.v1`; see [v2 is down](operations.md#v2-is-down)',
+    },
+    {
+      code: 'DEADLINE_EXCEEDED',
+      texts: ['the v2 service did not answer in time', 'the v1 service did not answer in time'],
+      cause: 'One call took longer than `limits.callTimeoutMs`',
+      remedy: 'See [requests are slow](operations.md#requests-are-slow). A write may have been done: read before you repeat it',
+    },
+    {
+      texts: ['the v2 service answered HTTP … without an error body'],
+      cause: 'Something between Crosswalk and v2 answered, such as a balancer with a page of HTML. Its status decides the code',
+      remedy: 'Look at `cause` in the log, and at what stands before v2',
+    },
+    {
+      code: 'UNAVAILABLE',
+      texts: ['the v2 service answered HTTP … without naming a missing resource'],
+      cause: 'A NOT_FOUND that names nothing. To v1 clients it would mean "gone", so it is an outage',
+      remedy: 'Compare the path of `upstream.v2`; look at what stands before v2',
+    },
+    {
+      code: 'INTERNAL',
+      texts: [
+        'the v2 service sent an answer that is not JSON',
+        'the v2 service sent an answer without what it must hold',
+        'the v2 service sent an answer that is nested too deeply',
+        'the v2 service sent a uid that no path can hold',
+        'the v2 service sent an answer in more than … content codings',
+        'the v2 service sent an answer in the unknown content coding …',
+        'service sent an answer that cannot be passed on',
+        'the answer has metadata that no header can carry',
+      ],
+      cause: 'A success that is not the expected answer. Crosswalk makes no v1 answer of it, because an empty one would be wrong data',
+      remedy: 'Look at `cause` in the log, and ask v2 with the lines of `crosswalk explain`',
+    },
+    {
+      texts: [
+        'the v2 service sent an answer of more than limits.answerBytes (…)',
+        'the … service sent an answer of more than limits.answerBytes (…)',
+      ],
+      cause: 'One answer of a service is larger than `limits.answerBytes`: INTERNAL over REST, RESOURCE_EXHAUSTED over gRPC',
+      remedy: 'Raise `limits.answerBytes` if such answers are right',
+    },
+    {
+      code: 'NOT_FOUND',
+      texts: ['Not found: … …'],
+      cause: 'v1 says so of this id, and v2 answered a list without it',
+      remedy: 'The resource is gone, or the caller may not see it',
+    },
+    {
+      code: 'ABORTED',
+      texts: ['the list started over while it was read; ask again'],
+      cause: 'v2 gave the first page again: its page token was too old',
+      remedy: 'Ask again. If it happens often, the list takes too long: ask for parts of it',
+    },
+    {
+      texts: ['the repo was created with id …, but without its readme', 'the readme had already been replaced'],
+      cause: 'A write of two calls of which the second failed; the words follow those of the error in brackets',
+      remedy: 'Read the resource, and send what is missing',
+    },
+    {
+      code: 'INTERNAL',
+      texts: ['this request has passed through here before: upstream.v2 or upstream.v1 leads back to this proxy'],
+      cause: 'A loop of proxies',
+      remedy: 'Set `upstream.v2` and `upstream.v1` to the services themselves ([loops](deployment.md#loops))',
+    },
+    {
+      code: 'CANCELLED',
+      texts: ['the client went away', 'the answer is over'],
+      cause: 'The client closed its connection. Only the log and gRPC show this',
+      remedy: 'Raise the time limit of the client if it gives up too early',
+    },
+    {
+      code: 'INTERNAL',
+      texts: ['internal error', 'a side that is only asked is never written to'],
+      cause: 'A fault of Crosswalk',
+      remedy: 'Find the request in the log by its `reqId`, and report it with the cause that stands there',
+    },
+  ],
+}

@@ -1,0 +1,16 @@
+import { curl } from '../../src/explain/curl.ts'
+import { inWords } from '../../src/explain/marker.ts'
+import { v1Text } from '../../src/guide/guided-request.ts'
+import { sampleBody } from '../../src/guide/sample-body.ts'
+import { otherForms, plainRequest } from '../../src/guide/sample-request.ts'
+import type { DescribedOperation } from '../../src/openapi/described-operation.ts'
+import type { Operation } from '../../src/tables/operations/operation.ts'
+
+/** Returns the v1 request of an operation as a line for a shell, with the variables V1 and TOKEN. `shown` is the form that guides explain. */
+export function v1Curl(operation: Operation, described: DescribedOperation, shown: string | undefined): string {
+  const plain = plainRequest(operation)
+  const asked = [plain, ...otherForms(operation, plain)].find((form) => v1Text(operation, form) === shown) ?? plain
+  const body = operation.request ? asked.body : described.request && sampleBody(described.request.fields)
+  const path = operation.template.replace(/\{([^{}=]+)(?:=\*\*)?\}/g, (_, name: string) => asked.params[name] ?? '')
+  return curl('$V1', { method: operation.method, path, query: [], ...(body !== undefined && { body }) }, '-sS', inWords)
+}

@@ -1,0 +1,10 @@
+import './style/site.css'
+import { prepareCopying } from './copying.ts'
+import { prepareMenu } from './menu.ts'
+import { prepareSearch } from './search.ts'
+import { prepareThemes } from './themes.ts'
+
+prepareThemes()
+prepareMenu()
+prepareCopying()
+prepareSearch()

@@ -187,6 +187,6 @@ it('the time of a client does not depend on a side that hangs: printed side by s
     console.info(`${mode.padEnd(8)} p50 ${at(mode, 0.5).toFixed(2)} ms  p99 ${at(mode, 0.99).toFixed(2)} ms`)
   }
   expect((await stage.evidence()).queue).toMatchObject({ done: 0, running: 4 })
-  // On a busy machine both take longer, and so may their difference.
-  expect(at('diff-v1', 0.5) - at('v1', 0.5)).toBeLessThan(Math.max(1, at('v1', 0.5)))
+  // On a busy machine the times of v1 alone vary by more than a millisecond.
+  expect(at('diff-v1', 0.5) - at('v1', 0.5)).toBeLessThan(Math.max(1, at('v1', 0.9) - at('v1', 0.5)))
 }, 60_000)

@@ -95,6 +95,7 @@ describe('explain', () => {
   it.each([
     ['GET /iam/v2/groups', 'is not a v1 path'],
     ['GET /iam/v1/nothing', '404 Not Found'],
+    ['GET /iam/v1/grups', 'or upstream.v1 does; did you mean "/iam/v1/groups"?'],
     ['TRACE /iam/v1/groups', '501 Method Not Allowed'],
     ['GET /iam/v1/%zz', 'not a well-formed path'],
   ])('fails for %s', async (line, reason) => {

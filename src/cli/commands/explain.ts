@@ -50,7 +50,7 @@ export const explain: Command = {
     const sent = { method: method.toUpperCase(), url: target, headers: headersOf(flags), ...(body !== undefined && { body }) }
     const tables = await io.tables()
     const place = createRouteRecorded(tables.mappings)(sent)
-    if (place.kind !== 'operation') return endWith(io, FAILED, whyNot(place, sent))
+    if (place.kind !== 'operation') return endWith(io, FAILED, whyNot(place, sent, tables))
     report(place, { config: loaded.config, tables }, flags, io)
     return 0
   },
@@ -81,13 +81,19 @@ function headersOf(flags: Flags) {
 }
 
 /** Says in one sentence why no operation answers the request. */
-function whyNot(place: Exclude<RecordedRoute, Found>, { method, url }: { readonly method: string; readonly url: string }): string {
+function whyNot(
+  place: Exclude<RecordedRoute, Found>,
+  { method, url }: { readonly method: string; readonly url: string },
+  tables: Tables,
+): string {
   if (place.kind === 'native') return `${url} is not a v1 path: the proxy passes it on to v2 unchanged.`
   if (place.kind === 'refused') return `${place.operation.id} answers 400: ${place.error.message}.`
   if (place.error) return `${url} is answered 400: ${place.error.message}.`
   if (place.kind === 'unknown' && place.why === 'another method')
     return `v1 knows ${pathOf(url)}, but not with ${method}: it answers 501 Method Not Allowed, or upstream.v1 answers.`
-  return `v1 has no operation at ${pathOf(url)}: it answers 404 Not Found, or upstream.v1 does.`
+  const paths = operationsOf(tables).flatMap(({ template }) => (template.includes('{') ? [] : [template]))
+  const near = suggestion(pathOf(url), paths, '')
+  return `v1 has no operation at ${pathOf(url)}: it answers 404 Not Found, or upstream.v1 does${near === '' ? '.' : `; ${near}`}`
 }
 
 async function bodyOf(flags: Flags, io: Io): Promise<string | undefined> {

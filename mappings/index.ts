@@ -4,7 +4,7 @@ import { differences } from './differences.ts'
 import { events } from './events.ts'
 import { iam } from './iam.ts'
 import { libraries } from './libraries.ts'
-import { ping } from './ping.ts'
+import { ping, probes } from './ping.ts'
 import { registry } from './registry.ts'
 import { v1Domains } from './v1-domains.ts'
 import { v1OnlyShapes } from './v1-only-shapes.ts'
@@ -14,4 +14,4 @@ import { vulnerabilities } from './vulnerabilities.ts'
 export const mappings: readonly Mapping[] = [iam, registry, vulnerabilities, libraries, advisory, events, ping, ...v1Domains]
 
 /** The tables of the resource-management service, which the commands serve unless they are given others. */
-export const tables: Tables = { name: 'resource-management', mappings, differences, shapes: v1OnlyShapes, hasGrpc: true }
+export const tables: Tables = { name: 'resource-management', mappings, differences, shapes: v1OnlyShapes, hasGrpc: true, probes }

@@ -1,4 +1,4 @@
-import { action, type Mapping, message, text, withoutToken } from '../src/tables/language.ts'
+import { action, isObject, type Mapping, message, type Tables, text, withoutToken } from '../src/tables/language.ts'
 
 export const ping: Mapping = {
   domain: 'ping',
@@ -10,4 +10,18 @@ export const ping: Mapping = {
       }),
     ),
   ],
+}
+
+/** Both services answer it with `{response: string}` (facts §9). */
+const probe = (version: 'v1' | 'v2') => ({ path: `/ping/${version}/ping`, isAnswer: isPong, expected: '{"response": …} in JSON' })
+
+export const probes: NonNullable<Tables['probes']> = { v1: probe('v1'), v2: probe('v2') }
+
+function isPong(text: string): boolean {
+  try {
+    const pong: unknown = JSON.parse(text)
+    return isObject(pong) && typeof pong['response'] === 'string'
+  } catch {
+    return false
+  }
 }

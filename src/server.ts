@@ -79,10 +79,10 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const pool = createPool(poolSettings(config))
   const askPool = createPool({ ...poolSettings(config), connections: 2 * config['diff.parallel'] })
   const asking = { pool, askPool, log, file, clocks, records, replica: join?.replica }
-  const migration = assembleMigration(config, v2, mappings, declarations, asking)
+  const migration = assembleMigration(config, v2, tables, declarations, asking)
   const joined = join?.join({ config, migration, operations: operationsOf(tables), log, clocks, file })
   const notifier = openNotifier(config, joined?.onTell ?? migration.onNote, log)
-  const health = healthOf(config, v2, pool)
+  const health = healthOf(config, v2, pool, tables)
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined

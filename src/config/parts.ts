@@ -1,3 +1,4 @@
+import type { Tables } from '../tables/tables.ts'
 import { listOf } from './addresses.ts'
 import { late } from './live/late.ts'
 import type { Config } from './settings.ts'
@@ -65,7 +66,7 @@ export function admissionLimits(config: Config) {
   })
 }
 
-export function compatSettings(config: Config) {
+export function compatSettings(config: Config, { errors }: Pick<Tables, 'errors'> = {}) {
   const limits = late(config, {
     callsPerRequest: 'limits.callsPerRequest',
     parallelCalls: 'limits.parallelCalls',
@@ -83,7 +84,7 @@ export function compatSettings(config: Config) {
     notFound: 'errors.notFound',
     unknownParameters: 'unknownParameters',
   })
-  return Object.assign(translation, { limits })
+  return Object.assign(translation, { limits, errors })
 }
 
 /** The most responses one comparison requests in turn: the other side, v1 to learn, v1 again, and three times v2 and v1 while v1 moves. */

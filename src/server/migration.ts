@@ -13,6 +13,7 @@ import type { Report } from '../report/report.ts'
 import { createReporter } from '../report/reporter.ts'
 import type { FleetAnswers } from '../routes/admin/fleet/fleet-answers.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
+import { operationsOf, type Tables } from '../tables/tables.ts'
 import { createAskV1 } from '../upstream/ask-v1.ts'
 import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import type { DescribedDeclaration } from './declarations.ts'
@@ -48,7 +49,7 @@ export const CLOCKS: Clocks = {
 export function assembleMigration(
   config: Config,
   v2: string,
-  mappings: readonly Mapping[],
+  tables: Tables,
   declarations: readonly DescribedDeclaration[],
   { pool, askPool, log, file, clocks, records, replica }: AskCarriers,
 ): Migration {
@@ -59,7 +60,7 @@ export function assembleMigration(
     records: { ...settings.records, writer: records },
     configFile: file,
     replica,
-    operations: mappings.flatMap(({ operations }) => operations),
+    operations: operationsOf(tables),
     declarations,
     v1:
       base === undefined
@@ -68,8 +69,14 @@ export function assembleMigration(
             ask: createAskV1({ pool, base, answerMs: config['limits.deadlineMs'] }),
             askForDiff: createAskV1({ pool: askPool, base, answerMs: settings.answerMs }),
           },
-    unsharedReads: createUnsharedReads({ pool: askPool, base: v2, times: callTimes(config), answerBytes: config['limits.answerBytes'] }),
-    translate: compatSettings(config),
+    unsharedReads: createUnsharedReads({
+      pool: askPool,
+      base: v2,
+      times: callTimes(config),
+      answerBytes: config['limits.answerBytes'],
+      errors: tables.errors,
+    }),
+    translate: compatSettings(config, tables),
     ...clocks,
     random: Math.random,
     warn: (text) => log.warn(text),

@@ -50,7 +50,7 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
   const begin = createAccessLog(log, metrics, forwarded)
   const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
-  const { announce, core, compat } = createV1Surface(app, config, v2, mappings, { ...parts, forwarded, room })
+  const { announce, core, compat } = createV1Surface(app, config, v2, tables, { ...parts, forwarded, room })
   const grpc = createGrpcSurface(config, v2, {
     hasTables: tables.hasGrpc === true,
     ...parts,

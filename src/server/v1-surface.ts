@@ -8,7 +8,7 @@ import { createV1Carrier } from '../routes/carriers/v1.ts'
 import { type Compat, createCompat } from '../routes/compat.ts'
 import type { Forwarded } from '../routes/forwarded/forwarded.ts'
 import { type Core, createCore } from '../serve/core.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
+import { operationsOf, type Tables } from '../tables/tables.ts'
 import { createSend } from '../upstream/v2/send.ts'
 import type { ProxyParts } from './proxy-parts.ts'
 
@@ -33,20 +33,28 @@ export function createV1Surface(
   app: FastifyInstance,
   config: Config,
   v2: string,
-  mappings: readonly Mapping[],
+  tables: Tables,
   { pool, migration, metrics, tracing, forwarded, room }: V1Parts,
 ): V1Surface {
-  const operations = mappings.flatMap((mapping) => mapping.operations)
+  const operations = operationsOf(tables)
   const keep = late(config, { entries: 'keep.entries', ttlMs: 'keep.ttlMs' })
   const bulkCalls = Math.ceil(config['upstream.connections'] * BULK_SHARE)
-  const sendFor = createSend({ pool, base: v2, times: callTimes(config), answerBytes: config['limits.answerBytes'], keep, bulkCalls })
+  const sendFor = createSend({
+    pool,
+    base: v2,
+    times: callTimes(config),
+    answerBytes: config['limits.answerBytes'],
+    keep,
+    bulkCalls,
+    errors: tables.errors,
+  })
   const base = config['upstream.v1']
   const v1 =
     base === undefined
       ? undefined
       : createV1Carrier(app, pool, { base, answerMs: config['limits.deadlineMs'], unrelayable: () => metrics.unrelayable('v1') })
   const announce = createAnnounce(app, announcement(config))
-  const settings = compatSettings(config)
+  const settings = compatSettings(config, tables)
   const { endCall } = metrics
   const core = createCore({ operations, sendFor, modes: migration.modes, endCall, hasV1: v1 !== undefined, settings })
   const { limits } = settings

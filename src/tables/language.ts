@@ -94,4 +94,10 @@ export { covers } from './operations/operation-pattern.ts'
 
 // All tables of an API.
 
-export type { DeclaredDifference, Tables } from './tables.ts'
+export type { DeclaredDifference, Probe, Tables } from './tables.ts'
+
+// Errors.
+
+export { ApiError, type FieldViolation, invalidArgument, isSaid } from '../errors/api-error.ts'
+export { CODES, type CodeName } from '../errors/codes.ts'
+export type { ErrorForm } from '../errors/error-form.ts'

@@ -1,3 +1,4 @@
+import type { ErrorForm } from '../errors/error-form.ts'
 import type { V1OnlyShape } from './language/shape.ts'
 import type { Sign } from './language/sign.ts'
 import type { Mapping, Operation } from './operations/operation.ts'
@@ -40,6 +41,18 @@ export interface Tables {
   readonly shapes: Readonly<Record<string, V1OnlyShape>>
   /** The facts in `mappings/grpc/` belong to these tables, so that calls of v1's gRPC services are translated. Otherwise they pass to v2. */
   readonly hasGrpc?: true
+  /** How both versions write errors; as a gRPC gateway unless it is given. */
+  readonly errors?: ErrorForm
+  /** What shows that a service is there. Without it, any answer below 500 to its base address does. */
+  readonly probes?: Readonly<Record<'v1' | 'v2', Probe>>
+}
+
+/** A read that needs no token, and what only the service itself answers to it. */
+export interface Probe {
+  readonly path: string
+  readonly isAnswer: (text: string) => boolean
+  /** What the text should be, for people: `{"response": …} in JSON`. */
+  readonly expected: string
 }
 
 /** Returns every operation, in table order. */

@@ -22,6 +22,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   diff: ['tables', 'errors'],
   cases: ['diff', 'translate', 'upstream', 'tables', 'errors', 'mappings'],
   notify: ['diff', 'upstream', 'errors'],
+  draft: [],
   html: [],
   store: ['limits', 'errors'],
   fleet: ['store', 'modes', 'diff', 'limits', 'request', 'tables', 'errors'],
@@ -60,6 +61,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...SERVED,
     'server',
     'workers',
+    'draft',
     'listen',
     'config',
     'request',
@@ -92,6 +94,7 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   'markdown-it': ['site'],
   'github-slugger': ['site'],
   minisearch: ['site'],
+  '@redocly/openapi-core': ['draft'],
   'jsonc-parser': ['config'],
   yaml: ['config'],
 }

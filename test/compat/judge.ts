@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mappings } from '../../mappings/index.ts'
-import { createRouter } from '../../src/request/router.ts'
+import { createRouter, type Router } from '../../src/request/router.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'
 import type { DeclaredDifference } from '../../src/tables/tables.ts'
 import type { Case } from './case.ts'
@@ -15,13 +15,14 @@ export interface Outcome {
   readonly proxied: Run
 }
 
-const router = createRouter(mappings.flatMap(({ operations }) => operations))
+const ours = createRouter(mappings.flatMap(({ operations }) => operations))
 
 /**
  * Returns the mistakes in one outcome. A case must pass on both sides and call the operations that it names. Without a difference, its two
- * transcripts must be equal. With one they must differ, and the code must be a known one for these operations.
+ * transcripts must be equal. With one they must differ, and the code must be a known one for these operations. `router` routes the API of
+ * the cases.
  */
-export function complaintsOf(outcome: Outcome, differences: readonly DeclaredDifference[]): string[] {
+export function complaintsOf(outcome: Outcome, differences: readonly DeclaredDifference[], router: Router = ours): string[] {
   const { case: one, genuine, proxied } = outcome
   const failures = Object.entries({ genuine, proxied }).flatMap(([side, { failure }]) => (failure ? [`${side}: ${failure.message}`] : []))
   if (failures.length > 0) return failures

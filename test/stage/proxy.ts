@@ -1,8 +1,9 @@
 import pino from 'pino'
-import { tables } from '../../mappings/index.ts'
+import { tables as ours } from '../../mappings/index.ts'
 import type { Config } from '../../src/config/settings.ts'
 import { configWith } from '../../src/config.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server.ts'
+import type { Tables } from '../../src/tables/tables.ts'
 
 export interface LogLine {
   readonly [member: string]: unknown
@@ -14,8 +15,13 @@ export interface TestProxy extends Omit<Server, 'listen'> {
   logged(fits: (line: LogLine) => boolean): Promise<LogLine>
 }
 
+interface ProxyOptions extends Omit<ServerOptions, 'log'> {
+  /** The tables that it serves; those of this package unless they are given. */
+  readonly tables?: Tables
+}
+
 /** Starts the proxy on free ports and keeps its log. */
-export async function startProxy(values: Partial<Config>, options: Omit<ServerOptions, 'log'> = {}): Promise<TestProxy> {
+export async function startProxy(values: Partial<Config>, { tables = ours, ...options }: ProxyOptions = {}): Promise<TestProxy> {
   const log: LogLine[] = []
   const waiting = new Set<() => void>()
   const write = (line: string) => {

@@ -91,8 +91,8 @@ async function compare(
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({
     askV1: createAskV1({ pool, base: target.v1, answerMs }),
-    unsharedReads: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'] }),
-    translate: compatSettings(config),
+    unsharedReads: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'], errors: tables.errors }),
+    translate: compatSettings(config, tables),
     deadlineMs: answerMs,
     limit: config['diff.answerBytes'],
   })

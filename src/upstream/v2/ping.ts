@@ -1,5 +1,6 @@
 import type { Agent } from 'undici'
 import { systemReason } from '../../errors/system-reason.ts'
+import type { Probe } from '../../tables/tables.ts'
 import type { Service } from '../health.ts'
 import { textOf } from '../utf8.ts'
 import { type Exchange, exchange, type RawAnswer } from './exchange.ts'
@@ -14,33 +15,27 @@ const ANSWER_BYTES = 4096
 /** These headers show in v2's log where the pings come from. */
 const HEADERS = ['accept', 'application/json', 'user-agent', 'crosswalk']
 
-/** Pings the service: returns undefined, or the reason why it is not there. Only a 2xx in the ping's own form counts as the service. */
-export async function ping(pool: Agent, version: Service, base: string): Promise<string | undefined> {
+/**
+ * Pings the service: returns undefined, or the reason why it is not there. Only a 2xx in the probe's own form counts as the service.
+ * Without a probe, every answer below 500 does.
+ */
+export async function ping(pool: Agent, version: Service, base: string, probe?: Probe): Promise<string | undefined> {
   const { origin, pathname } = new URL(base)
-  const path = `${pathname.replace(/\/$/, '')}/ping/${version}/ping`
+  const path = `${pathname.replace(/\/$/, '')}${probe?.path ?? '/'}`
   const request: Exchange = { origin, path, method: 'GET', headers: HEADERS, answerBytes: ANSWER_BYTES }
   try {
     const answer = await waitFor<RawAnswer>(AbortSignal.timeout(PATIENCE), (landing) => exchange(pool, request, landing))
-    return complaint(version, answer)
+    return complaint(version, answer, probe)
   } catch (error) {
     return `the ${version} service does not answer its ping: ${reasonOf(error as Error)}`
   }
 }
 
 /** A load balancer's page and another service's 200 are no answer. */
-function complaint(version: Service, { status, pieces }: RawAnswer): string | undefined {
-  if (status < 200 || status > 299) return `the ${version} service answers its ping with HTTP ${status}`
-  if (isPong(textOf(pieces))) return undefined
-  return `what answers the ping of the ${version} service with HTTP ${status} is not that service: {"response": …} in JSON is expected`
-}
-
-/** True for `{response: string}` (facts §9). */
-function isPong(text: string): boolean {
-  try {
-    return typeof (JSON.parse(text) as { response?: unknown } | null)?.response === 'string'
-  } catch {
-    return false
-  }
+function complaint(version: Service, { status, pieces }: RawAnswer, probe: Probe | undefined): string | undefined {
+  if (probe ? status < 200 || status > 299 : status >= 500) return `the ${version} service answers its ping with HTTP ${status}`
+  if (!probe || probe.isAnswer(textOf(pieces))) return undefined
+  return `what answers the ping of the ${version} service with HTTP ${status} is not that service: ${probe.expected} is expected`
 }
 
 /** Returns the connection's error. */

@@ -1,0 +1,27 @@
+import { draftTables } from '../../draft/draft.ts'
+import { readDocument } from '../../draft/read-document.ts'
+import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
+
+/** Writes a first table of two contracts. */
+export const draft: Command = {
+  usage: 'draft --v1 FILE --v2 FILE',
+  summary: 'Writes a first table from the OpenAPI documents of two versions of an API, and lists what a person must decide.',
+  flags: {
+    v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
+    v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
+    name: { help: 'Name of the API in ids of operations: letters and digits. Default: api', value: 'NAME' },
+    out: { help: 'File to write the table to', value: 'FILE' },
+  },
+  async run(flags, _, io) {
+    const [v1, v2, name = 'api', out] = [textOf(flags, 'v1'), textOf(flags, 'v2'), textOf(flags, 'name'), textOf(flags, 'out')]
+    if (v1 === undefined || v2 === undefined) return endWith(io, MISUSED, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.')
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
+      return endWith(io, MISUSED, `name is "${name}", but it must be letters and digits such as "shop".`)
+    const [one, other] = await Promise.all([readDocument(v1), readDocument(v2)])
+    for (const problem of [...one.problems, ...other.problems]) io.err(problem)
+    const { text, decisions } = draftTables(one.contract, other.contract, name)
+    const code = await writeText(io, text, out)
+    if (out !== undefined) for (const decision of decisions) io.out(`to decide: ${decision}`)
+    return code
+  },
+}

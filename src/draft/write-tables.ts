@@ -1,0 +1,116 @@
+import type { MatchedMembers, MatchedShape } from './match-members.ts'
+import type { OperationPair } from './pair-operations.ts'
+import { freeName, membersText, quoted, TO_DECIDE, use, type Writing } from './write-members.ts'
+
+/** A first table as text, and what is left to decide. */
+export interface Draft {
+  readonly text: string
+  readonly decisions: readonly string[]
+}
+
+interface Named {
+  readonly pair: OperationPair
+  readonly id: string
+}
+
+/** Writes the module of a first table. */
+export function writeTables(domain: string, prefix: string, pairs: readonly OperationPair[]): Draft {
+  const writing: Writing = { used: new Set(), enums: new Map(), decisions: [] }
+  const messages = new Map<string, string>()
+  const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
+  const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
+  const consts = [...messages].map(([body, name]) => `const ${name} = ${body}\n`)
+  const names = [...writing.used, 'type Mapping', 'type Tables'].sort((a, b) => a.localeCompare(b))
+  const text = [
+    `// A first table, drafted by crosswalk draft. Left to decide: ${writing.decisions.length}. Each reason that begins with ${TO_DECIDE} waits for a person:`,
+    ...writing.decisions.map((decision) => `// - ${decision}`),
+    `import { ${names.join(', ')} } from 'crosswalk/tables'\n`,
+    ...enums,
+    ...consts,
+    `const ${domain}: Mapping = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
+    `export const tables: Tables = { name: ${quoted(domain)}, mappings: [${domain}], differences: [], shapes: {} }`,
+  ].join('\n')
+  return { text: `${text}\n`, decisions: writing.decisions }
+}
+
+function operationText({ pair, id }: Named, messages: Map<string, string>, writing: Writing): string {
+  const route = `${pair.v1.method} ${pair.v1.path}`
+  if (pair.v2 === undefined) {
+    writing.decisions.push(`${route}: ${pair.because}`)
+    return `    ${use(writing, 'v1Only', [quoted(id), quoted(route), quoted(`${TO_DECIDE}: ${pair.because}`)].join(', '))},`
+  }
+  const { v1, v2, query, request, answer } = pair
+  const params = Object.entries(query).flatMap(([name, matched]) => {
+    if (matched.v2 === undefined) {
+      writing.decisions.push(`${route}, parameter ${name}: ${matched.because}`)
+      return []
+    }
+    return [`${JSON.stringify(name)}: ${paramText(matched.v2, matched.shape, writing)}`]
+  })
+  const named = (shape: MatchedShape | undefined, what: 'Request' | 'Answer') =>
+    messageText(shape, `${id.split('.').slice(1).join(' ')} ${what}`, messages, writing)
+  const options = [
+    `v2: ${quoted(`${v2.method} ${inVariablesOf(v1.path, v2.path)}`)}`,
+    ...(params.length > 0 ? [`params: { ${params.join(', ')} }`] : []),
+    ...pagingOf(pair),
+    ...(request ? [`request: ${named(request, 'Request')}`] : []),
+    ...(answer ? [`answer: ${named(answer, 'Answer')}`] : []),
+    ...(v1.method === 'GET' ? [] : [`readBack: { unverifiable: ${quoted(`${TO_DECIDE}: how its effect is read`)} }`]),
+  ]
+  if (v1.method !== 'GET') writing.decisions.push(`${route}: how its effect is read`)
+  return `    // the same method and path\n    ${use(writing, 'action', `${quoted(id)}, ${quoted(route)}, {\n      ${options.join(',\n      ')},\n    }`)},`
+}
+
+/** Returns the name of a message, which is written once for all that are alike. */
+function messageText(shape: MatchedShape | undefined, where: string, messages: Map<string, string>, writing: Writing): string {
+  if (shape?.kind !== 'object' || Object.keys(shape.members).length === 0) {
+    writing.used.add('nothing')
+    return 'nothing'
+  }
+  const before = writing.decisions.length
+  const label = shape.name ?? where
+  const body = use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(label)}, ${membersText(shape.members, label, writing)}`))
+  const known = messages.get(body)
+  if (known !== undefined) {
+    writing.decisions.length = before
+    return known
+  }
+  const name = freeName(label, [...messages.values()])
+  messages.set(body, name)
+  return name
+}
+
+function paramText(v2: string, { kind }: MatchedShape, writing: Writing): string {
+  if (kind === 'flag' || kind === 'int' || kind === 'time') return use(writing, `${kind}Param`, quoted(v2))
+  return kind === 'list' ? use(writing, 'textsParam', quoted(v2)) : quoted(v2)
+}
+
+/** A list with a page token in its query and in its answer, both of which have a place in v2. */
+function pagingOf({ query, answer }: Extract<OperationPair, { request: unknown }>): readonly string[] {
+  const tokenIn = (members: MatchedMembers) =>
+    Object.keys(members).find((name) => members[name]?.v2 !== undefined && /page_?token$/i.test(name))
+  const [parameter, member] = [tokenIn(query), answer?.kind === 'object' ? tokenIn(answer.members) : undefined]
+  return parameter && member ? [`paging: { parameter: ${quoted(parameter)}, member: ${quoted(member)} }`] : []
+}
+
+/** Writes a v2 path with the names that v1 gives its variables, in order. */
+function inVariablesOf(v1: string, v2: string): string {
+  const names = [...v1.matchAll(/\{[^}]*\}/g)].map(([variable]) => variable)
+  let at = 0
+  return v2.replace(/\{[^}]*\}/g, (variable) => names[at++] ?? variable)
+}
+
+/** Gives each operation an id: the last two words of its operationId, or its path and method. */
+function namedIn(domain: string, pairs: readonly OperationPair[]): readonly Named[] {
+  const seen = new Set<string>()
+  return pairs.map((pair) => {
+    const { id, method, path } = pair.v1
+    const words = id?.includes('.')
+      ? id.split('.').slice(-2)
+      : [...path.split(/[^A-Za-z0-9]+/).filter((word) => word && !/^v\d/.test(word)), method.toLowerCase()]
+    const plain = `${domain}.${words.join('.')}`
+    const unique = seen.has(plain) ? `${plain}.${method.toLowerCase()}${seen.size}` : plain
+    seen.add(unique)
+    return { pair, id: unique }
+  })
+}

@@ -61,7 +61,7 @@ function whyNone({ method }: ContractOperation, there: readonly ContractOperatio
 function plainPath(path: string): string {
   return path
     .replace(/\/v\d+(?:(?:alpha|beta)\d*|\.\d+)?(?=\/|$)/, '')
-    .replace(/\{[^}]*\}/g, '{}')
+    .replace(/\{[^{}]*\}/g, '{}')
     .toLowerCase()
 }
 

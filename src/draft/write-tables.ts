@@ -95,9 +95,9 @@ function pagingOf({ query, answer }: Extract<OperationPair, { request: unknown }
 
 /** Writes a v2 path with the names that v1 gives its variables, in order. */
 function inVariablesOf(v1: string, v2: string): string {
-  const names = [...v1.matchAll(/\{[^}]*\}/g)].map(([variable]) => variable)
+  const names = [...v1.matchAll(/\{[^{}]*\}/g)].map(([variable]) => variable)
   let at = 0
-  return v2.replace(/\{[^}]*\}/g, (variable) => names[at++] ?? variable)
+  return v2.replace(/\{[^{}]*\}/g, (variable) => names[at++] ?? variable)
 }
 
 /** Gives each operation an id: the last two words of its operationId, or its path and method. */

@@ -7,7 +7,7 @@ const PREFIX = 'CROSSWALK_'
 const OTHERS = ['CONFIG', 'SANDBOX_PORT', 'SANDBOX_HOST', 'SEED', 'CASES', 'SAMPLE', 'INTEROP', 'REFERENCE'].map((name) => PREFIX + name)
 
 /** What Kubernetes and Docker set in a container for a service or a container whose name begins with `crosswalk`. */
-const LINK = /^CROSSWALK_(?:\w+_)?(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?|ENV_\w+|NAME)$/
+const LINK = /_(?:SERVICE_(?:HOST$|PORT(?:_|$))|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$|ENV_|NAME$)/
 
 const known = (): readonly string[] => [...SETTING_KEYS.map(envOf), ...OTHERS]
 

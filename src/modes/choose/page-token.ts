@@ -9,13 +9,12 @@ export function isPaged({ paging }: Operation): boolean {
   return paging !== undefined
 }
 
-const QUERY = /[?&]([^=&]+)=([^&]+)/g
-
 /** Returns the page token that continues a list. Only the side that issued it can read it. */
 export function pageTokenOf({ paging }: Operation, url: string): string | undefined {
   if (paging === undefined) return undefined
   const names = spellings(paging.parameter)
-  const token = [...url.matchAll(QUERY)].find(([, name = '']) => names.includes(name))?.[2]
+  const found = pairsOf(url).find(([name, value]) => names.includes(name) && value !== '')
+  const token = found?.[1]
   if (token === undefined) return undefined
   try {
     return decodeURIComponent(token)
@@ -27,7 +26,23 @@ export function pageTokenOf({ paging }: Operation, url: string): string | undefi
 /** Returns a request target with another page token. */
 export function withPageToken({ paging }: Operation, url: string, token: string): string {
   const names = paging ? spellings(paging.parameter) : []
-  return url.replace(QUERY, (pair, name: string) => (names.includes(name) ? `${pair[0]}${name}=${encodeURIComponent(token)}` : pair))
+  const pairs = pairsOf(url).map(([name, value, text]) =>
+    names.includes(name) && value !== '' ? `${name}=${encodeURIComponent(token)}` : text,
+  )
+  return pairs.length === 0 ? url : `${url.slice(0, url.indexOf('?'))}?${pairs.join('&')}`
+}
+
+/** The parameters of a request target as they are written: name, value, and both. */
+function pairsOf(url: string): readonly (readonly [name: string, value: string, text: string])[] {
+  const at = url.indexOf('?')
+  if (at < 0) return []
+  return url
+    .slice(at + 1)
+    .split('&')
+    .map((text) => {
+      const [name = '', ...value] = text.split('=')
+      return [name, value.join('='), text]
+    })
 }
 
 interface AnsweredSide {

@@ -8,6 +8,8 @@ interface Manifest {
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly optionalDependencies: Readonly<Record<string, string>>
+  /** What one command needs, and says so. */
+  readonly peerDependencies: Readonly<Record<string, string>>
 }
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
@@ -28,7 +30,7 @@ it('installs what the program imports, and nothing else', () => {
   )
   const specifiers = sources.flatMap((source) => [...source.matchAll(IMPORT)].map(([, name = '']) => name))
   const imported = new Set(specifiers.filter((name) => !isBuiltin(name)).map(packageOf))
-  const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+  const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies })
   expect([...imported].filter((name) => !PRINTED.includes(name)).sort()).toEqual(installed.sort())
 })
 

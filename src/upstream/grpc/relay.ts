@@ -97,7 +97,12 @@ function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDon
   }
   type Arrived = [headers: IncomingHttpHeaders, flags: number, raw: readonly string[]]
   const carefully = (step: (...arrived: Arrived) => void) => guarded(step, answer.fail)
-  call.once('response', carefully(begin))
+  const begins = carefully(begin)
+  call.once('response', begins)
+  // Behind an informational head, Node tells one with a status below 100 as another such. nghttp2 knows that it is the last, and lets data follow.
+  call.on('headers', (...arrived: Arrived) => {
+    if (Number(arrived[0][':status']) < 100) begins(...arrived)
+  })
   call.once(
     'trailers',
     carefully((headers, _, raw) => answer.trailers(headers, raw)),

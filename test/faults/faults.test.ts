@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { attackFaults } from './attacks/faults.ts'
 import { clientFaults } from './client/faults.ts'
 import { observe } from './fault.ts'
@@ -14,19 +14,22 @@ const FIRST = EACH > 1 && process.versions.node.startsWith('22.') ? 1 : 0
 /** Milliseconds; a fault that hangs reports that earlier. */
 const PATIENCE = 90_000
 
-describe.each([
+const GROUPS = [
   ['upstream', upstreamFaults],
   ['client', clientFaults],
   ['process', processFaults],
   ['attacks', attackFaults],
-])('%s', (group, faults) => {
-  const short = faults.filter(({ full }) => !full).filter((_, nth) => nth % EACH === FIRST)
-  it.each(short.map((fault) => [fault.name, fault] as const))(
-    '%s',
-    async (_, fault) => {
-      const row = await observe(group, fault)
-      expect(row.holds ? row.expected : row.seen).toBe(row.expected)
-    },
-    PATIENCE,
-  )
-})
+] as const
+
+const short = GROUPS.flatMap(([group, faults]) =>
+  faults.filter(({ full }) => !full).map((fault) => [`${group}: ${fault.name}`, group, fault] as const),
+)
+
+it.each(short.filter((_, nth) => nth % EACH === FIRST))(
+  '%s',
+  async (_, group, fault) => {
+    const row = await observe(group, fault)
+    expect(row.holds ? row.expected : row.seen).toBe(row.expected)
+  },
+  PATIENCE,
+)

@@ -75,7 +75,10 @@ export async function createProxy(cli: string, env: Readonly<Record<string, stri
       await until(async () => (await fetch(adminUrl + path)).ok, 'a proxy is there')
     },
     async metric(name) {
-      const text = await (await fetch(`${adminUrl}/metrics`)).text()
+      const token = env.CROSSWALK_ADMIN_READ_TOKEN
+      const answer = await fetch(`${adminUrl}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+      if (!answer.ok) throw new Error(`/metrics answers ${answer.status}`)
+      const text = await answer.text()
       const values = text.split('\n').filter((line) => line.startsWith(name) && /[ {]/.test(line[name.length] ?? ''))
       return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
     },

@@ -58,8 +58,9 @@ export function createHttp2(
   server.removeAllListeners('stream')
   const onStream: OnStream = guarded(
     (stream, headers, flags, rawHeaders) => {
-      // The server of a stream listens for its errors. Here there is none, and an error without a listener ends the process.
-      if (isGone(stream)) return void stream.on('error', () => {})
+      // An error without a listener ends the process, and a connection may fail while its stream is handed over.
+      stream.on('error', () => {})
+      if (isGone(stream)) return
       if (isGrpc(headers)) onGrpc(stream, headers, rawHeaders)
       else for (const listener of asRequest) listener.call(server, stream, headers, flags, rawHeaders)
     },

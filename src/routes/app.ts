@@ -15,7 +15,7 @@ import type { Compat } from './compat.ts'
 import type { Gate } from './gate.ts'
 import { refuseSocket } from './refusal.ts'
 import { sendError } from './send-answer.ts'
-import type { BeginRecord } from './watch/access-log.ts'
+import type { BeginRecord } from './watch/logs/access-log.ts'
 
 const NO_QUERY = {}
 

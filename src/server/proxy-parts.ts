@@ -4,7 +4,7 @@ import type { Signal } from '../limits/signal.ts'
 import type { Certificate } from '../listen/certificate.ts'
 import type { Migration } from '../modes/assemble.ts'
 import type { Readiness } from '../routes/admin/ready.ts'
-import type { Metrics } from '../routes/watch/metrics.ts'
+import type { Metrics } from '../routes/watch/metrics/metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 
 /** The parts that the proxy shares with the admin port. */

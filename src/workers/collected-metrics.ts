@@ -1,4 +1,4 @@
-import { type MetricValues, mergedMetrics, withEnded } from '../routes/watch/merged-metrics.ts'
+import { type MetricValues, mergedMetrics, withEnded } from '../routes/watch/metrics/merged-metrics.ts'
 
 /** A worker that can be asked for its metrics. */
 export interface MeasuredWorker {

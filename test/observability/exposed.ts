@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { mergedMetrics } from '../../src/routes/watch/merged-metrics.ts'
+import { mergedMetrics } from '../../src/routes/watch/metrics/merged-metrics.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
 import { createMemory } from '../../src/store/memory/memory.ts'
 import { startProxy } from '../stage/proxy.ts'

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { createDurations } from '../../src/routes/watch/histogram.ts'
-import { type MetricValues, mergedMetrics, withEnded } from '../../src/routes/watch/merged-metrics.ts'
+import { createDurations } from '../../src/routes/watch/metrics/histogram.ts'
+import { type MetricValues, mergedMetrics, withEnded } from '../../src/routes/watch/metrics/merged-metrics.ts'
 
 interface Seen {
   readonly requests: number

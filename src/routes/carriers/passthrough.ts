@@ -11,8 +11,8 @@ import type { RequestRecord } from '../../serve/request-record.ts'
 import { createNative, isUnframable, type NativeSettings } from '../../upstream/native/native.ts'
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import { refuse } from '../refusal.ts'
-import type { Metrics } from '../watch/metrics.ts'
-import { createWebSocketLog } from '../watch/web-socket-log.ts'
+import { createWebSocketLog } from '../watch/logs/web-socket-log.ts'
+import type { Metrics } from '../watch/metrics/metrics.ts'
 import { createWebSockets, type WebSocketLimits } from './web-sockets.ts'
 
 const LENGTH_REQUIRED = 411

@@ -1,5 +1,5 @@
 import type { RecordFile } from '../../diff/records/record-file.ts'
-import type { MetricValues } from '../../routes/watch/merged-metrics.ts'
+import type { MetricValues } from '../../routes/watch/metrics/merged-metrics.ts'
 import type { Front } from './front.ts'
 
 /** What one of several processes does differently (`workers`). */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { pathOf } from '../../request/classify.ts'
+import { pathOf } from '../../../request/classify.ts'
 
 /**
  * Returns the path of a request for a log, without the query, which may hold secrets.

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { NotifyCounts } from '../../notify/notifier.ts'
+import type { NotifyCounts } from '../../../notify/notifier.ts'
 
 /** Exposes what became of the events for `notify.url`. Without one, all are 0. */
 export function watchNotify(counts: (() => NotifyCounts) | undefined, registers: Registry[]): void {

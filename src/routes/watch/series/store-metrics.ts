@@ -1,7 +1,7 @@
 import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
 import type { Fleet, FleetState } from '../../../fleet/fleet.ts'
 import { liveIn } from '../../../fleet/heartbeat.ts'
-import { createDurations } from '../histogram.ts'
+import { createDurations } from '../metrics/histogram.ts'
 
 export interface StoreMetricsSources {
   readonly fleet: Pick<Fleet, 'state' | 'replicas' | 'unread'>

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
-import type { RequestRecord } from '../../serve/request-record.ts'
-import { credentialHash } from '../../upstream/credential.ts'
-import type { WebSocketEnd } from '../carriers/web-sockets.ts'
-import type { Forwarded } from '../forwarded/forwarded.ts'
+import type { RequestRecord } from '../../../serve/request-record.ts'
+import { credentialHash } from '../../../upstream/credential.ts'
+import type { WebSocketEnd } from '../../carriers/web-sockets.ts'
+import type { Forwarded } from '../../forwarded/forwarded.ts'
 import { pathForLog } from './path-for-log.ts'
 
 /** Writes one log line at the end of a WebSocket, in addition to that of its handshake. Neither holds a header, a message or a query. */

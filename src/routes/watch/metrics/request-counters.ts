@@ -1,5 +1,5 @@
 import { Counter, type CounterConfiguration, type Registry } from 'prom-client'
-import type { RequestRecord } from '../../serve/request-record.ts'
+import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { RequestOutcome } from './outcome.ts'
 
 /** The sums of one operation. */

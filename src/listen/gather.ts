@@ -1,6 +1,6 @@
 import type { Room } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
-import { type Closing, whenClosed } from './on-close.ts'
+import { type Closing, whenClosed } from '../relay/on-close.ts'
 
 /** What bounds a body, and the errors for one that exceeds it. */
 export interface BodyBounds {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { whenClosed } from './on-close.ts'
+import { whenClosed } from '../relay/on-close.ts'
 
 /** The property in which a connection keeps its last answers. A WeakMap of all connections would burden the collector. */
 const LAST = Symbol('last answer')

@@ -1,4 +1,5 @@
 import type { Http2Session, Http2Stream } from 'node:http2'
+import { whenClosed } from './on-close.ts'
 
 /** Milliseconds. */
 export interface ProbeTimes {
@@ -34,6 +35,9 @@ export function probe(session: Http2Session, { first, again, answer }: ProbeTime
     late = setTimeout(() => session.destroy(), answer).unref()
     session.ping(answered)
   }
+  const ended = () => {
+    open -= 1
+  }
   const answered = () => {
     clearTimeout(late)
     late = undefined
@@ -45,9 +49,7 @@ export function probe(session: Http2Session, { first, again, answer }: ProbeTime
   })
   return (stream) => {
     open += 1
-    stream.once('close', () => {
-      open -= 1
-    })
+    whenClosed(stream, { over: ended, next: undefined })
     askIn(first)
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/api-error.ts'
 import { Firing, type Signal } from '../limits/signal.ts'
-import { type Closing, type OnClose, whenClosed } from '../listen/on-close.ts'
 import type { Deadline, Deadlines } from '../listen/times/deadlines.ts'
+import { type Closing, type OnClose, whenClosed } from '../relay/on-close.ts'
 
 /** What ends the work of a call. It fires with an ApiError. */
 export interface CallTimes extends Signal {

@@ -86,7 +86,7 @@ it('sends no PING without an open stream', () => {
   const session = { destroyed: false, once: () => {}, ping } as unknown as http2.Http2Session
   const closings: (() => void)[] = []
   const began = probe(session, SOON)
-  const begin = () => began({ once: (_: string, closed: () => void) => closings.push(closed) } as unknown as http2.Http2Stream)
+  const begin = () => began({ on: (_: string, closed: () => void) => closings.push(closed) } as unknown as http2.Http2Stream)
   begin()
   for (const closed of closings) closed()
   vi.advanceTimersByTime(2 * SOON.first)

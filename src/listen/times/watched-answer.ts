@@ -1,4 +1,4 @@
-import { type OnClose, whenClosed } from '../on-close.ts'
+import { type OnClose, whenClosed } from '../../relay/on-close.ts'
 import type { Chain, Link } from './chain.ts'
 
 /** The state of a request's body. */

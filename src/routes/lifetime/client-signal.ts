@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../errors/api-error.ts'
 import { Firing, type Signal } from '../../limits/signal.ts'
-import { type OnClose, whenClosed } from '../../listen/on-close.ts'
 import { createDeadlines, type Deadline, type Deadlines } from '../../listen/times/deadlines.ts'
+import { type OnClose, whenClosed } from '../../relay/on-close.ts'
 
 /**
  * Fires when the client goes away before its answer is complete.

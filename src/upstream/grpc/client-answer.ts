@@ -3,6 +3,7 @@ import type { ApiError } from '../../errors/api-error.ts'
 import { unrelayable } from '../../errors/from-v2.ts'
 import { asApiError } from '../../errors/to-v1.ts'
 import { guarded } from '../../relay/guard.ts'
+import { whenClosed } from '../../relay/on-close.ts'
 import { closedCode } from '../../wire/status/closed-code.ts'
 import type { Service } from '../health.ts'
 import { answerHead, answerTrailers, statusOf } from './metadata.ts'
@@ -75,7 +76,7 @@ export function createAnswer(client: ServerHttp2Stream, { service, ended, rename
       () => client.close(NGHTTP2_INTERNAL_ERROR),
     ),
   )
-  client.once('close', () => ended({ code: closedCode(client), failure }))
+  whenClosed(client, { over: () => ended({ code: closedCode(client), failure }), next: undefined })
   return {
     begin(headers, raw, whole) {
       const head = answerHead(headers, raw)

@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { guarded } from '../../relay/guard.ts'
+import { whenClosed } from '../../relay/on-close.ts'
 import type { Service } from '../health.ts'
 import { createAnswer, type GrpcAnswer, type OnGrpcEnd } from './client-answer.ts'
 import { brokenOff, foreignAnswer, stopped, unreachable } from './failures.ts'
@@ -40,7 +41,7 @@ export function createGrpc(base: string, settings: GrpcSettings): Grpc {
     relay(client, headers, raw, ended, renamed) {
       const answer = createAnswer(client, { service, ended, renamed })
       underWay.add(answer)
-      client.once('close', () => underWay.delete(answer))
+      whenClosed(client, { over: () => underWay.delete(answer), next: undefined })
       const carry = async () => {
         const sent = await sessions.request(callTo(url, headers, raw, renamed?.path), client)
         if (!sent) return
@@ -67,8 +68,8 @@ function carryRequest(client: ServerHttp2Stream, { stream: call }: Sent): void {
     else client.once('end', () => call.end())
   }
   // v2 may answer before it has read the request; the rest of the request is discarded then.
-  call.once('close', () => client.resume())
-  client.once('close', () => leave(call, client.rstCode || NGHTTP2_CANCEL))
+  whenClosed(call, { over: () => client.resume(), next: undefined })
+  whenClosed(client, { over: () => leave(call, client.rstCode || NGHTTP2_CANCEL), next: undefined })
 }
 
 /** Node keeps a stream, and its connection, until the received data has been read. */
@@ -111,9 +112,10 @@ function carryAnswer(client: ServerHttp2Stream, { stream: call, isLost, mayBeDon
   call.once('end', () => {
     if (!call.rstCode) answer.end()
   })
-  call.once('close', () => {
+  const over = () => {
     if (client.writableEnded || client.closed) return
     if (isLost()) answer.fail(mayBeDone() ? brokenOff(service) : unreachable(service))
     else client.close(call.rstCode || NGHTTP2_INTERNAL_ERROR)
-  })
+  }
+  whenClosed(call, { over, next: undefined })
 }

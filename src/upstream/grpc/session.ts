@@ -1,5 +1,6 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { destroyLater } from '../../relay/destroy-later.ts'
+import { whenClosed } from '../../relay/on-close.ts'
 import { outlive } from '../../relay/outlive.ts'
 import { probe } from '../../relay/probe.ts'
 import type { Service } from '../health.ts'
@@ -64,6 +65,9 @@ export function connect({ service, origin, connectTimeoutMs }: SessionSettings, 
   let streams = 0
   let isReady = false
   let lastTaken = Number.POSITIVE_INFINITY
+  const ended = () => {
+    streams -= 1
+  }
   connection.once('connect', (_, socket) => {
     outlive(connection)
     socket.setKeepAlive(true, PROBE_AFTER)
@@ -86,9 +90,7 @@ export function connect({ service, origin, connectTimeoutMs }: SessionSettings, 
       const stream = connection.request(headers, { endStream })
       probed(stream)
       streams += 1
-      stream.once('close', () => {
-        streams -= 1
-      })
+      whenClosed(stream, { over: ended, next: undefined })
       return {
         stream,
         isLost: () => connection.destroyed || socket.destroyed,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Signal } from '../../limits/signal.ts'
 import { gather } from '../../listen/gather.ts'
-import type { Closing } from '../../listen/on-close.ts'
+import type { Closing } from '../../relay/on-close.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { tooLarge } from './frame.ts'
 

@@ -101,7 +101,11 @@ interface Issue {
 }
 
 /** Names the path of each problem inside a value. Does not print a secret. */
-function wrongValues(key: SettingKey, { value, source }: Given, issues: readonly Issue[]): readonly string[] {
+export function wrongValues(
+  key: SettingKey,
+  { value, source }: Pick<Given, 'value' | 'source'>,
+  issues: readonly Issue[],
+): readonly string[] {
   const { kind }: { readonly kind: SettingKind<unknown> } = SETTINGS[key]
   const inside = issues.filter(({ path }) => kind.secret || path.length > 0)
   const near = typeof value === 'string' && !kind.secret ? suggestion(value, kind.choices ?? [], '') : ''

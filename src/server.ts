@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
 import { adminSettings, poolSettings } from './config/parts.ts'
 import type { Config } from './config/settings.ts'
@@ -23,6 +24,7 @@ import { createLife, type Life } from './server/process/life.ts'
 import { createReload, type Reload } from './server/process/reload.ts'
 import { ALONE, type Role } from './server/process/role.ts'
 import { createProxy } from './server/proxy.ts'
+import { createReads, type Reads } from './server/reads.ts'
 import { contractOf } from './server/tables/contract.ts'
 import { operationsOf, type Tables } from './tables/tables.ts'
 import type { Tracing } from './tracing/tracing.ts'
@@ -30,6 +32,13 @@ import { createPool } from './upstream/v2/pool.ts'
 
 /** The proxy and its admin endpoints. */
 export interface Server extends Life, Reload {
+  /** Serves a request of a server of somebody else, after `begin`. It cannot throw. Undefined for a supervisor. */
+  readonly handler: RequestListener | undefined
+  readonly reads: Reads
+  /** The metrics of `/metrics` in the Prometheus text format. */
+  metricsText(): Promise<string>
+  /** Why requests would fail, as `/readyz` tells it; undefined if they would not. */
+  notReady(): Promise<string | undefined>
   /**
    * Applies other rules to every request from now on, or returns a sentence that says why it cannot. A replica of a fleet proposes them to
    * all: they are in force once the store has them.
@@ -116,6 +125,10 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
       return problem
     },
     sharesModes: joined !== undefined,
+    handler: proxy.handler,
+    reads: createReads({ migration, joined, reportNow, tables }),
+    metricsText: text,
+    notReady: async () => (await readiness()).notReady,
     keptModes: () => joined?.modes.kept(),
     idle: migration.idle,
     metricValues: metrics.values,

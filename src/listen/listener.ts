@@ -7,7 +7,7 @@ import { limitConnections } from './connection-limit.ts'
 import { readFirstBytes } from './first-bytes.ts'
 import { carefully, type Handlers } from './handlers.ts'
 import { connectionEvent, createHttp1 } from './http1.ts'
-import { createHttp2, type OnGrpc } from './http2.ts'
+import { createHttp2, type OnGrpc } from './http2/http2.ts'
 import type { ConnectionLimits } from './limits.ts'
 
 export interface ListenerSettings extends ConnectionLimits {

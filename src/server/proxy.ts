@@ -5,13 +5,14 @@ import type { Config } from '../config/settings.ts'
 import { RETRY_AFTER } from '../errors/ask-again.ts'
 import { createRoom } from '../limits/room.ts'
 import { createListener, urlOf } from '../listen/listener.ts'
-import { createRestedConnections } from '../listen/rested-connections.ts'
+import { createRestedConnections, type RestedConnections } from '../listen/rested-connections.ts'
 import { createApp, createServe } from '../routes/app.ts'
 import { createPassthrough } from '../routes/carriers/passthrough.ts'
 import { createPairs } from '../routes/carriers/rpc/pairs.ts'
 import { createForwarded } from '../routes/forwarded/forwarded.ts'
 import { createGate } from '../routes/gate.ts'
 import { createAdmission, createBounded } from '../routes/lifetime/admission.ts'
+import { createHosted } from '../routes/lifetime/hosted.ts'
 import { retire } from '../routes/lifetime/retire.ts'
 import { createClientLimits, createTimed } from '../routes/lifetime/timed.ts'
 import { refuseExpectation } from '../routes/refusal.ts'
@@ -28,6 +29,9 @@ import { createV1Surface } from './v1-surface.ts'
  */
 const BACKLOG = 4096
 
+/** A connection of another server carries requests of others too, so it must not rest. */
+const NEVER_RESTED: RestedConnections = { refused() {}, end() {} }
+
 /** Makes the server for v1 and native requests. */
 export function createProxy(config: Config, v2: string, tables: Tables, parts: ProxyParts): Front {
   const { mappings } = tables
@@ -43,11 +47,11 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   const listener = createListener((...call) => grpc.route(...call), { certificate, ...appLimits(config) })
   const failed = (error: unknown) => log.error({ err: error }, 'a handler failed')
   const dropped = () => metrics.refused('connections')
-  const listen = (handler: RequestListener) => {
-    const request = createTimed(limits, createBounded(admit, rests, handler))
-    return listener.create({ request, expectation: refuseExpectation, failed, dropped })
-  }
+  const bounded = (rested: RestedConnections, handler: RequestListener) => createTimed(limits, createBounded(admit, rested, handler))
+  const listen = (handler: RequestListener) =>
+    listener.create({ request: bounded(rests, handler), expectation: refuseExpectation, failed, dropped })
   const app = createApp((request, reply) => serve(request, reply), listen, appLimits(config))
+  const hosted = createHosted(bounded(NEVER_RESTED, app.routing), failed)
   const begin = createAccessLog(log, metrics, forwarded)
   const room = createRoom(config['limits.bodiesBytes'], () => metrics.refused('bodies'))
   const { announce, core, compat } = createV1Surface(app, config, v2, tables, { ...parts, forwarded, room })
@@ -72,9 +76,19 @@ export function createProxy(config: Config, v2: string, tables: Tables, parts: P
   return {
     listen: () => app.listen({ host: config['listen.host'], port: config['listen.port'], backlog: BACKLOG }),
     stop: () => app.close(),
-    retire(givesWay) {
+    ready: async () => void (await app.ready()),
+    handler: hosted.handler,
+    async retire(givesWay) {
       rests.end()
-      return retire(app, { leave, giveUp: grpc.stop, cut: listener.cut }, givesWay ? wayGiving(config) : retirement(config))
+      const times = givesWay ? wayGiving(config) : retirement(config)
+      const drained = hosted.drain(times.shutdownMs)
+      if (!app.server.listening) await drained
+      await retire(
+        app,
+        { leave, giveUp: grpc.stop, cut: listener.cut },
+        app.server.listening ? times : { ...times, drainMs: 0, lingerMs: 0 },
+      )
+      await drained
     },
     ...(certificate && { certify: listener.certify }),
     forget: core.reads.forget,

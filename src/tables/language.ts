@@ -14,7 +14,7 @@
  *       remove('iam.roles.delete', 'DELETE /iam/v1/roles/{id=**}', role),
  *     ]
  *
- * Each name is explained, with an example, where it is defined. It is the only module that re-exports: the architecture test says so.
+ * Each name is explained, with an example, where it is defined. Only it and `src/index.ts` re-export: the architecture test says so.
  */
 
 // Resources and messages: one row a member.

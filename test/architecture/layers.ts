@@ -75,12 +75,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mappings',
     'sandbox',
   ],
+  library: ['server', 'config', 'modes', 'request', 'tracing', 'tables'],
+  index: ['library'],
   site: ['cli', 'config', 'guide', 'explain', 'openapi', 'tables', 'errors', 'mappings'],
 }
 
 /** Packages that only one layer knows. */
 export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['routes', 'server', 'sandbox'],
+  fastify: ['routes', 'server', 'library', 'sandbox'],
   '@fastify/reply-from': ['routes'],
   'http-proxy-3': ['upstream'],
   undici: ['upstream', 'notify', 'routes', 'server', 'sandbox'],
@@ -99,5 +101,8 @@ export const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   yaml: ['config'],
 }
 
-/** What mappings/ writes its tables with, and the only module that re-exports. */
+/** What mappings/ writes its tables with. */
 export const DOOR = 'src/tables/language.ts'
+
+/** What programs import by the name of the package. Only it and the door of the tables re-export. */
+export const INDEX = 'src/index.ts'

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { systemReason } from '../../errors/system-reason.ts'
-import { isObject, type JsonObject } from '../../tables/json.ts'
+import { isObject } from '../../tables/json.ts'
 import { suggestion } from '../../tables/suggestion.ts'
 import { SETTING_KEYS, type SettingKey } from '../settings.ts'
+import { isSettingKey, membersOf } from './members.ts'
 import { parseJsonc } from './parse-jsonc.ts'
 import { parseYaml } from './parse-yaml.ts'
 import type { MemberPath, Parsed, ParsedFile } from './parsed-file.ts'
@@ -30,7 +31,7 @@ export function readConfigFile(path: string): ReadFile {
   const { value } = parsed
   if (!isObject(value)) return wrong(`The configuration file ${path} must hold one object.`)
   const { $schema: _, ...content } = value
-  const members = [...membersOf(content, [])]
+  const members = [...membersOf(content)]
   const unknown = members.filter(({ key }) => !isSettingKey(key))
   return {
     values: new Map(
@@ -63,31 +64,10 @@ function isYaml(path: string, text: string): boolean {
   return !NAMED_JSON.test(path) && !/^\s*(?:[{[]|\/[/*])/.test(text)
 }
 
-interface Member {
-  readonly key: string
-  readonly at: MemberPath
-  readonly value: unknown
-}
-
-/** Yields each setting and each member that is none. A group without a value, as YAML may have one, is empty. */
-function* membersOf(object: JsonObject, above: readonly string[]): Generator<Member> {
-  for (const [name, value] of Object.entries(object)) {
-    const at = [...above, name]
-    const key = at.join('.')
-    const isGroup = SETTING_KEYS.some((known) => known.startsWith(`${key}.`))
-    if (isSettingKey(key) || !isGroup || !(value === null || isObject(value))) yield { key, at, value }
-    else yield* membersOf(value ?? {}, at)
-  }
-}
-
 function placesIn(path: string, { placeOf }: ParsedFile, at: MemberPath): FileValue['placeOf'] {
   return (inside) => [path, placeOf([...at, ...inside]) ?? placeOf(at)].filter((part) => part !== undefined).join(':')
 }
 
 function adviceFor(key: string): string {
   return suggestion(key, SETTING_KEYS, 'crosswalk config lists the keys.')
-}
-
-function isSettingKey(key: string): key is SettingKey {
-  return (SETTING_KEYS as readonly string[]).includes(key)
 }

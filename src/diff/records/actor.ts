@@ -1,6 +1,6 @@
-/** What changed what the proxy does: a person, the configuration file, the start, a rollout or a circuit. */
+/** What changed what the proxy does: a person, the program around it, the configuration file, the start, a rollout or a circuit. */
 export interface Actor {
-  readonly source: 'admin' | 'file' | 'start' | 'rollout' | 'circuit'
+  readonly source: 'admin' | 'program' | 'file' | 'start' | 'rollout' | 'circuit'
   /** The name of the admin token, never the token. */
   readonly token?: string
   /** The remote address of the connection to the admin port. */
@@ -11,6 +11,7 @@ export interface Actor {
 
 const NAMES: Readonly<Record<Actor['source'], string>> = {
   admin: 'admin port',
+  program: 'program',
   file: 'file',
   start: 'start',
   rollout: 'rollout',

@@ -11,8 +11,12 @@ import type { Front } from './front.ts'
 
 /** How a server starts and ends. */
 export interface Life {
+  /** Makes everything ready to serve, without a port. Rejects as `listen` does. */
+  begin(): Promise<void>
+  /** Opens the admin port, for a server that opens no port for clients or another time. `listen` does it unless the role has none. */
+  openAdmin(): Promise<void>
   /**
-   * Starts to listen. Rejects if a port is taken, `records.file` cannot be written, or the facts of gRPC are wrong; then nothing listens.
+   * Starts to listen, after `begin`. Rejects if a port is taken, `records.file` cannot be written, or the facts of gRPC are wrong; then nothing listens.
    */
   listen(): Promise<void>
   /**
@@ -47,33 +51,43 @@ export function createLife(config: Config, living: Living): Life {
     await joined?.close()
     await last()
   }
-  /** Opens both ports, or none of them. A worker opens one. */
-  const open = async () => {
-    try {
-      await front.listen()
-      if (hasAdmin) await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
-    } catch (error) {
-      await front.stop()
-      await release()
-      throw error
-    }
+  const openAdmin = async () => {
+    await admin.listen({ host: config['admin.host'], port: config['admin.port'] })
+    const exposed = whyExposed(admin, adminSettings(config))
+    if (exposed !== undefined) warned(exposed)
+    warn()
   }
   const leave = async (givesWay: boolean) => {
     leaving.abort()
     await front.retire(givesWay)
     await release()
   }
+  const prepare = async () => {
+    keepTickShape()
+    if (tables.hasGrpc) await checkAtStart(tables.mappings, tables.shapes)
+    await migration.restore()
+    await joined?.modes.start()
+    await front.ready?.()
+  }
+  let prepared: Promise<void> | undefined
+  const begin = () => {
+    prepared ??= prepare()
+    return prepared
+  }
   return {
+    begin,
+    openAdmin,
+    /** Opens both ports, or none of them. A worker opens one. */
     async listen() {
-      keepTickShape()
-      if (tables.hasGrpc) await checkAtStart(tables.mappings, tables.shapes)
-      await migration.restore()
-      await joined?.modes.start()
-      await open()
-      if (!hasAdmin) return
-      const exposed = whyExposed(admin, adminSettings(config))
-      if (exposed !== undefined) warned(exposed)
-      warn()
+      await begin()
+      try {
+        await front.listen()
+        if (hasAdmin) await openAdmin()
+      } catch (error) {
+        await front.stop()
+        await release()
+        throw error
+      }
     },
     close: () => leave(false),
     giveWay: () => leave(true),

@@ -1,18 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import http2, {
-  constants,
-  type Http2Server,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2'
-import { destroyLater } from '../relay/destroy-later.ts'
-import { guarded } from '../relay/guard.ts'
-import { outlive } from '../relay/outlive.ts'
-import { probe } from '../relay/probe.ts'
+import http2, { type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { destroyLater } from '../../relay/destroy-later.ts'
+import { guarded } from '../../relay/guard.ts'
+import { outlive } from '../../relay/outlive.ts'
+import { probe } from '../../relay/probe.ts'
+import type { ConnectionLimits } from '../limits.ts'
+import { asHttp1 } from './as-http1.ts'
 import { fewAtOnce } from './few-at-once.ts'
-import type { ConnectionLimits } from './limits.ts'
 
 /** Serves one gRPC call; `rawHeaders` is the flat list of names and values as received. */
 export type OnGrpc = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => void
@@ -21,9 +15,6 @@ type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags:
 
 /** The unread bytes that a client may send on one stream: a few round trips of a fast network. */
 const STREAM_WINDOW = 256 * 1024
-
-/** The carrier, the metrics and Node's own streams all listen for the end of an answer. They are more than the ten that Node expects. */
-const LISTENERS = 20
 
 /** Milliseconds. A lost client soon frees its places. Repeated PINGs would keep a connection alive that `idleTimeoutMs` must end. */
 const PROBES = { first: 10_000, again: Number.POSITIVE_INFINITY, answer: 10_000 }
@@ -48,10 +39,7 @@ export function createHttp2(
     maxSessionMemory: SESSION_MEMORY,
   })
   server.on('request', (request, response) => {
-    speakHttp1(request)
-    tellWholeFromCut(response)
-    response.setMaxListeners(LISTENERS)
-    if (request.method === 'HEAD') tellEndOfHead(response)
+    asHttp1(request, response)
     handler(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   const asRequest = server.listeners('stream') as OnStream[]
@@ -90,30 +78,4 @@ const GRPC = /^application\/grpc(?:$|[+; ])/i
 /** Every gRPC call is a POST. Any other request with its content type is an ordinary one. */
 function isGrpc({ ':method': method, 'content-type': type = '' }: IncomingHttpHeaders): boolean {
   return method === 'POST' && GRPC.test(type)
-}
-
-/** Normalises an HTTP/2 request to HTTP/1.1 headers (the host, and that a body follows), so that carriers handle one format. */
-function speakHttp1({ headers, stream, authority }: Http2ServerRequest): void {
-  headers.host ??= authority
-  if (!stream.endAfterHeaders && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
-}
-
-/**
- * Node reports a reset answer as finished, and ends a destroyed one as if it were complete.
- * A truncated answer must look truncated, to us and to the client.
- */
-function tellWholeFromCut(response: Http2ServerResponse): void {
-  const { stream, destroy } = response as Http2ServerResponse & Pick<ServerResponse, 'destroy'>
-  const isWhole = () => response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
-  Object.defineProperty(response, 'writableFinished', { get: isWhole })
-  Object.assign(response, { destroy: (error?: Error) => destroy.call(response as never, error ?? new Error('broken off')) })
-}
-
-/** Node does not report the end of an unanswered HEAD. */
-function tellEndOfHead(response: Http2ServerResponse): void {
-  let isTold = false
-  response.once('close', () => {
-    isTold = true
-  })
-  response.stream.once('close', () => setImmediate(() => !isTold && response.emit('close')))
 }

@@ -1,0 +1,51 @@
+import type { Client } from '../diff/clients/client.ts'
+import { type CutoverVerdict, judgeCutover, TARGET } from '../diff/cutover/cutover.ts'
+import type { Migration } from '../modes/assemble.ts'
+import type { EvidenceReport } from '../modes/migration-report.ts'
+import type { ModesState } from '../modes/modes-state.ts'
+import type { Report } from '../report/report.ts'
+import { operationsOf, type Tables } from '../tables/tables.ts'
+import type { JoinedFleet } from './join-fleet.ts'
+
+/** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */
+export interface Reads {
+  /** The rules in force, and who put them there. */
+  modes(): ModesState
+  evidence(): Promise<EvidenceReport>
+  report(): Promise<Report>
+  clients(): Promise<readonly Client[]>
+  /** Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. */
+  cutover(question?: { readonly withoutV1?: boolean; readonly target?: number }): Promise<CutoverVerdict>
+}
+
+interface ReadsParts {
+  readonly migration: Migration
+  readonly joined: JoinedFleet | undefined
+  readonly reportNow: () => Report | Promise<Report>
+  readonly tables: Pick<Tables, 'mappings'>
+}
+
+export function createReads({ migration, joined, reportNow, tables }: ReadsParts): Reads {
+  const own = migration.report
+  const evidence = async () => (await joined?.evidence.report.evidence()) ?? own.evidence()
+  const clients = async () => (await joined?.answers.clients())?.answer ?? own.clients()
+  return {
+    modes: migration.modes.state,
+    evidence,
+    report: async () => reportNow(),
+    clients,
+    async cutover({ withoutV1 = false, target = TARGET } = {}) {
+      const [known, uses] = await Promise.all([evidence(), clients()])
+      return judgeCutover({
+        target,
+        withoutV1,
+        evidence: known.operations,
+        traffic: new Map(Object.entries(known.traffic)),
+        clients: uses,
+        openCircuits: new Map(Object.entries(own.openCircuits())),
+        rollouts: migration.modes.rollouts(),
+        operations: operationsOf(tables),
+      })
+    },
+  }
+}

@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<string, (at: string) => string>> = {
   ENAMETOOLONG: (at) => `its name is too long${at}`,
   ELOOP: (at) => `its links lead in a circle${at}`,
   ECONNREFUSED: (at) => `nothing listens${at}`,
+  EPIPE: (at) => `the connection was broken${at}`,
   ECONNRESET: (at) => `the connection was broken${at}`,
   ETIMEDOUT: (at) => `nothing answered in time${at}`,
   EHOSTUNREACH: (at) => `no way leads there${at}`,
@@ -25,16 +26,23 @@ type SystemError = NodeJS.ErrnoException & { readonly address?: string; readonly
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code = '', path, address, port, hostname } = error as SystemError
-  const reason = REASONS[code]
+  const reason = REASONS[code] ?? REASONS[codeIn(error.message)]
   if (!reason) return error.message || code || error.name
   const host = address?.includes(':') ? `[${address}]` : address
   const at = path ?? hostname ?? (host === undefined || port === undefined ? host : `${host}:${port}`)
   return reason(at === undefined ? '' : ` (${at})`)
 }
 
+/** Libraries put the message of the system into one of their own, without its code: `Last error: connect ECONNREFUSED 127.0.0.1:6379`. */
+function codeIn(message: string): string {
+  return /\bE[A-Z_]{3,}\b/.exec(message)?.[0] ?? ''
+}
+
 /** True for an error of the system that `systemReason` explains. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && Object.hasOwn(REASONS, (error as NodeJS.ErrnoException).code ?? '')
+  if (!(error instanceof Error)) return false
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return Object.hasOwn(REASONS, code) || Object.hasOwn(REASONS, codeIn(message))
 }
 
 /** Names the file in an error of the system: one of an open file, such as a folder that is read, does not name it. */

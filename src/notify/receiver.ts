@@ -1,4 +1,5 @@
 import { Agent } from 'undici'
+import { systemReason } from '../errors/system-reason.ts'
 import { FROM_CROSSWALK } from '../upstream/loop.ts'
 
 /** The answer of a receiver. Its body is not kept. */
@@ -39,7 +40,7 @@ export function createReceiver(address: string, timeoutMs: number, expire: (ms: 
         return { status: answer.statusCode, ...(typeof retryAfter === 'string' && { retryAfter }) }
       } catch (thrown) {
         throw new Error(
-          signal.aborted ? `does not answer within notify.timeoutMs (${timeoutMs})` : `cannot be reached: ${reasonOf(thrown)}`,
+          signal.aborted ? `does not answer within notify.timeoutMs (${timeoutMs})` : `cannot be reached: ${systemReason(thrown)}`,
         )
       }
     },
@@ -49,9 +50,3 @@ export function createReceiver(address: string, timeoutMs: number, expire: (ms: 
 
 /** The content type is that of CloudEvents in structured mode (HTTP Protocol Binding 1.0.2). */
 const FIXED = { 'content-type': 'application/cloudevents+json', 'user-agent': 'crosswalk-notify', ...FROM_CROSSWALK }
-
-function reasonOf(thrown: unknown): string {
-  const { message, errors } = thrown as AggregateError
-  // Node tries every address of a name; the errors of all of them have no message of their own.
-  return message || errors.map((one) => (one as Error).message).join(', ')
-}

@@ -20,14 +20,29 @@ it.each([
     "Hostname/IP does not match certificate's altnames: Host: a",
     "has a certificate that is not trusted: Hostname/IP does not match certificate's altnames: Host: a",
   ],
-  ['getaddrinfo ENOTFOUND redis', 'cannot be used: getaddrinfo ENOTFOUND redis'],
+  [
+    'All sentinels are unreachable. Last error: connect ECONNREFUSED 10.0.0.1:26379',
+    'cannot be reached: nothing listens; start Redis there, or correct store.url',
+  ],
 ])('says of "%s" that the store %s', (message, sentence) => {
   expect(refusalOf(new Error(message), ['secret'])).toBe(sentence)
 })
 
 it('says why a connection to several addresses failed', () => {
   const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
-  expect(refusalOf(error, [])).toBe('cannot be used: ECONNREFUSED')
+  expect(refusalOf(error, [])).toBe('cannot be reached: nothing listens; start Redis there, or correct store.url')
+})
+
+it.each([
+  [{ code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 }, 'nothing listens (10.0.0.1:6379)'],
+  [{ code: 'ENOTFOUND', hostname: 'redis' }, 'no machine has that name (redis)'],
+  [{ code: 'EAI_AGAIN', hostname: 'redis' }, 'the name cannot be looked up now (redis)'],
+  [{ code: 'EHOSTUNREACH', address: '10.0.0.1', port: 6379 }, 'no way leads there (10.0.0.1:6379)'],
+  [{ code: 'ECONNRESET' }, 'the connection was broken'],
+  [{ code: 'EPIPE' }, 'the connection was broken'],
+])('says of %j what to do, without a code of the system', (members, reason) => {
+  const error = Object.assign(new Error(`connect ${members.code}`), members)
+  expect(refusalOf(error, [])).toBe(`cannot be reached: ${reason}; start Redis there, or correct store.url`)
 })
 
 const info = (fields: Readonly<Record<string, string>>) =>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Tables } from '../../tables/tables.ts'
@@ -17,7 +18,8 @@ async function importFrom(path: string): Promise<{ readonly tables?: unknown }> 
   try {
     return await import(pathToFileURL(resolve(path)).href)
   } catch (error) {
-    throw new Error(`${path} cannot be loaded as tables: ${(error as Error).message}`, { cause: error })
+    const problem = existsSync(path) ? (error as Error).message : 'there is no such file'
+    throw new Error(`${path} cannot be loaded as tables: ${problem}`, { cause: error })
   }
 }
 

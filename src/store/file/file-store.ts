@@ -42,7 +42,9 @@ export async function openFile(path: string, now: () => number): Promise<Memory>
     },
   })
   // Saves it before the first request, so that a path that cannot be written ends the start.
-  await orDown(saver.changed(true))
+  await saver.changed(true).catch((error: Error) => {
+    throw new Error(`store.url: the file ${path} cannot be written: ${systemReason(error)}`, { cause: error })
+  })
   return { open: () => keep(memory.open()) }
 }
 

@@ -1,3 +1,4 @@
+import { isSystemError, systemReason } from '../../errors/system-reason.ts'
 import { FOREIGN } from './types-script.ts'
 
 /** What an answer or an error of Redis means for a person. The first row whose words occur in the message counts. */
@@ -35,6 +36,7 @@ export function refusalOf(error: unknown, secrets: readonly string[]): string {
   }
   const meaning = MEANINGS.find(([words]) => words.test(text))?.[1]
   if (meaning !== undefined) return meaning
+  if (isSystemError(error)) return `cannot be reached: ${systemReason(error)}; start Redis there, or correct store.url`
   const hidden = secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
   const what = CERTIFICATE.test(text) ? 'has a certificate that is not trusted' : 'cannot be used'
   return `${what}: ${hidden.replaceAll(/\s+/g, ' ').slice(0, 300)}`

@@ -1,7 +1,10 @@
+import { misuse } from '../errors/misuse.ts'
 import { isObject } from '../tables/json.ts'
 import type { Flag, Flags, Io } from './command.ts'
 import { textOf, textsOf } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
+import { oneLine } from './terminal/printable.ts'
+import { withProgress } from './terminal/progress.ts'
 
 const HOST = 'http://127.0.0.1'
 
@@ -15,14 +18,16 @@ type Problem = { readonly problem: string }
 
 /** Sends a GET to the admin port of the running proxy. Returns the response, or a sentence that says why there is none. */
 export async function askAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | Problem> {
-  const port = adminPort(flags, io)
-  return 'problem' in port ? port : port.ask(path, textOf(flags, 'admin') ?? port.own)
+  const { ask, own } = adminPort(flags, io)
+  const base = textOf(flags, 'admin') ?? own
+  return withProgress(io.screen, `asking ${oneLine(base)}`, () => ask(path, base))
 }
 
 /** Sends a POST without a body, with a token that may change something. A refusal is the sentence of the admin port. */
 export async function orderAdmin<T>(path: string, flags: Flags, io: Io): Promise<T | Problem> {
-  const port = adminPort(flags, io)
-  return 'problem' in port ? port : port.order(path, textOf(flags, 'admin') ?? port.own)
+  const { order, own } = adminPort(flags, io)
+  const base = textOf(flags, 'admin') ?? own
+  return withProgress(io.screen, `asking ${oneLine(base)}`, () => order(path, base))
 }
 
 /** An admin port to ask. */
@@ -33,15 +38,15 @@ export interface AdminPort {
   order<T>(path: string, base: string): Promise<T | Problem>
 }
 
-/** Returns how to ask an admin port with the token of the settings, or a sentence about settings that are wrong. */
-export function adminPort(flags: Flags, io: Io): AdminPort | Problem {
+/** Returns how to ask an admin port with the token of the settings, or throws a misuse if they are wrong. */
+export function adminPort(flags: Flags, io: Io): AdminPort {
   const loaded = configFrom(flags, io)
-  if ('problem' in loaded) return loaded
+  if ('problem' in loaded) throw misuse(loaded.problem)
   const { config } = loaded
   const wrong = [textOf(flags, 'admin') ?? [], textsOf(flags, 'admin')]
     .flat()
     .find((one) => !/^https?:\/\/./.test(one) || !URL.canParse(one))
-  if (wrong !== undefined) return { problem: `--admin is ${JSON.stringify(wrong)}, but it must be an address such as ${HOST}:8081.` }
+  if (wrong !== undefined) throw misuse(`--admin is ${JSON.stringify(wrong)}, but it must be an address such as ${HOST}:8081.`)
   const changing = config['admin.token'] ?? config['admin.tokens'][0]?.token
   const reading = config['admin.readToken'] ?? changing
   return {

@@ -3,6 +3,7 @@ import { joinedClients } from '../diff/clients/joined-clients.ts'
 import { operationsOf } from '../tables/tables.ts'
 import { type AdminPort, adminPort } from './admin-port.ts'
 import { type Flags, type Io, textsOf } from './command.ts'
+import { withProgress } from './terminal/progress.ts'
 
 /**
  * Returns the clients that call the proxies of `--admin`, or the own one. Replicas that share a store are asked once: each tells what all
@@ -10,15 +11,19 @@ import { type Flags, type Io, textsOf } from './command.ts'
  */
 export async function askClients(flags: Flags, io: Io): Promise<readonly Client[] | { readonly problem: string }> {
   const port = adminPort(flags, io)
-  if ('problem' in port) return port
   const given = [...new Set(textsOf(flags, 'admin'))]
+  const lists = await withProgress(io.screen, 'asking for clients', () => listsOf(port, given))
+  return 'problem' in lists ? lists : joinedClients(lists, operationsOf(await io.tables()))
+}
+
+async function listsOf(port: AdminPort, given: readonly string[]): Promise<readonly (readonly Client[])[] | { readonly problem: string }> {
   const lists: (readonly Client[])[] = []
   for (const admin of given.length > 1 ? await onePerFleet(port, given) : [given[0] ?? port.own]) {
     const known = await port.ask<readonly Client[]>('/clients', admin)
     if ('problem' in known) return known
     lists.push(known)
   }
-  return joinedClients(lists, operationsOf(await io.tables()))
+  return lists
 }
 
 /** What `GET /replicas` says of a replica, as far as it is needed. */

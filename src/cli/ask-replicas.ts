@@ -6,6 +6,7 @@ import type { EvidenceReport } from '../modes/migration-report.ts'
 import { isObject } from '../tables/json.ts'
 import { type AdminPort, adminPort } from './admin-port.ts'
 import { type Flags, type Io, textsOf } from './command.ts'
+import { withProgress } from './terminal/progress.ts'
 
 /** An admin port that was asked: what its proxy knows, or one sentence that says why it is not known. */
 export interface AskedReplica {
@@ -16,12 +17,12 @@ export interface AskedReplica {
   readonly fleet?: FleetView
 }
 
-/** Asks every admin port of `--admin`, or the own one. Returns a sentence if the settings are wrong. */
-export async function askReplicas(flags: Flags, io: Io): Promise<readonly AskedReplica[] | { readonly problem: string }> {
+/** Asks every admin port of `--admin`, or the own one. Rejects with a misuse if the settings are wrong. */
+export async function askReplicas(flags: Flags, io: Io): Promise<readonly AskedReplica[]> {
   const port = adminPort(flags, io)
-  if ('problem' in port) return port
   const given = textsOf(flags, 'admin')
-  return Promise.all([...new Set(given.length === 0 ? [port.own] : given)].map((admin) => askOne(port, admin)))
+  const admins = [...new Set(given.length === 0 ? [port.own] : given)]
+  return withProgress(io.screen, 'asking for evidence', () => Promise.all(admins.map((admin) => askOne(port, admin))))
 }
 
 /** Returns one of the ports of each fleet: all of them tell what all replicas have counted. */

@@ -67,6 +67,8 @@ export interface Command {
   /** The last argument may be repeated. */
   readonly more?: true
   readonly flags: Readonly<Record<string, Flag>>
+  /** It runs until it is stopped. What SIGTERM, SIGINT or one of these signals asks for while it starts is done once it has. */
+  readonly stays?: { readonly heeds?: 'SIGHUP' }
   /** Returns the exit code: 0 done, 1 failed, 2 misused, 3 not everything could be read. */
   readonly run: (flags: Flags, args: readonly string[], io: Io) => Promise<number>
 }
@@ -102,14 +104,4 @@ export function textOf(flags: Flags, name: string): string | undefined {
 export function textsOf(flags: Flags, name: string): readonly string[] {
   const value = flags[name]
   return Array.isArray(value) ? value : []
-}
-
-/** Returns an error that ends a command with exit code 2 and the sentence. */
-export function misuse(sentence: string): Error {
-  return Object.assign(new Error(sentence), { exitCode: MISUSED })
-}
-
-/** Tells whether a command was called in a way that makes no sense. */
-export function isMisuse(error: unknown): error is Error {
-  return error instanceof Error && 'exitCode' in error && error.exitCode === MISUSED
 }

@@ -2,9 +2,10 @@ import type { SettingKind } from '../config/kinds.ts'
 import { SECTIONS, sectionOf } from '../config/names/sections.ts'
 import { defaultOf, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from '../config/settings.ts'
 import { type ConfigSources, FILE_FLAG, type Loaded, loadConfig, type ReadSettings, readSettings } from '../config.ts'
+import { misuse } from '../errors/misuse.ts'
 import { loadTables } from '../server/tables/load-tables.ts'
 import type { Tables } from '../tables/tables.ts'
-import { type Flag, type Flags, type Io, misuse, textOf } from './command.ts'
+import { type Flag, type Flags, type Io, textOf } from './command.ts'
 
 /** One flag for each of these settings and one for the configuration file. */
 export function configFlags(keys: readonly SettingKey[] = SETTING_KEYS): Record<string, Flag> {

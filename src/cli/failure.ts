@@ -1,4 +1,15 @@
+import { isMisuse } from '../errors/misuse.ts'
 import { isSystemError, systemReason } from '../errors/system-reason.ts'
+import { FAILED, MISUSED } from './command.ts'
+
+/** What the system says of a file that a command was given, and that is not there, is of another kind or may not be opened. */
+const WRONG_FILE: ReadonlySet<string | undefined> = new Set('ENOENT ENOTDIR EISDIR EACCES EPERM EROFS ENAMETOOLONG ELOOP'.split(' '))
+
+/** Returns the exit code of a command that ends with an error: 2 if what it was given is wrong, 1 otherwise. */
+export function exitCodeOf(error: unknown): number {
+  const { path, code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+  return isMisuse(error) || (path !== undefined && WRONG_FILE.has(code)) ? MISUSED : FAILED
+}
 
 /** Describes a failure in lines: one sentence for what the user can fix; the stack as well for a fault of the program. */
 export function failureLines(error: unknown): readonly string[] {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { type Command, endWith, FAILED, type Io, isMisuse, MISUSED, type Process } from './command.ts'
+import { type Command, endWith, type Io, MISUSED, type Process } from './command.ts'
 import { tablesFrom } from './config-flags.ts'
-import { failureLines } from './failure.ts'
+import { exitCodeOf, failureLines } from './failure.ts'
+import { heededSignals } from './heeded-signals.ts'
 import { helpFor, overview } from './help/help.ts'
 import { COMMANDS } from './known-commands.ts'
 import { findCommand, unknownCommand, wrongArguments } from './parse/find-command.ts'
@@ -27,11 +28,12 @@ export async function run(argv: readonly string[], outside: Process): Promise<nu
   const wrong = wrongArguments(words, command, parsed.args, KNOWN)
   if (wrong !== undefined) return endWith(io, MISUSED, wrong)
   try {
-    return await command.run(parsed.flags, parsed.args, { ...io, tables: () => tablesFrom(parsed.flags, io) })
+    const signals = command.stays && heededSignals(outside, command.stays.heeds)
+    return await command.run(parsed.flags, parsed.args, { ...io, ...signals, tables: () => tablesFrom(parsed.flags, io) })
   } catch (error) {
-    if (isMisuse(error)) return endWith(io, MISUSED, error.message)
+    const code = exitCodeOf(error)
     for (const line of failureLines(error)) io.err(line)
-    return FAILED
+    return code
   }
 }
 

@@ -15,8 +15,13 @@ export type OperationPair =
 
 /** Finds for each v1 operation the one with its method and its path, where only the version and the names of variables may differ. */
 export function pairOperations(v1: Contract, v2: Contract): readonly OperationPair[] {
+  const byPath = new Map<string, ContractOperation[]>()
+  for (const other of v2.operations) {
+    const path = plainPath(other.path)
+    byPath.set(path, [...(byPath.get(path) ?? []), other])
+  }
   return v1.operations.map((one) => {
-    const there = v2.operations.filter(({ path }) => plainPath(path) === plainPath(one.path))
+    const there = byPath.get(plainPath(one.path)) ?? []
     const same = there.filter(({ method }) => method === one.method)
     const [other] = same
     if (!other || same.length > 1) return undecided(one, whyNone(one, there))

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { misuse } from '../errors/misuse.ts'
+import { named, systemReason } from '../errors/system-reason.ts'
 import { type Contract, contractOf } from './public-contract.ts'
 import { isNode } from './schema-shape.ts'
 
@@ -16,16 +18,16 @@ const PACKAGE = '@redocly/openapi-core'
  * Rejects with a sentence if the file is absent or is no such document, or if the package that reads it is not installed.
  */
 export async function readDocument(path: string): Promise<ReadContract> {
-  await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.code}`)
+  await readFile(path).catch((error: unknown) => {
+    throw misuse(`a document cannot be read: ${systemReason(named(error, path))}`)
   })
   const { bundle, createConfig } = await loadReader()
   const config = await createConfig({ resolve: { http: { customFetch: refuseFetch, headers: [] } } })
   const bundled = await bundle({ ref: resolve(path), config }).catch((error: Error) => {
-    throw new Error(`${path} is no OpenAPI document: ${firstLine(error.message)}`)
+    throw misuse(`${path} is no OpenAPI document: ${firstLine(error.message)}`)
   })
   const document: unknown = bundled.bundle.parsed
-  if (!isNode(document) || !isNode(document['paths'])) throw new Error(`${path} has no paths, so it is no OpenAPI document of an API`)
+  if (!isNode(document) || !isNode(document['paths'])) throw misuse(`${path} has no paths, so it is no OpenAPI document of an API`)
   return { contract: contractOf(document), problems: bundled.problems.map(({ message }) => `${path}: ${firstLine(message)}`) }
 }
 

@@ -22,7 +22,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   diff: ['tables', 'errors'],
   cases: ['diff', 'translate', 'upstream', 'tables', 'errors', 'mappings'],
   notify: ['diff', 'upstream', 'errors'],
-  draft: [],
+  draft: ['errors'],
   html: [],
   store: ['limits', 'errors'],
   fleet: ['store', 'modes', 'diff', 'limits', 'request', 'tables', 'errors'],

@@ -115,7 +115,7 @@ it.each([
   [['replay', '/none'], '/none cannot be opened: there is no such file or folder.'],
   [['case', 'x', '--records', '/none'], '/none cannot be opened: there is no such file or folder.'],
 ])('rejects %j and names the missing file', async (argv, err) => {
-  expect(await runCommand(argv)).toEqual({ code: 1, out: '', err })
+  expect(await runCommand(argv)).toEqual({ code: 2, out: '', err })
 })
 
 it('names a port that is taken in one sentence', async () => {

@@ -25,7 +25,7 @@ describe('crosswalk draft', () => {
   it.each([
     [['--v1', V1], 2, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.'],
     [['--v1', V1, '--v2', V3, '--name', 'a b'], 2, 'name is "a b", but it must be letters and digits such as "shop".'],
-    [['--v1', 'none.json', '--v2', V3], 1, 'none.json cannot be read: there is no such file'],
+    [['--v1', 'none.json', '--v2', V3], 2, 'a document cannot be read: there is no such file or folder (none.json)'],
   ])('says what is wrong with %j', async (argv, code, sentence) => {
     const ran = await runCommand(['draft', ...argv])
     expect([ran.code, ran.err.trim()]).toEqual([code, sentence])

@@ -88,7 +88,7 @@ describe('a document', () => {
   })
 
   it.each([
-    ['absent.json', undefined, /absent\.json cannot be read: there is no such file$/],
+    ['absent.json', undefined, /a document cannot be read: there is no such file or folder \(.*absent\.json\)$/],
     ['text.json', 'no: [document', /text\.json is no OpenAPI document/],
     ['list.json', '[]', /list\.json/],
     ['none.json', { openapi: '3.0.3', info, paths: {} }, /the document of v1 has no operation under paths/],

@@ -213,7 +213,7 @@ describe('an HTTP archive of known content', () => {
     expect(told.out + told.err + shown.out + shown.err).not.toContain(SECRET)
     expect(JSON.parse(told.out)).toMatchObject({ requests: 4, unknown: [{ path: '/registry/v1/…/x' }] })
     const torn = await runCommand(['replay', await file('torn.har', archive.slice(0, -3))])
-    expect(torn).toMatchObject({ code: 1, out: '', err: expect.stringContaining('not a complete HTTP archive') })
+    expect(torn).toMatchObject({ code: 2, out: '', err: expect.stringContaining('not a complete HTTP archive') })
     expect(torn.err).not.toContain(SECRET)
   })
 })
@@ -268,10 +268,10 @@ describe('records of known content', () => {
 describe('crosswalk replay', () => {
   it('refuses files that are no traffic or cannot be read', async () => {
     expect(await runCommand(['replay', await file('a.txt', 'hello\n')])).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining('is in no format that is recognized'),
     })
-    expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere.har') })
+    expect(await runCommand(['replay', '/nowhere.har'])).toMatchObject({ code: 2, err: expect.stringContaining('/nowhere.har') })
     expect(await runCommand(['replay', 'x', '--rows', 'many'])).toMatchObject({ code: 2 })
   })
 })

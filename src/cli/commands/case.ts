@@ -3,6 +3,8 @@ import { readEntries } from '../../diff/records/read-entries.ts'
 import type { Comparison } from '../../diff/records/record.ts'
 import { adminFlags, askAdmin } from '../admin-port.ts'
 import { type Command, FAILED, type Flags, type Io, textOf } from '../command.ts'
+import { oneLine } from '../terminal/printable.ts'
+import { withProgress } from '../terminal/progress.ts'
 
 /** Prints a recorded mismatch as a test that reproduces it. */
 export const mismatchCase: Command = {
@@ -31,6 +33,10 @@ async function find(id: string, flags: Flags, io: Io): Promise<Found> {
     const known = await askAdmin<readonly Comparison[]>('/comparisons?limit=10000', flags, io)
     return 'problem' in known ? known : known.find((one) => one.id === id)
   }
+  return withProgress(io.screen, `reading ${oneLine(file)}`, () => inRecords(file, id))
+}
+
+async function inRecords(file: string, id: string): Promise<Comparison | undefined> {
   for await (const entry of readEntries(file)) if (entry.kind === 'comparison' && entry.id === id) return entry
   return undefined
 }

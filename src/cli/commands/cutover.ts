@@ -40,7 +40,6 @@ export const cutover: Command = {
         unfit ?? `target is ${JSON.stringify(flags.target)} in the flag --target, but it must be a number between 0 and 1.`,
       )
     const asked = await askReplicas(flags, io)
-    if ('problem' in asked) return endWith(io, MISUSED, asked.problem)
     for (const { problem } of asked) if (problem !== undefined) io.err(problem)
     const answer = answerOf(asked, scope, { operations, target, withoutV1: flags['without-v1'] === true })
     if ('problem' in answer) return endWith(io, MISUSED, answer.problem)

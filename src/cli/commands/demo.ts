@@ -17,6 +17,7 @@ export const demo: Command = {
   usage: 'demo',
   summary: 'Starts the sandbox and the proxy in front of it, and prints requests to try.',
   flags: { ...sandboxFlags, ...configFlags(SETTING_KEYS.filter((key) => !['tables', 'upstream.v2', 'workers'].includes(key))) },
+  stays: { heeds: 'SIGHUP' },
   async run(flags, _, io) {
     const loaded = configFrom(flags, io)
     const read = sandboxOptions(flags, io)

@@ -70,7 +70,7 @@ async function guide(pattern: string, config: Config, flags: Flags, io: Io): Pro
   const ids = operations.map(({ id }) => id)
   if (covered.length > 0)
     return writeGuide(operationGuide(covered, `Move ${pattern} from v1 to v2`, guideContext(config, tables)), flags, io)
-  return endWith(io, FAILED, `No operation is called "${pattern}"; ${suggestion(pattern, ids, 'crosswalk operations lists them.')}`)
+  return endWith(io, MISUSED, `No operation is called "${pattern}"; ${suggestion(pattern, ids, 'crosswalk operations lists them.')}`)
 }
 
 type Found = Extract<RecordedRoute, { readonly kind: 'operation' }>

@@ -74,7 +74,10 @@ const WRONG_ROWS = '--rows must be a whole number from 0 to 100000.'
 async function guide({ name, open }: GivenTraffic, id: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const kindOf = createKindOf(createRedactor({ values: config['records.values'], key: createRedactionKey().text }))
   const tables = await io.tables()
-  const chosen = chooseClient(await recordedClients(await open(), tables.mappings, kindOf), id, `crosswalk replay ${name}`)
+  const clients = await withProgress(io.screen, `reading ${oneLine(name)}`, async () =>
+    recordedClients(await open(), tables.mappings, kindOf),
+  )
+  const chosen = chooseClient(clients, id, `crosswalk replay ${name}`)
   if ('client' in chosen) return writeGuide(clientGuide(chosen.client, guideContext(config, tables)), flags, io)
   return endWith(io, FAILED, chosen.problem)
 }

@@ -35,6 +35,9 @@ export const sandboxToken: Command = {
     const base = textOf(flags, 'url') ?? (port ? `http://127.0.0.1:${port}` : DEFAULT_SANDBOX)
     if (!/^https?:\/\/./.test(base) || !URL.canParse(base))
       return endWith(io, MISUSED, `--url is ${JSON.stringify(base)}, but it must be an address such as ${DEFAULT_SANDBOX}.`)
+    const lifetime = textOf(flags, 'lifetime')
+    if (lifetime !== undefined && !/^[1-9]\d*$/.test(lifetime))
+      return endWith(io, MISUSED, `--lifetime is ${JSON.stringify(lifetime)}, but it must be a whole number of seconds.`)
     const answer = await ask(base, flags).catch(() => undefined)
     if (!answer)
       return endWith(

@@ -7,6 +7,7 @@ export const sandbox: Command = {
   usage: 'sandbox',
   summary: 'Runs a local v2 service with a genuine v1 beside it, in memory.',
   flags: { ...sandboxFlags, port: { help: 'The same as --sandbox-port', value: 'PORT' } },
+  stays: {},
   async run(flags, _, io) {
     const read = sandboxOptions({ ...flags, 'sandbox-port': flags['sandbox-port'] ?? flags.port }, io)
     if ('problem' in read) return endWith(io, MISUSED, read.problem)

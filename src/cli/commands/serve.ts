@@ -20,6 +20,7 @@ export const serve: Command = {
     check: { help: 'Only say what would end the start, each problem in a line. Exits with 0 if nothing would, 2 otherwise', switch: true },
     ...configFlags(),
   },
+  stays: { heeds: 'SIGHUP' },
   async run(flags, _, io) {
     if (flags.check) return check(flags, io)
     const loaded = configFrom(flags, io)

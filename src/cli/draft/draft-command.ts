@@ -1,6 +1,9 @@
+import { unknownVariables } from '../../config/names/known-variables.ts'
 import { draftTables } from '../../draft/draft.ts'
 import { readDocument } from '../../draft/read-document.ts'
 import { type Command, endWith, MISUSED, textOf, writeText } from '../command.ts'
+import { oneLine } from '../terminal/printable.ts'
+import { withProgress } from '../terminal/progress.ts'
 
 /** Writes a first table of two contracts. */
 export const draft: Command = {
@@ -13,11 +16,15 @@ export const draft: Command = {
     out: { help: 'File to write the table to', value: 'FILE' },
   },
   async run(flags, _, io) {
+    const [unknown] = unknownVariables(io.env)
+    if (unknown !== undefined) return endWith(io, MISUSED, unknown)
     const [v1, v2, name = 'api', out] = [textOf(flags, 'v1'), textOf(flags, 'v2'), textOf(flags, 'name'), textOf(flags, 'out')]
     if (v1 === undefined || v2 === undefined) return endWith(io, MISUSED, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.')
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
       return endWith(io, MISUSED, `name is "${name}", but it must be letters and digits such as "shop".`)
-    const [one, other] = await Promise.all([readDocument(v1), readDocument(v2)])
+    const [one, other] = await withProgress(io.screen, `reading ${oneLine(v1)} and ${oneLine(v2)}`, () =>
+      Promise.all([readDocument(v1), readDocument(v2)]),
+    )
     for (const problem of [...one.problems, ...other.problems]) io.err(problem)
     const { text, decisions } = draftTables(one.contract, other.contract, name)
     const code = await writeText(io, text, out)

@@ -32,7 +32,7 @@ interface Target {
 export async function sendReads({ name, open }: GivenTraffic, v1: string, config: Config, flags: Flags, io: Io): Promise<number> {
   const target = targetOf(v1, config, flags, io)
   if ('problem' in target) return endWith(io, MISUSED, target.problem)
-  const traffic = await open()
+  const traffic = await withProgress(io.screen, `reading ${oneLine(name)}`, open)
   if (traffic.format === 'records')
     return endWith(io, FAILED, `${name} holds records, which keep no values: they can be told, but not sent again.`)
   const tables = await io.tables()

@@ -1,3 +1,4 @@
+import { misuse } from '../../errors/misuse.ts'
 import { readHar } from './formats/har.ts'
 import { formatsText, type LineReader, recognized } from './formats/traffic-formats.ts'
 import type { Item, Traffic } from './recorded-traffic.ts'
@@ -14,7 +15,7 @@ export async function readTraffic(source: TrafficSource, reader?: LineReader): P
   const found = recognized(input.beginning.split('\n', LINES))
   if (found) return readLines(input, found)
   await input.close()
-  throw new Error(`${source.name} is in no format that is recognized. ${formatsText()}`)
+  throw misuse(`${source.name} is in no format that is recognized. ${formatsText()}`)
 }
 
 /** Lines that are tried. */
@@ -32,7 +33,7 @@ function harOf(name: string, text: string): ReturnType<typeof readHar> {
     return readHar(text)
   } catch {
     // The parser's message would quote the archive, and perhaps a token with it.
-    throw new Error(`${name} is not a complete HTTP archive (HAR).`)
+    throw misuse(`${name} is not a complete HTTP archive (HAR).`)
   }
 }
 

@@ -24,5 +24,10 @@ export const openData = async (data: DataOption, now: number, tags?: number): Pr
   if (data === 'demo') return demoDataset(now)
   if (data === 'empty') return emptyDataset()
   if (data === 'large') return largeDataset(now, tags)
-  return fileDataset('file' in data && typeof data.file === 'string' ? await readJson(data.file) : data, now)
+  try {
+    return fileDataset('file' in data && typeof data.file === 'string' ? await readJson(data.file) : data, now)
+  } catch (error) {
+    // The command line ends with another exit code if what it was given is wrong.
+    throw Object.assign(error as Error, { isMisuse: true })
+  }
 }

@@ -11,7 +11,7 @@ const ALONE = [
   'test/upstream/**/send.test.ts',
 ]
 
-/** Files that start the program as it is shipped. */
+/** Files that start the program as it is shipped, or show its page. */
 const BUILT = [
   'test/cli/case.test.ts',
   'test/cli/process.test.ts',
@@ -20,6 +20,8 @@ const BUILT = [
   'test/docs/pages.test.ts',
   'test/faults/fuzz.test.ts',
   'test/grpc/secure-upstream.test.ts',
+  'test/report/live.test.ts',
+  'test/report/page.test.ts',
 ]
 
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Build, buildCli } from '../cli/build.ts'
+import { buildCli } from '../cli/build.ts'
 import { until } from '../stage/until.ts'
 import { journalOf, writesIn } from './journal.ts'
 import { exchange, runLoad } from './load.ts'
@@ -12,14 +12,13 @@ const ORGANIZATION = '588391a69873a06cb99a4ed5a59102644f751ea4'
 const TOKEN = 'demo-owner'
 
 describe.runIf(hasNginx()).each([1, 2])('two proxies of %i workers behind nginx', (workers) => {
-  let build: Build
   let sandbox: Served
   let proxies: readonly [RestartableProxy, RestartableProxy]
   let nginx: Nginx
 
   beforeAll(async () => {
-    build = await buildCli()
-    sandbox = await startSandbox(build.cli)
+    const cli = buildCli()
+    sandbox = await startSandbox(cli)
     const env = {
       ...proxyEnvironment(),
       CROSSWALK_UPSTREAM_V1: sandbox.url,
@@ -27,7 +26,7 @@ describe.runIf(hasNginx()).each([1, 2])('two proxies of %i workers behind nginx'
       CROSSWALK_LOG_LEVEL: 'error',
       CROSSWALK_WORKERS: String(workers),
     }
-    proxies = [await createProxy(build.cli, env), await createProxy(build.cli, env)]
+    proxies = [await createProxy(cli, env), await createProxy(cli, env)]
     await Promise.all(proxies.map((proxy) => proxy.start()))
     nginx = await startNginx([proxies[0].port, proxies[1].port], sandbox.url, EVERYBODY)
   })
@@ -36,7 +35,6 @@ describe.runIf(hasNginx()).each([1, 2])('two proxies of %i workers behind nginx'
     await nginx?.stop()
     await Promise.all((proxies ?? []).map((proxy) => proxy.stop('SIGKILL')))
     sandbox?.child.kill('SIGKILL')
-    build?.remove()
   })
 
   it('have a configuration that nginx accepts without a warning', () => {

@@ -8,9 +8,7 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the program once, for every test file that starts it. */
-export async function setup(project: TestProject): Promise<() => void> {
-  const { cli, remove } = await buildCli()
-  project.provide('cli', cli)
-  return remove
+/** Builds the program once, for every test file that starts it or shows its page. */
+export function setup(project: TestProject): void {
+  project.provide('cli', buildCli())
 }

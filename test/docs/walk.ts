@@ -4,6 +4,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
+import { isFull } from '../sample.ts'
 import { freePort } from '../stage/free-port.ts'
 
 interface Block {
@@ -61,8 +62,8 @@ function pattern(output: string): RegExp {
   return new RegExp(`^${parts.join('[^]*?')}$`)
 }
 
-/** The blocks of a long document that a test runs, unless CROSSWALK_SAMPLE is `full`: the first ones, because each builds on those before it. */
-export const SAMPLED = process.env.CROSSWALK_SAMPLE === 'full' ? undefined : 8
+/** The blocks of a long document that a test runs, unless everything is tried: the first ones, because each builds on those before it. */
+export const SAMPLED = isFull ? undefined : 8
 
 /**
  * Runs a document word for word and in order, in an empty folder. Free ports replace 8070, 8080, 8081 and 8090. Fails if an output differs.

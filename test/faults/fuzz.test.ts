@@ -12,9 +12,11 @@ import { fuzzWire } from './fuzz/wire/wire.ts'
 import { inWorld, serving } from './world.ts'
 
 /** The size of a sample of `npm run fuzz`, with the same cases unless CROSSWALK_SEED is set. */
-const SAMPLE = 2000
+const SAMPLE = 1000
+/** Fewer break off none. */
+const ANSWERS = 2000
 /** Heads have more than nine ways. */
-const HEADS = 60
+const HEADS = 40
 const SEQUENCES = 200
 const CALLS = 40
 
@@ -24,7 +26,7 @@ it('answers random requests in v1’s form, without an error of our own', async 
 }, 60_000)
 
 it('turns random answers of v2 into v1’s form, without an error of our own', async () => {
-  const { statuses } = await fuzzAnswers(SAMPLE, sampleSeed)
+  const { statuses } = await fuzzAnswers(ANSWERS, sampleSeed)
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '200 streamed', 'broken off', '503']))
 }, 60_000)
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Build, buildCli } from '../cli/build.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { buildCli } from '../cli/build.ts'
 import { seedOr } from '../faults/fuzz/size.ts'
 import { isAmong } from './judge.ts'
 import type { Findings } from './lane.ts'
@@ -14,18 +14,13 @@ const kinds = KINDS.filter(isInstalled)
 
 describe('the garden', () => {
   const table: string[] = []
-  let build: Build
-
-  beforeAll(async () => {
-    build = await buildCli()
-  })
+  const cli = buildCli()
 
   afterAll(() => {
-    build?.remove()
     console.log([`${rows.length} odd requests on each way, CROSSWALK_SEED=${seed}`, ...table].join('\n'))
   })
 
-  const found = (way: Way) => walk({ cli: build.cli, rows }, way)
+  const found = (way: Way) => walk({ cli, rows }, way)
 
   /** Returns the findings in a way that Crosswalk causes. A server causes a finding if it shows it in the same row without Crosswalk. */
   const ours = (way: Way, findings: Findings, isOwn: (wrong: Wrong) => boolean = () => false): readonly string[] => {

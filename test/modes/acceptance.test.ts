@@ -1,14 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Mode } from '../../src/modes/choose/mode.ts'
 import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
+import { isFull } from '../sample.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { runTraffic, type Traffic } from './traffic.ts'
 
-/** Requests in each mode. The full number is that of `.ci/run`; `npm run differ -- harsh` compares under more writes. */
-const isFull = process.env.CROSSWALK_SAMPLE === 'full'
-const REQUESTS = isFull ? 2000 : 200
+/** Requests in each mode. `npm run differ -- harsh` compares under more writes. */
+const REQUESTS = isFull ? 2000 : 120
 /** Requests beside a fault of v2, unless it names a number. */
-const BESIDE = isFull ? 200 : 80
+const BESIDE = isFull ? 200 : 40
+/** Requests while the modes change. */
+const MOVING = isFull ? 700 : 400
 const PATIENCE = isFull ? 600_000 : 150_000
 
 let stage: Stage
@@ -84,7 +86,7 @@ it(
       { default: 'diff-v2' },
       { default: 'v2' },
     ]
-    const running = runTraffic(stage, { requests: 700, seed: 3 })
+    const running = runTraffic(stage, { requests: MOVING, seed: 3 })
     let over = false
     void running.then(() => {
       over = true
@@ -95,7 +97,7 @@ it(
       step += 1
       await stage.request('GET', '/iam/v1/groups')
       await stage.request('GET', '/registry/v1/repos?limit=1')
-      for (let nth = 0; nth < 20; nth += 1) await stage.request('GET', '/ping/v1/ping')
+      for (let nth = 0; nth < 8; nth += 1) await stage.request('GET', '/ping/v1/ping')
     }
     expect(step).toBeGreaterThan(steps.length)
     expect((await running).failures).toEqual([])

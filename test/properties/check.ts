@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc, { type Arbitrary } from 'fast-check'
+import { isFull } from '../sample.ts'
 
 /** Number of cases for each property. */
-const CASES = Number(process.env.CROSSWALK_CASES ?? 1000)
+const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 1000 : 300))
 
 /** fast-check reports the seed of a failure; this variable repeats the run. */
 const seed = process.env.CROSSWALK_SEED === undefined ? {} : { seed: Number(process.env.CROSSWALK_SEED) }

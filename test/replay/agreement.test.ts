@@ -13,6 +13,7 @@ import { cases } from '../compat/cases/index.ts'
 import { run } from '../compat/run.ts'
 import { type Genuine, startGenuine } from '../compat/sides.ts'
 import type { Request } from '../compat/target.ts'
+import { isFull } from '../sample.ts'
 import { startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
 
@@ -124,8 +125,8 @@ const ODD: readonly Request[] = [
   })),
 ]
 
-/** Every case of the contract, or one of three in `npm test`, because each case costs processor time. */
-const EACH = process.env.CROSSWALK_SAMPLE === 'full' ? 1 : 3
+/** Every case of the contract, or one of six. */
+const EACH = isFull ? 1 : 6
 
 /** Requests of one form that are tried: values hardly ever decide where it leads, and `ODD` has those that do. */
 const OF_A_FORM = 1

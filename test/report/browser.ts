@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,6 @@ import { onTestFinished } from 'vitest'
 import type { PageAssets } from '../../src/report/page/assets.ts'
 import { pageOf } from '../../src/report/page/html-page.ts'
 import type { Report } from '../../src/report/report.ts'
-import { buildPage } from '../cli/build.ts'
 import { folder } from './given.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -21,12 +20,6 @@ export function hasChromium(): boolean {
 
 export function openBrowser(...args: readonly string[]): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] })
-}
-
-/** Builds the page's script and style from the current sources. */
-export async function builtAssets(path: string): Promise<PageAssets> {
-  await buildPage(path)
-  return { script: readFileSync(join(path, 'page.js'), 'utf8'), style: readFileSync(join(path, 'page.css'), 'utf8') }
 }
 
 /** An opened page, and everything that it should not have done. */

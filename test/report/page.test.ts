@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PageAssets } from '../../src/report/page/assets.ts'
+import { type PageAssets, readAssets } from '../../src/report/page/assets.ts'
 import type { Report } from '../../src/report/report.ts'
-import { builtAssets, hasChromium, open, openBrowser, openFile } from './browser.ts'
+import { hasChromium, open, openBrowser, openFile } from './browser.ts'
 import { EXAMPLES, FAILED, repeated } from './difference-entries.ts'
 import { comparison, shows, week } from './entries.ts'
 import { proxy, reportOf } from './given.ts'
@@ -17,18 +14,13 @@ const RECORDS = 10_000
 describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
   let browser: Browser
   let assets: PageAssets
-  let path = ''
   let report: Report
 
   beforeAll(async () => {
-    path = await mkdtemp(join(tmpdir(), 'page-'))
-    assets = await builtAssets(path)
+    assets = readAssets()
     browser = await openBrowser()
   })
-  afterAll(async () => {
-    await browser.close()
-    await rm(path, { recursive: true })
-  })
+  afterAll(() => browser.close())
 
   const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 

@@ -2,13 +2,13 @@ import { equals, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuil
 import { expect, it } from 'vitest'
 import { createProtos } from '../../../src/sandbox/grpc/protos.ts'
 import { readPublishedFacts } from '../../../src/sandbox/grpc/published-facts.ts'
+import { isFull } from '../../sample.ts'
 import { rpc } from '../messages/messages.ts'
 import { drawFrom, randomJson } from '../messages/random-json.ts'
 
 const SEED = 20_261_123
 
 /** In `npm test` one message of every fourth type, because each costs processor time; `.ci/run` tries more. */
-const isFull = process.env.CROSSWALK_SAMPLE === 'full'
 const ROUNDS = isFull ? 40 : 1
 const EACH = isFull ? 1 : 4
 

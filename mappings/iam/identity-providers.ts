@@ -76,9 +76,9 @@ export const identityProvider = resource('identity provider', {
 /** v1 showed the SCIM status on every read. v2's list omits it, its Get does not (facts §3.6). */
 const withScim: Enrich = function* (rows, _env, origin) {
   if (origin === 'get') return rows
-  const calls = rows.map((row) => lookUp(identityProvider, uidOf(row)))
-  const found = yield* hydrate(calls)
-  return rows.map((row, at) => ({ ...row, ...scimOf(found.get(calls[at]?.path ?? '')) }))
+  const whole = rows.map((row) => lookUp(identityProvider, uidOf(row)))
+  const found = yield* hydrate(whole)
+  return rows.map((row, at) => ({ ...row, ...scimOf(found.get(whole[at]?.path ?? '')) }))
 }
 
 function scimOf(provider: { readonly scim?: unknown } | undefined) {

@@ -1,11 +1,10 @@
 import {
   ask,
-  type Call,
   create,
   type Enrich,
   type Env,
+  findAll,
   firstOf,
-  hydrate,
   isObject,
   type JsonObject,
   knownBy,
@@ -22,6 +21,7 @@ import {
   type Plan,
   parentOf,
   parentUid,
+  type Reference,
   type Resource,
   readOnly,
   remove,
@@ -94,22 +94,21 @@ const UNTOLD = {
   identity: [EMAIL, EMAIL],
 } as const
 
-/** A part of a v2 row that v1 showed in full: v2's members of it, the call for the rest, and the replacement of a hidden part. */
+/** A part of a v2 row that v1 showed in full: v2's members of it, where the rest is, and the replacement of a hidden part. */
 interface Part {
   readonly member: string
   readonly shown: JsonObject
-  readonly call: Call
+  readonly whole: Reference
   readonly untold: JsonObject
 }
 
 /** v2 shows only names. Limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
 const hydrated: Enrich = function* (rows) {
   const parts = rows.map(partsOf)
-  const lookUps = parts.flat().map(({ call }) => call)
-  const found = yield* hydrate(lookUps, { mayBeHidden: true })
+  const found = yield* findAll(parts.flat().map(({ whole }) => whole))
   return rows.map((row, at) => {
-    const whole = (parts[at] ?? []).map(({ member, shown, call, untold }) => [member, { ...(found.get(call.path) ?? untold), ...shown }])
-    return { ...row, ...Object.fromEntries(whole) }
+    const told = (parts[at] ?? []).map(({ member, shown, whole, untold }) => [member, { ...(found.get(whole.path) ?? untold), ...shown }])
+    return { ...row, ...Object.fromEntries(told) }
   })
 }
 
@@ -118,7 +117,12 @@ export const roleBindingOperations: readonly Operation[] = [
     query: scope,
     byId: 'id',
     enrich: hydrated,
-    calls: [`GET ${group.v2}/{group}`, `GET ${role.v2}/{role}`, `GET ${identity.v2}/{identity}`],
+    calls: [
+      ...[group, role, identity].map(({ v2 }) => `GET ${v2}`),
+      `GET ${group.v2}/{group}`,
+      `GET ${role.v2}/{role}`,
+      `GET ${identity.v2}/{identity}`,
+    ],
   }),
   operation('iam.role_bindings.create_batch', 'POST /iam/v1/rolebindings/batch/{parent=**}', {
     calls: [`POST ${BATCH_CREATE}`],
@@ -154,5 +158,5 @@ function part(member: keyof typeof UNTOLD, of: Resource, value: unknown, elseUid
   const shown = isObject(value) ? value : {}
   const untold = UNTOLD[member][isObject(value) ? 0 : 1]
   const uid = uidOf(shown) || elseUid
-  return typeof uid === 'string' && uid !== '' ? [{ member, shown: { ...shown, uid }, call: lookUp(of, uid), untold }] : []
+  return typeof uid === 'string' && uid !== '' ? [{ member, shown: { ...shown, uid }, whole: lookUp(of, uid), untold }] : []
 }

@@ -454,7 +454,7 @@ export const SETTINGS = {
     integer(1, 1_000_000),
     'KEEP_ENTRIES',
     10_000,
-    'Maximum v2 answers (readmes, look-ups) that are kept for their callers',
+    'Maximum readmes and looked-up resources of v2 that are kept for their callers',
   ),
   'keep.ttlMs': setting(
     integer(0, HOUR),

@@ -65,7 +65,7 @@ export function callReport(base: string, { number, call, each, guard, branches }
   return {
     number,
     ...plain(base, call),
-    ...(each && { each: 'row' as const }),
+    ...(each && { each }),
     ...(condition !== undefined && { only: condition }),
     ...(branches.length > 0 && { branches: branches.map(({ when, calls }) => ({ when, calls: calls.map((made) => plain(base, made)) })) }),
   }

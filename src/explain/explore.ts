@@ -17,8 +17,8 @@ export interface Branch {
 export interface PlannedCall {
   readonly number: number
   readonly call: Call
-  /** Made for every row of an earlier list; its markers stand for one row. */
-  readonly each: boolean
+  /** Made for every row of an earlier list (`row`), or once with the values of all rows (`page`); its markers stand for one row. */
+  readonly each: 'row' | 'page' | undefined
   readonly guard: Guard | undefined
   /** The calls after it are made only if it succeeds. */
   readonly decisive: boolean
@@ -47,13 +47,25 @@ export function explore(subject: ExplainedRequest): Course {
   const guards = guardsOf(subject, base, course)
   const calls = course.calls.map((call, at): PlannedCall => {
     const number = at + 1
-    const secondRow = textOf(call).replace(/(CROSSWALK-\d+)-1-/g, '$1-2-')
-    const each = secondRow !== textOf(call) && twice.has(secondRow)
+    const each = eachOf(call, twice)
     // A loop over the rows needs no guard, because it makes no call without rows.
-    const guard = each ? undefined : (guards.get(number) ?? (assumed && number > assumed.member.call ? assumed : undefined))
+    const guard = each === 'row' ? undefined : (guards.get(number) ?? (assumed && number > assumed.member.call ? assumed : undefined))
     return { number, call, each, guard, ...reactions(subject, base, course, number) }
   })
   return { calls, error: course.error, ...(assumed && { otherwise: assumed }) }
+}
+
+/** Returns how often a call is made, from the texts of the calls that are made for two rows. */
+function eachOf(call: Call, twice: ReadonlySet<string>): PlannedCall['each'] {
+  const [own, second] = [textOf(call), ofSecondRow(textOf(call))]
+  if (own === second) return undefined
+  if (twice.has(second)) return 'row'
+  const both = call.query.flatMap(([name, value]) => [...new Set([value, ofSecondRow(value)])].map((one) => [name, one] as const))
+  return twice.has(textOf({ ...call, query: both })) ? 'page' : undefined
+}
+
+function ofSecondRow(text: string): string {
+  return text.replace(/(CROSSWALK-\d+)-1-/g, '$1-2-')
 }
 
 /** Returns how the plan reacts if one call ends differently. */

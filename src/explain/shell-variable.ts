@@ -10,12 +10,21 @@ export function answerOf(call: number): string {
   return `answer_${call}`
 }
 
-/**
- * Returns the shell command that prints one value of a captured answer, still JSON-escaped. In a list it prints the first value, or each
- * different one.
- */
-export function extract(marker: Marker, every: boolean): string {
-  const pick = every ? 'sort -u' : 'head -n 1'
+/** The shell command that picks from the values of a list. */
+export type PickedValues = string
+
+export const FIRST: PickedValues = 'head -n 1'
+
+/** Each different value, in a line of its own. */
+export const EVERY: PickedValues = 'sort -u'
+
+/** Picks all different values for a parameter that may be repeated: `a&uidp.ids=b` where its first `uidp.ids=` is written already. */
+export function joined(parameter: string): PickedValues {
+  return `${EVERY} | paste -sd '&' - | sed 's/&/&${parameter}=/g'`
+}
+
+/** Returns the shell command that prints one value of a captured answer, still JSON-escaped, or the values that `pick` takes of a list. */
+export function extract(marker: Marker, pick: PickedValues): string {
   return `printf '%s' "$${answerOf(marker.call)}" | tr -d '\\n' | grep -oE '${pattern(marker)}' | sed -E 's/.*: *"//; s/"$//' | ${pick}`
 }
 

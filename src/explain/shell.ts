@@ -1,8 +1,9 @@
+import type { Call } from '../tables/plan/plan.ts'
 import { shellQuoted } from '../tables/shell-quoted.ts'
 import { curl } from './curl.ts'
 import type { Branch, Course, PlannedCall } from './explore.ts'
-import { inWords, type Marker, markersIn } from './marker.ts'
-import { answerOf, extract, variableOf } from './shell-variable.ts'
+import { inWords, type Marker, markersIn, markerText } from './marker.ts'
+import { answerOf, EVERY, extract, FIRST, joined, type PickedValues, variableOf } from './shell-variable.ts'
 
 /** Writes the calls of a request as lines for a shell. A call under a condition that a shell cannot check is a comment. */
 export function shellLines(base: string, { calls }: Course): readonly string[] {
@@ -20,23 +21,29 @@ export function shellLines(base: string, { calls }: Course): readonly string[] {
 
 /** Returns the values of this call's answer that later calls need. */
 function wantedFrom(number: number, later: readonly PlannedCall[]): readonly Wanted[] {
-  const needed = later.flatMap(({ call, each, guard }) => [
-    ...markersIn(JSON.stringify(call)).map((marker) => ({ marker, each })),
-    ...(guard ? [{ marker: guard.member, each: false }] : []),
+  const needed = later.flatMap(({ call, each, guard }): readonly Wanted[] => [
+    ...(guard ? [{ marker: guard.member, values: FIRST }] : []),
+    ...markersIn(JSON.stringify(call)).map((marker) => ({ marker, values: valuesOf(call, each, marker) })),
   ])
   return needed.filter(({ marker }) => marker.call === number)
 }
 
 interface Wanted {
   readonly marker: Marker
-  /** Needed once for each row: the loop reads it from the answer itself. */
-  readonly each: boolean
+  /** Undefined if it is needed once for each row: the loop reads it from the answer itself. */
+  readonly values: PickedValues | undefined
+}
+
+function valuesOf({ query }: Call, each: PlannedCall['each'], marker: Marker): PickedValues | undefined {
+  if (each === undefined) return FIRST
+  return each === 'row' ? undefined : joined(query.find(([, value]) => value === markerText(marker))?.[0] ?? '')
 }
 
 function captured(base: string, { call, number, guard }: PlannedCall, wanted: readonly Wanted[]): string[] {
   const answer = answerOf(number)
-  const taken = wanted.filter(({ each }) => !each).map(({ marker }) => `${variableOf(marker)}=$(${extract(marker, false)})`)
-  return [...guardLines(guard), `${answer}=$(${curl(base, call, '-fsS', asVariable)})`, `printf '%s\\n' "$${answer}"`, ...taken]
+  const taken = new Map(wanted.map(({ marker, values }) => [variableOf(marker), values && extract(marker, values)]))
+  const lines = [...taken].flatMap(([name, value]) => (value === undefined ? [] : [`${name}=$(${value})`]))
+  return [...guardLines(guard), `${answer}=$(${curl(base, call, '-fsS', asVariable)})`, `printf '%s\\n' "$${answer}"`, ...lines]
 }
 
 function guardLines(guard: PlannedCall['guard']): string[] {
@@ -47,7 +54,7 @@ function guardLines(guard: PlannedCall['guard']): string[] {
 function plain(base: string, { call, guard, each }: PlannedCall, stopsOnFailure: boolean): string {
   const command = curl(base, call, stopsOnFailure ? '-sS --fail-with-body' : '-sS', asVariable)
   const [first] = markersIn(JSON.stringify(call))
-  if (each && first) return `for ${variableOf(first)} in $(${extract(first, true)}); do\n  ${command}\ndone`
+  if (each === 'row' && first) return `for ${variableOf(first)} in $(${extract(first, EVERY)}); do\n  ${command}\ndone`
   if (!guard) return command
   return guard.equal ? `${condition(guard)} && ${command}` : `${condition(guard)} || ${command}`
 }

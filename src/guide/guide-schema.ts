@@ -19,7 +19,7 @@ const plainCall = z.strictObject({
 const guideCall = plainCall.extend({
   number: z.number().int().positive(),
   /** It is made for every row of an earlier answer. */
-  each: z.literal('row').optional(),
+  each: z.enum(['row', 'page']).optional(),
   /** It is made only under this condition. */
   only: z.string().optional(),
   /** Calls that follow when this one ends in a certain way: `when it <when>`. */

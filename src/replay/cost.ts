@@ -3,6 +3,7 @@ import { ordinary } from '../explain/guards.ts'
 import { type ExplainedRequest, follow, withValues } from '../explain/trace.ts'
 import type { JsonObject } from '../tables/json.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
+import { IDS } from '../tables/plan/find-all.ts'
 import { PAGE_SIZE } from '../tables/plan/page.ts'
 import type { Call, Outcome } from '../tables/plan/plan.ts'
 
@@ -40,6 +41,7 @@ export function costOf(subject: ExplainedRequest, rows: number): Cost {
   return { calls: made.length, kept, ...(failed && made.length === 0 && { refused: failed }) }
 }
 
+/** A list by uids holds what is named. */
 type AnswerCall = (call: Call, number: number) => Outcome
 
 function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values: ReadonlyMap<string, string>): AnswerCall {
@@ -47,6 +49,8 @@ function imagined({ operation, shapeOf }: ExplainedRequest, rows: number, values
   return (call, number) => {
     const { plural, body } = shapeOf(operation, call)
     if (plural === undefined) return { ok: true, body: known(body(number, 0)) }
+    const uids = call.query.filter(([name]) => name === IDS).map(([, uid]) => uid)
+    if (uids.length > 0) return { ok: true, body: { [plural]: uids.map((uid, nth) => ({ ...known(body(number, nth + 1)), uid })) } }
     const from = Math.min(rows, Number(parameter(call, 'page_token') ?? parameter(call, 'skip') ?? 0))
     const to = Math.min(rows, from + Number(parameter(call, 'page_size') ?? PAGE_SIZE))
     const page = Array.from({ length: to - from }, (_, nth) => identified(known(body(number, nth + 1)), from + nth))

@@ -2,6 +2,7 @@ import { LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
 import type { Figure, Scenario } from './report/figure.ts'
 import { environment, jsonText, tableText, writeReport } from './report/report.ts'
 import { calls } from './scenarios/calls.ts'
+import { composed } from './scenarios/composed.ts'
 import { diff } from './scenarios/diff.ts'
 import { fullList } from './scenarios/full-list.ts'
 import { growth } from './scenarios/growth.ts'
@@ -18,6 +19,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   diff,
   start: startUp,
   calls,
+  composed,
 }
 
 const USAGE = `node .bench/main.js [--short] [--write] [${Object.keys(SCENARIOS).join(' | ')}]…

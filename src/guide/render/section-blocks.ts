@@ -51,9 +51,11 @@ function remarksOn({ members, unknownParameters = 0, share }: GuideRequest, { re
   return remarks.flatMap((remark, at) => (at === 0 ? remark : [' ', ...remark]))
 }
 
+const EACH = { row: 'for each row', page: 'for each page of rows, with the values of all of them' } as const
+
 /** Returns a call as lines for a shell: the condition under which it is made, itself, and what follows it. */
 export function callLines({ number, each, only, curl, branches = [] }: GuideCall): readonly string[] {
-  const conditions = [...(each ? ['for each row'] : []), ...(only === undefined ? [] : [`only if ${only}`])]
+  const conditions = [...(each ? [EACH[each]] : []), ...(only === undefined ? [] : [`only if ${only}`])]
   const head = conditions.length > 0 ? [`# call ${number}, ${conditions.join(', ')}`] : number > 1 ? [`# call ${number}`] : []
   const followed = branches.flatMap(({ when, calls }) => [`# when call ${number} ${when}:`, ...calls.map((call) => `#   ${call.curl}`)])
   return [...head, curl, ...followed]

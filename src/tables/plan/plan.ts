@@ -14,8 +14,11 @@ export interface Call {
   readonly read?: (pieces: readonly Uint8Array[]) => JsonObject | undefined
   /** True for one of many calls of a request: it leaves a share of the connections to others. */
   readonly bulk?: true
-  /** Allows the answer to be cached: for the same caller (`caller`), or while this request runs (`request`). */
-  readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request' }
+  /**
+   * Allows the answer to be cached: for the same caller (`caller`), or while this request runs (`request`).
+   * An answer of `size` resources takes as many places; 1 unless it is given.
+   */
+  readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request'; readonly size?: number }
 }
 
 /** The envelope member that holds the rows of every v1 list (facts §10.1). */

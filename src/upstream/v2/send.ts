@@ -18,7 +18,7 @@ import { mayHaveWritten } from './may-have-written.ts'
 import { createWriteMarks } from './write-marks.ts'
 
 export interface SendSettings extends MakeSettings {
-  /** Limits of the cache: its number of answers, and how long they outlive their request; 0 = not at all. */
+  /** Limits of the cache: the resources that its answers hold, and how long they outlive their request; 0 = not at all. */
   readonly keep: { readonly entries: number; readonly ttlMs: number }
   /**
    * The maximum number of parallel calls for further pages of lists. It is below the number of connections, so that single reads find one.
@@ -39,7 +39,7 @@ export type SendFor = (context: CallContext) => (call: Call, landing: Landing<Js
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
-  const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries })
+  const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries, maxSize: settings.keep.entries })
   const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)
@@ -66,7 +66,7 @@ export function createSend(settings: SendSettings): SendFor {
       if (mayHave) context.onWritten?.()
     }
   }
-  const readKept = async (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>) => {
+  const readKept = async (sending: Sending, call: Call, { key, scope, size = 1 }: NonNullable<Call['keep']>) => {
     const ttl = scope === 'caller' ? settings.keep.ttlMs : FOR_GOOD
     if (scope === 'caller' && ttl === 0) return read(sending, call)
     const { headers } = sending.context
@@ -75,7 +75,7 @@ export function createSend(settings: SendSettings): SendFor {
     const known = kept.get(whole)
     if (known) return known
     const answer = await read(sending, call)
-    kept.set(whole, answer, { ttl })
+    kept.set(whole, answer, { ttl, size })
     return answer
   }
   return (context) => {

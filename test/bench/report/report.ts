@@ -38,6 +38,7 @@ const COMMANDS: Readonly<Record<number, string>> = {
   6: 'diff',
   7: 'start',
   8: 'calls',
+  9: 'composed',
 }
 
 function verdict(holds: boolean | undefined): string {

@@ -48,19 +48,19 @@ const publishedRow = {
   emailUnverified: 'a@example.com',
 }
 
-const getGroup = {
-  call: 'GET /iam/v2/groups/org',
-  answer: {
-    uid: 'org',
-    name: 'example.com',
-    resourceLimits: { repositories: 10 },
-    verified: true,
-    kind: 'ORG_KIND_CUSTOMER',
-    status: 'ORG_STATUS_READY',
-  },
+const wholeGroup = {
+  uid: 'org',
+  name: 'example.com',
+  resourceLimits: { repositories: 10 },
+  verified: true,
+  kind: 'ORG_KIND_CUSTOMER',
+  status: 'ORG_STATUS_READY',
 }
-const getRole = { call: 'GET /iam/v2/roles/viewer', answer: { uid: 'viewer', name: 'viewer', capabilities: ['CAP_IAM_GROUPS_LIST'] } }
-const getIdentity = { call: 'GET /iam/v2/identities/alice', answer: { uid: 'alice', emailUnverified: 'a@example.com' } }
+const wholeRole = { uid: 'viewer', name: 'viewer', capabilities: ['CAP_IAM_GROUPS_LIST'] }
+const wholeIdentity = { uid: 'alice', emailUnverified: 'a@example.com' }
+const findGroups = { call: 'GET /iam/v2/groups?uidp.ids=org&page_size=200', answer: { groups: [wholeGroup] } }
+const findRoles = { call: 'GET /iam/v2/roles?uidp.ids=viewer&page_size=200', answer: { roles: [wholeRole] } }
+const findIdentities = { call: 'GET /iam/v2/identities?uidp.ids=alice&page_size=200', answer: { identities: [wholeIdentity] } }
 
 const { email_unverified: _, ...told } = row
 const { emailUnverified: __, ...publishedTold } = publishedRow
@@ -84,9 +84,9 @@ export const roleBindings: readonly Transcript[] = [
         call: 'GET /iam/v2/roleBindings?uidp.descendants_of=org&page_size=200',
         answer: { roleBindings: [v2Binding, { ...v2Binding, uid: 'org/b2' }] },
       },
-      getGroup,
-      getRole,
-      getIdentity,
+      findGroups,
+      findRoles,
+      findIdentities,
     ],
     reply: items(row, { ...row, id: 'org/b2' }),
     published: items(publishedRow, { ...publishedRow, id: 'org/b2' }),
@@ -97,12 +97,67 @@ export const roleBindings: readonly Transcript[] = [
     request: 'GET /iam/v1/rolebindings?id=org/b1',
     calls: [
       { call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding },
-      { ...getGroup, answer: 'PERMISSION_DENIED' },
-      { ...getRole, answer: 'NOT_FOUND' },
-      { ...getIdentity, answer: 'PERMISSION_DENIED' },
+      { ...findGroups, answer: { groups: [] } },
+      { ...findRoles, answer: { roles: [], totalCount: '0' } },
+      { ...findIdentities, answer: { totalCount: '0' } },
     ],
     reply: items(withheldRow),
     published: items(publishedWithheldRow),
+  },
+  {
+    title: 'all rows of a page are looked up with one call for each collection',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings',
+    calls: [
+      {
+        call: 'GET /iam/v2/roleBindings?page_size=200',
+        answer: { roleBindings: [v2Binding, { uid: 'org/b2', identityUid: 'bob', roleUid: 'editor' }] },
+      },
+      findGroups,
+      {
+        call: 'GET /iam/v2/roles?uidp.ids=editor&uidp.ids=viewer&page_size=200',
+        answer: { roles: [{ uid: 'editor', name: 'editor', capabilities: [] }, wholeRole] },
+      },
+      { call: 'GET /iam/v2/identities?uidp.ids=alice&uidp.ids=bob&page_size=200', answer: { identities: [wholeIdentity] } },
+    ],
+    reply: items(row, {
+      ...told,
+      id: 'org/b2',
+      group: { ...row.group, description: '' },
+      identity: 'bob',
+      role: { id: 'editor', name: 'editor', description: '', capabilities: [] },
+      email: '',
+      claim_match_issuer: '',
+      claim_match_subject: '',
+      created_at: null,
+    }),
+    published: items(publishedRow, {
+      ...publishedTold,
+      id: 'org/b2',
+      group: { ...publishedRow.group, description: '' },
+      identity: 'bob',
+      role: { id: 'editor', name: 'editor', description: '', capabilities: [] },
+      email: '',
+      claimMatchIssuer: '',
+      claimMatchSubject: '',
+      createdAt: null,
+    }),
+  },
+  {
+    title: 'what a list by uids refuses, or does not show whole, is looked up one by one',
+    operation: 'iam.role_bindings.list',
+    request: 'GET /iam/v1/rolebindings?id=org/b1',
+    calls: [
+      { call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding },
+      { ...findGroups, answer: 'INVALID_ARGUMENT' },
+      { ...findRoles, answer: { roles: [{ uid: 'another' }], nextPageToken: 'more' } },
+      { ...findIdentities, answer: 'PERMISSION_DENIED' },
+      { call: 'GET /iam/v2/groups/org', answer: wholeGroup },
+      { call: 'GET /iam/v2/roles/viewer', answer: wholeRole },
+      { call: 'GET /iam/v2/identities/alice', answer: 'PERMISSION_DENIED' },
+    ],
+    reply: items(told),
+    published: items(publishedTold),
   },
   {
     title: 'a uid of v2 that no path can hold is not the client’s fault',
@@ -121,7 +176,12 @@ export const roleBindings: readonly Transcript[] = [
     title: 'a look-up without a uid is no answer',
     operation: 'iam.role_bindings.list',
     request: 'GET /iam/v1/rolebindings?id=org/b1',
-    calls: [{ call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding }, getGroup, { ...getRole, answer: {} }, getIdentity],
+    calls: [
+      { call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding },
+      findGroups,
+      { ...findRoles, answer: { roles: [{}] } },
+      findIdentities,
+    ],
     status: 500,
     reply: failure('INTERNAL', 'the v2 service sent an answer without what it must hold'),
   },
@@ -129,7 +189,12 @@ export const roleBindings: readonly Transcript[] = [
     title: 'any other failure of a look-up fails the list',
     operation: 'iam.role_bindings.list',
     request: 'GET /iam/v1/rolebindings?id=org/b1',
-    calls: [{ call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding }, getGroup, { ...getRole, answer: 'INTERNAL' }, getIdentity],
+    calls: [
+      { call: 'GET /iam/v2/roleBindings/org/b1', answer: v2Binding },
+      findGroups,
+      { ...findRoles, answer: 'INTERNAL' },
+      findIdentities,
+    ],
     status: 500,
     reply: failure('INTERNAL'),
   },
@@ -139,8 +204,8 @@ export const roleBindings: readonly Transcript[] = [
     request: 'GET /iam/v1/rolebindings?id=org/b3',
     calls: [
       { call: 'GET /iam/v2/roleBindings/org/b3', answer: { uid: 'org/b3', identityUid: 'alice' } },
-      { ...getGroup, answer: 'NOT_FOUND' },
-      getIdentity,
+      { ...findGroups, answer: { groups: [] } },
+      findIdentities,
     ],
     reply: items({
       id: 'org/b3',

@@ -1,7 +1,6 @@
-// A first table, drafted by crosswalk draft. Left to decide: 18. Each reason that begins with TO DECIDE waits for a person:
+// A first table, drafted by crosswalk draft. Left to decide: 41. Each reason that begins with TO DECIDE waits for a person:
 // - GET /v1/projects: GET /v3/projects has its path, but needs parent
 // - Project.projectNumber: no member of v2 beside it has its name
-// - Project.lifecycleState: v2 has no DELETE_IN_PROGRESS
 // - Project.name: v2's name may mean something else: only v2 says that it is read-only
 // - Project.parent: v2's parent is of the kind text, and v1's of the kind object
 // - Operation.metadata: v2's metadata cannot be compared: v1's may hold anything
@@ -17,7 +16,31 @@
 // - POST /v1/organizations:search: v2 has GET /v3/organizations:search there, and no POST
 // - POST /v1/liens: how its effect is read
 // - DELETE /v1/liens/{liensId}: how its effect is read
-import { action, choice, enumMap, flag, gone, int, intParam, long, mayBeEmpty, message, nothing, object, objects, optional, readOnly, text, textMap, texts, time, type Mapping, type Tables, v1Only } from 'crosswalk/tables'
+// - v1 Project.lifecycleState=DELETE_IN_PROGRESS: its enum has it for v1 alone
+// - v2 GET /v3/projects: no operation of the tables calls it
+// - v2 Project.parent in requests: no row writes it
+// - v2 Project.displayName in requests: no row writes it
+// - v2 Operation.metadata: no row shows it
+// - v2 Status.details: no row shows it
+// - v2 Operation.response: no row shows it
+// - v2 GET /v3/projects:search: no operation of the tables calls it
+// - v2 Project.name: no row shows it
+// - v2 Project.parent in answers: no row shows it
+// - v2 Project.displayName in answers: no row shows it
+// - v2 Project.updateTime: no row shows it
+// - v2 Project.deleteTime: no row shows it
+// - v2 Project.etag: no row shows it
+// - v2 PATCH /v3/projects/{projectsId}: no operation of the tables calls it
+// - v2 DELETE /v3/projects/{projectsId}: no operation of the tables calls it
+// - v2 POST /v3/projects/{projectsId}:undelete: no operation of the tables calls it
+// - v2 POST /v3/projects/{projectsId}:move: no operation of the tables calls it
+// - v2 GET /v3/folders/{foldersId}: no operation of the tables calls it
+// - v2 Organization.directoryCustomerId: no row shows it
+// - v2 Organization.updateTime: no row shows it
+// - v2 Organization.deleteTime: no row shows it
+// - v2 Organization.etag: no row shows it
+// - v2 GET /v3/organizations:search: no operation of the tables calls it
+import { action, choice, enumMap, flag, gone, int, intParam, long, mayBeEmpty, message, nothing, object, objects, optional, readOnly, text, textMap, texts, time, type Acknowledged, type Mapping, type Tables, v1Only } from 'crosswalk/tables'
 
 const lifecycleStateValues = enumMap('lifecycleStateValues', [["LIFECYCLE_STATE_UNSPECIFIED","STATE_UNSPECIFIED"],["ACTIVE","ACTIVE"],["DELETE_REQUESTED","DELETE_REQUESTED"]], [["DELETE_IN_PROGRESS",3]])
 
@@ -162,4 +185,31 @@ const resourcemanager: Mapping = {
   ],
 }
 
-export const tables: Tables = { name: 'resourcemanager', mappings: [resourcemanager], differences: [], shapes: {} }
+const acknowledged: readonly Acknowledged[] = [
+  { v1: 'Project.lifecycleState=DELETE_IN_PROGRESS', reason: 'TO DECIDE: its enum has it for v1 alone' },
+  { v2: 'GET /v3/projects', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'Project.parent', in: 'request', reason: 'TO DECIDE: no row writes it' },
+  { v2: 'Project.displayName', in: 'request', reason: 'TO DECIDE: no row writes it' },
+  { v2: 'Operation.metadata', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Status.details', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Operation.response', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'GET /v3/projects:search', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'Project.name', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Project.parent', in: 'answer', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Project.displayName', in: 'answer', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Project.updateTime', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Project.deleteTime', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Project.etag', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'PATCH /v3/projects/{projectsId}', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'DELETE /v3/projects/{projectsId}', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'POST /v3/projects/{projectsId}:undelete', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'POST /v3/projects/{projectsId}:move', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'GET /v3/folders/{foldersId}', reason: 'TO DECIDE: no operation of the tables calls it' },
+  { v2: 'Organization.directoryCustomerId', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Organization.updateTime', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Organization.deleteTime', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'Organization.etag', reason: 'TO DECIDE: no row shows it' },
+  { v2: 'GET /v3/organizations:search', reason: 'TO DECIDE: no operation of the tables calls it' },
+]
+
+export const tables: Tables = { name: 'resourcemanager', mappings: [resourcemanager], differences: [], shapes: {}, acknowledged }

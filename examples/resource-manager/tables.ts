@@ -1,4 +1,5 @@
 import { action, type Mapping, type Tables } from 'crosswalk/tables'
+import { acknowledged } from './tables/acknowledged.ts'
 import { errors } from './tables/errors.ts'
 import { lienOperations } from './tables/liens.ts'
 import { organizationOperations } from './tables/organizations.ts'
@@ -25,6 +26,7 @@ export const tables: Tables = {
   mappings: [resourceManager],
   shapes: {},
   errors,
+  acknowledged,
   differences: [
     {
       code: 'v1-only',

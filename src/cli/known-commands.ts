@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   cutover: async () => (await import('./commands/cutover.ts')).cutover,
   rollouts: async () => (await import('./commands/rollouts.ts')).rollouts,
   draft: async () => (await import('./draft/draft-command.ts')).draft,
+  check: async () => (await import('./check/check-command.ts')).check,
   case: async () => (await import('./commands/case.ts')).mismatchCase,
   report: async () => (await import('./commands/report.ts')).report,
   replay: async () => (await import('./commands/replay.ts')).replay,

@@ -1,5 +1,6 @@
+import type { Contract } from '../contract/public-contract.ts'
+import { lossesOf } from './draft-losses.ts'
 import { pairOperations } from './pair-operations.ts'
-import type { Contract } from './public-contract.ts'
 import { type Draft, writeTables } from './write-tables.ts'
 
 /**
@@ -9,7 +10,8 @@ import { type Draft, writeTables } from './write-tables.ts'
  */
 export function draftTables(v1: Contract, v2: Contract, domain: string): Draft {
   if (v1.operations.length === 0) throw new Error('the document of v1 has no operation under paths; give its OpenAPI document with --v1')
-  return writeTables(domain, prefixOf(v1.operations.map(({ path }) => path)), pairOperations(v1, v2))
+  const pairs = pairOperations(v1, v2)
+  return writeTables(domain, prefixOf(v1.operations.map(({ path }) => path)), pairs, lossesOf(v1, v2, pairs))
 }
 
 /** Returns the segments with which all paths begin, up to the version if there is one. */

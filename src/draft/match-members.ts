@@ -1,4 +1,4 @@
-import type { Members, SchemaMember, SchemaShape } from './schema-shape.ts'
+import type { Members, SchemaMember, SchemaShape } from '../contract/schema-shape.ts'
 import { isSameName, isSimilarName } from './similar.ts'
 
 /** What is known of a v1 member: its place in v2 and why, or why nobody can know. */

@@ -1,6 +1,6 @@
+import type { Contract, ContractOperation } from '../contract/public-contract.ts'
+import type { SchemaShape } from '../contract/schema-shape.ts'
 import { type MatchedMembers, type MatchedShape, matchMembers, shapeOfPair } from './match-members.ts'
-import type { Contract, ContractOperation } from './public-contract.ts'
-import type { SchemaShape } from './schema-shape.ts'
 
 /** A v1 operation and the v2 operation that takes its place, or why a person must say which. */
 export type OperationPair =

@@ -1,8 +1,7 @@
+import { TO_DECIDE } from '../check/undecided.ts'
+import type { SchemaShape } from '../contract/schema-shape.ts'
+import { enumRowsOf } from './enum-rows.ts'
 import type { Matched, MatchedMembers, MatchedShape } from './match-members.ts'
-import type { SchemaShape } from './schema-shape.ts'
-
-/** Begins the reason of everything that a person must decide. */
-export const TO_DECIDE = 'TO DECIDE'
 
 /** Names of the language that a text uses. */
 export interface Writing {
@@ -59,12 +58,9 @@ function builderOf(shape: SchemaShape, writing: Writing): string {
   return name
 }
 
-function enumName({ v1, v2 }: Extract<MatchedShape, { kind: 'choice' }>, where: string, writing: Writing): string {
-  const [zero, ...others] = v1
-  const rows = [[zero, v2[0]], ...others.filter((value) => v2.includes(value)).map((value) => [value, value])]
-  const only = others.flatMap((value) => (v2.includes(value) ? [] : [[value, v1.indexOf(value)]]))
-  if (only.length > 0) writing.decisions.push(`${where}: v2 has no ${only.map(([value]) => value).join(', ')}`)
-  const body = `${JSON.stringify(rows)}${only.length > 0 ? `, ${JSON.stringify(only)}` : ''}`
+function enumName(shape: Extract<MatchedShape, { kind: 'choice' }>, where: string, writing: Writing): string {
+  const { rows, v1Only } = enumRowsOf(shape)
+  const body = `${JSON.stringify(rows)}${v1Only.length > 0 ? `, ${JSON.stringify(v1Only)}` : ''}`
   const known = writing.enums.get(body)
   if (known !== undefined) return known
   const name = freeName(`${where.split('.').at(-1)} values`, [...writing.enums.values()])

@@ -1,6 +1,9 @@
+import { nameOf } from '../check/acknowledge.ts'
+import { TO_DECIDE } from '../check/undecided.ts'
+import type { Acknowledged } from '../tables/tables.ts'
 import type { MatchedMembers, MatchedShape } from './match-members.ts'
 import type { OperationPair } from './pair-operations.ts'
-import { freeName, membersText, quoted, TO_DECIDE, use, type Writing } from './write-members.ts'
+import { freeName, membersText, quoted, use, type Writing } from './write-members.ts'
 
 /** A first table as text, and what is left to decide. */
 export interface Draft {
@@ -14,23 +17,35 @@ interface Named {
 }
 
 /** Writes the module of a first table. */
-export function writeTables(domain: string, prefix: string, pairs: readonly OperationPair[]): Draft {
+export function writeTables(domain: string, prefix: string, pairs: readonly OperationPair[], losses: readonly Acknowledged[]): Draft {
   const writing: Writing = { used: new Set(), enums: new Map(), decisions: [] }
   const messages = new Map<string, string>()
   const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
   const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
   const consts = [...messages].map(([body, name]) => `const ${name} = ${body}\n`)
-  const names = [...writing.used, 'type Mapping', 'type Tables'].sort((a, b) => a.localeCompare(b))
+  const names = [...writing.used, 'type Acknowledged', 'type Mapping', 'type Tables'].sort((a, b) => a.localeCompare(b))
+  const decisions = [...new Set([...writing.decisions, ...losses.map(decisionOf)])]
   const text = [
-    `// A first table, drafted by crosswalk draft. Left to decide: ${writing.decisions.length}. Each reason that begins with ${TO_DECIDE} waits for a person:`,
-    ...writing.decisions.map((decision) => `// - ${decision}`),
+    `// A first table, drafted by crosswalk draft. Left to decide: ${decisions.length}. Each reason that begins with ${TO_DECIDE} waits for a person:`,
+    ...decisions.map((decision) => `// - ${decision}`),
     `import { ${names.join(', ')} } from 'crosswalk/tables'\n`,
     ...enums,
     ...consts,
     `const ${domain}: Mapping = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
-    `export const tables: Tables = { name: ${quoted(domain)}, mappings: [${domain}], differences: [], shapes: {} }`,
+    `const acknowledged: readonly Acknowledged[] = [\n${losses.map(lossText).join('')}]\n`,
+    `export const tables: Tables = { name: ${quoted(domain)}, mappings: [${domain}], differences: [], shapes: {}, acknowledged }`,
   ].join('\n')
-  return { text: `${text}\n`, decisions: writing.decisions }
+  return { text: `${text}\n`, decisions }
+}
+
+/** `  { v2: 'Project.etag', reason: 'TO DECIDE: no row shows it' },` */
+function lossText(loss: Acknowledged): string {
+  const members = Object.entries(loss).map(([name, value]) => `${name}: ${quoted(String(value))}`)
+  return `  { ${members.join(', ')} },\n`
+}
+
+function decisionOf(loss: Acknowledged): string {
+  return `${nameOf(loss)}: ${loss.reason.slice(TO_DECIDE.length + 2)}`
 }
 
 function operationText({ pair, id }: Named, messages: Map<string, string>, writing: Writing): string {
@@ -41,10 +56,7 @@ function operationText({ pair, id }: Named, messages: Map<string, string>, writi
   }
   const { v1, v2, query, request, answer } = pair
   const params = Object.entries(query).flatMap(([name, matched]) => {
-    if (matched.v2 === undefined) {
-      writing.decisions.push(`${route}, parameter ${name}: ${matched.because}`)
-      return []
-    }
+    if (matched.v2 === undefined) return []
     return [`${JSON.stringify(name)}: ${paramText(matched.v2, matched.shape, writing)}`]
   })
   const named = (shape: MatchedShape | undefined, what: 'Request' | 'Answer') =>

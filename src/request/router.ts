@@ -1,4 +1,4 @@
-import type { Method, Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operations/operation.ts'
 
 /** What routing needs of an operation. */
 export type Routable = Pick<Operation, 'id' | 'method' | 'template'>
@@ -28,6 +28,17 @@ const MOST_INDEXED = 3
  * The most literal route wins (facts §12.2–12.4). A duplicate or hidden route stops the process with a sentence.
  */
 export function createRouter<O extends Routable>(operations: readonly O[]): Router<O> {
+  const match = compileRoutes(operations)
+  for (const problem of hiddenIn(operations, match)) throw new Error(problem)
+  return { match }
+}
+
+/** Yields a sentence for each operation that no request can reach. */
+export function routeProblems(operations: readonly Routable[]): Iterable<string> {
+  return hiddenIn(operations, compileRoutes(operations))
+}
+
+function compileRoutes<O extends Routable>(operations: readonly O[]): Router<O>['match'] {
   const index = new Map<string, Route<O>[]>()
   const verbs = new Set<string>()
   const all = operations.map(parseTemplate)
@@ -62,8 +73,7 @@ export function createRouter<O extends Routable>(operations: readonly O[]): Rout
     }
     return known ? 'other-method' : undefined
   }
-  for (const operation of operations) assertReachable(operation, match)
-  return { match }
+  return match
 }
 
 /** The reads whose paths have no variables and no verbs. No other route can precede them, and most requests use one. */
@@ -128,12 +138,12 @@ function matchSegments(template: readonly Segment[], path: readonly string[]): R
   return at === path.length ? params : undefined
 }
 
-function assertReachable<O extends Routable>(operation: O, match: (method: Method, path: string) => Match<O>): void {
-  const sample = operation.template.replace(/\{[^{}]+\}/g, 'x')
-  const found = match(operation.method, sample)
-  if (typeof found === 'object' && found.operation === operation) return
-  const other = typeof found === 'object' ? `${found.operation.id} answers it` : 'nothing answers it'
-  throw new Error(
-    `operation ${operation.id} can never be reached: ${operation.method} ${operation.template} — ${other}; change one of the templates`,
-  )
+function* hiddenIn<O extends Routable>(operations: readonly O[], match: Router<O>['match']): Generator<string> {
+  for (const operation of operations) {
+    const { id, method, template } = operation
+    const found = match(method, template.replace(/\{[^{}]+\}/g, 'x'))
+    if (typeof found === 'object' && found.operation === operation) continue
+    const other = typeof found === 'object' ? `${found.operation.id} answers it` : 'nothing answers it'
+    yield `operation ${id} can never be reached: ${method} ${template} — ${other}; change one of the templates`
+  }
 }

@@ -95,7 +95,7 @@ export { covers } from './operations/operation-pattern.ts'
 
 // All tables of an API.
 
-export type { DeclaredDifference, Probe, Tables } from './tables.ts'
+export type { Acknowledged, DeclaredDifference, Probe, Tables } from './tables.ts'
 
 // Errors.
 

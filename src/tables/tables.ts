@@ -41,11 +41,31 @@ export interface Tables {
   readonly shapes: Readonly<Record<string, V1OnlyShape>>
   /** The facts in `mappings/grpc/` belong to these tables, so that calls of v1's gRPC services are translated. Otherwise they pass to v2. */
   readonly hasGrpc?: true
+  /** What the other version does not give or take, each with its reason. */
+  readonly acknowledged?: readonly Acknowledged[]
   /** How both versions write errors; as a gRPC gateway unless it is given. */
   readonly errors?: ErrorForm
   /** What shows that a service is there. Without it, any answer below 500 to its base address does. */
   readonly probes?: Readonly<Record<'v1' | 'v2', Probe>>
 }
+
+/**
+ * What one version has and the other does not give or take, and why that is right. `crosswalk check` fails for what nobody covers or
+ * acknowledges, and for an acknowledgement that no longer applies:
+ *
+ *     acknowledged: [
+ *       { v2: ['*.etag', 'GET /v3/folders/{foldersId}'], reason: 'v1 never had them' },
+ *       { v1: 'Project.state=ARCHIVED', reason: 'v2 deletes instead' },
+ *       { v1: 'Lien.name', in: 'request', reason: 'v2 chooses names itself' },
+ *     ]
+ *
+ * A place is an operation, a parameter (`GET /v3/liens?parent`), a member of a schema or a value of an enum, as the OpenAPI document of that
+ * version spells it. `*` stands for any text.
+ */
+export type Acknowledged = { readonly reason: string; readonly in?: 'request' | 'answer' } & (
+  | { readonly v1: string | readonly string[]; readonly v2?: never }
+  | { readonly v2: string | readonly string[]; readonly v1?: never }
+)
 
 /** A read that needs no token, and what only the service itself answers to it. */
 export interface Probe {

@@ -50,12 +50,12 @@ function takenBy({ switch: isSwitch, choices, value = '' }: Flag): Taken | undef
   return choices ? { ...NOTHING, words: choices } : taken(value)
 }
 
-/** Reads what help calls a value: `N|auto` takes a word, `demo|FILE` a word and files, `PATTERN` operations. */
+/** Reads what help calls a value: `N|auto` takes a word, `demo|FILE` a word and files, `PATTERN` operations, `TABLES` a module. */
 function taken(value: string): Taken {
   const parts = value.split('|')
   return {
     words: parts.filter((part) => /^[a-z][a-z\d-]*$/.test(part)),
-    files: parts.some((part) => part.startsWith('FILE')),
+    files: parts.some((part) => part.startsWith('FILE') || part === 'TABLES'),
     operations: parts.some((part) => part === 'PATTERN' || part.startsWith('METHOD ')),
   }
 }

@@ -5,7 +5,7 @@ import { indented, row } from './columns.ts'
 const GROUPS: readonly (readonly [title: string, words: readonly string[]])[] = [
   ['Run', ['demo', 'serve', 'config', 'sandbox', 'sandbox token']],
   ['Look up', ['operations', 'explain', 'openapi']],
-  ['Other APIs', ['draft']],
+  ['Other APIs', ['draft', 'check']],
   ['Migrate', ['clients', 'cutover', 'rollouts', 'report', 'replay', 'case']],
 ]
 

@@ -10,7 +10,7 @@ import { checkAtStart } from '../../rpc/check/check-at-start.ts'
 import { declarationsWith } from '../../server/declarations.ts'
 import { decodeShelves } from '../../store/file/saved-shelves.ts'
 import { readStoreUrl } from '../../store/store-address.ts'
-import { checkMappings } from '../../tables/compile/check.ts'
+import { mappingProblems } from '../../tables/compile/check.ts'
 import type { Tables } from '../../tables/tables.ts'
 import { openTracing } from '../../tracing/open.ts'
 import type { Io } from '../command.ts'
@@ -23,11 +23,11 @@ interface CheckedStart {
   readonly env: Io['env']
 }
 
-/** One thing that a start needs: a sentence if it is missing. */
+/** One thing that a start needs: a sentence if it is missing, or several. */
 interface StartCheck {
   /** It is not made if one of these is wrong already. */
   readonly of: readonly SettingKey[]
-  readonly why: (start: CheckedStart) => string | undefined | Promise<string | undefined>
+  readonly why: (start: CheckedStart) => string | undefined | readonly string[] | Promise<string | undefined>
 }
 
 const NO_V2 = 'upstream.v2 is not set: give the base address of the v2 service with --upstream-v2, CROSSWALK_UPSTREAM_V2 or the file.'
@@ -48,7 +48,7 @@ const MACHINE_CHECKS: readonly StartCheck[] = [
   { of: ['records.file'], why: ({ config }) => whyUnwritable('records.file', config['records.file']) },
   { of: ['store.cache'], why: ({ config }) => whyUnwritable('store.cache', config['store.cache']) },
   { of: ['store.url'], why: ({ config }) => whyNoStore(config['store.url']) },
-  { of: [], why: ({ tables }) => thrown(() => checkMappings(tables.mappings)) },
+  { of: [], why: ({ tables }) => [...mappingProblems(tables.mappings)].map((problem) => `${problem}.`) },
   { of: [], why: ({ tables }) => thrown(() => tables.hasGrpc && checkAtStart(tables.mappings, tables.shapes)) },
   { of: [], why: ({ env }) => thrown(async () => (await openTracing(env))?.close()) },
 ]

@@ -9,6 +9,8 @@ export interface ContractOperation {
   readonly query: Members
   /** The query parameters that it requires. */
   readonly needs: readonly string[]
+  /** Headers and cookies by their names. */
+  readonly headers: readonly string[]
   readonly request: SchemaShape | undefined
   readonly answer: SchemaShape | undefined
 }
@@ -42,6 +44,7 @@ function operationsAt(path: string, item: unknown, lookUp: LookUp): readonly Con
       path,
       query: queryOf(parameters, lookUp),
       needs: parameters.filter((one) => one['in'] === 'query' && one['required'] === true).map((one) => String(one['name'])),
+      headers: parameters.filter((one) => ['header', 'cookie'].includes(String(one['in']))).map((one) => String(one['name'])),
       request: body ? shapeOf(body['schema'], lookUp) : contentOf(resolved(found['requestBody'], lookUp), lookUp),
       answer: answerOf(found['responses'], lookUp),
     }

@@ -10,6 +10,9 @@ export type SchemaShape =
 export interface SchemaMember {
   readonly shape: SchemaShape
   readonly isReadOnly: boolean
+  readonly isWriteOnly?: true
+  /** A request without it is refused. */
+  readonly isRequired?: true
 }
 
 export type Members = Readonly<Record<string, SchemaMember>>
@@ -58,7 +61,11 @@ function plainShape(schema: Node, lookUp: LookUp, above: readonly string[]): Sch
   if (Array.isArray(values) && type === 'string') return { kind: 'choice', values: values.map(String) }
   if (type === 'array') return { kind: 'list', of: shapeOf(items, lookUp, above) }
   if (isNode(properties) || (type === 'object' && !additionalProperties)) {
-    const members = Object.entries(isNode(properties) ? properties : {}).map(([name, member]) => [name, memberOf(member, lookUp, above)])
+    const required = Array.isArray(schema['required']) ? schema['required'] : []
+    const members = Object.entries(isNode(properties) ? properties : {}).map(([name, member]) => [
+      name,
+      { ...memberOf(member, lookUp, above), ...(required.includes(name) && { isRequired: true }) },
+    ])
     return { kind: 'object', name: undefined, members: Object.fromEntries(members) }
   }
   if (isNode(additionalProperties) && Object.keys(additionalProperties).length > 0)
@@ -73,7 +80,12 @@ function typeIn({ type }: Node): unknown {
 }
 
 function memberOf(schema: unknown, lookUp: LookUp, above: readonly string[]): SchemaMember {
-  return { shape: shapeOf(schema, lookUp, above), isReadOnly: isNode(schema) && schema['readOnly'] === true }
+  const isWriteOnly = isNode(schema) && schema['writeOnly'] === true
+  return {
+    shape: shapeOf(schema, lookUp, above),
+    isReadOnly: isNode(schema) && schema['readOnly'] === true,
+    ...(isWriteOnly && { isWriteOnly }),
+  }
 }
 
 function merged(parts: readonly SchemaShape[]): SchemaShape {

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { coverageOf } from '../../src/check/coverage.ts'
+import { type ContractOperation, contractOf } from '../../src/contract/public-contract.ts'
+import { enumMap } from '../../src/tables/language/enums.ts'
+import { choice, converted, gone, nested, objects, readOnly, text, texts } from '../../src/tables/language/field.ts'
+import { choiceParam } from '../../src/tables/language/param.ts'
+import { message } from '../../src/tables/language/resource.ts'
+import { action } from '../../src/tables/operations/action.ts'
+import { operation } from '../../src/tables/operations/operation-builder.ts'
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const string = { type: 'string' }
+const enumOf = (...values: string[]) => ({ type: 'string', enum: values })
+
+interface Described {
+  readonly answer?: object
+  readonly request?: { readonly properties: object; readonly required?: readonly string[] }
+  readonly parameters?: readonly object[]
+}
+
+/** The contract with one operation. */
+function contract(route: string, { answer = {}, request, parameters = [] }: Described) {
+  const [method = '', path = ''] = route.split(' ')
+  const schemas = { A: { type: 'object', properties: answer }, R: { type: 'object', ...request } }
+  const found = {
+    parameters,
+    responses: { 200: json({ $ref: '#/components/schemas/A' }) },
+    ...(request && { requestBody: json({ $ref: '#/components/schemas/R' }) }),
+  }
+  return contractOf({ openapi: '3.0.3', paths: { [path]: { [method.toLowerCase()]: found } }, components: { schemas } })
+}
+
+const readBack = { unverifiable: 'nothing shows it' }
+
+/** What one operation leaves open of two contracts: `v1 A.name in answer: why`. */
+function openIn(options: object, v1: Described, v2: Described, method = 'GET') {
+  const table = action('a.a.a', `${method} /v1/a`, { v2: `${method} /v2/a`, readBack, ...options })
+  const { points, problems } = coverageOf([table], { v1: contract(`${method} /v1/a`, v1), v2: contract(`${method} /v2/a`, v2) })
+  const lacking = points.filter(({ state }) => state === 'lacking').map(({ side, at, part, why }) => `${side} ${at} in ${part}: ${why}`)
+  return [...lacking, ...problems]
+}
+
+const state = enumMap('State', [['ON', 'STATE_ON']])
+
+describe('the coverage of', () => {
+  it.each([
+    ['a member of v1 without a row', {}, { a: string }, {}, ['v1 A.a in answer: no row has it; add one, or gone(…) with the reason']],
+    ['a member of v2 without a row', {}, {}, { a: string }, ['v2 A.a in answer: no row shows it']],
+    ['a member that is gone', { a: gone(text, 'why') }, { a: string }, {}, []],
+    ['a member with another name', { a: text('b') }, { a: string }, { b: string }, []],
+    ['flat members', { o: nested({ a: text('a') }) }, { o: { properties: { a: string } } }, { a: string }, []],
+    [
+      'members of members',
+      { l: objects('l', { a: text('a') }) },
+      { l: { type: 'array', items: { properties: { a: string, b: string } } } },
+      { l: { type: 'array', items: { properties: { a: string, c: string } } } },
+      ['v1 A.l.b in answer: no row has it; add one, or gone(…) with the reason', 'v2 A.l.c in answer: no row shows it'],
+    ],
+    [
+      'a value that a row makes whole',
+      { a: converted(text('o'), { show: String }) },
+      { a: string },
+      { o: { type: 'object', properties: { b: string } } },
+      [],
+    ],
+    [
+      'a row with a wrong name',
+      { nmae: text('name') },
+      { name: string },
+      { name: string },
+      [
+        'v1 A.name in answer: no row has it; add one, or gone(…) with the reason',
+        `row a.nmae: v1's A has no such member; did you mean "name"?`,
+      ],
+    ],
+    [
+      'a row with a wrong source',
+      { name: text('nmae') },
+      { name: string },
+      { name: string },
+      ['v2 A.name in answer: no row shows it', 'row a.name: v2 has no nmae in the answer of GET /v2/a; did you mean "name"?'],
+    ],
+    [
+      'a row of another kind',
+      { a: text('a') },
+      { a: { type: 'array', items: string } },
+      { a: { type: 'array', items: string } },
+      ['v1 A.a in answer: it is of the kind list, and its row of the kind text'],
+    ],
+    [
+      'values of an enum',
+      { a: choice('a', state) },
+      { a: enumOf('ON', 'OFF') },
+      { a: enumOf('STATE_ON', 'STATE_IDLE') },
+      ['v1 A.a=OFF in answer: its enum lacks it; add it', 'v2 A.a=STATE_IDLE in answer: its enum lacks it; add it'],
+    ],
+    [
+      'values that a text would not translate',
+      { a: text('b') },
+      { a: enumOf('ON', 'SAME') },
+      { b: enumOf('STATE_ON', 'SAME') },
+      [
+        'v1 A.a=ON in answer: v2 has no such value, and the row a.a is a text; make it a choice',
+        'v2 A.b=STATE_ON in answer: v1 has no such value, and the row a.a is a text; make it a choice',
+      ],
+    ],
+    [
+      'values that a text keeps',
+      { a: texts('a') },
+      { a: { type: 'array', items: enumOf('X') } },
+      { a: { type: 'array', items: enumOf('X') } },
+      [],
+    ],
+  ])('%s', (_, fields, v1, v2, open) => {
+    expect(openIn({ answer: message('a', fields) }, { answer: v1 }, { answer: v2 })).toEqual(open)
+  })
+
+  it('members that a client sends, and those that v2 requires', () => {
+    const request = message('r', { a: readOnly('a'), b: text('b') })
+    const v1 = { request: { properties: { a: string, b: string, c: { ...string, readOnly: true } } } }
+    const v2 = { request: { properties: { a: { ...string, readOnly: true }, b: string, d: string }, required: ['d'] } }
+    expect(openIn({ request }, v1, v2, 'POST')).toEqual([
+      'v1 R.a in request: clients may send it, and its row is readOnly; make it writable, or acknowledge that it is dropped',
+      'v2 R.d in request: v2 requires it, and no row writes it',
+    ])
+  })
+
+  it('parameters, their values, and headers', () => {
+    const query = (name: string, schema: object = string, required = false) => ({ name, in: 'query', schema, required })
+    const v1 = { parameters: [query('x'), query('kind', enumOf('ON', 'OFF')), { name: 'if-match', in: 'header', schema: string }] }
+    const v2 = { parameters: [query('kind', enumOf('STATE_ON')), query('y'), query('z', string, true)] }
+    expect(openIn({ params: { kind: choiceParam('kind', state) } }, v1, v2)).toEqual([
+      'v1 GET /v1/a?x in parameter: no row of params has it; add one',
+      'v1 GET /v1/a?kind=OFF in parameter: its enum lacks it; add it',
+      'v1 GET /v1/a header if-match in parameter: tables read no header',
+      'v2 GET /v2/a?y in parameter: no row sends it',
+      'v2 GET /v2/a?z in parameter: v2 requires it, and no row sends it',
+    ])
+  })
+
+  it('operations of both sides', () => {
+    const [v1, v2] = [contract('GET /v1/a', {}), contract('GET /v2/a', {})]
+    const table = action('a.b.get', 'GET /v1/b', { v2: 'GET /v2/b' })
+    const { points, problems } = coverageOf([table], { v1, v2 })
+    expect(points.map(({ at, state: how }) => [at, how])).toEqual([
+      ['GET /v1/a', 'lacking'],
+      ['GET /v2/a', 'lacking'],
+    ])
+    expect(problems).toEqual([
+      'operation a.b.get serves GET /v1/b, which v1 does not have; did you mean "GET /v1/a"?',
+      'operation a.b.get calls GET /v2/b, which v2 does not have; did you mean "GET /v2/a"?',
+    ])
+  })
+
+  it('a plan of several calls: a member is covered if a row of any operation reads it', () => {
+    const answer = message('a', { name: text('name') })
+    const plan = operation('a.a.two', 'GET /v1/two', { calls: ['GET /v2/a', 'GET /v2/b'], answer: message('two', {}) })
+    const [v1, a] = [
+      contract('GET /v1/a', { answer: { name: string } }),
+      contract('GET /v2/a', { answer: { name: string, other: string } }),
+    ]
+    const [two] = contract('GET /v1/two', {}).operations as readonly [ContractOperation]
+    const [b] = contract('GET /v2/b', {}).operations as readonly [ContractOperation]
+    const contracts = { v1: { ...v1, operations: [...v1.operations, two] }, v2: { ...a, operations: [...a.operations, b] } }
+    const open = (...operations: Parameters<typeof coverageOf>[0]) =>
+      coverageOf(operations, contracts).points.flatMap(({ side, at, state: how }) => (side === 'v2' && how === 'lacking' ? [at] : []))
+    expect(open(plan)).toEqual(['A.name', 'A.other'])
+    expect(open(plan, action('a.a.a', 'GET /v1/a', { v2: 'GET /v2/a', answer }))).toEqual(['A.other'])
+  })
+})

@@ -26,7 +26,12 @@ const BUILT = [
 
 export default defineConfig({
   // Examples import the package by its name, and get the sources.
-  resolve: { alias: { 'crosswalk/tables': new URL('src/tables/language.ts', import.meta.url).pathname } },
+  resolve: {
+    alias: [
+      { find: /^crosswalk$/, replacement: new URL('src/index.ts', import.meta.url).pathname },
+      { find: 'crosswalk/tables', replacement: new URL('src/tables/language.ts', import.meta.url).pathname },
+    ],
+  },
   test: {
     setupFiles: ['test/setup.ts'],
     // Long enough for a busy machine: what waits, waits for an event.

@@ -2,4 +2,5 @@
 
 export { createCrosswalk } from './library/create-crosswalk.ts'
 export type { Crosswalk, CrosswalkClocks, CrosswalkOptions, Log, WrittenModes } from './library/crosswalk.ts'
+export { type CrosswalkPluginOptions, crosswalk } from './library/fastify-plugin.ts'
 export type { HostedSettings, Settings } from './library/settings-value.ts'

@@ -5,6 +5,8 @@ import { createClassify } from '../request/classify.ts'
 import { openFleet } from '../server/fleet/open-fleet.ts'
 import { loadTables } from '../server/tables/load-tables.ts'
 import { createServer, type Server } from '../server.ts'
+import { prefixOf } from '../tables/operations/operation.ts'
+import type { Tables } from '../tables/tables.ts'
 import { openTracing } from '../tracing/open.ts'
 import type { Crosswalk, CrosswalkOptions, Log } from './crosswalk.ts'
 import { ELSEWHERE, type Settings } from './settings-value.ts'
@@ -41,7 +43,7 @@ export async function openCrosswalk(
     await server.close()
     throw error
   }
-  return crosswalkOf(server, createClassify(known.mappings))
+  return crosswalkOf(server, known)
 }
 
 function configOf(
@@ -58,7 +60,8 @@ function configOf(
   return { config, hasAdmin }
 }
 
-function crosswalkOf(server: Server, classify: ReturnType<typeof createClassify>): Crosswalk {
+function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
+  const classify = createClassify(mappings)
   let closed: Promise<void> | undefined
   return {
     ...server.reads,
@@ -70,6 +73,7 @@ function crosswalkOf(server: Server, classify: ReturnType<typeof createClassify>
       return server.adminUrl || undefined
     },
     handler: (request, response) => server.handler?.(request, response),
+    prefixes: [...new Set(mappings.map((mapping) => `/${prefixOf(mapping)}`))],
     servesPath: (target) => classify(target).kind !== 'native',
     changeModes(modes) {
       const problem = server.changeModes(modes as Parameters<Server['changeModes']>[0], { source: 'program' })

@@ -48,6 +48,8 @@ export interface Crosswalk extends Reads {
    * body. It answers every path: v1 is translated, everything else passes to v2. It never throws. WebSockets and gRPC need `listen`.
    */
   handler(request: IncomingMessage, response: ServerResponse): void
+  /** How v1 paths begin: `['/iam/v1', '/registry/v1', …]`. */
+  readonly prefixes: readonly string[]
   /** Whether the path of a request target belongs to v1: `servesPath('/iam/v1/roles?limit=1')`. Malformed v1 paths do too; they are refused. */
   servesPath(target: string): boolean
   /** Changes who answers. Throws a sentence if the rules are wrong. Replicas that share a store take them over within seconds. */

@@ -18,12 +18,13 @@ export interface Hosted {
 /** `failed` takes an exception of `serve`, which must not reach the other server. */
 export function createHosted(serve: RequestListener, failed: (error: unknown) => void): Hosted {
   const open = new Set<ServerResponse>()
-  let isClosed = false
+  let state: 'open' | 'draining' | 'closed' = 'open'
   let emptied = () => {}
   const begin: RequestListener = (request, response) => {
     if (isGone(response)) return
-    if (isClosed) return refuse(response, askAgain('UNAVAILABLE', 'Crosswalk is closed'))
+    if (state === 'closed') return refuse(response, askAgain('UNAVAILABLE', 'Crosswalk is closed'))
     if (request.httpVersionMajor > 1) asHttp1(request as unknown as Http2ServerRequest, response as unknown as Http2ServerResponse)
+    if (state === 'draining') endConnection(response)
     open.add(response)
     const over = () => {
       open.delete(response)
@@ -39,16 +40,23 @@ export function createHosted(serve: RequestListener, failed: (error: unknown) =>
   return {
     handler: (request, response) => whenItsTurn(request, response, careful),
     async drain(ms) {
+      state = 'draining'
+      for (const response of open) endConnection(response)
       const over = new AbortController()
       const empty = new Promise<void>((resolve) => {
         emptied = resolve
       })
       if (open.size > 0) await Promise.race([empty, delay(ms, undefined, { signal: over.signal }).catch(() => {})])
       over.abort()
-      isClosed = true
+      state = 'closed'
       for (const response of open) response.destroy()
     },
   }
+}
+
+/** Lets an answer that has not begun be the last of its connection of HTTP/1.1: a server that closes would wait until it is idle for long. */
+function endConnection(response: ServerResponse): void {
+  response.shouldKeepAlive = false
 }
 
 /**

@@ -10,7 +10,6 @@ import { urlOf } from './listen/listener.ts'
 import type { ModeRules } from './modes/choose/rules.ts'
 import { createAdmin } from './routes/admin/admin.ts'
 import { createReady } from './routes/admin/ready.ts'
-import type { MetricValues } from './routes/watch/metrics/merged-metrics.ts'
 import { createMetrics } from './routes/watch/metrics/metrics.ts'
 import { checked } from './server/checked.ts'
 import { currentModesOf } from './server/current-modes.ts'
@@ -23,6 +22,7 @@ import { openNotifier } from './server/notifications.ts'
 import { createLife, type Life } from './server/process/life.ts'
 import { createReload, type Reload } from './server/process/reload.ts'
 import { ALONE, type Role } from './server/process/role.ts'
+import { metricsOf, type ToldMetrics } from './server/process/told-metrics.ts'
 import { createProxy } from './server/proxy.ts'
 import { createReads, type Reads } from './server/reads.ts'
 import { contractOf } from './server/tables/contract.ts'
@@ -35,8 +35,8 @@ export interface Server extends Life, Reload {
   /** Serves a request of a server of somebody else, after `begin`. It cannot throw. Undefined for a supervisor. */
   readonly handler: RequestListener | undefined
   readonly reads: Reads
-  /** The metrics of `/metrics` in the Prometheus text format. */
-  metricsText(): Promise<string>
+  /** What `/metrics` tells. */
+  readonly metrics: ToldMetrics
   /** Why requests would fail, as `/readyz` tells it; undefined if they would not. */
   notReady(): Promise<string | undefined>
   /**
@@ -50,8 +50,6 @@ export interface Server extends Life, Reload {
   keptModes(): KeptModes | undefined
   /** Resolves when no comparison waits or runs. */
   idle(): Promise<void>
-  /** The metrics of this process, as `/metrics` shows them. */
-  metricValues(): Promise<MetricValues>
   /** The proxy's address without a trailing slash, known once the proxy listens. */
   readonly url: string
   readonly adminUrl: string
@@ -95,7 +93,8 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const { report, modes, onNote } = migration
   const currentModes = currentModesOf(migration, mappings, config)
   const expiry = certificate && !workers ? () => (certificate ? expiryOf(certificate) : 0) : undefined
-  const metrics = createMetrics({ pool, report, modes, currentModes, onNote, health, expiry, notified: notifier?.counts, joined })
+  const watched = { pool, report, modes, currentModes, onNote, health, expiry, joined }
+  const metrics = createMetrics({ ...watched, now: clocks.now, notified: notifier?.counts })
   const leaving = new AbortController()
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
   const shared = { pool, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
@@ -103,8 +102,8 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const operations = describeOperations(tables)
   const warnings = ruleWarningsOf(migration, operations)
   const reportNow = reportNowOf(reportOf(migration, mappings, declarations, config), joined?.answers)
-  const text = workers ? async () => workers.metricsText(await metrics.values()) : metrics.text
-  const asked = { metrics: { text }, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
+  const told = metricsOf(metrics, workers)
+  const asked = { metrics: told, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
   const admin = createAdmin({ ...asked, notifier, ...migration, warnings, log, joined, steer: joined?.steer }, adminSettings(config))
   const warn = () => {
     for (const warning of warnings()) log.warn(warning)
@@ -127,11 +126,10 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
     sharesModes: joined !== undefined,
     handler: proxy.handler,
     reads: createReads({ migration, joined, reportNow, tables }),
-    metricsText: text,
     notReady: async () => (await readiness()).notReady,
     keptModes: () => joined?.modes.kept(),
     idle: migration.idle,
-    metricValues: metrics.values,
+    metrics: told,
     get url() {
       return proxy.url
     },

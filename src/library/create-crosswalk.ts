@@ -79,7 +79,7 @@ function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
       const problem = server.changeModes(modes as Parameters<Server['changeModes']>[0], { source: 'program' })
       if (problem !== undefined) throw new Error(problem)
     },
-    metrics: server.metricsText,
+    metrics: () => server.metrics.text('prometheus'),
     notReady: server.notReady,
     idle: server.idle,
     close() {

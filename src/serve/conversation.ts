@@ -96,7 +96,7 @@ class WatchedCall implements CallWatch {
 
   ended(status: number | undefined): void {
     const { modes, endCall } = this.#core
-    endCall(status, (performance.now() - this.#started) / 1000)
+    endCall(status, (performance.now() - this.#started) / 1000, this.#span?.recorded)
     this.#span?.end(status)
     if (status !== undefined) modes.heard(this.#request.operation, this.#request.credential, status)
   }

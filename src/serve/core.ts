@@ -8,7 +8,7 @@ import { createKnownReads, type KnownReads } from './known-reads.ts'
 import { createNameForLog, type NameForLog } from './name-for-log.ts'
 
 /** Counts a finished call to v2. `status` is undefined if no answer arrived. */
-export type EndCall = (status: number | undefined, seconds: number) => void
+export type EndCall = (status: number | undefined, seconds: number, traceId: string | undefined) => void
 
 export interface CoreSettings extends TranslateSettings {
   readonly limits: TranslateSettings['limits'] & { readonly requestBytes: number }

@@ -12,7 +12,7 @@ export async function openTracing(env: Env): Promise<Tracing | undefined> {
   const { exportTo } = await import('./otlp.ts').catch((cause) => {
     throw new Error(`traces are to go to ${url}, but OpenTelemetry cannot be loaded; run npm install with its optional packages`, { cause })
   })
-  return exportTo(url)
+  return exportTo(url, env.OTEL_METRICS_EXEMPLAR_FILTER !== 'always_off')
 }
 
 /** Returns the address for traces as it is, or the general address with OTLP's path for traces. */

@@ -1,4 +1,13 @@
-import { createTraceState, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
@@ -9,9 +18,9 @@ const TIMEOUT = 3000
 
 /**
  * Sends spans to an OTLP collector at `url`. Service name, attributes, headers and sampling follow OpenTelemetry's own variables.
- * It does not use the Fastify plugin, which sees one route for all requests: it could neither name them nor see v2 calls.
+ * `hasExemplars` says whether metrics may name traces. It does not use the Fastify plugin, which sees one route for all requests: it could neither name them nor see v2 calls.
  */
-export function exportTo(url: string): Tracing {
+export function exportTo(url: string, hasExemplars: boolean): Tracing {
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'crosswalk' }).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, timeoutMillis: TIMEOUT }))],
@@ -22,7 +31,8 @@ export function exportTo(url: string): Tracing {
     const remote = contextIn(headers.traceparent, headers.tracestate)
     const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT
     const span = tracer.startSpan('unknown', { kind: SpanKind.SERVER }, parent)
-    return requestSpan(span, (name, attributes) => {
+    const recorded = hasExemplars && span.spanContext().traceFlags & TraceFlags.SAMPLED ? span.spanContext().traceId : undefined
+    return requestSpan(span, recorded, (name, attributes) => {
       return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, trace.setSpan(ROOT_CONTEXT, span))
     })
   }
@@ -31,10 +41,13 @@ export function exportTo(url: string): Tracing {
 
 type StartChild = (name: string, attributes: Record<string, string>) => Span
 
-function requestSpan(span: Span, startChild: StartChild): RequestSpan {
+function requestSpan(span: Span, recorded: string | undefined, startChild: StartChild): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
-    call: (method, path) => callSpan(startChild(callName(method, path), { 'http.request.method': method, 'url.path': path })),
+    recorded,
+    call(method, path) {
+      return callSpan(startChild(callName(method, path), { 'http.request.method': method, 'url.path': path }), recorded)
+    },
     end({ operation, mode, method, status, failed, rpc }) {
       span.updateName(operation)
       span.setAttributes({
@@ -61,8 +74,9 @@ function rpcAttributes({ protocol, path, code }: RpcEnding) {
   }
 }
 
-function callSpan(span: Span): CallSpan {
+function callSpan(span: Span, recorded: string | undefined): CallSpan {
   return {
+    recorded,
     traceparent: headerOf(span.spanContext()),
     end(status) {
       if (status !== undefined) span.setAttribute('http.response.status_code', status)

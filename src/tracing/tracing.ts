@@ -25,6 +25,8 @@ export interface RpcEnding {
 export interface CallSpan {
   /** Passes the parent span on to v2. */
   readonly traceparent: string
+  /** The id of its trace, for metrics to name it. Undefined if the trace is not recorded, or metrics shall name none. */
+  readonly recorded: string | undefined
   /** `status` is undefined if no answer came. */
   end(status: number | undefined): void
 }
@@ -32,6 +34,8 @@ export interface CallSpan {
 /** One traced v1 request. */
 export interface RequestSpan {
   readonly traceId: string
+  /** The same, for metrics to name it. Undefined if the trace is not recorded, or metrics shall name none. */
+  readonly recorded: string | undefined
   /** `path` has no query, because a query may hold secrets. */
   call(method: string, path: string): CallSpan
   end(ending: Ending): void

@@ -1,4 +1,5 @@
-import { type MetricValues, mergedMetrics, withEnded } from '../routes/watch/metrics/merged-metrics.ts'
+import { mergedMetrics, withEnded } from '../routes/watch/metrics/merged-metrics.ts'
+import type { MetricValues } from '../routes/watch/metrics/metric-values.ts'
 
 /** A worker that can be asked for its metrics. */
 export interface MeasuredWorker {
@@ -13,8 +14,8 @@ export interface CollectedMetrics {
   /** A worker leaves, and says its last word. */
   said(worker: MeasuredWorker, values: MetricValues): void
   ended(worker: MeasuredWorker, isDeath: boolean): void
-  /** The Prometheus text format, together with what the supervisor itself counts. */
-  text(supervisor: MetricValues): Promise<string>
+  /** All of them as those of one process, together with what the supervisor itself counts. */
+  values(supervisor: MetricValues): Promise<MetricValues>
 }
 
 export interface CollectedSettings {
@@ -55,7 +56,7 @@ export function createCollectedMetrics({ workers, listening, inTime }: Collected
         final.delete(worker)
       })
     },
-    async text(supervisor) {
+    async values(supervisor) {
       await collect()
       await adding
       const measured = [...last].map(([{ place }, values]) => ({ place, values }))

@@ -3,7 +3,7 @@ import { settingsOfWorker } from '../config/process/worker-totals.ts'
 import type { Config, SettingKey } from '../config/settings.ts'
 import { createRecordFile, RECORD_FILE } from '../diff/records/record-file.ts'
 import type { KeptModes } from '../fleet/modes/modes-cache.ts'
-import type { MetricValues } from '../routes/watch/metrics/merged-metrics.ts'
+import type { MetricValues } from '../routes/watch/metrics/metric-values.ts'
 import { CLOCKS } from '../server/migration.ts'
 import type { Role, WorkersFront } from '../server/process/role.ts'
 import { hostStore } from '../store/ipc/host-store.ts'
@@ -101,7 +101,7 @@ export function createSupervisor({ config, workers, file, openStore, kept, warn 
     retire: crew.retire,
     release: () => clearInterval(timer),
     isServing: () => crew.listening().length > 0,
-    metricsText: metrics.text,
+    metricValues: metrics.values,
     get url() {
       return crew.listening()[0]?.url() ?? ''
     },

@@ -48,11 +48,11 @@ try {
     if (isLeaving) return
     isLeaving = true
     await (isReplaced ? server.giveWay() : server.close())
-    await line.ask(TOPICS.done, await server.metricValues())
+    await line.ask(TOPICS.done, await server.metrics.values())
     process.exit(code)
   }
   line.on(TOPICS.leave, (isReplaced) => void leave(isReplaced === true, 0))
-  line.on(TOPICS.metrics, server.metricValues)
+  line.on(TOPICS.metrics, server.metrics.values)
   line.on(TOPICS.ping, () => true)
   process.on('uncaughtException', (thrown: unknown) => {
     log.fatal({ err: thrown }, 'an exception escaped; what is under way may finish, then the worker ends')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
 import { mergedMetrics } from '../../src/routes/watch/metrics/merged-metrics.ts'
 import { joinFleet } from '../../src/server/join-fleet.ts'
 import { createMemory } from '../../src/store/memory/memory.ts'
@@ -10,9 +11,10 @@ export async function exposedMetrics(): Promise<ReadonlySet<string>> {
   const tls = { 'tls.key': 'test/certificates/localhost.key', 'tls.cert': 'test/certificates/localhost.crt' }
   const proxy = await startProxy({ 'upstream.v2': 'http://127.0.0.1:1', ...tls }, { join: joinFleet(createMemory(Date.now).open()) })
   const text = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
-  const values = await proxy.metricValues()
+  const values = await proxy.metrics.values()
   await proxy.close()
-  const ofWorkers = await mergedMetrics({ supervisor: [], workers: [{ place: 1, values }], ended: [], listening: 1, deaths: 0 })
+  const merged = await mergedMetrics({ supervisor: [], workers: [{ place: 1, values }], ended: [], listening: 1, deaths: 0 })
+  const ofWorkers = await metricsText(merged, 'prometheus')
   return new Set([...`${text}${ofWorkers}`.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
 }
 

@@ -1,5 +1,6 @@
 import { Counter, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
+import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
 import { createCollectedMetrics, type MeasuredWorker } from '../../src/workers/collected-metrics.ts'
 
 /** A worker that counts to a number. */
@@ -15,12 +16,13 @@ function collected(...present: MeasuredWorker[]) {
   const inTime = <T>(promise: Promise<T>) =>
     Promise.race([promise, new Promise<undefined>((resolve) => void setImmediate(() => resolve(undefined)))])
   const metrics = createCollectedMetrics({ workers: () => present, listening: () => present.length, inTime })
-  const requests = async () => /^requests_total (\d+)$/m.exec(await metrics.text([]))?.[1]
+  const text = async () => metricsText(await metrics.values([]), 'prometheus')
+  const requests = async () => /^requests_total (\d+)$/m.exec(await text())?.[1]
   const leave = (worker: MeasuredWorker, isDeath: boolean) => {
     present.splice(present.indexOf(worker), 1)
     metrics.ended(worker, isDeath)
   }
-  return { ...metrics, present, requests, leave }
+  return { ...metrics, present, text, requests, leave }
 }
 
 it('counts what a worker said last, when it has died', async () => {
@@ -32,7 +34,7 @@ it('counts what a worker said last, when it has died', async () => {
   one.count(100)
   leave(one, true)
   expect(await requests()).toBe('7')
-  expect(await text([])).toContain('crosswalk_worker_deaths_total 1')
+  expect(await text()).toContain('crosswalk_worker_deaths_total 1')
 })
 
 it('counts all that a worker served which was let go', async () => {

@@ -1,7 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, it } from 'vitest'
+import { metricsText } from '../../src/routes/watch/metrics/exposition.ts'
 import { createDurations } from '../../src/routes/watch/metrics/histogram.ts'
-import { type MetricValues, mergedMetrics, withEnded } from '../../src/routes/watch/metrics/merged-metrics.ts'
+import { mergedMetrics, withEnded } from '../../src/routes/watch/metrics/merged-metrics.ts'
+import type { MetricValues } from '../../src/routes/watch/metrics/metric-values.ts'
 
 interface Seen {
   readonly requests: number
@@ -24,7 +26,8 @@ function process({ requests, seconds, open = 0, version = 1, busy = 0 }: Seen): 
   return registry.getMetricsAsJSON()
 }
 
-const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+const lines = async (values: Promise<MetricValues>) =>
+  (await metricsText(await values, 'prometheus')).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
 it('adds up what workers count, takes the highest of what they are, and the word of the supervisor', async () => {
   const supervisor = await process({ requests: 0, version: 7, busy: 0.1 })
@@ -32,7 +35,7 @@ it('adds up what workers count, takes the highest of what they are, and the word
     { place: 1, values: await process({ requests: 3, seconds: 0.5, open: 1, version: 6, busy: 0.9 }) },
     { place: 2, values: await process({ requests: 4, seconds: 1.5, busy: 0.4 }) },
   ]
-  expect(lines(await mergedMetrics({ supervisor, workers, ended: [], listening: 2, deaths: 0 }))).toEqual([
+  expect(await lines(mergedMetrics({ supervisor, workers, ended: [], listening: 2, deaths: 0 }))).toEqual([
     'requests_total{operation="list"} 7',
     'circuit_open 1',
     'version 7',
@@ -54,7 +57,7 @@ it('keeps what workers counted that have ended, and nothing else of them', async
   const first = await withEnded([], await process({ requests: 3, seconds: 0.5, open: 1 }))
   const ended = await withEnded(first, await process({ requests: 2, seconds: 0.5 }))
   const workers = [{ place: 1, values: await process({ requests: 1, seconds: 5 }) }]
-  const text = lines(await mergedMetrics({ supervisor, workers, ended, listening: 1, deaths: 2 }))
+  const text = await lines(mergedMetrics({ supervisor, workers, ended, listening: 1, deaths: 2 }))
   expect(text).toContain('requests_total{operation="list"} 6')
   expect(text).toContain('seconds_bucket{le="1",operation="list"} 2')
   expect(text).toContain('seconds_count{operation="list"} 3')

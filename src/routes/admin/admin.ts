@@ -9,10 +9,10 @@ import { inTurn, whenAnswered } from '../../listen/turns.ts'
 import { isLoopback } from '../forwarded/trust.ts'
 import { notFound, refuseExpectation, refuseSocket } from '../refusal.ts'
 import { sendError } from '../send-answer.ts'
-import type { Metrics } from '../watch/metrics/metrics.ts'
 import { createActorOf } from './actor-of.ts'
 import { addContract, type ContractSources } from './contract-route.ts'
 import { createForeign } from './foreign.ts'
+import { addMetrics, type MetricsTexts } from './metrics-route.ts'
 import { addMigration, type MigrationSources } from './migration-routes.ts'
 import type { Readiness } from './ready.ts'
 import { createRefusedAttempts } from './refused-attempts.ts'
@@ -20,7 +20,7 @@ import { addReport, PAGE, type ReportSources, ROOT } from './report-page.ts'
 import { type AdminToken, createRights, whyNot } from './rights.ts'
 
 export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources, ContractSources {
-  readonly metrics: Pick<Metrics, 'text'>
+  readonly metrics: MetricsTexts
   readonly operations: readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
   readonly log: Pick<Logger, 'warn'>
@@ -63,10 +63,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
     if (notReady === undefined) return { status: 'ok', ...(mayKnow && services) }
     return sendError(reply, new ApiError('UNAVAILABLE', mayKnow ? notReady : 'not ready'))
   })
-  app.get('/metrics', async (_, reply) => {
-    reply.type('text/plain; version=0.0.4; charset=utf-8')
-    return metrics.text()
-  })
+  addMetrics(app, metrics)
   app.get('/operations', async () => operations)
   addMigration(app, { ...migration, actorOf })
   addContract(app, { contract, proxyUrl })

@@ -1,5 +1,5 @@
 import type { RecordFile } from '../../diff/records/record-file.ts'
-import type { MetricValues } from '../../routes/watch/metrics/merged-metrics.ts'
+import type { MetricValues } from '../../routes/watch/metrics/metric-values.ts'
 import type { Front } from './front.ts'
 
 /** What one of several processes does differently (`workers`). */
@@ -16,8 +16,8 @@ export interface Role {
 export interface WorkersFront extends Front {
   /** Somebody listens. */
   isServing(): boolean
-  /** The metrics of all processes in the Prometheus text format. */
-  metricsText(supervisor: MetricValues): Promise<string>
+  /** The metrics of all processes as those of one. */
+  metricValues(supervisor: MetricValues): Promise<MetricValues>
 }
 
 /** A process without others does everything. */

@@ -1,7 +1,5 @@
-import { AggregatorRegistry, Counter, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
-
-/** The metrics of one process. */
-export type MetricValues = MetricObjectWithValues<MetricValue<string>>[]
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import type { Exemplar, MetricValues, Series } from './metric-values.ts'
 
 export interface WorkerMetrics {
   /** The place of the worker, from 1. */
@@ -13,9 +11,9 @@ export interface WorkerMetrics {
 const COUNTED: ReadonlySet<unknown> = new Set(['counter', 'histogram'])
 
 /** Adds what a worker counted that has ended to what earlier ones did, so that no counter runs backwards. */
-export async function withEnded(earlier: MetricValues, last: MetricValues): Promise<MetricValues> {
+export function withEnded(earlier: MetricValues, last: MetricValues): Promise<MetricValues> {
   const counted = last.filter(({ type }) => COUNTED.has(type))
-  return AggregatorRegistry.aggregate([earlier, counted]).getMetricsAsJSON()
+  return aggregated([earlier, counted])
 }
 
 export interface MergedSources {
@@ -29,16 +27,32 @@ export interface MergedSources {
 }
 
 /**
- * Writes the metrics of a supervisor and its workers as if they were one process, in the Prometheus text format. Each metric says how
- * (`aggregator`): most are added up, of some the highest counts, and `first` is what the supervisor alone says.
+ * Returns the metrics of a supervisor and its workers as if they were one process. Each metric says how (`aggregator`): most are added up, of some the highest counts, and `first` is what the supervisor alone says.
  */
-export async function mergedMetrics({ supervisor, workers, ended, listening, deaths }: MergedSources): Promise<string> {
+export async function mergedMetrics({ supervisor, workers, ended, listening, deaths }: MergedSources): Promise<MetricValues> {
   const said = [...workers.map(({ values }) => values), ended].map((values) => values.filter(({ aggregator }) => aggregator !== 'first'))
   const each = workers.flatMap(({ place, values }) => values.filter(({ name }) => name === LOOP).map((metric) => ofWorker(metric, place)))
   const crew = new Registry()
   new Gauge({ name: 'crosswalk_workers', help: 'Workers that listen', registers: [crew] }).set(listening)
   new Counter({ name: 'crosswalk_worker_deaths_total', help: 'Workers that ended by themselves', registers: [crew] }).inc(deaths)
-  return AggregatorRegistry.aggregate([supervisor, ...said, each, await crew.getMetricsAsJSON()]).metrics()
+  return aggregated([supervisor, ...said, each, await crew.getMetricsAsJSON()])
+}
+
+/** prom-client adds up values, but drops exemplars: each bucket keeps the newest. */
+async function aggregated(lists: readonly MetricValues[]): Promise<MetricValues> {
+  const newest = new Map<string, Exemplar>()
+  for (const series of lists.flat().flatMap(({ values }) => values)) {
+    const { exemplar } = series
+    if (exemplar && exemplar.timestamp >= (newest.get(keyOf(series))?.timestamp ?? 0)) newest.set(keyOf(series), exemplar)
+  }
+  const sums: MetricValues = await AggregatorRegistry.aggregate([...lists]).getMetricsAsJSON()
+  if (newest.size === 0) return sums
+  const withExemplar = (series: Series): Series => ({ ...series, exemplar: newest.get(keyOf(series)) })
+  return sums.map((sum) => (sum.type === ('histogram' as unknown) ? { ...sum, values: sum.values.map(withExemplar) } : sum))
+}
+
+function keyOf({ metricName, labels }: Series): string {
+  return JSON.stringify([metricName, labels])
 }
 
 const LOOP = 'crosswalk_event_loop_utilization'

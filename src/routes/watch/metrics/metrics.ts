@@ -13,16 +13,16 @@ import { watchNotify } from '../series/notify-metrics.ts'
 import { watchProcess } from '../series/process-metrics.ts'
 import { type StoreMetricsSources, watchStore } from '../series/store-metrics.ts'
 import { watchHealth, watchPool } from '../series/upstream-metrics.ts'
-import { createDurations } from './histogram.ts'
-import type { MetricValues } from './merged-metrics.ts'
+import type { MetricValues } from './metric-values.ts'
 import { outcomeOf } from './outcome.ts'
+import { createClocks } from './request-clocks.ts'
 import { createRequestCounters } from './request-counters.ts'
 
 export interface Metrics {
   begin(): void
   end(record: RequestRecord, status: number, seconds: number): void
-  /** Counts a finished v2 call; `status` is undefined if no answer arrived. */
-  endCall(status: number | undefined, seconds: number): void
+  /** Counts a finished v2 call; `status` is undefined if no answer arrived, `traceId` if its trace is not recorded. */
+  endCall(status: number | undefined, seconds: number, traceId: string | undefined): void
   /** Counts the status of a gRPC call, in addition to `end`. */
   endGrpc(code: CodeName): void
   /** Counts a refused request. */
@@ -33,9 +33,7 @@ export interface Metrics {
   unrelayable(carrier: Carrier): void
   /** Adds the number of open WebSockets to the metrics. */
   watchWebSockets(count: () => number): void
-  /** The Prometheus text format. */
-  text(): Promise<string>
-  /** The same as data, for the process that adds up those of several. */
+  /** All of them as data: `metricsText` writes them. */
   values(): Promise<MetricValues>
 }
 
@@ -44,6 +42,8 @@ export type Carrier = 'native' | 'v1' | 'grpc'
 
 /** The sources that are read when the metrics are. */
 export interface MetricsSources extends ModesMetricsSources {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly pool: Agent
   readonly report: Pick<MigrationReport, 'evidence'>
   readonly health: () => Promise<Health>
@@ -56,11 +56,11 @@ export interface MetricsSources extends ModesMetricsSources {
 }
 
 /** Each server has its own registry, so that two servers in one process count separately. Labels are operation ids: a bounded set. */
-export function createMetrics({ pool, report, health, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
+export function createMetrics({ now, pool, report, health, expiry, notified, joined, ...sources }: MetricsSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = createRequestCounters(registry)
-  const { duration, callDuration } = createClocks(registry)
+  const { duration, callDuration } = createClocks(registry, now)
   const grpc = new Counter({ name: 'crosswalk_grpc_calls_total', help: 'gRPC calls by status', labelNames: ['code'], registers })
   const refused = countRefusals(registers)
   const cut = new Counter({ name: 'crosswalk_cut_total', help: CUT, labelNames: ['reason'], registers })
@@ -82,36 +82,15 @@ export function createMetrics({ pool, report, health, expiry, notified, joined, 
     end(record, status, seconds) {
       inFlight -= 1
       requests.add(record, outcomeOf(status))
-      duration.observe(record.operation, seconds)
+      duration.observe(record.operation, seconds, record.span?.recorded)
     },
-    endCall: (status, seconds) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds),
+    endCall: (status, seconds, traceId) => callDuration.observe(status === undefined ? 'unanswered' : outcomeOf(status), seconds, traceId),
     endGrpc: (code) => grpc.inc({ code }),
     refused,
     cut: (reason) => cut.inc({ reason }),
     unrelayable: (carrier) => unrelayable.inc({ carrier }),
     watchWebSockets: (count) => gauge('crosswalk_web_sockets', 'WebSockets that are open, handshakes among them', count, registers),
-    text: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),
-  }
-}
-
-/** Seconds: from a call within one machine to a list that takes its whole deadline. */
-const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60]
-
-function createClocks(registry: Registry) {
-  return {
-    duration: createDurations(registry, {
-      name: 'crosswalk_request_duration_seconds',
-      help: 'Time from the request to the last byte of its answer',
-      label: 'operation',
-      buckets: BUCKETS,
-    }),
-    callDuration: createDurations(registry, {
-      name: 'crosswalk_v2_call_duration_seconds',
-      help: 'Time from a v2 call to the last byte of its answer',
-      label: 'outcome',
-      buckets: BUCKETS,
-    }),
   }
 }
 

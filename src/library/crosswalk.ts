@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BaseLogger } from 'pino'
 import type { ModeRules } from '../modes/choose/rules.ts'
-import type { Reads } from '../server/reads.ts'
+import type { Reads } from '../server/reads/reads.ts'
 import type { Tables } from '../tables/tables.ts'
 
 /** A logger of pino, or one with its methods, such as the `log` of a Fastify server. */

@@ -1,22 +1,9 @@
-import type { Client } from '../diff/clients/client.ts'
-import { type CutoverVerdict, judgeCutover, TARGET } from '../diff/cutover/cutover.ts'
-import type { Migration } from '../modes/assemble.ts'
-import type { EvidenceReport } from '../modes/migration-report.ts'
-import type { ModesState } from '../modes/modes-state.ts'
-import type { Report } from '../report/report.ts'
-import { operationsOf, type Tables } from '../tables/tables.ts'
-import type { JoinedFleet } from './join-fleet.ts'
-
-/** What a program reads of a migration: what the admin port tells, as values. With a store, of all replicas. */
-export interface Reads {
-  /** The rules in force, and who put them there. */
-  modes(): ModesState
-  evidence(): Promise<EvidenceReport>
-  report(): Promise<Report>
-  clients(): Promise<readonly Client[]>
-  /** Whether v2 can serve what it has while v1 stays, or, `withoutV1`, whether v1 can be switched off. */
-  cutover(question?: { readonly withoutV1?: boolean; readonly target?: number }): Promise<CutoverVerdict>
-}
+import { judgeCutover, TARGET } from '../../diff/cutover/cutover.ts'
+import type { Migration } from '../../modes/assemble.ts'
+import type { Report } from '../../report/report.ts'
+import { operationsOf, type Tables } from '../../tables/tables.ts'
+import type { JoinedFleet } from '../join-fleet.ts'
+import type { Reads } from './reads.ts'
 
 interface ReadsParts {
   readonly migration: Migration

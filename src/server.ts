@@ -22,12 +22,13 @@ import { openNotifier } from './server/notifications.ts'
 import { createLife, type Life } from './server/process/life.ts'
 import { createReload, type Reload } from './server/process/reload.ts'
 import { ALONE, type Role } from './server/process/role.ts'
-import { metricsOf, type ToldMetrics } from './server/process/told-metrics.ts'
+import { exportOf, metricsOf, type ToldMetrics } from './server/process/told-metrics.ts'
 import { createProxy } from './server/proxy.ts'
 import { createReads } from './server/reads/create-reads.ts'
 import type { Reads } from './server/reads/reads.ts'
 import { contractOf } from './server/tables/contract.ts'
 import { operationsOf, type Tables } from './tables/tables.ts'
+import type { StartExport } from './tracing/metrics/metrics-export.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { createPool } from './upstream/v2/pool.ts'
 
@@ -62,6 +63,8 @@ export interface ServerOptions {
   readonly log?: Logger
   /** Spans are sent only with it. The server closes it. */
   readonly tracing?: Tracing | undefined
+  /** Metrics are sent only with it, until the server is closed. */
+  readonly exportMetrics?: StartExport | undefined
   /** The path of the configuration file: the server tells when other modes than its are in force. */
   readonly file?: string | undefined
   readonly clocks?: Clocks | undefined
@@ -104,6 +107,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const warnings = ruleWarningsOf(migration, operations)
   const reportNow = reportNowOf(reportOf(migration, mappings, declarations, config), joined?.answers)
   const told = metricsOf(metrics, workers)
+  const exported = exportOf(options.exportMetrics, told, log)
   const asked = { metrics: told, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
   const admin = createAdmin({ ...asked, notifier, ...migration, warnings, log, joined, steer: joined?.steer }, adminSettings(config))
   const warn = () => {
@@ -111,7 +115,7 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   }
   const last = () => Promise.all([pool.destroy(), askPool.destroy(), tracing?.close(), notifier?.close()])
   const warned = (text: string) => log.warn(text)
-  const life = createLife(config, { tables, front: proxy, admin, hasAdmin, migration, joined, leaving, warn, warned, last })
+  const life = createLife(config, { tables, front: proxy, admin, exported, hasAdmin, migration, joined, leaving, warn, warned, last })
   const reloaded = { live: config, tables, declarations, migration, log, front: proxy }
   const certified = (now: Certificate) => {
     certificate = now

@@ -7,6 +7,7 @@ import { loadTables } from '../server/tables/load-tables.ts'
 import { createServer, type Server } from '../server.ts'
 import { prefixOf } from '../tables/operations/operation.ts'
 import type { Tables } from '../tables/tables.ts'
+import { openMetricsExport } from '../tracing/metrics/open-metrics-export.ts'
 import { openTracing } from '../tracing/open.ts'
 import type { Crosswalk, CrosswalkOptions, Log } from './crosswalk.ts'
 import { ELSEWHERE, type Settings } from './settings-value.ts'
@@ -33,9 +34,9 @@ export async function openCrosswalk(
 ): Promise<Crosswalk> {
   const { config, hasAdmin } = configOf(settings, refused)
   const known = tables ?? (await loadTables(undefined))
-  const [traced, join] = await Promise.all([openTracing(tracing), openFleet(config)])
+  const [traced, exportMetrics, join] = await Promise.all([openTracing(tracing), openMetricsExport(tracing), openFleet(config)])
   const role = { hasAdmin: false }
-  const server = createServer(config, known, { log: loggerOf(log), tracing: traced, join, clocks, role })
+  const server = createServer(config, known, { log: loggerOf(log), tracing: traced, exportMetrics, join, clocks, role })
   try {
     await server.begin()
     if (hasAdmin) await server.openAdmin()

@@ -13,7 +13,7 @@ export interface CrosswalkOptions {
   readonly tables?: Tables | undefined
   /** Gets a line for each request and each warning. `false` and nothing at all mean no log. */
   readonly log?: Log | false | undefined
-  /** OpenTelemetry's own variables, such as `{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }`. Without them, nothing is traced. */
+  /** OpenTelemetry's own variables, such as `{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }`. Without them, nothing is traced or sent. */
   readonly tracing?: Readonly<Record<string, string | undefined>> | undefined
   /** Another clock than that of the machine, for tests. */
   readonly clocks?: CrosswalkClocks | undefined

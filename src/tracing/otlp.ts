@@ -9,8 +9,8 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { processResource } from './process-resource.ts'
 import type { CallSpan, RequestSpan, RpcEnding, Tracing } from './tracing.ts'
 
 /** Milliseconds in which a batch must be accepted; a shutdown waits no longer. */
@@ -22,7 +22,7 @@ const TIMEOUT = 3000
  */
 export function exportTo(url: string, hasExemplars: boolean): Tracing {
   const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'crosswalk' }).merge(detectResources({ detectors: [envDetector] })),
+    resource: processResource(),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, timeoutMillis: TIMEOUT }))],
   })
   const tracer = provider.getTracer('crosswalk')

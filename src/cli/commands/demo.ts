@@ -3,6 +3,7 @@ import { ALL_V2 } from '../../modes/choose/rules.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { createLog } from '../../server/log.ts'
 import { createServer, type Server } from '../../server.ts'
+import { openMetricsExport } from '../../tracing/metrics/open-metrics-export.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath } from '../config-flags.ts'
@@ -31,7 +32,8 @@ export const demo: Command = {
       open.unshift(sandbox)
       const config = withUpstreams(loaded.config, sandbox.url)
       const log = createLog(config)
-      const server = createServer(config, await io.tables(), { log, tracing: await openTracing(io.env), file: configPath(flags, io) })
+      const [tracing, exportMetrics] = await Promise.all([openTracing(io.env), openMetricsExport(io.env)])
+      const server = createServer(config, await io.tables(), { log, tracing, exportMetrics, file: configPath(flags, io) })
       await server.listen()
       const code = stay(server, log, io, [watchConfig(flags, io, server, loaded.config), watchCertificate(config, io, server.certify)])
       for (const line of welcome(server, sandbox, receiver)) io.out(line)

@@ -4,6 +4,7 @@ import { openFleet } from '../../server/fleet/open-fleet.ts'
 import { createLog } from '../../server/log.ts'
 import { loadTables } from '../../server/tables/load-tables.ts'
 import { createServer } from '../../server.ts'
+import { openMetricsExport } from '../../tracing/metrics/open-metrics-export.ts'
 import { openTracing } from '../../tracing/open.ts'
 import { type Command, endWith, type Flags, type Io, MISUSED } from '../command.ts'
 import { configFlags, configFrom, configPath, settingsFrom } from '../config-flags.ts'
@@ -32,8 +33,8 @@ export const serve: Command = {
     const workers = workersOf(config)
     if (workers > 1) return (await import('../serve/supervise.ts')).supervise(config, workers, flags, io)
     const log = createLog(config)
-    const [tracing, join] = await Promise.all([openTracing(io.env), openFleet(config)])
-    const server = createServer(config, tables, { log, tracing, join, file: configPath(flags, io) })
+    const [tracing, exportMetrics, join] = await Promise.all([openTracing(io.env), openMetricsExport(io.env), openFleet(config)])
+    const server = createServer(config, tables, { log, tracing, exportMetrics, join, file: configPath(flags, io) })
     await server.listen()
     const code = stay(server, log, io, [watchConfig(flags, io, server, config), watchCertificate(config, io, server.certify)])
     io.out(`Crosswalk serves v1 on ${server.url} from v2 at ${config['upstream.v2']}; admin on ${server.adminUrl}.`)

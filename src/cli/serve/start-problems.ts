@@ -12,6 +12,7 @@ import { decodeShelves } from '../../store/file/saved-shelves.ts'
 import { readStoreUrl } from '../../store/store-address.ts'
 import { mappingProblems } from '../../tables/compile/check.ts'
 import type { Tables } from '../../tables/tables.ts'
+import { openMetricsExport } from '../../tracing/metrics/open-metrics-export.ts'
 import { openTracing } from '../../tracing/open.ts'
 import type { Io } from '../command.ts'
 import { failureLines } from '../failure.ts'
@@ -51,6 +52,7 @@ const MACHINE_CHECKS: readonly StartCheck[] = [
   { of: [], why: ({ tables }) => [...mappingProblems(tables.mappings)].map((problem) => `${problem}.`) },
   { of: [], why: ({ tables }) => thrown(() => tables.hasGrpc && checkAtStart(tables.mappings, tables.shapes)) },
   { of: [], why: ({ env }) => thrown(async () => (await openTracing(env))?.close()) },
+  { of: [], why: ({ env }) => thrown(() => openMetricsExport(env)) },
 ]
 
 /** Returns a sentence for each setting that no start can use. */

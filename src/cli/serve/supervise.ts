@@ -5,6 +5,7 @@ import { createServer, type Server } from '../../server.ts'
 import { type SplitStore, splitStore } from '../../store/ipc/split-store.ts'
 import { createMemory } from '../../store/memory/memory.ts'
 import { openStore } from '../../store/open-store.ts'
+import { openMetricsExport } from '../../tracing/metrics/open-metrics-export.ts'
 import { createSupervisor, type Supervisor } from '../../workers/supervisor.ts'
 import { endWith, FAILED, type Flags, type Io } from '../command.ts'
 import { configPath } from '../config-flags.ts'
@@ -22,6 +23,7 @@ export async function supervise(config: Config, workers: number, flags: Flags, i
   const supervisor = createSupervisor({ config, workers, file, openStore: store.open, kept, warn })
   const server = createServer(config, await io.tables(), {
     log,
+    exportMetrics: await openMetricsExport(io.env),
     file,
     join: joinFleet(store.open(), { isNewStore: config['store.url'] === undefined }),
     role: supervisor.role,

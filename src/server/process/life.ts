@@ -6,6 +6,7 @@ import type { Migration } from '../../modes/assemble.ts'
 import { whyExposed } from '../../routes/admin/admin.ts'
 import { checkAtStart } from '../../rpc/check/check-at-start.ts'
 import type { Tables } from '../../tables/tables.ts'
+import type { MetricsExport } from '../../tracing/metrics/metrics-export.ts'
 import type { JoinedFleet } from '../join-fleet.ts'
 import type { Front } from './front.ts'
 
@@ -34,6 +35,8 @@ interface Living {
   readonly hasAdmin: boolean
   readonly migration: Migration
   readonly joined: JoinedFleet | undefined
+  /** Sends metrics to a collector. */
+  readonly exported: MetricsExport | undefined
   readonly leaving: AbortController
   /** Logs what is wrong with the rules in force. */
   readonly warn: () => void
@@ -43,8 +46,10 @@ interface Living {
 }
 
 export function createLife(config: Config, living: Living): Life {
-  const { tables, front, admin, hasAdmin, migration, joined, leaving, warn, warned, last } = living
+  const { tables, front, admin, hasAdmin, migration, joined, exported, leaving, warn, warned, last } = living
   const release = async () => {
+    // The last metrics are read from parts that are closed below.
+    await exported?.close()
     await admin.close()
     front.release()
     await migration.close()

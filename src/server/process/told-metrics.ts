@@ -1,6 +1,8 @@
-import { type MetricsFormat, metricsText } from '../../routes/watch/metrics/exposition.ts'
+import type { Logger } from 'pino'
+import { type MetricsFormat, metricsText, unitOf } from '../../routes/watch/metrics/exposition.ts'
 import type { MetricValues } from '../../routes/watch/metrics/metric-values.ts'
 import type { Metrics } from '../../routes/watch/metrics/metrics.ts'
+import type { MetricsExport, StartExport } from '../../tracing/metrics/metrics-export.ts'
 import type { WorkersFront } from './role.ts'
 
 /** What `/metrics` tells, of this process or of a supervisor and its workers. */
@@ -13,4 +15,17 @@ export interface ToldMetrics {
 export function metricsOf(own: Pick<Metrics, 'values'>, workers: Pick<WorkersFront, 'metricValues'> | undefined): ToldMetrics {
   const values = workers ? async () => workers.metricValues(await own.values()) : own.values
   return { values, text: async (format) => metricsText(await values(), format) }
+}
+
+/** The units of OpenMetrics as UCUM writes them. */
+const UCUM = { seconds: 's', bytes: 'By' } as const
+
+/** Begins to send metrics to a collector, if that is wanted. */
+export function exportOf(start: StartExport | undefined, { values }: ToldMetrics, log: Logger): MetricsExport | undefined {
+  const families = async () =>
+    (await values()).map((one) => {
+      const unit = unitOf(one.name)
+      return { ...one, unit: unit === undefined ? '' : UCUM[unit] }
+    })
+  return start?.({ values: families, log })
 }

@@ -7,9 +7,7 @@ import type { Entry } from '../diff/records/record.ts'
 import { createRecorder } from '../diff/records/recorder.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
 import { createRedactor } from '../diff/redact/redact.ts'
-import type { TranslateSettings } from '../translate/translated.ts'
-import type { AskRest } from '../upstream/ask-rest.ts'
-import type { UnsharedReads } from '../upstream/v2/unshared-reads.ts'
+import type { Clocks } from '../limits/clocks.ts'
 import { createPositions } from './choose/circuit-position.ts'
 import type { ModeRules } from './choose/rules.ts'
 import { type Counting, createListeners, type EntryListener, followed } from './entry-listeners.ts'
@@ -17,40 +15,28 @@ import { createJournal, type Journal, type JournalSettings } from './journal.ts'
 import { createReport, type MigrationReport } from './migration-report.ts'
 import { createModes, type Emulated, type Modes } from './modes.ts'
 import type { Notes } from './notes.ts'
-import { createAsk } from './observe/ask.ts'
-import type { LiveComparing } from './observe/live-comparing.ts'
-import { createObserver, type ObserverSettings } from './observe/observer.ts'
-import { createQueue, type QueueSettings } from './observe/queue.ts'
+import { createQueue, type Queue, type QueueSettings } from './observe/queue.ts'
+import { observeServices, type ServiceObserverSettings, type ServiceSides } from './observe/service-sides.ts'
 import { createReadinessWatch, judgeReadiness, NO_WATCH } from './readiness-watch.ts'
 import { createRollouts, type Rollouts } from './rollout/rollouts.ts'
 import { type Budget, createBudget } from './serve/budget.ts'
-import { createReadingsOf } from './verify/reader.ts'
 import { verifiable } from './verify/verifiable.ts'
 
 export interface MigrationSettings
   extends Omit<JournalSettings, 'recorder' | 'onComparison' | 'isProbed'>,
-    LiveComparing,
-    Pick<ObserverSettings, 'limit' | 'random'> {
+    ServiceObserverSettings,
+    Clocks {
   readonly rules: ModeRules
   readonly emulated: Emulated
   /** The path of the configuration file, if there is one. */
   readonly configFile: string | undefined
   /** The v1 side. Without it, v2 answers everything. */
-  readonly v1?: { readonly ask: AskRest; readonly askForDiff: AskRest } | undefined
-  /** Reads of v2 that are not shared with those of clients. */
-  readonly unsharedReads: UnsharedReads
+  readonly v1?: ServiceSides | undefined
   /** Reports a defect of Crosswalk. */
   readonly warn: (text: string) => void
-  readonly translate: TranslateSettings
   readonly declarations: readonly Declaration[]
   readonly queue: QueueSettings
-  /** Milliseconds in which an asked side must answer. */
-  readonly answerMs: number
   readonly fallbacksPerMinute: number
-  /** Milliseconds of a monotonic clock. */
-  readonly ticks: () => number
-  /** Calls a function again and again, after so many milliseconds. Returns a function that ends this. */
-  readonly repeat: (run: () => void, ms: number) => () => void
   readonly records: RecordsSettings
 }
 
@@ -61,6 +47,8 @@ export interface Migration extends Notes {
   readonly ledger: Ledger
   /** What was learnt, of which a fleet shares some with other replicas. */
   readonly journal: Journal
+  /** The comparisons that wait and run. */
+  readonly queue: Queue
   readonly budget: Budget
   /** Passes every entry on to a listener too: those recorded from now on, and those that `restore` reads back. */
   follow(listener: EntryListener): void
@@ -94,7 +82,7 @@ export function createMigration(settings: MigrationSettings): Migration {
   const journal = createJournal({ ...settings, isProbed, recorder, onComparison: (client, one) => rollouts.compared(client, one) })
   const queue = createQueue(settings.queue, (error) => settings.warn(`a comparison failed: ${(error as Error).stack ?? error}`))
   const budget = createBudget(settings.fallbacksPerMinute, settings.now)
-  const side = v1 && { ask: v1.ask, observer: observerOf(settings, v1.askForDiff), budget }
+  const side = v1 && { ask: v1.ask, observer: observeServices(v1, settings, queue, journal), budget }
   const positions = createPositions({ isOpen: journal.circuit.isOpen, percent: () => settings.probePercent, random })
   const kindOf = createKindOf(createRedactor({ values: settings.values, key: journal.redaction.key.text }))
   const isShared = settings.replica !== undefined
@@ -112,17 +100,12 @@ export function createMigration(settings: MigrationSettings): Migration {
   for (const listener of [readiness.entry, rollouts.entry]) all.follow(listener)
   own.follow(all.tell)
 
-  function observerOf({ unsharedReads, translate, answerMs, limit, random }: MigrationSettings, askV1: AskRest) {
-    const ask = createAsk({ askV1, unsharedReads, translate, deadlineMs: answerMs, limit })
-    const means = { ask, unsharedReads, readingsOf: createReadingsOf(operations, translate.dialect) }
-    return createObserver({ ...means, env: translate, limit, live: settings, random, now: () => performance.now() }, queue, journal)
-  }
-
   return {
     modes,
     report,
     ledger: journal,
     journal,
+    queue,
     budget,
     follow: all.follow,
     hear: all.tell,

@@ -5,6 +5,7 @@ import type { Config } from '../config/settings.ts'
 import { TARGET } from '../diff/cutover/cutover.ts'
 import type { Comparison } from '../diff/records/record.ts'
 import type { RecordFile } from '../diff/records/record-file.ts'
+import type { Clocks } from '../limits/clocks.ts'
 import { createMigration, type Migration, type MigrationSettings } from '../modes/assemble.ts'
 import { isRead } from '../modes/serve/backend.ts'
 import { describeWith } from '../report/describe-difference.ts'
@@ -33,18 +34,6 @@ interface AskCarriers {
   readonly records: RecordFile | undefined
 }
 
-/** The times that migrations go by. */
-export type Clocks = Pick<MigrationSettings, 'now' | 'ticks' | 'repeat'>
-
-export const CLOCKS: Clocks = {
-  now: Date.now,
-  ticks: () => performance.now(),
-  repeat(run, ms) {
-    const timer = setInterval(run, ms).unref()
-    return () => clearInterval(timer)
-  },
-}
-
 /** Builds the modes and everything that compares. */
 export function assembleMigration(
   config: Config,
@@ -68,15 +57,15 @@ export function assembleMigration(
         : {
             ask: createAskV1({ pool, base, answerMs: config['limits.deadlineMs'] }),
             askForDiff: createAskV1({ pool: askPool, base, answerMs: settings.answerMs }),
+            unsharedReads: createUnsharedReads({
+              pool: askPool,
+              base: v2,
+              times: callTimes(config),
+              answerBytes: config['limits.answerBytes'],
+              errors: tables.errors,
+            }),
+            translate: compatSettings(config, tables),
           },
-    unsharedReads: createUnsharedReads({
-      pool: askPool,
-      base: v2,
-      times: callTimes(config),
-      answerBytes: config['limits.answerBytes'],
-      errors: tables.errors,
-    }),
-    translate: compatSettings(config, tables),
     ...clocks,
     random: Math.random,
     warn: (text) => log.warn(text),

@@ -58,7 +58,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   server: [...SERVED, 'config', 'serve', 'routes', 'rpc', 'limits', 'listen', 'tracing', 'notify', 'fleet', 'store', 'mappings'],
-  workers: ['diff', 'routes', 'server', 'fleet', 'config', 'store', 'tracing', 'mappings'],
+  workers: ['diff', 'limits', 'routes', 'server', 'fleet', 'config', 'store', 'tracing', 'mappings'],
   cli: [
     ...SERVED,
     'server',

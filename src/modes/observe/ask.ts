@@ -25,15 +25,19 @@ export interface SideAnswer {
   readonly bytes?: number
 }
 
-/** A read to ask of one side. A page token is that side's own. */
-export interface Asking extends Request {
+/** A read to ask of one side, however it is asked. */
+export interface AskedRead extends Pick<Request, 'operation' | 'read'> {
+  /** A page token of that side's own. */
   readonly token?: string | undefined
   /** Receives every call to v2 and its answer. */
   readonly tap?: ((exchanged: Exchanged) => void) | undefined
 }
 
+/** A read to ask of one service. */
+export type Asking = AskedRead & Request
+
 /** Asks one side for a read. Never throws: a failure is an answer of that side too. */
-export type Ask = (side: Side, asking: Asking, signal: Signal) => Promise<SideAnswer>
+export type Ask<Read extends AskedRead = Asking> = (side: Side, asking: Read, signal: Signal) => Promise<SideAnswer>
 
 export interface AskSettings {
   readonly askV1: AskRest

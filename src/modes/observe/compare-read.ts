@@ -9,7 +9,7 @@ import type { Exchanged, Observed } from '../../diff/records/exhibit.ts'
 import type { Signal } from '../../limits/signal.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { otherSide, type Side } from '../choose/mode.ts'
-import type { Ask, Asking, SideAnswer } from './ask.ts'
+import type { Ask, AskedRead, Asking, SideAnswer } from './ask.ts'
 import { type OtherReplicas, UNTOLD } from './other-replicas.ts'
 
 /** The parts that judge answers. They are pure, except that noise learns. */
@@ -24,7 +24,9 @@ export interface Judging {
 }
 
 /** A read whose first answer is known. Its `read` does not throw: a request that the tables cannot read is not compared. */
-export interface AnsweredRead extends Asking {
+export type AnsweredRead<Read extends AskedRead = Asking> = Read & FirstAnswer
+
+interface FirstAnswer {
   /** The side that gave the first answer. */
   readonly by: Side
   /** When it was asked for, in milliseconds since 1970. */
@@ -55,10 +57,15 @@ export interface ComparedRead {
 const ROUNDS = 3
 const TRIAL_MS = 10_000
 
-type Asked = (side: Side, tap?: Asking['tap']) => Promise<SideAnswer>
+type Asked = (side: Side, tap?: AskedRead['tap']) => Promise<SideAnswer>
 
 /** Asks the other side and compares. A difference only counts after both sides were asked again (design §7). */
-export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging, signal: Signal): Promise<ComparedRead> {
+export async function compareRead<Read extends AskedRead>(
+  read: AnsweredRead<Read>,
+  ask: Ask<Read>,
+  judging: Judging,
+  signal: Signal,
+): Promise<ComparedRead> {
   const askSide: Asked = (side, tap) => ask(side, { ...read, token: side === read.by ? undefined : read.otherToken, tap }, signal)
   const other = read.other ?? (await askSide(otherSide(read.by)))
   const [v1, v2] = read.by === 'v1' ? [read.first, other] : [other, read.first]
@@ -73,7 +80,7 @@ export async function compareRead(read: AnsweredRead, ask: Ask, judging: Judging
 
 /** Asks both sides in turn until it is known what a difference means. */
 async function tryAgain(
-  { by, since, wrote }: AnsweredRead,
+  { by, since, wrote }: FirstAnswer,
   question: AskedRequest,
   first: readonly [v1: SeenAnswer, v2: SeenAnswer],
   asked: Asked,
@@ -111,7 +118,7 @@ async function settled(settle: (wrote: boolean) => Judgement | undefined, wrote:
   return again?.outcome === 'race' && !isKnown ? ({ ...again, outcome: 'inconclusive', reason: UNTOLD } as const) : again
 }
 
-async function learn({ operation }: AnsweredRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {
+async function learn({ operation }: AskedRead, first: SideAnswer, asked: Asked, judging: Judging): Promise<void> {
   learnFrom(operation, first.seen, (await asked('v1')).seen, judging)
 }
 

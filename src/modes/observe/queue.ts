@@ -96,7 +96,10 @@ export function createQueue(settings: QueueSettings, failed: (error: unknown) =>
   }
   const work = async ({ job, size, at }: Waiting) => {
     const over = new Firing()
-    const timer = setTimeout(() => over.abort(new DOMException('the comparison took too long', 'TimeoutError')), settings.deadlineMs)
+    const timer = setTimeout(
+      () => over.abort(new DOMException('the comparison took too long', 'TimeoutError')),
+      settings.deadlineMs,
+    ).unref()
     running.set(over, at)
     try {
       await job(over)

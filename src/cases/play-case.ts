@@ -45,7 +45,7 @@ export async function playCase(
   }
   const seen = { status: answer.status, headers: {}, body: { kind: 'json' as const, value: sentValue(answer) } }
   const expectation = { status: v1.status, headers: {}, body: { kind: 'json' as const, value: v1.body } }
-  const compared = createCompare(dialect)(operation, expectation, seen)
+  const compared = createCompare({ dialect })(operation, expectation, seen)
   if ('inconclusive' in compared) throw new Error(`The answers cannot be compared: ${compared.inconclusive}.`)
   const expected = createExpected(differences, Date.now)
   return counted(compared.findings.filter((finding) => expected.codeOf({ operation, request }, finding) === undefined))

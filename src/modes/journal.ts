@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createInventory } from '../diff/clients/inventory.ts'
-import { bodyOf } from '../diff/compare/compare.ts'
+import { bodyOf, type CompareSettings } from '../diff/compare/compare.ts'
 import { type Circuit, createCircuit } from '../diff/evidence/circuit.ts'
 import { createEvidence } from '../diff/evidence/evidence.ts'
 import { shapeOf } from '../diff/evidence/request-shape.ts'
@@ -13,10 +13,8 @@ import type { Caller, Comparison } from '../diff/records/record.ts'
 import { comparisonOf, recordedCall } from '../diff/records/record-of.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
-import type { Values } from '../diff/redact/redact.ts'
-import { createRedaction, type Redaction } from '../diff/redact/redaction.ts'
+import { createRedaction, type Redaction, type RedactionSettings } from '../diff/redact/redaction.ts'
 import type { Identity } from '../request/caller.ts'
-import type { Dialect } from '../tables/language/names.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import type { Mode } from './choose/mode.ts'
@@ -37,6 +35,8 @@ export interface ComparedRequest extends Identity {
   readonly operation: Operation
   readonly request: V1Request
   readonly mode: Mode
+  /** Its kind, if the tables cannot tell it. */
+  readonly shape?: string
 }
 
 /** What is learnt of a migration while it runs. The journal counts and records it, and the admin port shows it. */
@@ -60,11 +60,8 @@ export interface Journal extends Ledger, Notes {
   answered(operation: string, failed: boolean): void
 }
 
-export interface JournalSettings {
-  readonly operations: readonly Operation[]
+export interface JournalSettings extends CompareSettings, RedactionSettings {
   readonly declarations: readonly Declaration[]
-  readonly dialect: Dialect
-  readonly values: Values
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
   readonly recorder: Recorder
@@ -87,15 +84,15 @@ export function createJournal(settings: JournalSettings): Journal {
   // A probe of a write would have to reach v2, and v1 could not answer in its place.
   const circuit = createCircuit(now, (operation) => settings.isProbed() && reads.has(operation))
   const expected = createExpected(settings.declarations, now)
-  const judging = createJudging(settings.dialect, expected, now)
-  const redaction = createRedaction(settings.values, operations)
+  const judging = createJudging(settings, expected, now)
+  const redaction = createRedaction(settings)
   const { redacted, whole } = redaction
   const at = () => new Date(now()).toISOString()
-  const head = ({ operation, request, mode, weight, ...identity }: ComparedRequest) => {
+  const head = ({ operation, request, mode, weight, shape = shapeOf(operation, request), ...identity }: ComparedRequest) => {
     const chosen = weight !== undefined && weight > 1 && { weight }
     const replica = settings.replica !== undefined && { replica: settings.replica }
     const who = callerOf(identity, settings.subjects)
-    return { at: at(), operation: operation.id, ...replica, mode, shape: shapeOf(operation, request), ...who, ...chosen }
+    return { at: at(), operation: operation.id, ...replica, mode, shape, ...who, ...chosen }
   }
   const count = (subject: ComparedRequest, comparison: Comparison) => {
     settings.onComparison?.(subject, comparison)

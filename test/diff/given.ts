@@ -23,7 +23,7 @@ export function asked(operation: Operation | string, query = '', params: Readonl
   return { operation: found, request: { params, query: parseQuery(query), body: undefined } }
 }
 
-export const compare: Compare = createCompare('specification')
+export const compare: Compare = createCompare({ dialect: 'specification' })
 
 export function seen(value: unknown, status = 200): SeenAnswer {
   return { status, headers: {}, body: { kind: 'json', value } }

@@ -7,11 +7,17 @@ export type Use = Pick<Operation, 'id' | 'kind' | 'because' | 'instead' | 'readB
 
 const UNKNOWN = 'unknown'
 
-/** Finds a use by its id. Undefined for an id of other tables. */
+/** Finds a use by its id. Undefined for an id of other tables. Operations may be added to the list later. */
 export function createUseOf(operations: readonly Operation[]): (id: string) => Use | undefined {
-  const known = new Map(withV1Values(operations).map((operation) => [operation.id, operation]))
+  const known = new Map<string, Use>()
+  let count = 0
+  const find = (id: string) => {
+    for (const use of operations.length > count ? withV1Values(operations.slice(count)) : []) known.set(use.id, use)
+    count = operations.length
+    return known.get(id)
+  }
   const isUnknown = (id: string) => id === UNKNOWN || id.startsWith(`${UNKNOWN} `)
-  return (id) => known.get(id) ?? (isUnknown(id) ? { id, kind: 'v1-only', because: 'v1 answers it, and no table knows it' } : undefined)
+  return (id) => find(id) ?? (isUnknown(id) ? { id, kind: 'v1-only', because: 'v1 answers it, and no table knows it' } : undefined)
 }
 
 /** Maximum names of unknown paths that are told apart, and the maximum length of a name. */

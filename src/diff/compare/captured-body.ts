@@ -7,6 +7,8 @@ export type Captured =
   | { readonly kind: 'not-json' }
   /** The connection broke before the end of the body. */
   | { readonly kind: 'broken' }
+  /** It is no JSON and was never text. `because` completes "v1 returned …". */
+  | { readonly kind: 'no-value'; readonly because: string }
 
 export interface Capture {
   /** Takes the next piece of the body. Drops everything once the body is too large. */
@@ -51,6 +53,7 @@ export function createCapture(limit: number = CAPTURE_LIMIT): Capture {
 /** Says why a body cannot be compared, and what to change. */
 export function whyUnread(side: 'v1' | 'v2', body: Exclude<Captured, { readonly kind: 'json' }>): string {
   if (body.kind === 'not-json') return `${side} sent a body that is not JSON`
+  if (body.kind === 'no-value') return `${side} returned ${body.because}`
   if (body.kind === 'broken') return `${side} broke off its answer`
   return `${side} sent more than diff.answerBytes (${body.limit} bytes), so it was not compared; raise that setting to compare it`
 }

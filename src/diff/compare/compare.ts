@@ -3,7 +3,7 @@ import type { Dialect } from '../../tables/language/names.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { type Captured, whyUnread } from './captured-body.ts'
 import type { Finding } from './finding.ts'
-import { answerForm, ERROR_FORM, type Form } from './form.ts'
+import { answerForm, errorForm, type Form, type IsName } from './form.ts'
 import { rootOf } from './json-path.ts'
 import { compareValues, finding, inTableNames } from './values.ts'
 
@@ -13,6 +13,8 @@ export interface SeenAnswer {
   /** Names in lower case; only `content-type` is compared. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Captured
+  /** What the side did, if it did not answer over HTTP. It completes "v1 …". */
+  readonly did?: string
   /** The tables gave this answer without a call, so no service checked the credential. */
   readonly unasked?: true
 }
@@ -22,13 +24,18 @@ export type Compared = { readonly findings: readonly Finding[]; readonly isCut?:
 
 export type Compare = (operation: Operation, v1: SeenAnswer, v2: SeenAnswer) => Compared
 
+export interface CompareSettings {
+  readonly dialect: Dialect
+  readonly isName?: IsName | undefined
+}
+
 /** Compares two answers to one request of an operation. Both must use this dialect. */
-export function createCompare(dialect: Dialect): Compare {
+export function createCompare({ dialect, isName }: CompareSettings): Compare {
   const forms = new Map<Operation, Form>()
   return (operation, v1, v2) => {
     let form = forms.get(operation)
     if (!form) {
-      form = answerForm(operation, dialect)
+      form = answerForm(operation, dialect, isName)
       forms.set(operation, form)
     }
     return compareReplies(form, v1, v2)
@@ -49,7 +56,7 @@ export function compareReplies(form: Form, v1: SeenAnswer, v2: SeenAnswer): Comp
     if (findings.push(found) === MOST_FINDINGS) throw CUT
   }
   try {
-    compareValues(v1.status >= 400 ? ERROR_FORM : form, rootOf(bodyOf(v1), bodyOf(v2)), report)
+    compareValues(v1.status >= 400 ? errorForm(form) : form, rootOf(bodyOf(v1), bodyOf(v2)), report)
   } catch (error) {
     if (error === CUT) return { findings, isCut: true }
     if (error instanceof RangeError) return { inconclusive: `an answer cannot be walked: ${error.message}` }
@@ -70,7 +77,7 @@ export function bodyOf({ body }: SeenAnswer): unknown {
 function otherStatus(form: Form, v1: SeenAnswer, v2: SeenAnswer): Finding {
   const body = bodyOf(v2)
   const found = finding('status', rootOf(bodyOf(v1), body), { v1: v1.status, v2: v2.status })
-  return isObject(body) ? { ...found, shown: inTableNames(v2.status >= 400 ? ERROR_FORM : form, body) } : found
+  return isObject(body) ? { ...found, shown: inTableNames(v2.status >= 400 ? errorForm(form) : form, body) } : found
 }
 
 /** Compares the media types where both sides have one. A v1 client reads no other header of an answer. */

@@ -11,14 +11,17 @@ export type Scalar = 'text' | 'flag' | 'int' | 'long' | 'time' | 'duration' | 'b
 
 /** The form of an answer, so that its tables decide how it is compared (design §3). */
 export type Form =
-  /** No table describes it: compared as plain JSON. */
-  | { readonly kind: 'any' }
+  /** No table describes it: compared as plain JSON. `isName` tells its names from data; without it, only those at the top are names. */
+  | { readonly kind: 'any'; readonly isName?: IsName }
   /** Compared as one value, without looking inside. */
   | { readonly kind: 'whole' }
   | { readonly kind: 'scalar'; readonly of: Scalar }
   /** `key` is the member, as sent, that identifies a row. */
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, Member>; readonly key?: string }
   | { readonly kind: 'list' | 'map'; readonly of: Form }
+
+/** True for the name of a member, and false for data: a key of a user's map. */
+export type IsName = (name: string) => boolean
 
 interface Member {
   /** The table name, which is the same in both dialects. */
@@ -38,10 +41,15 @@ export const ERROR_FORM: Form = {
   ]),
 }
 
+/** Returns the form of an error beside answers of this form. A form that tells names itself is that of errors too. */
+export function errorForm(form: Form): Form {
+  return form.kind === 'any' && form.isName ? form : ERROR_FORM
+}
+
 /** Returns the form of an operation's successful answer in one dialect: `any` for an operation without a table. */
-export function answerForm(operation: Operation, dialect: Dialect): Form {
+export function answerForm(operation: Operation, dialect: Dialect, isName?: IsName): Form {
   const { answer, envelope } = operation
-  if (!answer) return ANY_FORM
+  if (!answer) return isName ? { kind: 'any', isName } : ANY_FORM
   const row = objectForm(answer.shown, dialect)
   const empty = operation.empty(dialect)
   if (!isObject(empty) || !Array.isArray(empty[ROWS])) return row

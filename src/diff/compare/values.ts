@@ -20,7 +20,7 @@ export function compareValues(form: Form, place: JsonPath, report: Report): void
   if (form.kind === 'whole') {
     if (canonical(v1) !== canonical(v2)) say('value')
   } else if (Array.isArray(v1) && Array.isArray(v2)) {
-    compareLists(form.kind === 'list' ? form.of : ANY_FORM, v1, v2, place, report)
+    compareLists(form.kind === 'list' ? form.of : anyBelow(form), v1, v2, place, report)
   } else if (isObject(v1) && isObject(v2)) {
     compareMembers(form, v1, v2, place, report)
   } else {
@@ -62,8 +62,13 @@ function member(form: Form, name: string, place: JsonPath, both: Both): readonly
     const known = form.members.get(name)
     return [below(place, both, name, known?.name ?? name), known?.form ?? ANY_FORM]
   }
-  const isRoot = place.up === undefined
-  return [below(place, both, name, isRoot ? name : ANY), form.kind === 'map' ? form.of : ANY_FORM]
+  const isNamed = form.kind === 'any' && form.isName ? form.isName(name) : place.up === undefined
+  return [below(place, both, name, isNamed ? name : ANY), form.kind === 'map' ? form.of : anyBelow(form)]
+}
+
+/** Returns the form of what no table describes, below a place of this form. */
+function anyBelow(form: Form): Form {
+  return form.kind === 'any' ? form : ANY_FORM
 }
 
 /** Compares each row with its partner, whatever its position. A different order is one difference of its own. */

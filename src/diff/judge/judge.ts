@@ -90,13 +90,17 @@ function failureOf(v1: SeenAnswer, v2: SeenAnswer): Judgement | undefined {
   const inconclusive = (reason: string): Judgement => ({ outcome: 'inconclusive', findings: [], reason })
   const stranger = strangeness(v1, v2)
   if (stranger !== undefined) return inconclusive(stranger)
-  if (hasFailed(v1) || v1.status === 429) return inconclusive(`v1 itself answered HTTP ${v1.status}`)
+  if (hasFailed(v1) || v1.status === 429) return inconclusive(`v1 itself ${whatDid(v1)}`)
   if (v1.status === 499 || v2.status === 499) return inconclusive('the client went away')
   // The status is that of an answer that was broken off.
   if (hasFailed(v2) && v2.body.kind === 'too-large') return inconclusive(whyUnread('v2', v2.body))
   if (!hasFailed(v2) && v2.status !== 429) return undefined
-  const reason = `v2 answered HTTP ${v2.status} where v1 answered ${v1.status}`
+  const reason = `v2 ${whatDid(v2)} where v1 ${v1.did ?? `answered ${v1.status}`}`
   return { outcome: 'error', findings: [], reason, answers: { v1: bodyOf(v1), v2: bodyOf(v2) } }
+}
+
+function whatDid({ did, status }: SeenAnswer): string {
+  return did ?? `answered HTTP ${status}`
 }
 
 /** Says why the answers may be answers to a stranger. Anyone could otherwise fill the evidence or open a circuit. */

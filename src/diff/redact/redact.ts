@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Finding } from '../compare/finding.ts'
+import type { IsName } from '../compare/form.ts'
 import { ANY, isRowSegment, pointerOf, segmentsOf } from '../compare/json-path.ts'
 import { isHarmless } from './harmless.ts'
 import { HIDDEN, isSecretName, withoutSecrets } from './secrets.ts'
@@ -17,6 +18,8 @@ export interface RedactSettings {
   readonly values: Values
   /** Returns the key of the hashes. It is random, so that short texts cannot be guessed from a record. */
   readonly key: () => string
+  /** Names of members that may be kept besides those that the tables know. Default: none. */
+  readonly isName?: IsName | undefined
   /** Default: the limits of an example. An export that must run needs whole bodies. */
   readonly limits?: RedactLimits
 }
@@ -49,11 +52,12 @@ export interface RedactLimits {
 /** Enough to show a difference. */
 const EXAMPLE: RedactLimits = { text: 200, items: 5, members: 60, depth: 8 }
 
-export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings): Redactor {
+export function createRedactor({ values, key, isName = () => false, limits = EXAMPLE }: RedactSettings): Redactor {
   const mask = (text: string) => `text-${text.length}-${createHmac('sha256', key()).update(text).digest('hex').slice(0, 8)}`
   const conceal = (text: string, limit = limits.text) => (values === 'masked' ? mask(text) : shown(text, limit))
   const word: Word = (text, words, limit) => (words.has(text) ? text : conceal(text, limit))
-  const value: Redactor['value'] = (value, name, words, own = limits) => redactValue(value, name, { word, words, limits: own }, 0)
+  const nameWord: Word = (text, words) => (isName(text) ? text : word(text, words))
+  const value: Redactor['value'] = (value, name, words, own = limits) => redactValue(value, name, { word, nameWord, words, limits: own }, 0)
   return {
     value,
     texts(v1, v2, name, words) {
@@ -62,12 +66,12 @@ export function createRedactor({ values, key, limits = EXAMPLE }: RedactSettings
       const [left, right] = parts ?? [value(v1, name, words), value(v2, name, words)]
       return { v1: left, v2: right, ...(!isPlain && { differsAt: firstDifference(v1, v2) }) }
     },
-    key: (name, words) => word(name, words),
+    key: (name, words) => nameWord(name, words),
     pointer({ at, where, path }, words) {
       if (!at.startsWith('/')) return at
       const [patterns, ids] = [segmentsOf(where), segmentsOf(path)]
       const isKey = (nth: number) => patterns[nth] === ANY && !isRowSegment(ids[nth] ?? '')
-      return pointerOf(segmentsOf(at).map((segment, nth) => (isKey(nth) ? word(segment, words) : segment)))
+      return pointerOf(segmentsOf(at).map((segment, nth) => (isKey(nth) ? nameWord(segment, words) : segment)))
     },
     path(path, words) {
       const isFixed = (part: string) => part.split(':').every((piece) => piece === '' || words.has(piece))
@@ -92,12 +96,14 @@ type Word = (text: string, words: Vocabulary, limit?: number) => string
 
 interface Rules {
   readonly word: Word
+  /** The same for the name of a member. */
+  readonly nameWord: Word
   readonly words: Vocabulary
   readonly limits: RedactLimits
 }
 
 function redactValue(value: unknown, name: string, rules: Rules, depth: number): unknown {
-  const { word, words, limits } = rules
+  const { word, nameWord, words, limits } = rules
   if (typeof value === 'string' && value !== '' && isSecretName(name)) return HIDDEN
   if (typeof value === 'string') return isHarmless(value, name) ? value : word(value, words, limits.text)
   if (typeof value !== 'object' || value === null) return value
@@ -109,7 +115,7 @@ function redactValue(value: unknown, name: string, rules: Rules, depth: number):
   }
   const members = Object.entries(value)
   const kept = members.slice(0, limits.members)
-  const shown = kept.map(([member, inner]) => [word(member, words), redactValue(inner, member, rules, depth + 1)] as const)
+  const shown = kept.map(([member, inner]) => [nameWord(member, words), redactValue(inner, member, rules, depth + 1)] as const)
   return Object.fromEntries([...shown, ...leftOut(members.length - kept.length)])
 }
 

@@ -1,5 +1,5 @@
 import type { Operation } from '../../tables/operations/operation.ts'
-import { createRedactor, type RedactLimits, type Values } from './redact.ts'
+import { createRedactor, type RedactLimits, type RedactSettings } from './redact.ts'
 import { type Redacted, redactedAlike, redactedWith } from './redacted.ts'
 import { createRedactionKey, type RedactionKey } from './redaction-key.ts'
 
@@ -15,9 +15,13 @@ export interface Redaction {
 /** The bodies of an exhibit must run again, so they are redacted but not cut. */
 const WHOLE: RedactLimits = { text: 10_000, items: 10_000, members: 10_000, depth: 100 }
 
-export function createRedaction(values: Values, operations: readonly Operation[]): Redaction {
+export interface RedactionSettings extends Pick<RedactSettings, 'values' | 'isName'> {
+  readonly operations: readonly Operation[]
+}
+
+export function createRedaction({ values, isName, operations }: RedactionSettings): Redaction {
   const key = createRedactionKey()
-  const settings = { values, key: key.text }
+  const settings = { values, key: key.text, isName }
   return {
     key,
     redacted: redactedWith(createRedactor(settings)),

@@ -189,7 +189,7 @@ describe('headers', () => {
 
 describe('dialects', () => {
   it('use their own names in examples and table names in totals', () => {
-    const published = createCompare('published')
+    const published = createCompare({ dialect: 'published' })
     const [found] = findings(LIST, { items: [{ ...row(1), createTime: null }] }, { items: [row(1)] }, published)
     expect(found).toMatchObject({ kind: 'missing', at: '/items/0/createTime', where: '/items/*/create_time' })
   })

@@ -1,9 +1,10 @@
 import type { Config } from '../config/settings.ts'
+import type { DescribedDeclaration } from '../diff/judge/expected.ts'
 import { needV1 } from '../modes/choose/rules.ts'
 import { NEEDS_V1 } from '../modes/modes-state.ts'
 import { checkMappings } from '../tables/compile/check.ts'
 import type { Tables } from '../tables/tables.ts'
-import { type DescribedDeclaration, declarationsWith } from './declarations.ts'
+import { declarationsWith } from './declarations.ts'
 
 /** Returns what the server is made from. Throws a sentence if the tables are wrong, or the settings do not go with them. */
 export function checked(config: Config, tables: Tables): { readonly v2: string; readonly declarations: readonly DescribedDeclaration[] } {

@@ -1,21 +1,14 @@
 import { answerForm, ERROR_FORM, type Form, formAt } from '../diff/compare/form.ts'
 import { ANY, segmentsOf } from '../diff/compare/json-path.ts'
-import type { Declaration } from '../diff/judge/expected.ts'
+import type { DescribedDeclaration } from '../diff/judge/expected.ts'
+import { ignoredDifference } from '../diff/judge/ignored-difference.ts'
 import { paramsOf } from '../tables/language/condition.ts'
 import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 import { DIALECTS } from '../tables/language/names.ts'
-import { DIFFERENCE_KINDS, type Sign } from '../tables/language/sign.ts'
-import { describeSign } from '../tables/language/sign-text.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
 import { suggestion } from '../tables/suggestion.ts'
 import { operationsOf, type Tables } from '../tables/tables.ts'
-
-/** A declared difference with its texts. */
-export interface DescribedDeclaration extends Declaration {
-  readonly seen: string
-  readonly because: string
-}
 
 export type Declarations = { readonly declarations: readonly DescribedDeclaration[] } | { readonly problem: string }
 
@@ -26,32 +19,7 @@ export function declarationsWith(rules: readonly IgnoreRule[], tables: Tables): 
   const problems = rules.map((rule, nth) => problemOf(rule, names.indexOf(names[nth] ?? '') === nth, compared))
   const nth = problems.findIndex((problem) => problem !== undefined)
   if (nth >= 0) return { problem: `diff.ignore.${nth}${problems[nth]}` }
-  return { declarations: [...tables.differences, ...rules.map((rule, at) => ignored(rule, names[at] ?? ''))] }
-}
-
-function ignored(rule: IgnoreRule, name: string): DescribedDeclaration {
-  const sign = signOf(rule)
-  const { reason, until } = rule
-  return {
-    code: `ignored:${name}`,
-    operations: [rule.operations].flat(),
-    signs: [sign],
-    ignored: { reason, until },
-    seen: `Ignored until ${new Date(until).toISOString()}: ${describeSign(sign).replaceAll('`', '')}.`,
-    because: reason,
-  }
-}
-
-const OTHER_KINDS = DIFFERENCE_KINDS.filter((kind) => kind !== 'status')
-
-function signOf({ at, kinds, when, ...rule }: IgnoreRule): Sign {
-  return {
-    at: [at],
-    kinds: kinds ?? (at === '' ? ['status'] : OTHER_KINDS),
-    ...(when && { when }),
-    ...(Object.hasOwn(rule, 'v1') && { v1: rule.v1 }),
-    ...(Object.hasOwn(rule, 'v2') && { v2: rule.v2 }),
-  }
+  return { declarations: [...tables.differences, ...rules.map((rule, at) => ignoredDifference(rule, names[at] ?? ''))] }
 }
 
 /** Says what is wrong with a rule, as the end of a sentence that begins with its place in the list. */

@@ -22,6 +22,12 @@ export interface Declaration {
   readonly ignored?: Ignored
 }
 
+/** A declared difference with its texts: what a client sees, and why. */
+export interface DescribedDeclaration extends Declaration {
+  readonly seen: string
+  readonly because: string
+}
+
 /** `matched` explained a finding. `stale` has not explained any. `invisible` has no signs, so it cannot. `expired` no longer does. */
 export type DeclarationState = 'matched' | 'stale' | 'invisible' | 'expired'
 

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import { adminTokens } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
+import type { DescribedDeclaration } from '../../diff/judge/expected.ts'
 import { type Certificate, readCertificate } from '../../listen/certificate.ts'
 import type { Migration } from '../../modes/assemble.ts'
 import type { Tables } from '../../tables/tables.ts'
-import { type DescribedDeclaration, declarationsWith } from '../declarations.ts'
+import { declarationsWith } from '../declarations.ts'
 import type { Front } from './front.ts'
 
 /** How a running server takes other settings. */

@@ -46,6 +46,11 @@ export interface EqualExample {
   readonly v2Side: RecordedSide
 }
 
+/** False for a call of a function, which no command can repeat. Records of older versions are all of requests. */
+export function isOfRequest({ request }: Pick<EqualExample, 'request'>): boolean {
+  return request === undefined || request.url.startsWith('/')
+}
+
 /** One comparison that shows a difference. */
 export interface ExampleReport extends EqualExample {
   readonly caller: string

@@ -4,7 +4,7 @@ import { uncomparedSentences } from '../diff/evidence/uncompared.ts'
 import { wrongOf } from '../diff/evidence/wrong.ts'
 import { many } from '../diff/many.ts'
 import { percent } from '../diff/percent.ts'
-import { type Difference, TO_MEND } from './difference.ts'
+import { type Difference, isOfRequest, TO_MEND } from './difference.ts'
 import type { DeclarationRow, OperationReport, ReadSummary, Report } from './report.ts'
 
 /** Writes the report as lines for a terminal: the verdict, and one line for each operation and each difference to mend. */
@@ -62,6 +62,6 @@ function toMend({ differences }: OperationReport): readonly string[] {
 function lastExample({ state, examples: [newest] }: Difference): readonly string[] {
   if (!newest?.request) return []
   const { request, pointer = '', id } = newest
-  const command = state === 'unexplained' ? `crosswalk case ${id}` : ''
+  const command = state === 'unexplained' && isOfRequest(newest) ? `crosswalk case ${id}` : ''
   return [`${INDENT}  ${[`${request.method} ${request.url}`, pointer, command].filter((part) => part !== '').join('  ')}`]
 }

@@ -1,6 +1,6 @@
 import type { ModeRules } from '../../modes/choose/rules.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
-import { type Difference, TO_MEND } from '../difference.ts'
+import { type Difference, isOfRequest, TO_MEND } from '../difference.ts'
 import type { InForce } from '../in-force.ts'
 import type { OperationReport } from '../report.ts'
 import { type AdminAddress, askCrosswalk, postRollout, putModes, word } from './admin-command.ts'
@@ -76,7 +76,7 @@ export function declare(operation: string, difference: Difference, at: number): 
 
 /** Only mismatches that stay can be played again. */
 function openCase({ state, examples: [example] }: Difference, admin: AdminAddress | undefined): readonly PasteText[] {
-  if (!example || state !== 'unexplained') return []
+  if (!example || state !== 'unexplained' || !isOfRequest(example)) return []
   const words = ['case', example.id]
   const text = admin ? askCrosswalk(admin, words) : `crosswalk ${words.join(' ')} --records FILE`
   return [{ title: 'Print an example as a test', text, into: 'shell' }]
@@ -85,7 +85,7 @@ function openCase({ state, examples: [example] }: Difference, admin: AdminAddres
 /** A request that was cut when it was recorded cannot be explained. */
 function explainRequest({ examples: [example] }: Difference): readonly PasteText[] {
   const request = example?.request
-  if (!request || request.url.endsWith('…')) return []
+  if (!request || !isOfRequest({ request }) || request.url.endsWith('…')) return []
   const text = `crosswalk explain ${word(`${request.method} ${request.url}`)}`
   return [{ title: 'Print the v2 calls of its request', text, into: 'shell' }]
 }

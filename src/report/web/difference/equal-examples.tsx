@@ -1,4 +1,4 @@
-import type { EqualExample, ExampleReport } from '../../difference.ts'
+import { type EqualExample, type ExampleReport, isOfRequest } from '../../difference.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { count, many, milliseconds, time } from '../format.ts'
 import { whenOf } from './example-list.tsx'
@@ -23,7 +23,9 @@ export function EqualExamples({ example, isMismatch }: { readonly example: Examp
             <span>{time(one.at)}</span> <span>{one.mode}</span>
             <span class="quiet">{[latency('v1', one.v1Side?.ms), latency('v2', one.v2Side.ms)].filter(Boolean).join(', ')}</span>
             {one.request && one.request.url !== example.request?.url && <code>{one.request.url}</code>}
-            {isMismatch && <CopyButton text={`crosswalk case ${one.id}`} what={`the command for the test of ${time(one.at)}`} />}
+            {isMismatch && isOfRequest(one) && (
+              <CopyButton text={`crosswalk case ${one.id}`} what={`the command for the test of ${time(one.at)}`} />
+            )}
           </li>
         ))}
       </ol>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { shellQuoted } from '../../../tables/shell-quoted.ts'
-import type { ExampleReport } from '../../difference.ts'
+import { type ExampleReport, isOfRequest } from '../../difference.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { time } from '../format.ts'
 
@@ -20,12 +20,12 @@ export function ExampleFacts({ example, isMismatch }: { readonly example: Exampl
         <span class="quiet">{CHECKS[check]}</span>
         <code>{url ?? shape}</code>
       </Fact>
-      {url !== undefined && check === 'read' && !url.endsWith('…') && (
+      {url !== undefined && check === 'read' && isOfRequest(example) && !url.endsWith('…') && (
         <Fact name="Its v2 calls" wide copy={`crosswalk explain ${shellQuoted(url)}`} what="the command that explains it">
           <code>crosswalk explain {shellQuoted(url)}</code>
         </Fact>
       )}
-      {isMismatch && (
+      {isMismatch && isOfRequest(example) && (
         <Fact name="As a test" wide copy={`crosswalk case ${id}`} what="the command that prints the test">
           <code>crosswalk case {id}</code>
         </Fact>

@@ -56,7 +56,7 @@ export const PORT = {
 } as const satisfies Partial<Record<SettingKey, string>>
 
 /** Settings nested at the dots of their keys, as in a configuration file. */
-type Nested<Key extends SettingKey> = {
+export type Nested<Key extends SettingKey> = {
   readonly [Name in Key as Name extends `${string}.${string}` ? never : Name]?: ValueOf<Name> | undefined
 } & {
   readonly [Section in Key as Section extends `${infer Name}.${string}` ? Name : never]?: Section extends `${infer Name}.${string}`

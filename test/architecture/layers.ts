@@ -80,7 +80,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
   ],
   library: ['server', 'config', 'modes', 'request', 'tracing', 'tables'],
-  index: ['library'],
+  compare: ['library', 'config', 'report', 'modes', 'diff', 'limits', 'tables'],
+  index: ['library', 'compare'],
   site: ['cli', 'config', 'guide', 'explain', 'openapi', 'tables', 'errors', 'mappings'],
 }
 

@@ -20,6 +20,7 @@ export const UNCOMPARED = {
   gone: { because: 'lost the client before the answer was whole' },
   unreadable: { because: 'wrote what no read shows' },
   unverified: { because: 'wrote, and diff.verifyWrites is off', change: 'switch diff.verifyWrites on' },
+  uncopied: { because: 'had arguments that cannot be copied', change: 'give the option copy' },
   malformed: { because: 'could not be read by the tables' },
   repeat: { because: 'repeated what was compared in the last ten minutes' },
   v1Failed: { because: 'got an error of v1 itself', change: 'look at v1' },

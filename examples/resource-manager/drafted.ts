@@ -40,13 +40,120 @@
 // - v2 Organization.deleteTime: no row shows it
 // - v2 Organization.etag: no row shows it
 // - v2 GET /v3/organizations:search: no operation of the tables calls it
-import { action, choice, enumMap, flag, gone, int, intParam, long, mayBeEmpty, message, nothing, object, objects, optional, readOnly, text, textMap, texts, time, type Acknowledged, type Mapping, type Tables, v1Only } from 'crosswalk/tables'
+import { action, choice, enumMap, flag, gone, int, intParam, long, mayBeEmpty, message, nothing, object, objects, optional, readOnly, rows, text, textMap, texts, time, type Acknowledged, type Mapping, type Tables, v1Only } from 'crosswalk/tables'
+
+interface V1Project {
+  readonly projectNumber?: string
+  readonly projectId?: string
+  readonly lifecycleState?: string
+  readonly name?: string
+  readonly createTime?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly parent?: V1ResourceId
+}
+
+interface V1ResourceId {
+  readonly type?: string
+  readonly id?: string
+}
+
+interface V2Project {
+  readonly name?: string
+  readonly parent?: string
+  readonly projectId?: string
+  readonly state?: string
+  readonly displayName?: string
+  readonly createTime?: string
+  readonly updateTime?: string
+  readonly deleteTime?: string
+  readonly etag?: string
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+interface V1Operation {
+  readonly name?: string
+  readonly metadata?: unknown
+  readonly done?: boolean
+  readonly error?: V1Status
+  readonly response?: unknown
+}
+
+interface V1Status {
+  readonly code?: number
+  readonly message?: string
+  readonly details?: readonly unknown[]
+}
+
+interface V2Operation {
+  readonly name?: string
+  readonly metadata?: unknown
+  readonly done?: boolean
+  readonly error?: V2Status
+  readonly response?: unknown
+}
+
+interface V2Status {
+  readonly code?: number
+  readonly message?: string
+  readonly details?: readonly unknown[]
+}
+
+interface V1Organization {
+  readonly name?: string
+  readonly displayName?: string
+  readonly lifecycleState?: string
+  readonly creationTime?: string
+  readonly owner?: V1OrganizationOwner
+}
+
+interface V1OrganizationOwner {
+  readonly directoryCustomerId?: string
+}
+
+interface V2Organization {
+  readonly name?: string
+  readonly displayName?: string
+  readonly directoryCustomerId?: string
+  readonly state?: string
+  readonly createTime?: string
+  readonly updateTime?: string
+  readonly deleteTime?: string
+  readonly etag?: string
+}
+
+interface V1ListLiensResponse {
+  readonly liens?: readonly V1Lien[]
+  readonly nextPageToken?: string
+}
+
+interface V1Lien {
+  readonly name?: string
+  readonly parent?: string
+  readonly restrictions?: readonly string[]
+  readonly reason?: string
+  readonly origin?: string
+  readonly createTime?: string
+}
+
+interface V2ListLiensResponse {
+  readonly liens?: readonly V2Lien[]
+  readonly nextPageToken?: string
+}
+
+interface V2Lien {
+  readonly name?: string
+  readonly parent?: string
+  readonly restrictions?: readonly string[]
+  readonly reason?: string
+  readonly origin?: string
+  readonly createTime?: string
+}
 
 const lifecycleStateValues = enumMap('lifecycleStateValues', [["LIFECYCLE_STATE_UNSPECIFIED","STATE_UNSPECIFIED"],["ACTIVE","ACTIVE"],["DELETE_REQUESTED","DELETE_REQUESTED"]], [["DELETE_IN_PROGRESS",3]])
 
 const lifecycleStateValues2 = enumMap('lifecycleStateValues2', [["LIFECYCLE_STATE_UNSPECIFIED","STATE_UNSPECIFIED"],["ACTIVE","ACTIVE"],["DELETE_REQUESTED","DELETE_REQUESTED"]])
 
-const project = mayBeEmpty(message('Project', {
+const project = mayBeEmpty(message('Project', rows<V1Project, V2Project>()({
   projectNumber: optional(gone(long, 'TO DECIDE: no member of v2 beside it has its name')),
   // the same name and type
   projectId: optional(text('projectId')),
@@ -58,9 +165,9 @@ const project = mayBeEmpty(message('Project', {
   // the same name and type
   labels: optional(textMap('labels')),
   parent: optional(gone(text, 'TO DECIDE: v2\'s parent is of the kind text, and v1\'s of the kind object')),
-}))
+})))
 
-const operation = mayBeEmpty(message('Operation', {
+const operation = mayBeEmpty(message('Operation', rows<V1Operation, V2Operation>()({
   // the same name and type
   name: optional(text('name')),
   metadata: optional(gone(text, 'TO DECIDE: v2\'s metadata cannot be compared: v1\'s may hold anything')),
@@ -75,9 +182,9 @@ const operation = mayBeEmpty(message('Operation', {
     details: optional(gone(texts, 'TO DECIDE: v2\'s details cannot be compared: v1\'s may hold anything')),
   })),
   response: optional(gone(text, 'TO DECIDE: v2\'s response cannot be compared: v1\'s may hold anything')),
-}))
+})))
 
-const organization = mayBeEmpty(message('Organization', {
+const organization = mayBeEmpty(message('Organization', rows<V1Organization, V2Organization>()({
   // the same name and type
   name: optional(readOnly(text('name'))),
   // the same name and type
@@ -87,9 +194,9 @@ const organization = mayBeEmpty(message('Organization', {
   // the only time with a name like it
   creationTime: optional(readOnly(time('createTime'))),
   owner: optional(gone(text, 'TO DECIDE: no member of v2 beside it has its name')),
-}))
+})))
 
-const listLiensResponse = mayBeEmpty(message('ListLiensResponse', {
+const listLiensResponse = mayBeEmpty(message('ListLiensResponse', rows<V1ListLiensResponse, V2ListLiensResponse>()({
   // the same name and type
   liens: optional(objects('liens', {
     // the same name and type
@@ -107,9 +214,9 @@ const listLiensResponse = mayBeEmpty(message('ListLiensResponse', {
   })),
   // the same name and type
   nextPageToken: optional(text('nextPageToken')),
-}))
+})))
 
-const lien = mayBeEmpty(message('Lien', {
+const lien = mayBeEmpty(message('Lien', rows<V1Lien, V2Lien>()({
   // the same name and type
   name: optional(text('name')),
   // the same name and type
@@ -122,7 +229,7 @@ const lien = mayBeEmpty(message('Lien', {
   origin: optional(text('origin')),
   // the same name and type
   createTime: optional(readOnly(time('createTime'))),
-}))
+})))
 
 const resourcemanager: Mapping = {
   domain: 'resourcemanager',

@@ -8,6 +8,8 @@ export interface Writing {
   readonly used: Set<string>
   /** Enums by the texts that make them. */
   readonly enums: Map<string, string>
+  /** Interfaces by version and schema. */
+  readonly types: Map<string, { readonly name: string; readonly text: string }>
   /** What a person must decide, one sentence each. */
   readonly decisions: string[]
 }
@@ -19,7 +21,7 @@ export function membersText(members: MatchedMembers, where: string, writing: Wri
 }
 
 function rowsOf(name: string, matched: Matched, where: string, writing: Writing, indent: string): readonly string[] {
-  const key = /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name)
+  const key = keyText(name)
   if (matched.v2 === undefined) {
     writing.decisions.push(`${where}.${name}: ${matched.because}`)
     const row = use(
@@ -75,6 +77,11 @@ export function freeName(label: string, taken: readonly string[]): string {
   const name = (plain || 'message').replace(/^./, (letter) => letter.toLowerCase())
   const names = [name, ...taken.map((_, at) => `${name}${at + 2}`)]
   return names.find((one) => !taken.includes(one)) ?? name
+}
+
+/** A name as a key of an object. */
+export function keyText(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name)
 }
 
 export function use(writing: Writing, name: string, inside: string): string {

@@ -1,9 +1,11 @@
 import { nameOf } from '../check/acknowledge.ts'
 import { TO_DECIDE } from '../check/undecided.ts'
+import type { SchemaShape } from '../contract/schema-shape.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import type { MatchedMembers, MatchedShape } from './match-members.ts'
 import type { OperationPair } from './pair-operations.ts'
 import { freeName, membersText, quoted, use, type Writing } from './write-members.ts'
+import { comparedText } from './write-types.ts'
 
 /** A first table as text, and what is left to decide. */
 export interface Draft {
@@ -18,7 +20,7 @@ interface Named {
 
 /** Writes the module of a first table. */
 export function writeTables(domain: string, prefix: string, pairs: readonly OperationPair[], losses: readonly Acknowledged[]): Draft {
-  const writing: Writing = { used: new Set(), enums: new Map(), decisions: [] }
+  const writing: Writing = { used: new Set(), enums: new Map(), types: new Map(), decisions: [] }
   const messages = new Map<string, string>()
   const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
   const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
@@ -29,6 +31,7 @@ export function writeTables(domain: string, prefix: string, pairs: readonly Oper
     `// A first table, drafted by crosswalk draft. Left to decide: ${decisions.length}. Each reason that begins with ${TO_DECIDE} waits for a person:`,
     ...decisions.map((decision) => `// - ${decision}`),
     `import { ${names.join(', ')} } from 'crosswalk/tables'\n`,
+    ...[...writing.types.values()].map(({ text }) => `${text}\n`),
     ...enums,
     ...consts,
     `const ${domain}: Mapping = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
@@ -59,29 +62,36 @@ function operationText({ pair, id }: Named, messages: Map<string, string>, writi
     if (matched.v2 === undefined) return []
     return [`${JSON.stringify(name)}: ${paramText(matched.v2, matched.shape, writing)}`]
   })
-  const named = (shape: MatchedShape | undefined, what: 'Request' | 'Answer') =>
-    messageText(shape, `${id.split('.').slice(1).join(' ')} ${what}`, messages, writing)
+  const named = (shape: MatchedShape | undefined, what: 'request' | 'answer') =>
+    messageText({ shape, v1: v1[what], v2: v2[what] }, `${id.split('.').slice(1).join(' ')} ${what}`, messages, writing)
   const options = [
     `v2: ${quoted(`${v2.method} ${inVariablesOf(v1.path, v2.path)}`)}`,
     ...(params.length > 0 ? [`params: { ${params.join(', ')} }`] : []),
     ...pagingOf(pair),
-    ...(request ? [`request: ${named(request, 'Request')}`] : []),
-    ...(answer ? [`answer: ${named(answer, 'Answer')}`] : []),
+    ...(request ? [`request: ${named(request, 'request')}`] : []),
+    ...(answer ? [`answer: ${named(answer, 'answer')}`] : []),
     ...(v1.method === 'GET' ? [] : [`readBack: { unverifiable: ${quoted(`${TO_DECIDE}: how its effect is read`)} }`]),
   ]
   if (v1.method !== 'GET') writing.decisions.push(`${route}: how its effect is read`)
   return `    // the same method and path\n    ${use(writing, 'action', `${quoted(id)}, ${quoted(route)}, {\n      ${options.join(',\n      ')},\n    }`)},`
 }
 
+interface PairedShapes {
+  readonly shape: MatchedShape | undefined
+  readonly v1: SchemaShape | undefined
+  readonly v2: SchemaShape | undefined
+}
+
 /** Returns the name of a message, which is written once for all that are alike. */
-function messageText(shape: MatchedShape | undefined, where: string, messages: Map<string, string>, writing: Writing): string {
+function messageText({ shape, v1, v2 }: PairedShapes, where: string, messages: Map<string, string>, writing: Writing): string {
   if (shape?.kind !== 'object' || Object.keys(shape.members).length === 0) {
     writing.used.add('nothing')
     return 'nothing'
   }
   const before = writing.decisions.length
   const label = shape.name ?? where
-  const body = use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(label)}, ${membersText(shape.members, label, writing)}`))
+  const rows = comparedText(membersText(shape.members, label, writing), v1, v2, writing)
+  const body = use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(label)}, ${rows}`))
   const known = messages.get(body)
   if (known !== undefined) {
     writing.decisions.length = before

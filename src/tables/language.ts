@@ -34,11 +34,9 @@ export {
   int,
   intMap,
   jsonName,
-  knownBy,
   long,
   lossy,
   made,
-  mayBeWithheld,
   nested,
   object,
   objectMap,
@@ -48,15 +46,14 @@ export {
   optionalInV1,
   parentOf,
   readOnly,
-  restIn,
   text,
   textMap,
   texts,
   time,
   uint,
-  WITHHELD,
-  withheld,
 } from './language/field.ts'
+export { rows } from './language/fields/rows.ts'
+export { knownBy, mayBeWithheld, restIn, WITHHELD, withheld } from './language/fields/shown-in-part.ts'
 export { type Message, mayBeEmpty, message, type Resource, resource, uidOf } from './language/resource.ts'
 export { optionalShape, shape, type V1OnlyShape } from './language/shape.ts'
 
@@ -71,6 +68,7 @@ export { type ReadWhole, wholeList } from './plan/whole-list.ts'
 
 // Parameters of a query.
 
+export { parameters } from './language/fields/rows.ts'
 export { choiceParam, choicesParam, flagParam, intParam, negated, scope, textsParam, timeParam, v1OnlyFlag } from './language/param.ts'
 export { single, v2Query } from './language/query.ts'
 

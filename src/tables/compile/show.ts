@@ -1,5 +1,6 @@
 import { at, isObject, type JsonObject } from '../json.ts'
-import { type Field, type Fields, type FieldType, type Source, WITHHELD } from '../language/field.ts'
+import type { Field, Fields, FieldType, Source } from '../language/field.ts'
+import { WITHHELD } from '../language/fields/shown-in-part.ts'
 import { camelCase, type Dialect } from '../language/names.ts'
 import { parentUid } from '../language/uid.ts'
 import { shownWith } from './convert.ts'

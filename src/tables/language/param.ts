@@ -1,8 +1,8 @@
 import type { EnumMap } from './enums.ts'
 
 /** One v1 query parameter and its v2 parameter. */
-export interface Param {
-  readonly v2: string
+export interface Param<N extends string = string> {
+  readonly v2: N
   readonly kind: 'text' | 'flag' | 'time' | 'int' | 'choice'
   /** True if the parameter may be repeated; a request may give any other parameter once. */
   readonly many?: boolean
@@ -25,25 +25,25 @@ export interface Param {
 export type Params = Readonly<Record<string, Param | string>>
 
 /** A boolean parameter. A row of a query maps a v1 parameter to the v2 one: `{ deprecated: flagParam('deprecated') }`. */
-export const flagParam = (v2: string): Param => ({ v2, kind: 'flag' })
+export const flagParam = <const N extends string>(v2: N): Param<N> => ({ v2, kind: 'flag' })
 
 /** A parameter that may be repeated: `{ names: textsParam('names') }`. */
-export const textsParam = (v2: string): Param => ({ v2, kind: 'text', many: true })
+export const textsParam = <const N extends string>(v2: N): Param<N> => ({ v2, kind: 'text', many: true })
 
 /** An RFC 3339 time: `{ since: timeParam('since') }`. */
-export const timeParam = (v2: string): Param => ({ v2, kind: 'time' })
+export const timeParam = <const N extends string>(v2: N): Param<N> => ({ v2, kind: 'time' })
 
 /** A 32-bit integer: `{ epoch: intParam('epoch') }`. */
-export const intParam = (v2: string): Param => ({ v2, kind: 'int' })
+export const intParam = <const N extends string>(v2: N): Param<N> => ({ v2, kind: 'int' })
 
 /** An enum value, by name or number: `{ kind: choiceParam('kind', orgKind) }`. */
-export const choiceParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of })
+export const choiceParam = <const N extends string>(v2: N, of: EnumMap): Param<N> => ({ v2, kind: 'choice', of })
 
 /** Enum values: `{ ecosystems: choicesParam('ecosystems', ecosystem) }`. */
-export const choicesParam = (v2: string, of: EnumMap): Param => ({ v2, kind: 'choice', of, many: true })
+export const choicesParam = <const N extends string>(v2: N, of: EnumMap): Param<N> => ({ v2, kind: 'choice', of, many: true })
 
 /** A flag that v2 cannot honour, the reason, and what comes closest: `{ include_upstream: v1OnlyFlag('v2 lists built artifacts alone') }`. */
-export const v1OnlyFlag = (because: string, made?: string): Param => ({
+export const v1OnlyFlag = (because: string, made?: string): Param<''> => ({
   v2: '',
   kind: 'flag',
   v1Only: because,
@@ -51,7 +51,7 @@ export const v1OnlyFlag = (because: string, made?: string): Param => ({
 })
 
 /** A flag whose meaning v2 inverted: `{ exclude_referrers: negated('include_referrers') }`. */
-export const negated = (v2: string): Param => ({ v2, kind: 'flag', negate: true })
+export const negated = <const N extends string>(v2: N): Param<N> => ({ v2, kind: 'flag', negate: true })
 
 /** The five members of the uidp filter, identical in both versions (facts §10.4): `query: { ...scope, name: 'name' }`. */
 export const scope: Params = {

@@ -33,6 +33,9 @@ export type Fillable<Path extends string, Route extends string> = string extends
     ? Path
     : `{${Strangers<Path, Route>}} is no variable of ${Route}`
 
+/** The variables of a route; any text if the compiler does not know the whole route. */
+export type VariableOf<Route extends string> = Record<never, never> extends Record<Route, true> ? string : VariablesIn<Route>
+
 /** The variables of a path that its route lacks. */
 type Strangers<Path extends string, Route extends string> = Exclude<VariablesIn<Path>, VariablesIn<Route>>
 

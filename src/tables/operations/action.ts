@@ -1,32 +1,32 @@
 import type { Missing } from '../../errors/to-v1.ts'
 import type { Params } from '../language/param.ts'
-import { type Fillable, fillPath } from '../language/path.ts'
+import { type Fillable, fillPath, type VariableOf } from '../language/path.ts'
 import { v2Query } from '../language/query.ts'
 import type { Message } from '../language/resource.ts'
 import { bodyOf, type Call } from '../plan/plan.ts'
 import { asked, replied, type Turn } from '../plan/turn.ts'
 import type { Env, Operation, Paging, V1Request } from './operation.ts'
 import { nothing, ok, operation } from './operation-builder.ts'
-import type { Takes } from './read-back.ts'
+import type { ReadBack, Takes, Unverifiable } from './read-back.ts'
 
-interface Action<V2 extends string> {
+interface Action<V2 extends string, Variable extends string, P extends Params, Own extends string> {
   /** `METHOD /path`; its variables have the names of the v1 route. */
   readonly v2: V2
-  readonly params?: Params
+  readonly params?: P
   /** Further v2 query parameters, computed from the v1 request. */
   readonly more?: (request: V1Request) => Call['query']
   /** The parameters that `more` reads. */
-  readonly ownParams?: readonly string[]
+  readonly ownParams?: readonly Own[]
   /** For a list that both versions page by token, each with its own. */
-  readonly paging?: Paging
+  readonly paging?: Paging<NoInfer<(keyof P & string) | Own>>
   readonly request?: Message
   readonly answer?: Message
   readonly missing?: Missing
   /** How the effect of a write is read, or why it cannot be. */
-  readonly readBack?: Operation['readBack']
+  readonly readBack?: ReadBack<Variable> | Unverifiable
   readonly takes?: Takes | undefined
   /** The parameter or variable with which a read selects one resource. */
-  readonly selects?: string
+  readonly selects?: NoInfer<Variable | (keyof P & string) | Own>
   readonly root?: boolean
 }
 
@@ -38,10 +38,14 @@ interface Action<V2 extends string> {
  *       answer: message('eligibility', { eligible: flag('eligible') }),
  *     })
  */
-export function action<Route extends string, V2 extends string>(id: string, route: Route, options: Action<Fillable<V2, Route>>): Operation {
+export function action<Route extends string, V2 extends string, P extends Params = Record<never, never>, Own extends string = never>(
+  id: string,
+  route: Route,
+  options: Action<Fillable<V2, Route>, VariableOf<Route>, P, Own>,
+): Operation {
   const {
     v2,
-    params = {},
+    params = {} as P,
     more,
     ownParams = [],
     paging,

@@ -43,8 +43,8 @@ export type Begin = (request: V1Request, env: Env) => Turn
 export type MakePlan = (request: V1Request, env: Env) => Plan
 
 /** Table names, of which both spellings are read. */
-export interface Paging {
-  readonly parameter: string
+export interface Paging<Parameter extends string = string> {
+  readonly parameter: Parameter
   readonly member: string
 }
 

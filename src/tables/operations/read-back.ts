@@ -1,9 +1,9 @@
 import type { Resource } from '../language/resource.ts'
 
 /** Where a write names what it wrote. */
-export type Named =
+export type Named<Variable extends string = string> =
   /** In this variable of its path. */
-  | { readonly param: string }
+  | { readonly param: Variable }
   /** In the id of its answer. */
   | { readonly answer: 'id' }
   /** In the id of each row in this list of its answer. */
@@ -16,9 +16,9 @@ export type Named =
  *
  *     readBack: { resource: binding, named: { answer: 'id' }, shownAs: { group: 'group.id', role: 'role.id' } }
  */
-export interface ReadBack {
+export interface ReadBack<Variable extends string = string> {
   readonly resource: Resource
-  readonly named: Named
+  readonly named: Named<Variable>
   /** A delete: the resource must not be there. */
   readonly gone?: true
   /**

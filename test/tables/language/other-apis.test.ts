@@ -51,7 +51,7 @@ it('takes {} for an answer of which every member may be unset', () => {
 })
 
 describe('an API with paths of its own', () => {
-  const paged = { paging: { parameter: 'page_mark', member: 'next_mark' } }
+  const paged = { params: { page_mark: 'mark' }, paging: { parameter: 'page_mark', member: 'next_mark' } } as const
   const list = action('shop.carts.list', 'GET /api/v3/carts', { v2: 'GET /api/v4/carts', ...paged })
   const get = action('shop.carts.get', 'GET /api/v3/{id}', { v2: 'GET /api/v4/carts/{id}' })
   const shop: Mapping = { domain: 'shop', prefix: 'api/v3', operations: [list, get] }

@@ -7,13 +7,16 @@ const here = (file: string) => new URL(file, import.meta.url).pathname
 /** The folder of this checkout. */
 export const CHECKOUT = here('..')
 
-const programOf = (checkout: string) => join(checkout, 'dist/src/cli.js')
-
-/** Node and its flags as the container image of a checkout starts them. Peers are started with plain `node`, as their users do. */
-function nodeOf(checkout: string): readonly string[] {
+/** The command with which the container image of a checkout starts: node, its flags and the program. */
+function entryOf(checkout: string): readonly string[] {
   const [, command = ''] = /^ENTRYPOINT (.+)$/m.exec(readFileSync(join(checkout, 'docker/Dockerfile'), 'utf8')) ?? []
-  return (JSON.parse(command) as string[]).slice(0, -1)
+  return JSON.parse(command) as string[]
 }
+
+const programOf = (checkout: string) => join(checkout, entryOf(checkout).at(-1) ?? '')
+
+/** Peers are started with plain `node`, as their users do. */
+const nodeOf = (checkout: string) => entryOf(checkout).slice(0, -1)
 
 export const BASELINE = '@fastify/http-proxy'
 
@@ -30,6 +33,8 @@ interface CrosswalkOptions {
   /** Loads the probe that measures stalls. */
   readonly probe?: boolean
   readonly env?: Readonly<Record<string, string>>
+  /** Starts the program of the package in place of the image's. */
+  readonly plain?: boolean
   /** The folder of the checkout whose build is started. */
   readonly checkout?: string
   /** More flags of `serve`. */
@@ -41,12 +46,13 @@ interface CrosswalkOptions {
 /** Starts Crosswalk as its image does, without its log lines. */
 export function startCrosswalk(
   upstream: string,
-  { probe = false, env = {}, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
+  { probe = false, env = {}, plain = false, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
 ): Promise<Child> {
   const widen = pinned && cores !== undefined ? ['taskset', '-c', cores] : []
   const node = [...widen, ...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
   const usual = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
-  return start(PROXY_CORE, [...node, programOf(checkout), 'serve', ...usual, ...flags], env)
+  const program = plain ? join(checkout, 'dist/src/cli.js') : programOf(checkout)
+  return start(PROXY_CORE, [...node, program, 'serve', ...usual, ...flags], env)
 }
 
 /** Starts the least that relays gRPC, with the flags of Crosswalk's Node. */

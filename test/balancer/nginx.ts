@@ -23,6 +23,8 @@ export type Changes = Readonly<Record<string, readonly (readonly [shipped: strin
 
 export interface Nginx {
   readonly url: string
+  /** Where gRPC goes. */
+  readonly rpcUrl: string
   /** The output of `nginx -t`. */
   readonly test: string
   stop(): Promise<void>
@@ -32,10 +34,12 @@ export interface Nginx {
 export async function startNginx(crosswalk: readonly [number, number], v1: string, changes: Changes = {}): Promise<Nginx> {
   const directory = mkdtempSync(join(tmpdir(), 'crosswalk-nginx-'))
   const port = await freePort()
+  const rpcPort = await freePort()
   const here: Changes = {
     'nginx.conf': [
       ['/tmp/nginx', join(directory, 'nginx')],
       ['listen 8000;', `listen 127.0.0.1:${port};`],
+      ['listen 8001 http2;', `listen 127.0.0.1:${rpcPort} http2;`],
       ['access_log /dev/stdout', `access_log ${directory}/access.log`],
     ],
     'upstreams.conf': [
@@ -61,7 +65,7 @@ export async function startNginx(crosswalk: readonly [number, number], v1: strin
     await ended
     rmSync(directory, { recursive: true, force: true })
   }
-  return { url, test, stop }
+  return { url, rpcUrl: `http://127.0.0.1:${rpcPort}`, test, stop }
 }
 
 const replaced =

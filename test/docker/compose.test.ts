@@ -63,7 +63,11 @@ describe('compose.yaml', () => {
   })
 
   it('shows nothing beyond this machine', () => {
-    expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual(['127.0.0.1:8000:8000', '127.0.0.1:3000:3000'])
+    expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual([
+      '127.0.0.1:8000:8000',
+      '127.0.0.1:8001:8001',
+      '127.0.0.1:3000:3000',
+    ])
   })
 
   it('trusts nginx alone, whose address nobody else can be given', () => {
@@ -98,20 +102,22 @@ describe('nginx/', () => {
   const config = configOf(services['crosswalk-1']?.environment ?? {})
   const one = (text: string, directive: RegExp) => milliseconds(directive.exec(text)?.[1] ?? '')
 
-  it('closes idle connections before a proxy that lingers does, and stops trying it for longer than that', () => {
-    const idle = one(upstreams, /upstream crosswalk \{[^}]*keepalive_timeout (\w+);/)
-    const out = one(upstreams, /upstream crosswalk \{[^}]*fail_timeout=(\w+);/)
+  it.each(['crosswalk', 'crosswalk_grpc'])('closes idle connections of %s before a proxy that lingers does, and tries it later', (name) => {
+    const idle = one(upstreams, new RegExp(`upstream ${name} \\{[^}]*keepalive_timeout (\\w+);`))
+    const out = one(upstreams, new RegExp(`upstream ${name} \\{[^}]*fail_timeout=(\\w+);`))
     expect([idle, config['limits.lingerMs'], out]).toEqual([idle, config['limits.lingerMs'], out].toSorted((a, b) => a - b))
     expect(new Set([idle, config['limits.lingerMs'], out]).size).toBe(3)
   })
 
   it('is more patient than the proxy', () => {
     expect(one(conf, /proxy_read_timeout (\w+);/)).toBeGreaterThan(config['limits.deadlineMs'])
+    expect(one(conf, /grpc_read_timeout (\w+);/)).toBeGreaterThan(config['limits.deadlineMs'])
   })
 
   it('names the hosts that compose starts', () => {
     const hosts = [...upstreams.matchAll(/server ([\w-]+):(\d+)/g)].map(([, host, port]) => `${host}:${port}`)
-    expect(hosts).toEqual(['crosswalk-1:8080', 'crosswalk-2:8080', 'v1:8090'])
+    const servers = ['crosswalk-1:8080', 'crosswalk-2:8080', 'v1:8090']
+    expect(hosts).toEqual([...servers, ...servers])
     expect(services['sandbox']).toMatchObject({ networks: { upstreams: { aliases: ['v1', 'v2'] }, legacy: { aliases: ['v1'] } } })
   })
 })

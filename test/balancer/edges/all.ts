@@ -44,10 +44,10 @@ const traefik: Edge = {
   edits: ({ directory, listen, port, adminPort, v1 }) => [
     ['/etc/traefik/routing.yaml', `${directory}/routing.yaml`],
     ['":8000"', `"127.0.0.1:${listen}"`],
-    ['http://crosswalk-1:8080', `http://127.0.0.1:${port}`],
-    ['http://crosswalk-2:8080', `http://127.0.0.2:${port}`],
+    ['//crosswalk-1:8080', `//127.0.0.1:${port}`],
+    ['//crosswalk-2:8080', `//127.0.0.2:${port}`],
     ['port: 8081', `port: ${adminPort}`],
-    ['http://v1:8090', `http://${v1}`],
+    ['//v1:8090', `//${v1}`],
   ],
   share: (percent) => `- { name: crosswalk, weight: ${percent} }\n          - { name: v1, weight: ${100 - percent} }`,
   keepsCallers: false,

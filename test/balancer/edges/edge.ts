@@ -71,7 +71,7 @@ export async function startEdge(edge: Edge, places: Places, percent = 50): Promi
     await ended
     rmSync(directory, { recursive: true, force: true })
   }
-  await until(async () => (await fetch(`${url}/anything`)).ok, `${edge.name} answers`).catch(async (error) => {
+  await until(async () => (await fetch(`${url}/ping/v1/ping`)).ok, `${edge.name} answers`).catch(async (error) => {
     await stop()
     throw error
   })

@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { userEnv } from './installed.ts'
 
 const { folder, root, tarballBytes, files, installedBytes } = inject('installed')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly name: string
+  readonly version: string
+  readonly repository?: object
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
 }
 
@@ -28,11 +31,20 @@ it('holds no file of a source that is gone, and no test', () => {
   expect(files.filter((path) => /stale|\.test\.|^test\/|^src\/|tsbuildinfo/.test(path))).toEqual([])
 })
 
-it('holds what its README links to', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8').replace(/```.*?```/gs, '')
-  const targets = [...readme.matchAll(/\]\(([^)\s#]+)/g)].map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target))
-  expect(targets).toContain('docs/deployment.md')
-  expect([...new Set(targets)].filter((target) => !existsSync(join(root, normalize(target))))).toEqual([])
+describe('its README', () => {
+  const base = manifest.repository ? '' : `https://unpkg.com/${manifest.name}@${manifest.version}/`
+  const packed = readFileSync(join(root, 'README.md'), 'utf8')
+
+  it('links to files of the package, on the page of a registry too', () => {
+    const targets = [...packed.replace(/```.*?```/gs, '').matchAll(/\]\(([^)\s#]+)/g)].map(([, target = '']) => target)
+    expect(targets).toContain(`${base}docs/deployment.md`)
+    const others = targets.filter((target) => !target.startsWith(base) || !files.includes(target.slice(base.length)))
+    expect(others.filter((target) => base !== '' || !/^[a-z]+:/.test(target))).toEqual([])
+  })
+
+  it('differs from that of the tree by these addresses alone', () => {
+    expect(packed.replaceAll(`](${base}`, '](')).toBe(readFileSync('README.md', 'utf8'))
+  })
 })
 
 it('has no fault that publint knows', async () => {

@@ -16,6 +16,7 @@ const BUILT = [
   'test/cli/case.test.ts',
   'test/cli/process.test.ts',
   'test/docker/bundle.test.ts',
+  'test/compare/exit.test.ts',
   'test/docs/migration.test.ts',
   'test/docs/operations.test.ts',
   'test/docs/pages.test.ts',

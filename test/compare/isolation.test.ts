@@ -1,9 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { compare } from '../../src/compare/compare-functions.ts'
 import { callMany, startComparison } from './given.ts'
 
 const READ = { name: 'users.get', isRead: true } as const
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 /** A promise, and what settles it. */
 function later<T = void>() {
@@ -191,13 +196,14 @@ describe('the caller', () => {
 
   it('asks as often as it likes, and little is held', async () => {
     const stage = startComparison({ diff: { waiting: 10, parallel: 1 } })
-    const text = 'x'.repeat(10_000)
-    const getPage = stage.comparison.compare(
-      async (n: number) => ({ n, text }),
-      async (n: number) => ({ n, text }),
-      READ,
-    )
-    await Promise.all(Array.from({ length: 10_000 }, (_, n) => getPage(n)))
+    const page = async (n: number) => ({ n, text: Buffer.alloc(10_000, `${n} `).toString('latin1') })
+    const getPage = stage.comparison.compare(page, page, READ)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    await Promise.all(Array.from({ length: 10_000 }, (_, n) => getPage(n).then(({ n }) => n)))
+    collect()
+    // All results together are 100 MB, and those that wait 0.2 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000)
     const { uncompared = {} } = stage.comparison.report().operations[0] ?? {}
     expect(uncompared.waiting).toBe(10_000 - 10)
     await stage.comparison.idle()
@@ -242,6 +248,10 @@ describe('a wrong use', () => {
     [{ name: 'a' }, 'isRead of a must be true, or false if a call may change something.'],
     [{ name: 'a', isRead: true, mode: 'v3' }, 'mode of a is "v3", but it must be one of v1, v2, diff-v1, diff-v2.'],
     [{ name: 'a', isRead: true, canary: { mode: 'diff-v2', percent: 5 } }, 'canary of a needs the option caller'],
+    [
+      { name: 'a', isRead: true, canary: { mode: 'diff-v2', percent: 500 }, caller: String },
+      'The canary of a is wrong: percent must be a number from 0 to 100.',
+    ],
   ])('is told in a sentence: %j', (options, sentence) => {
     const side = async () => 1
     expect(() => startComparison().comparison.compare(side, side, options as never)).toThrow(sentence)

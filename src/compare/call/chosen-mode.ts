@@ -1,4 +1,5 @@
 import { isMode, MODES, type Mode } from '../../modes/choose/mode.ts'
+import { canarySchema } from '../../modes/choose/rules.ts'
 import { createSelect, type Select } from '../../modes/choose/select.ts'
 import type { CompareOptions } from '../compare-options.ts'
 
@@ -15,6 +16,8 @@ export function createChosenMode(
   { isOpen, moved, warn }: ChosenModeParts,
 ): (caller: string) => Mode {
   if (typeof mode !== 'function' && !isMode(mode)) throw new Error(`mode of ${name} ${wrongMode(mode)}.`)
+  const wrong = canary && wrongCanary(canary)
+  if (wrong !== undefined) throw new Error(`The canary of ${name} is wrong: ${wrong}.`)
   const selects = new Map<Mode, Select>()
   const selectOf = (base: Mode) => {
     const select = selects.get(base) ?? createSelect({ default: base, rules: rulesOf(base, canary), testers: [] })
@@ -32,6 +35,11 @@ export function createChosenMode(
 
 function rulesOf(mode: Mode, canary: CompareOptions['canary']) {
   return canary ? [{ operations: '*', clients: '*', mode, canary }] : []
+}
+
+function wrongCanary(canary: NonNullable<CompareOptions['canary']>): string | undefined {
+  const read = canarySchema.safeParse(canary)
+  return read.error?.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')
 }
 
 function currentMode(mode: Mode | (() => Mode), warn: (text: string) => void): Mode {

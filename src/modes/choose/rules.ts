@@ -17,7 +17,7 @@ const WRONG_PERCENT = 'must be a number from 0 to 100'
 const percent = z.number({ error: WRONG_PERCENT }).min(0, WRONG_PERCENT).max(100, WRONG_PERCENT)
 
 /** A share of the callers gets another mode: a fixed one, or one that a rollout raises by itself. */
-const canarySchema = z.strictObject(
+export const canarySchema = z.strictObject(
   { percent: percent.optional(), mode, rollout: rolloutSchema.optional() },
   refused('must be an object {"mode", "percent"} or {"mode", "rollout"}'),
 )

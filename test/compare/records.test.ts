@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../cli/support.ts'
+import { callMany, startComparison } from './given.ts'
+
+const READ = { name: 'users.get', isRead: true } as const
+const folder = mkdtempSync(join(tmpdir(), 'compare-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const user = async (n: number) => ({ id: `u${n}` })
+
+describe('the records of functions', () => {
+  it('count again after a restart', async () => {
+    const file = join(folder, 'restart.jsonl')
+    for (const nth of [1, 2]) {
+      const stage = startComparison({ records: { file } })
+      const getUser = stage.comparison.compare(user, user, READ)
+      await callMany((n) => getUser(n + 1000 * nth), 30, stage)
+      expect(stage.comparison.report().operations[0]).toMatchObject({ n: 30 * nth, matches: 30 * nth })
+      await stage.comparison.close()
+    }
+  })
+
+  it('are read by crosswalk report', async () => {
+    const file = join(folder, 'report.jsonl')
+    const stage = startComparison({ records: { file } })
+    const getUser = stage.comparison.compare(user, async (n) => ({ id: `v${n}` }), READ)
+    await callMany(getUser, 10, stage)
+    await stage.comparison.close()
+    const { out } = await runCommand(['report', file, '--target', '0.01'])
+    expect(out.split('\n').slice(0, 3)).toEqual(stage.comparison.reportText().split('\n').slice(0, 3))
+  })
+
+  it('that cannot be read are no pass', async () => {
+    const stage = startComparison({ records: { file: join(folder, 'missing', 'records.jsonl') } })
+    const getUser = stage.comparison.compare(user, user, READ)
+    await callMany(getUser, 400, stage)
+    const { verdict, exitCode, reasons } = stage.comparison.verdict()
+    expect([verdict, exitCode, reasons[0]]).toEqual(['INCONCLUSIVE', 3, expect.stringContaining('Earlier records could not be read')])
+    expect(stage.warnings).toHaveLength(1)
+  })
+
+  it('are those of a page that holds no values', async () => {
+    const stage = startComparison()
+    const getUser = stage.comparison.compare(user, async (n) => ({ id: `v${n}` }), READ)
+    await callMany(getUser, 3, stage)
+    const page = stage.comparison.reportPage()
+    expect(page).toContain('"operation":"users.get"')
+    expect(page).not.toContain('"v1":"u1"')
+    writeFileSync(join(folder, 'page.html'), page)
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { copyArguments } from '../../src/compare/values/copied-arguments.ts'
+import { snapshotOf } from '../../src/compare/values/snapshot.ts'
+import type { Entry } from '../../src/diff/records/record.ts'
+import { startComparison } from './given.ts'
+
+const READ = { name: 'users.get', isRead: true } as const
+
+class Money {
+  readonly #secret = 1
+  cents() {
+    return this.#secret
+  }
+}
+
+class Point {
+  readonly x = 1
+  readonly y = 2
+}
+
+const cycle: { self?: unknown } = {}
+cycle.self = cycle
+
+describe('a result', () => {
+  it.each<[string, unknown, unknown]>([
+    ['plain data', { a: [1, 'b', null, true] }, { a: [1, 'b', null, true] }],
+    ['nothing', undefined, undefined],
+    ['undefined members and rows', { a: undefined, b: [undefined] }, { b: [null] }],
+    ['a Date', new Date('2026-01-01T00:00:00Z'), { Date: '2026-01-01T00:00:00.000Z' }],
+    ['a wrong Date', new Date(Number.NaN), { Date: 'invalid' }],
+    ['numbers that JSON lacks', [5n, Number.NaN, -Infinity], [{ BigInt: '5' }, { Number: 'NaN' }, { Number: '-Infinity' }]],
+    ['a Map', new Map([['b', 1]]), { Map: [{ id: '"b"', value: 1 }] }],
+    ['a Set in another order', new Set(['b', 'a']), { Set: ['a', 'b'] }],
+    ['bytes', new Uint8Array([0, 1]), { Bytes: 'AAE=' }],
+    ['an error', Object.assign(new TypeError('text'), { code: 'E_BAD' }), { Error: { TypeError: { E_BAD: true } } }],
+    ['an object with toJSON', new URL('https://example.com/'), 'https://example.com/'],
+    ['an object of a class', new Point(), { x: 1, y: 2 }],
+  ])('is compared as JSON: %s', (_, value, json) => {
+    expect(snapshotOf(value, 10_000).body).toEqual({ kind: 'json', value: json })
+  })
+
+  it.each<[string, unknown, string]>([
+    ['a function', { close: () => 1 }, 'a function at /close, which cannot be compared; show it as JSON with the option show'],
+    ['a symbol', [Symbol('a')], 'a symbol at /0, which'],
+    ['a class that hides all', { price: new Money() }, 'an object of the class Money without members of its own at /price, which'],
+    ['a cycle', cycle, 'a value in a cycle, or one that is nested too deeply, which'],
+    [
+      'a getter that throws',
+      {
+        get a() {
+          throw new RangeError('no')
+        },
+      },
+      'a value that cannot be read: RangeError',
+    ],
+  ])('cannot be compared: %s', (_, value, because) => {
+    expect(snapshotOf(value, 10_000).body).toEqual({ kind: 'no-value', because: expect.stringContaining(because) })
+  })
+
+  it('that is larger than diff.answerBytes is not compared', () => {
+    expect(snapshotOf(['x'.repeat(100)], 50).body).toEqual({ kind: 'too-large', limit: 50 })
+  })
+
+  it.each<[string, () => unknown, () => unknown, string]>([
+    ['a Date and its text', () => new Date(0), () => '1970-01-01T00:00:00.000Z', 'type '],
+    ['two Maps', () => new Map([['a', 1]]), () => new Map([['a', 2]]), 'value /Map/*/value'],
+    ['a member deep below', () => ({ a: { b: { c: 1 } } }), () => ({ a: { b: { c: 2 } } }), 'value /a/b/c'],
+    ['a key that is data', () => ({ 'u@x.org': 1 }), () => ({ 'u@x.org': 2 }), 'value /*'],
+    ['errors of other codes', () => fail('E_A'), () => fail('E_B'), 'extra /threw/Error/E_B, missing /threw/Error/E_A'],
+  ])('that differs is found: %s', async (_, legacy, next, wanted) => {
+    const { comparison } = startComparison()
+    await comparison
+      .compare(
+        async () => legacy(),
+        async () => next(),
+        READ,
+      )()
+      .catch(() => undefined)
+    await comparison.idle()
+    const [seen] = comparison.report().operations
+    expect({
+      found: seen?.differences
+        .map(({ kind, where }) => `${kind} ${where}`)
+        .sort()
+        .join(', '),
+      mismatches: seen?.mismatches,
+    }).toEqual({ found: wanted, mismatches: 1 })
+  })
+
+  it.each<[string, () => unknown, () => unknown]>([
+    ['errors with other messages', () => fail('E_A', 'one'), () => fail('E_A', 'two')],
+    ['members in another order', () => ({ a: 1, b: 2 }), () => ({ b: 2, a: 1 })],
+    ['Sets in another order', () => new Set([1, 2]), () => new Set([2, 1])],
+  ])('is the same: %s', async (_, legacy, next) => {
+    const { comparison, mismatches } = startComparison()
+    await comparison
+      .compare(
+        async () => legacy(),
+        async () => next(),
+        READ,
+      )()
+      .catch(() => undefined)
+    await comparison.idle()
+    expect([comparison.report().operations[0]?.matches, mismatches]).toEqual([1, []])
+  })
+
+  it('without a form is inconclusive, and the report says where', async () => {
+    const { comparison } = startComparison()
+    const side = async () => ({ close: () => 1 })
+    await comparison.compare(side, side, READ)()
+    await comparison.idle()
+    const [seen] = comparison.report().operations
+    expect([seen?.inconclusive, seen?.n, seen?.differences[0]?.where]).toEqual([
+      1,
+      0,
+      'v1 returned a function at /close, which cannot be compared; show it as JSON with the option show',
+    ])
+  })
+
+  it('is compared as the option show shows it', async () => {
+    const { comparison } = startComparison()
+    const side = (n: number) => async () => ({ id: 'u1', at: n })
+    await comparison.compare(side(1), side(2), { ...READ, show: ({ id }) => id })()
+    await comparison.idle()
+    expect(comparison.report().operations[0]?.matches).toBe(1)
+  })
+})
+
+function fail(code: string, message = 'text'): never {
+  throw Object.assign(new Error(message), { code })
+}
+
+describe('arguments', () => {
+  it('are copied with their cycles, and share nothing', () => {
+    const given = [cycle, new Date(0), new Map([['a', [1]]]), new Set([{ a: 1 }]), Buffer.from('ab'), new URL('https://a.example/'), /a/g]
+    const copied = copyArguments(given, undefined)
+    expect(copied).toEqual(given)
+    expect(copied.filter((one, nth) => one === given[nth])).toEqual([])
+    expect((copied[0] as typeof cycle).self).toBe(copied[0])
+  })
+
+  it('keep a member called __proto__ a member', () => {
+    const [copied] = copyArguments([JSON.parse('{"__proto__":{"isAdmin":true}}')], undefined)
+    expect(Object.getPrototypeOf(copied)).toBe(Object.prototype)
+    expect(Object.keys(copied as object)).toEqual(['__proto__'])
+  })
+})
+
+describe('what is recorded', () => {
+  async function recorded(values?: 'shown') {
+    const entries: Entry[] = []
+    const { comparison } = startComparison(values && { records: { values } }, { onEntry: (entry) => entries.push(entry) })
+    const side = (domain: string) => async (name: string) => ({ email: `${name}@${domain}`, token: 's3cr3t-token', 'k@x.org': 1 })
+    await comparison.compare(side('old.example'), side('new.example'), { ...READ, caller: (name) => name })('alice')
+    await comparison.idle()
+    return JSON.stringify(entries.filter(({ kind }) => kind === 'comparison'))
+  }
+
+  it('has the names of members, and masked values', async () => {
+    const text = await recorded()
+    expect(text).toContain('/email')
+    expect(text).not.toMatch(/alice|\.example|s3cr3t|x\.org/)
+  })
+
+  it('has the values and the arguments if the owner asks for them, but no secret', async () => {
+    const text = await recorded('shown')
+    expect(text).toContain('alice@new.example')
+    expect(text).toContain('args=')
+    expect(text).not.toContain('s3cr3t')
+  })
+})

@@ -1,0 +1,81 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { userEnv } from './installed.ts'
+
+const { folder, root } = inject('installed')
+const program = join(folder, 'library')
+
+/** Starts each example against a v2 service, asks it once, and closes it. Prints one line for each. */
+const MAIN = `import http from 'node:http'
+import { startFastifyServer } from './fastify-server.ts'
+import { startShop } from './own-tables.ts'
+import { startPlainServer } from './plain-server.ts'
+
+const [v2 = ''] = process.argv.slice(2)
+const headers = { authorization: 'Bearer demo-owner' }
+const plain = await startPlainServer(v2)
+console.log('plain', (await fetch(\`\${plain.url}/iam/v1/roles?limit=1\`, { headers })).status)
+await plain.close()
+const app = await startFastifyServer(v2)
+console.log('fastify', (await fetch(\`\${app.listeningOrigin}/old/iam/v1/roles?limit=1\`, { headers })).status)
+await app.close()
+const items = http.createServer((_, response) => response.setHeader('content-type', 'application/json').end('{"uid":"1","name":"a book"}'))
+await new Promise<void>((resolve) => items.listen(0, '127.0.0.1', resolve))
+const { port } = items.address() as { port: number }
+const shop = await startShop(\`http://127.0.0.1:\${port}\`)
+console.log('shop', await (await fetch(\`\${shop.url}/shop/v1/items/1\`, { headers })).text())
+await shop.close()
+items.close()
+`
+
+let sandbox: { readonly url: string; readonly stop: () => Promise<void> }
+beforeAll(async () => {
+  const child = spawn(process.execPath, [join(root, 'dist/src/cli.js'), 'sandbox', '--port', '0'], { cwd: folder, env: userEnv() })
+  const [line] = await once(child.stdout, 'data')
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(String(line)) ?? []
+  const stop = async () => {
+    child.kill()
+    await once(child, 'exit')
+  }
+  sandbox = { url, stop }
+  mkdirSync(program)
+  writeFileSync(join(program, 'package.json'), '{ "type": "module" }\n')
+  writeFileSync(join(program, 'main.ts'), MAIN)
+  for (const name of EXAMPLES) copyFileSync(join('examples/library', name), join(program, name))
+})
+afterAll(() => sandbox.stop())
+
+const EXAMPLES = ['plain-server.ts', 'fastify-server.ts', 'own-tables.ts']
+
+it('compiles the examples where it is installed, with the types of dependencies checked', async () => {
+  writeFileSync(join(program, 'docs.ts'), blocksOf(readFileSync(join(root, 'docs/library.md'), 'utf8')))
+  const types = ['--typeRoots', join(process.cwd(), 'node_modules/@types'), '--types', 'node']
+  const flags = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false', '--module', 'nodenext', '--target', 'es2022']
+  const argv = [
+    join(process.cwd(), 'node_modules/typescript/bin/tsc'),
+    ...flags,
+    '--rewriteRelativeImportExtensions',
+    ...types,
+    'main.ts',
+    'docs.ts',
+  ]
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: program }).catch((error: { stdout: string }) => error)
+  expect(stdout).toBe('')
+})
+
+it('runs the examples where it is installed', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['main.js', sandbox.url], { cwd: program, env: userEnv() })
+  expect(stdout.trim().split('\n')).toEqual(['plain 200', 'fastify 200', 'shop {"id":"1","title":"a book"}'])
+})
+
+/** The programs of the page as one that compiles: each in a block of its own below the imports of all. */
+function blocksOf(page: string): string {
+  const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, text = '']) => text)
+  expect(blocks.length).toBeGreaterThan(3)
+  const body = blocks.map((text) => `{\n${text.replace(/^import .*\n/gm, '')}}\n`)
+  return `import http from 'node:http'\nimport { createCrosswalk, crosswalk } from 'crosswalk'\nimport Fastify from 'fastify'\n\nconst app = Fastify()\n${body.join('')}`
+}

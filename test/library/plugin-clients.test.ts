@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import net from 'node:net'
+import Fastify from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Crosswalk, createCrosswalk, type Settings } from '../../src/index.ts'
+import { type Crosswalk, createCrosswalk, crosswalk, type Settings } from '../../src/index.ts'
 import { rawExchange } from '../stage/raw-exchange.ts'
 import { until } from '../stage/until.ts'
 import { answering, startUpstream, type Upstream } from '../stage/upstream.ts'
@@ -157,6 +158,30 @@ describe('the time and size limits', () => {
     const { url } = await hosted(await startUpstream(answering(ROLE)), { requestBytes: 1024 })
     const answer = await fetch(`${url}/iam/v1/roles/x`, { method: 'POST', body: JSON.stringify({ name: 'a'.repeat(10_000) }) })
     expect(await answer.json()).toMatchObject({ message: expect.stringContaining('limits.requestBytes (1024)') })
+  })
+
+  it('end a request that v2 does not answer', async () => {
+    const { url } = await hosted(await waiting(), { deadlineMs: 50 })
+    const answer = await fetch(`${url}/iam/v1/roles`)
+    expect([answer.status, await answer.json()]).toEqual([
+      504,
+      expect.objectContaining({ message: expect.stringContaining('limits.deadlineMs (50)') }),
+    ])
+  })
+
+  it('do not bound what passes to v2', async () => {
+    const size = 2 ** 24
+    let received = 0
+    const v2 = await startUpstream((_, response, body) => {
+      received = body.length
+      response.end('done')
+    })
+    const app = Fastify({ bodyLimit: 1 })
+    await app.register(crosswalk, { settings: { upstream: { v2: v2.url }, limits: { requestBytes: 1 } }, passthrough: true })
+    closing.push(v2.close, () => app.close())
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const answer = await fetch(`${url}/upload`, { method: 'PUT', body: 'a'.repeat(size), headers: { 'content-type': 'application/json' } })
+    expect([answer.status, await answer.text(), received]).toEqual([200, 'done', size])
   })
 
   it('end the close of the server though v2 never answers', async () => {

@@ -1,3 +1,4 @@
+import { openApiDocument } from '../openapi/open-api-document.ts'
 import { routeProblems } from '../request/router.ts'
 import { checkAtStart } from '../rpc/check/check-at-start.ts'
 import { mappingProblems } from '../tables/compile/check.ts'
@@ -26,6 +27,7 @@ export async function checkTables(tables: Tables, contracts?: Contracts): Promis
       ...mappingProblems(tables.mappings),
       ...routeProblems(operations),
       ...differenceProblems(tables),
+      ...contractProblems(tables),
       ...(await factProblems(tables)),
       ...(coverage?.problems ?? []),
     ],
@@ -33,6 +35,18 @@ export async function checkTables(tables: Tables, contracts?: Contracts): Promis
     points: (coverage?.points ?? []).map((point) =>
       point.state === 'acknowledged' && isOpen(point.why) ? { ...point, state: 'undecided' } : point,
     ),
+  }
+}
+
+const ANNOUNCES_NOTHING = { deprecation: undefined, sunset: undefined, successor: undefined }
+
+/** The v1 contract that the admin port shows must be writable. */
+function contractProblems(tables: Tables): readonly string[] {
+  try {
+    openApiDocument(tables, { dialect: 'published', server: '', operations: [], notFound: 'empty', ...ANNOUNCES_NOTHING })
+    return []
+  } catch (error) {
+    return [`the v1 contract cannot be written: ${(error as Error).message}`]
   }
 }
 

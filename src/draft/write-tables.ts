@@ -21,10 +21,10 @@ interface Named {
 /** Writes the module of a first table. */
 export function writeTables(domain: string, prefix: string, pairs: readonly OperationPair[], losses: readonly Acknowledged[]): Draft {
   const writing: Writing = { used: new Set(), enums: new Map(), types: new Map(), decisions: [] }
-  const messages = new Map<string, string>()
+  const messages: Written = new Map()
   const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
   const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
-  const consts = [...messages].map(([body, name]) => `const ${name} = ${body}\n`)
+  const consts = [...messages.values()].map(({ name, text }) => `const ${name} = ${text}\n`)
   const names = [...writing.used, 'type Acknowledged', 'type Mapping', 'type Tables'].sort((a, b) => a.localeCompare(b))
   const decisions = [...new Set([...writing.decisions, ...losses.map(decisionOf)])]
   const text = [
@@ -51,7 +51,7 @@ function decisionOf(loss: Acknowledged): string {
   return `${nameOf(loss)}: ${loss.reason.slice(TO_DECIDE.length + 2)}`
 }
 
-function operationText({ pair, id }: Named, messages: Map<string, string>, writing: Writing): string {
+function operationText({ pair, id }: Named, messages: Written, writing: Writing): string {
   const route = `${pair.v1.method} ${pair.v1.path}`
   if (pair.v2 === undefined) {
     writing.decisions.push(`${route}: ${pair.because}`)
@@ -76,6 +76,9 @@ function operationText({ pair, id }: Named, messages: Map<string, string>, writi
   return `    // the same method and path\n    ${use(writing, 'action', `${quoted(id)}, ${quoted(route)}, {\n      ${options.join(',\n      ')},\n    }`)},`
 }
 
+/** Messages by their schemas and rows: the name of the constant, and what it is. */
+type Written = Map<string, { readonly name: string; readonly text: string }>
+
 interface PairedShapes {
   readonly shape: MatchedShape | undefined
   readonly v1: SchemaShape | undefined
@@ -83,7 +86,7 @@ interface PairedShapes {
 }
 
 /** Returns the name of a message, which is written once for all that are alike. */
-function messageText({ shape, v1, v2 }: PairedShapes, where: string, messages: Map<string, string>, writing: Writing): string {
+function messageText({ shape, v1, v2 }: PairedShapes, where: string, messages: Written, writing: Writing): string {
   if (shape?.kind !== 'object' || Object.keys(shape.members).length === 0) {
     writing.used.add('nothing')
     return 'nothing'
@@ -91,14 +94,16 @@ function messageText({ shape, v1, v2 }: PairedShapes, where: string, messages: M
   const before = writing.decisions.length
   const label = shape.name ?? where
   const rows = comparedText(membersText(shape.members, label, writing), v1, v2, writing)
-  const body = use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(label)}, ${rows}`))
-  const known = messages.get(body)
+  const known = messages.get(`${label} ${rows}`)
   if (known !== undefined) {
     writing.decisions.length = before
-    return known
+    return known.name
   }
-  const name = freeName(label, [...messages.values()])
-  messages.set(body, name)
+  const names = [...messages.values()].map(({ name }) => name)
+  const [name, first] = [freeName(label, names), freeName(label, [])]
+  // Two messages of one schema have names of their own: the v1 contract names schemas after them.
+  const own = `${label}${name.slice(first.length)}`
+  messages.set(`${label} ${rows}`, { name, text: use(writing, 'mayBeEmpty', use(writing, 'message', `${quoted(own)}, ${rows}`)) })
   return name
 }
 

@@ -24,6 +24,8 @@ export interface Explanation {
   readonly v1First?: true
   /** Why only a v1 service can answer it. */
   readonly v1Only?: string
+  /** Answers that nobody can imagine decide what comes after the calls. */
+  readonly openEnd?: true
   /** The error for the request itself. */
   readonly refusal?: ApiError
 }
@@ -42,8 +44,13 @@ export function explain(operation: Operation, request: V1Request, env: Env, tabl
     differences: differencesOf(tables)(operation.id),
     ...(operation.kind === 'emulated' && operation.method === 'GET' && { v1First: true as const }),
     ...(operation.kind === 'v1-only' && { v1Only: operation.because ?? '' }),
-    ...(course.error && { refusal: course.error }),
+    ...(course.error && (isOpen(course) ? { openEnd: true as const } : { refusal: course.error })),
   }
+}
+
+/** Imagined answers lack what some plans look for. Their failure then says nothing of the request. */
+function isOpen({ calls, error }: Course): boolean {
+  return calls.length > 0 && (error?.code === 'INTERNAL' || error?.code === 'UNAVAILABLE')
 }
 
 function maskOf({ path, query, body }: Call): readonly string[] {

@@ -12,7 +12,8 @@ export function textReport(base: string, explanation: Explanation): readonly str
   if (v1Only !== undefined)
     return [...head, `# only a v1 service can answer it: ${v1Only}`, '# it is passed on to upstream.v1 when that is set']
   const refused = refusal ? [`# v1 answers ${refusal.http} (code ${CODES[refusal.code].number}): ${words(refusal.message)}`] : []
-  return [...head, ...remarks(explanation), ...refused, ...otherwise(course), ...shellLines(base, course)]
+  const open = explanation.openEnd ? ['# what v2 answers decides what comes next'] : []
+  return [...head, ...remarks(explanation), ...refused, ...otherwise(course), ...shellLines(base, course), ...open]
 }
 
 function otherwise({ otherwise }: Explanation['course']): readonly string[] {
@@ -49,6 +50,7 @@ export function jsonReport(base: string, explanation: Explanation) {
     ...(v1Only !== undefined && { v1Only }),
     ...(v1First && { v1First }),
     ...(refusal && { refusal: { status: refusal.http, code: CODES[refusal.code].number, message: words(refusal.message) } }),
+    ...(explanation.openEnd && { openEnd: true as const }),
     calls: course.calls.map((planned) => callReport(base, planned)),
     masks: masks.map(words),
     droppedParameters,

@@ -64,7 +64,9 @@ function placeholder(fields: Fields, call: number, row: number): JsonObject {
 }
 
 function fill(form: Record<string, unknown>, fields: Fields, prefix: string, call: number, row: number): void {
-  for (const { source, type } of Object.values(fields)) {
+  for (const { source, type: shown, convert } of Object.values(fields)) {
+    // A function reads the value of v2, which is most likely a text.
+    const type: FieldType = convert ? { kind: 'text' } : shown
     for (const path of pathsOf(source)) {
       const inner = type.kind === 'object' ? type.fields : undefined
       if (path === '' && inner) fill(form, inner, prefix, call, row)

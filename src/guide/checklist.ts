@@ -12,6 +12,7 @@ interface Moved {
 /** Returns what is to be done, in the order in which it is done. */
 export function checklistFor({ sections, blockers, operations, caller }: Moved): readonly string[] {
   const isList = operations.some(({ rows }) => rows)
+  const isSilent = operations.some(({ missing }) => missing !== 'error')
   const isWrite = operations.some(({ method }) => method !== 'GET')
   const dropped = sections.some(({ answer }) => answer.some(({ fate }) => fate === 'dropped'))
   return [
@@ -22,7 +23,8 @@ export function checklistFor({ sections, blockers, operations, caller }: Moved):
     ...(sections.length > 0 ? ['Read and send the members by their v2 names; read an absent member as unset.'] : []),
     ...(dropped ? ['Remove what reads members that v2 does not have.'] : []),
     ...(isList && sections.length > 0 ? ['Read lists page by page, until nextPageToken is absent or empty.'] : []),
-    ...(sections.length > 0 ? ['Take 404 for "nothing found", and decide by code and reason of an error.'] : []),
+    ...(isSilent && sections.length > 0 ? ['Take 404 for "nothing found".'] : []),
+    ...(sections.length > 0 ? ['Decide by the code of an error, never by its words.'] : []),
     ...(isWrite && sections.length > 0 ? ['Try each write on a test resource, and read it back.'] : []),
     ...(caller === undefined ? [] : [`After the change, see that the calls have stopped: crosswalk clients ${caller}.`]),
   ]

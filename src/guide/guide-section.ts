@@ -2,6 +2,7 @@ import type { OperationUse } from '../diff/clients/client.ts'
 import type { SampledKind } from '../diff/clients/request-kind.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { covers } from '../tables/operations/operation-pattern.ts'
+import type { GuideTopic } from '../tables/tables.ts'
 import type { GuideRequest, GuideSection } from './guide-schema.ts'
 import { type GuideContext, guidedKind, guidedPlain } from './guided-request.ts'
 import { answerRows, bodyRows } from './member-rows.ts'
@@ -22,6 +23,8 @@ export interface GuidedDifference {
 export interface SectionContext extends GuideContext {
   readonly differences: readonly GuidedDifference[]
   readonly methods: MethodNames
+  /** What differs everywhere; nothing unless the tables say so. */
+  readonly topics?: readonly GuideTopic[] | undefined
 }
 
 /** Returns what there is to know of one operation that v2 serves; `use` says what one client does there. */

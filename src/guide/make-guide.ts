@@ -52,13 +52,13 @@ interface Parts extends Pick<Guide, 'title' | 'sections' | 'blockers'> {
 /** Clients of the proxy have such a hash; those of an access log have other names, which the proxy does not know. */
 const HASH = /^[0-9a-f]{16}$/
 
-function assemble({ env, base }: SectionContext, { title, caller, operations, sections, blockers }: Parts): Guide {
+function assemble({ env, base, topics = [] }: SectionContext, { title, caller, operations, sections, blockers }: Parts): Guide {
   return {
     format: GUIDE_FORMAT,
     title,
     dialect: env.dialect,
     base,
-    topics: operations.length === 0 ? [] : [...topicsFor(operations)],
+    topics: operations.length === 0 ? [] : [...topicsFor(topics, operations)],
     blockers,
     sections,
     checklist: [

@@ -41,9 +41,9 @@ function withParents(name: string): readonly string[] {
 
 /** The dotted table names in the order of `membersOf`. */
 function tableNamesOf(fields: Fields, prefix: string): readonly string[] {
-  return Object.entries(fields).flatMap(([name, { type }]) => {
+  return Object.entries(fields).flatMap(([name, { type, convert }]) => {
     const inner = innerOf(type)
-    return [prefix + name, ...(inner.type.kind === 'object' ? tableNamesOf(inner.type.fields, `${prefix}${name}.`) : [])]
+    return [prefix + name, ...(inner.type.kind === 'object' && !convert ? tableNamesOf(inner.type.fields, `${prefix}${name}.`) : [])]
   })
 }
 
@@ -57,7 +57,7 @@ function membersOf(fields: Fields, place: Place, dialect: Dialect, direction: Di
       const own = nameIn(dialect, name, field)
       const source = sourceOf(field.source)
       const row = { v1: place.v1 + own, ...fateOf(field, own, source, place, direction) }
-      if (type.kind !== 'object') return [row]
+      if (type.kind !== 'object' || field.convert) return [row]
       const beside = `${place.v2}${typeof source === 'string' ? source : own}${suffix}.`
       const v2 = row.fate === 'made' ? ELSEWHERE : source === '' ? place.v2 : beside
       const below = membersOf(type.fields, { v1: `${row.v1}${suffix}.`, v2 }, dialect, direction)
@@ -90,6 +90,8 @@ function sourceOf(source: Source | undefined): SourcePath {
   return 'parentOf' in source ? source : sourceOf(source.firstOf[0])
 }
 
+const OTHER_FORM = 'v2 writes the value in another form'
+
 function fateOf(field: Field, name: string, source: SourcePath, place: Place, direction: Direction): Omit<MemberRow, 'v1'> {
   const names = innerOf(field.type).type.kind === 'choice' ? valueNames(choiceOf(field.type)) : undefined
   const values = names === undefined ? {} : { values: names }
@@ -100,6 +102,7 @@ function fateOf(field: Field, name: string, source: SourcePath, place: Place, di
   const note = field.lossy === undefined ? {} : { note: field.lossy }
   if (source === '') return { fate: 'moved', note: 'v2 has its members one level higher' }
   const v2 = place.v2 + source
+  if (field.convert) return { v2, fate: 'converted', note: [OTHER_FORM, ...(field.lossy ? [field.lossy] : [])].join('; ') }
   if (source !== name) return { v2, fate: source.includes('.') ? 'moved' : 'renamed', ...values, ...note }
   return { v2, fate: names === undefined ? 'same' : 'converted', ...values, ...note }
 }

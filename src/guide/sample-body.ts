@@ -11,7 +11,8 @@ function bodyOf(fields: Fields, prefix: string, members: ReadonlySet<string> | u
   const taken = new Set<string>()
   const rows = Object.entries(fields).flatMap(([name, field]) => {
     const path = prefix + name
-    if (field.access === 'readOnly' || !isSent(path, field, members, taken)) return []
+    // Nobody can make up a value that a function of the tables reads.
+    if (field.access === 'readOnly' || field.convert || !isSent(path, field, members, taken)) return []
     if (field.oneof !== undefined) taken.add(field.oneof)
     // A member that is named as a whole has all its members.
     return [[name, sampleOf(field.type, path, members?.has(path) ? undefined : members)] as const]

@@ -50,7 +50,7 @@ export function openApiDocument(tables: Tables, settings: DocumentSettings): Ope
     return path ? [[operation, operationObject(operation, path, shared)] as const] : []
   })
   const { operations, parameters } = shareParameters(new Map(objects))
-  const responses = refusalResponses(schemas.add, headers)
+  const responses = refusalResponses(schemas.add, headers, tables.errors !== undefined)
   return {
     openapi: '3.1.1',
     info: { title: 'API v1', version: 'v1', description: introduction(dialect) },

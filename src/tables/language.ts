@@ -93,7 +93,7 @@ export { covers } from './operations/operation-pattern.ts'
 
 // All tables of an API.
 
-export type { Acknowledged, DeclaredDifference, Probe, Tables } from './tables.ts'
+export type { Acknowledged, DeclaredDifference, GuideTopic, Probe, Tables } from './tables.ts'
 
 // Errors.
 

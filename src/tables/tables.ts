@@ -43,6 +43,8 @@ export interface Tables {
   readonly hasGrpc?: true
   /** What the other version does not give or take, each with its reason. */
   readonly acknowledged?: readonly Acknowledged[]
+  /** What differs everywhere, for guides. */
+  readonly topics?: readonly GuideTopic[]
   /** How both versions write errors; as a gRPC gateway unless it is given. */
   readonly errors?: ErrorForm
   /** What shows that a service is there. Without it, any answer below 500 to its base address does. */
@@ -66,6 +68,16 @@ export type Acknowledged = { readonly reason: string; readonly in?: 'request' | 
   | { readonly v1: string | readonly string[]; readonly v2?: never }
   | { readonly v2: string | readonly string[]; readonly v1?: never }
 )
+
+/** What differs between the versions whatever is called. Guides for clients begin with it. */
+export interface GuideTopic {
+  readonly title: string
+  /** What v1 does, in Markdown, and what v2 does. */
+  readonly v1: string
+  readonly v2: string
+  /** The operations that it concerns. Absent = all. */
+  readonly concerns?: (operation: Operation) => boolean
+}
 
 /** A read that needs no token, and what only the service itself answers to it. */
 export interface Probe {

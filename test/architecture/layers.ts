@@ -23,7 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cases: ['diff', 'translate', 'upstream', 'tables', 'errors', 'mappings'],
   notify: ['diff', 'upstream', 'errors'],
   contract: ['errors'],
-  check: ['contract', 'request', 'rpc', 'tables', 'errors'],
+  check: ['contract', 'request', 'openapi', 'rpc', 'tables', 'errors'],
   draft: ['contract', 'check', 'tables', 'errors'],
   html: [],
   store: ['limits', 'errors'],

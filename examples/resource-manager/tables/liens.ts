@@ -28,7 +28,9 @@ const lien = resource('lien', {
   },
 })
 
-const page = mayBeEmpty(message('page', { liens: optional(objects('liens', lien.fields)), nextPageToken: optional(text('nextPageToken')) }))
+const page = mayBeEmpty(
+  message('liens page', { liens: optional(objects('liens', lien.fields)), nextPageToken: optional(text('nextPageToken')) }),
+)
 
 export const lienOperations: readonly Operation[] = [
   action('resourcemanager.liens.list', 'GET /v1/liens', {

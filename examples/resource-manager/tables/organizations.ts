@@ -36,7 +36,7 @@ const organization = resource('organization', {
 const wanted = message('search', { filter: text('query'), pageSize: int('pageSize'), pageToken: text('pageToken') })
 
 const page = mayBeEmpty(
-  message('page', {
+  message('organizations page', {
     organizations: optional(objects('organizations', organization.fields)),
     nextPageToken: optional(text('nextPageToken')),
   }),

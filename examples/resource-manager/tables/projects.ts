@@ -27,7 +27,7 @@ import { done, running } from './running.ts'
 const ID = 'GET /v1/projects/{projectId}'
 
 const page = mayBeEmpty(
-  message('page', { projects: optional(objects('projects', project.fields)), nextPageToken: optional(text('nextPageToken')) }),
+  message('projects page', { projects: optional(objects('projects', project.fields)), nextPageToken: optional(text('nextPageToken')) }),
 )
 
 const ancestry = message('ancestry', { ancestor: objects('ancestor', { resourceId: object('resourceId', resourceId) }) })

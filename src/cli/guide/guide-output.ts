@@ -22,9 +22,9 @@ export const guideFlags: Readonly<Record<string, Flag>> = {
   html: { help: 'File to write the guide to, as one self-contained page', value: 'FILE' },
 }
 
-export function guideContext(config: Config, { mappings, differences }: Tables): SectionContext {
+export function guideContext(config: Config, { mappings, differences, topics }: Tables): SectionContext {
   const methods = createMethodNames(readFacts())
-  return { mappings, differences, methods, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
+  return { mappings, differences, topics, methods, env: compatSettings(config), base: config['upstream.v2'] ?? DEFAULT_BASE }
 }
 
 /** Returns why the flags do not go together; undefined if they do. */

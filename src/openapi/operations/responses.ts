@@ -58,21 +58,30 @@ export function responseOf(description: string, schema: JsonSchema, headers: Jso
 }
 
 /** Returns the refusals that operations refer to, by name. */
-export function refusalResponses(add: SchemaComponents['add'], headers: JsonSchema | undefined): Readonly<Record<string, JsonSchema>> {
-  const schema = add('Status', {
-    ...STATUS,
-    properties: { ...STATUS.properties, details: { type: 'array', items: add('Detail', DETAIL) } },
-  })
+export function refusalResponses(
+  add: SchemaComponents['add'],
+  headers: JsonSchema | undefined,
+  hasOwnForm: boolean,
+): Readonly<Record<string, JsonSchema>> {
+  const schema = hasOwnForm ? OWN_FORM : statusWith(add)
   const named = Object.entries(REFUSALS).map(([status, name]) => [
     componentName(name),
-    responseOf(codesText(Number(status)), schema, headers),
+    responseOf(codesText(Number(status), hasOwnForm), schema, headers),
   ])
   return { ...Object.fromEntries(named), Refused: responseOf('Any other refusal.', schema, headers) }
 }
 
-function codesText(status: number): string {
+function statusWith(add: SchemaComponents['add']): JsonSchema {
+  const details = { type: 'array', items: add('Detail', DETAIL) }
+  return add('Status', { ...STATUS, properties: { ...STATUS.properties, details } })
+}
+
+/** The tables write refusals by a function, which nobody can describe. */
+const OWN_FORM: JsonSchema = { type: 'object', description: 'A refusal, as the API writes it.', additionalProperties: true }
+
+function codesText(status: number, hasOwnForm: boolean): string {
   const codes = (Object.keys(CODES) as CodeName[]).filter((name) => CODES[name].http === status)
-  return `Refused with ${codes.map((name) => `code ${CODES[name].number} (${name})`).join(' or ')}.`
+  return `Refused with ${codes.map((name) => (hasOwnForm ? name : `code ${CODES[name].number} (${name})`)).join(' or ')}.`
 }
 
 /** Every refusal is a google.rpc.Status (facts §15). */

@@ -3,7 +3,7 @@ import type { Migration } from '../modes/assemble.ts'
 import type { Sampler } from '../modes/observe/sampler.ts'
 import type { Strays } from './call/ask-function.ts'
 import type { Mismatch } from './mismatch.ts'
-import type { ShownWith } from './values/seen-result.ts'
+import type { SnapshotLimits } from './values/snapshot.ts'
 
 /** What all functions of a group share. */
 export interface ComparisonMeans {
@@ -12,7 +12,7 @@ export interface ComparisonMeans {
   readonly strays: Strays
   readonly learning: (name: string) => boolean
   readonly clocks: Clocks
-  readonly shown: Pick<ShownWith, 'limit' | 'isName'>
+  readonly shown: SnapshotLimits
   readonly deadlineMs: number
   /** True if arguments may be recorded. */
   readonly showsValues: boolean

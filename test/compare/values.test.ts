@@ -13,10 +13,15 @@ class Money {
   }
 }
 
+class Gone extends Error {}
+
 class Point {
   readonly x = 1
   readonly y = 2
 }
+
+/** Text that begins with a letter is a name. */
+const LIMITS = { limit: 10_000, isName: (name: string) => /^[a-z]+$/.test(name) }
 
 const cycle: { self?: unknown } = {}
 cycle.self = cycle
@@ -32,17 +37,19 @@ describe('a result', () => {
     ['a Map', new Map([['b', 1]]), { Map: [{ id: '"b"', value: 1 }] }],
     ['a Set in another order', new Set(['b', 'a']), { Set: ['a', 'b'] }],
     ['bytes', new Uint8Array([0, 1]), { Bytes: 'AAE=' }],
+    ['an error of a class without a name', new Gone(), { Error: { Gone: true } }],
     ['an error', Object.assign(new TypeError('text'), { code: 'E_BAD' }), { Error: { TypeError: { E_BAD: true } } }],
     ['an object with toJSON', new URL('https://example.com/'), 'https://example.com/'],
     ['an object of a class', new Point(), { x: 1, y: 2 }],
   ])('is compared as JSON: %s', (_, value, json) => {
-    expect(snapshotOf(value, 10_000).body).toEqual({ kind: 'json', value: json })
+    expect(snapshotOf(value, LIMITS).body).toEqual({ kind: 'json', value: json })
   })
 
   it.each<[string, unknown, string]>([
     ['a function', { close: () => 1 }, 'a function at /close, which cannot be compared; show it as JSON with the option show'],
-    ['a symbol', [Symbol('a')], 'a symbol at /0, which'],
+    ['a symbol', [Symbol('a')], 'a symbol at /*, which'],
     ['a class that hides all', { price: new Money() }, 'an object of the class Money without members of its own at /price, which'],
+    ['a function below a key that is data', { 'u@x.org': { close: () => 1 } }, 'a function at /*/close, which'],
     ['a cycle', cycle, 'a value in a cycle, or one that is nested too deeply, which'],
     [
       'a getter that throws',
@@ -54,11 +61,12 @@ describe('a result', () => {
       'a value that cannot be read: RangeError',
     ],
   ])('cannot be compared: %s', (_, value, because) => {
-    expect(snapshotOf(value, 10_000).body).toEqual({ kind: 'no-value', because: expect.stringContaining(because) })
+    expect(snapshotOf(value, LIMITS).body).toEqual({ kind: 'no-value', because: expect.stringContaining(because) })
   })
 
   it('that is larger than diff.answerBytes is not compared', () => {
-    expect(snapshotOf(['x'.repeat(100)], 50).body).toEqual({ kind: 'too-large', limit: 50 })
+    expect(snapshotOf(Buffer.alloc(20_000), LIMITS).body.kind).toBe('too-large')
+    expect(snapshotOf(['x'.repeat(100)], { ...LIMITS, limit: 50 }).body).toEqual({ kind: 'too-large', limit: 50 })
   })
 
   it.each<[string, () => unknown, () => unknown, string]>([

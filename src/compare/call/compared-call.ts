@@ -7,7 +7,7 @@ import type { ComparisonMeans } from '../comparison-means.ts'
 import type { FunctionPair } from '../function-operation.ts'
 import { type CopyArguments, copyArguments, signalsIn } from '../values/copied-arguments.ts'
 import { type SeenResult, type ShownWith, seenReturn, seenThrow } from '../values/seen-result.ts'
-import { snapshotOf } from '../values/snapshot.ts'
+import { type SnapshotLimits, snapshotOf } from '../values/snapshot.ts'
 import { askFunction } from './ask-function.ts'
 import { type JudgedCall, judgeCall } from './judge-call.ts'
 
@@ -38,7 +38,7 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
     return undefined
   }
   if (strays.isFull() || queue.refuses(0)) return skip('waiting')
-  const shown = once(() => snapshotOf(options.shape ? options.shape(...call.args) : call.args, means.shown.limit))
+  const shown = once(() => snapshotOf(options.shape ? options.shape(...call.args) : call.args, means.shown))
   const shape = once(() => shapeOf(operation.id, shown().body, journal.redaction.key.text()))
   const chosen = sampler.choose({ user, caller: call.caller, shape })
   if (typeof chosen === 'string') return skip(chosen)
@@ -62,7 +62,7 @@ export function watchCall(pair: FunctionPair, call: CallToWatch, means: Comparis
     const { caller, mode } = call
     const subject = {
       operation,
-      request: requestOf(means.showsValues ? args : undefined, means.shown.limit),
+      request: requestOf(means.showsValues ? args : undefined, means.shown),
       mode,
       caller,
       subject: undefined,
@@ -86,8 +86,8 @@ function shapeOf(name: string, body: ReturnType<typeof snapshotOf>['body'], key:
   return `${name}?${createHmac('sha256', key).update(canonical(body.value)).digest('hex').slice(0, 12)}`
 }
 
-function requestOf(args: readonly unknown[] | undefined, limit: number) {
-  const body = args && snapshotOf(args, limit).body
+function requestOf(args: readonly unknown[] | undefined, limits: SnapshotLimits) {
+  const body = args && snapshotOf(args, limits).body
   const query = new Map(body?.kind === 'json' ? [['args', [JSON.stringify(body.value)]]] : [])
   return { params: {}, query, body: undefined }
 }

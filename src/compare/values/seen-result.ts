@@ -1,6 +1,5 @@
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
-import type { IsName } from '../../diff/compare/form.ts'
-import { errorForm, snapshotOf } from './snapshot.ts'
+import { errorForm, type SnapshotLimits, snapshotOf } from './snapshot.ts'
 
 /** What one side did, as it is compared, and the characters that it takes in memory. */
 export interface SeenResult {
@@ -9,24 +8,21 @@ export interface SeenResult {
 }
 
 /** What a result is shown with. */
-export interface ShownWith {
-  /** Largest result that is compared, in characters. */
-  readonly limit: number
+export interface ShownWith extends SnapshotLimits {
   readonly show: ((result: never) => unknown) | undefined
-  readonly isName: IsName
 }
 
 /** The statuses that stand in records for what a function did. No function answers over HTTP. */
 const STATUS = { returned: 200, threw: 422, 'gave up': 499, late: 504 } as const
 
-export function seenReturn(value: unknown, { limit, show }: ShownWith): SeenResult {
+export function seenReturn(value: unknown, { show, ...limits }: ShownWith): SeenResult {
   let shown: unknown
   try {
     shown = show ? show(value as never) : value
   } catch {
     return seenAs('returned', 'returned', { kind: 'no-value', because: 'a result that the option show cannot show' })
   }
-  const { body, size } = snapshotOf(shown, limit)
+  const { body, size } = snapshotOf(shown, limits)
   return { ...seenAs('returned', 'returned', body), size }
 }
 

@@ -36,6 +36,13 @@ describe.skipIf(!hasChromium())('the page of the report in Chromium', () => {
     expect({ said, asked }).toEqual({ said: [], asked: [] })
   })
 
+  it('draws no comparisons over time before the first one', async () => {
+    const { span: _, ...counted } = await reportOf(week(10))
+    const { page } = await openFile(browser, { ...counted, timeline: { stepMs: 1000, steps: [], notes: [] } }, assets)
+    await page.getByRole('heading', { name: 'State of every operation' }).waitFor()
+    expect(await page.getByText('Comparisons of all operations').count()).toBe(0)
+  })
+
   it('leads from an operation to a difference to its examples by clicks, and back', async () => {
     const { page, said } = await openFile(browser, await reportOf(week(2_000)), assets)
     await page.getByRole('link', { name: 'registry.repos.list' }).click()

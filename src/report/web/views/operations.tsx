@@ -24,7 +24,14 @@ export function Operations({ report }: Props) {
     <>
       <Verdict report={report} />
       <OperationTable report={report} />
-      <Lanes caption="Comparisons of all operations" lanes={outcomeLanes(report.timeline.steps)} report={report} notes={notesOf(report)} />
+      {report.span && (
+        <Lanes
+          caption="Comparisons of all operations"
+          lanes={outcomeLanes(report.timeline.steps)}
+          report={report}
+          notes={notesOf(report)}
+        />
+      )}
       <NoteLegend notes={notesOf(report)} />
       <Gone report={report} />
     </>

@@ -12,7 +12,10 @@ const FOLDER = join(ROOT, 'dist/bundle')
 /** Loaded only where a setting or a command asks for them. Some are optional. */
 const APART = [
   '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/otlp-exporter-base',
+  '@opentelemetry/otlp-transformer',
   '@opentelemetry/resources',
+  '@opentelemetry/sdk-metrics',
   '@opentelemetry/sdk-trace-base',
   '@redocly/openapi-core',
   'ioredis',

@@ -1,7 +1,9 @@
 import { type Logger, pino } from 'pino'
 import { readGivenSettings } from '../config/given/given-settings.ts'
 import type { Config, SettingKey } from '../config/settings.ts'
+import type { ModeRules } from '../modes/choose/rules.ts'
 import { createClassify } from '../request/classify.ts'
+import { checked } from '../server/checked.ts'
 import { openFleet } from '../server/fleet/open-fleet.ts'
 import { loadTables } from '../server/tables/load-tables.ts'
 import { createServer, type Server } from '../server.ts'
@@ -34,6 +36,8 @@ export async function openCrosswalk(
 ): Promise<Crosswalk> {
   const { config, hasAdmin } = configOf(settings, refused)
   const known = tables ?? (await loadTables(undefined))
+  // What is opened next would stay open if no server could be made of it.
+  checked(config, known)
   const [traced, exportMetrics, join] = await Promise.all([openTracing(tracing), openMetricsExport(tracing), openFleet(config)])
   const role = { hasAdmin: false }
   const server = createServer(config, known, { log: loggerOf(log), tracing: traced, exportMetrics, join, clocks, role })
@@ -63,10 +67,14 @@ function configOf(
 
 function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
   const classify = createClassify(mappings)
-  let closed: Promise<void> | undefined
+  let [listening, closed]: (Promise<void> | undefined)[] = []
   return {
     ...server.reads,
-    listen: server.listen,
+    listen() {
+      if (closed !== undefined) return Promise.reject(new Error('This Crosswalk is closed: make another one.'))
+      listening ??= server.listen()
+      return listening
+    },
     get url() {
       return server.url || undefined
     },
@@ -77,7 +85,7 @@ function crosswalkOf(server: Server, { mappings }: Tables): Crosswalk {
     prefixes: [...new Set(mappings.map((mapping) => `/${prefixOf(mapping)}`))],
     servesPath: (target) => classify(target).kind !== 'native',
     changeModes(modes) {
-      const problem = server.changeModes(modes as Parameters<Server['changeModes']>[0], { source: 'program' })
+      const problem = server.changeModes(modes as ModeRules, { source: 'program' })
       if (problem !== undefined) throw new Error(problem)
     },
     metrics: () => server.metrics.text('prometheus'),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BaseLogger } from 'pino'
-import type { ModeRules } from '../modes/choose/rules.ts'
+import type { WrittenModes } from '../modes/choose/rules.ts'
 import type { Reads } from '../server/reads/reads.ts'
 import type { Tables } from '../tables/tables.ts'
 
@@ -29,15 +29,12 @@ export interface CrosswalkClocks {
   repeat(run: () => void, ms: number): () => void
 }
 
-/** The modes as `PUT /modes` takes them: a mode for everything, or rules. */
-export type WrittenModes = Pick<ModeRules, 'default'> & Partial<ModeRules>
-
 /**
  * One Crosswalk in a program of yours. It shares nothing with another one in the same process: each has its own connections, modes, evidence,
  * metrics and kept answers.
  */
 export interface Crosswalk extends Reads {
-  /** Opens `listen.port` for v1, native and gRPC requests. Rejects with a sentence if it cannot; then everything is closed. */
+  /** Opens `listen.port` for v1, native and gRPC requests. Rejects if the port is taken; then everything is closed. */
   listen(): Promise<void>
   /** `http://127.0.0.1:8080`, without a trailing slash; undefined until `listen` has resolved. */
   readonly url: string | undefined

@@ -1,13 +1,13 @@
 import type { Config, SettingKey } from '../config/settings.ts'
 import type { Mode } from '../modes/choose/mode.ts'
-import type { ModeRules } from '../modes/choose/rules.ts'
+import type { WrittenModes } from '../modes/choose/rules.ts'
 import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 
 type Several = string | readonly string[]
 
 /** How these settings are written; every other one is written as it is read. */
 interface WrittenSettings {
-  readonly modes: Mode | (Pick<ModeRules, 'default'> & { readonly rules?: readonly WrittenRule[]; readonly testers?: readonly string[] })
+  readonly modes: Mode | WrittenModes
   readonly 'v1.deprecation': string
   readonly 'v1.sunset': string
   readonly 'admin.names': Several
@@ -16,16 +16,6 @@ interface WrittenSettings {
   readonly 'grpc.corsOrigins': Several
   readonly 'notify.secret': Several
   readonly 'diff.ignore': readonly (Omit<IgnoreRule, 'until'> & { readonly until: string })[]
-}
-
-/** A rule of `modes`: who answers these operations of these clients. */
-interface WrittenRule {
-  /** Operation ids or patterns; every operation unless it is given. */
-  readonly operations?: Several
-  /** Hashes of callers or subjects of their tokens; everybody unless it is given. */
-  readonly clients?: Several
-  readonly mode: Mode
-  readonly canary?: { readonly mode: Mode; readonly percent?: number; readonly rollout?: object }
 }
 
 type ValueOf<Key extends SettingKey> = Key extends keyof WrittenSettings ? WrittenSettings[Key] : NonNullable<Config[Key]>

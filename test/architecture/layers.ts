@@ -81,7 +81,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   library: ['server', 'config', 'modes', 'request', 'tracing', 'tables'],
   compare: ['library', 'config', 'report', 'modes', 'diff', 'limits', 'tables'],
-  index: ['library', 'compare'],
+  index: ['modes', 'library', 'compare'],
   site: ['cli', 'config', 'guide', 'explain', 'openapi', 'tables', 'errors', 'mappings'],
 }
 

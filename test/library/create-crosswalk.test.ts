@@ -1,5 +1,8 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -66,6 +69,32 @@ describe('createCrosswalk', () => {
     expect((await roles(url)).status).toBe(503)
     server.closeAllConnections()
     server.close()
+  })
+
+  it('listens once, says so if the port is taken, and does not open again', async () => {
+    const first = await createCrosswalk({ upstream: { v2: sandbox.url } })
+    await Promise.all([first.listen(), first.listen()])
+    const port = Number(new URL(first.url ?? '').port)
+    const second = await createCrosswalk({ upstream: { v2: sandbox.url }, listen: { port } })
+    await expect(second.listen()).rejects.toThrow('EADDRINUSE')
+    await second.close()
+    expect((await roles(first.url)).status).toBe(200)
+    await first.close()
+    await expect(first.listen()).rejects.toThrow('This Crosswalk is closed: make another one.')
+  })
+
+  it('leaves no port open when it is closed, and opens no store when it cannot be made', async () => {
+    const v1 = await createCrosswalk({ upstream: { v2: 'http://127.0.0.1:1' }, admin: { port: 0 } })
+    await v1.listen()
+    const urls = [v1.url ?? '', v1.adminUrl ?? '']
+    for (const url of urls) expect((await fetch(url)).status).toBeGreaterThan(0)
+    await v1.close()
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed')
+    const folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
+    const store = { url: `file:${join(folder, 'store')}` }
+    expect(await refusal({ upstream: { v2: 'http://127.0.0.1:1' }, modes: 'v1', store })).toMatch(/^The modes need a v1 service/)
+    expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
   })
 
   it('opens the admin port if the settings name it, and listens nowhere else', async () => {

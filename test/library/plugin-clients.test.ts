@@ -99,6 +99,14 @@ describe('the places of requests in flight', () => {
     ])
   })
 
+  it('are given to the requests of a pipeline in turn', async () => {
+    const { url } = await hosted(await startUpstream(LIST), { requestsInFlight: 1 })
+    const own = 'GET /own HTTP/1.1\r\nhost: a\r\n\r\n'
+    const answers = await rawExchange(url, `${ROLES}${own}${ROLES}GET /iam/v1/roles HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
+    expect(answers.match(/^HTTP\/1.1 \d+/gm)).toEqual(Array(4).fill('HTTP/1.1 200'))
+    expect(answers.match(/"items"|mine/g)).toEqual(['"items"', 'mine', '"items"', '"items"'])
+  })
+
   it('are not taken by a pipeline behind a route of the owner', async () => {
     let begun = () => {}
     const own = (app: Host['app']) =>

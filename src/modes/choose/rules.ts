@@ -77,6 +77,8 @@ function checkRollouts(rules: readonly ModeRule[], check: z.RefinementCtx): void
 
 export type ModeRule = z.infer<typeof rule>
 export type ModeRules = z.infer<typeof modesSchema>
+/** Rules as people write them: what has a default may be absent. `{ default: 'v2', rules: [{ operations: 'iam.*', mode: 'diff-v1' }] }` */
+export type WrittenModes = z.input<typeof modesSchema>
 
 /** Returns one pattern or several as a list. */
 export function patternsOf(patterns: string | readonly string[]): readonly string[] {

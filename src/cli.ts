@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers'
-import { run } from './cli/run.ts'
+import { keepCompiled } from './cli/compile-cache.ts'
+
+keepCompiled(process.env)
+// Node keeps only what is loaded from now on.
+const { run } = await import('./cli/run.ts')
 
 /** Resolves on the first signal to stop. A second signal stops the process at once. */
 function untilStopped(): Promise<void> {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { nextStep } from '../../src/report/next-step/next-step.ts'
 import { runCommand } from '../cli/support.ts'
 import { callMany, startComparison } from './given.ts'
 
@@ -40,6 +41,18 @@ describe('the records of functions', () => {
     const { verdict, exitCode, reasons } = stage.comparison.verdict()
     expect([verdict, exitCode, reasons[0]]).toEqual(['INCONCLUSIVE', 3, expect.stringContaining('Earlier records could not be read')])
     expect(stage.warnings).toHaveLength(1)
+  })
+
+  it('lead on to a rule that its settings take, and to no command', async () => {
+    const next = async (n: number) => ({ id: `v${n}` })
+    const stage = startComparison()
+    await callMany(stage.comparison.compare(user, next, READ), 3, stage)
+    const report = stage.comparison.report()
+    const { commands } = nextStep(report.operations[0]!, report, { url: '', token: '' } as never)
+    expect(commands.map(({ title }) => title)).toEqual(['Accept it until a date, in the settings'])
+    const again = startComparison(JSON.parse(commands[0]?.text ?? ''), { clocks: { ...stage.clocks, now: () => report.generatedAt } })
+    await callMany(again.comparison.compare(user, next, READ), 3, again)
+    expect(again.comparison.report().operations[0]).toMatchObject({ expected: 3, mismatches: 0 })
   })
 
   it('are those of a page that holds no values', async () => {

@@ -68,10 +68,10 @@ export function mend({ operation, differences }: OperationReport, at: number, ad
 }
 
 export function declare(operation: string, difference: Difference, at: number): readonly PasteText[] {
-  return [
-    { title: 'Accept it until a date: crosswalk.json', text: ignoreText(operation, difference, at), into: 'config' },
-    { title: 'Declare it for good: mappings/differences.ts', text: declarationText(operation, difference), into: 'differences.ts' },
-  ]
+  const forNow: PasteText = { title: 'Accept it until a date: crosswalk.json', text: ignoreText(operation, difference, at), into: 'config' }
+  if (!difference.examples.every(isOfRequest)) return [{ ...forNow, title: 'Accept it until a date, in the settings' }]
+  const text = declarationText(operation, difference)
+  return [forNow, { title: 'Declare it for good: mappings/differences.ts', text, into: 'differences.ts' }]
 }
 
 /** Only mismatches that stay can be played again. */

@@ -13,6 +13,7 @@ import type { Announce } from './announce.ts'
 import type { Passthrough } from './carriers/passthrough.ts'
 import type { Compat } from './compat.ts'
 import type { Gate } from './gate.ts'
+import { NO_SCHEMAS } from './no-schemas.ts'
 import { refuseSocket } from './refusal.ts'
 import { sendError } from './send-answer.ts'
 import type { BeginRecord } from './watch/logs/access-log.ts'
@@ -29,6 +30,7 @@ export function createApp(serve: Serve, createServer: (handler: RequestListener)
   const app = Fastify({
     genReqId: requestId,
     exposeHeadRoutes: false,
+    schemaController: NO_SCHEMAS,
     return503OnClosing: false,
     // Fastify's parsed query is unused: v1's queries have rules of their own.
     routerOptions: { querystringParser: () => NO_QUERY },

@@ -7,6 +7,7 @@ import { asApiError } from '../../errors/to-v1.ts'
 import type { OperationRow } from '../../explain/operation-rows.ts'
 import { inTurn, whenAnswered } from '../../listen/turns.ts'
 import { isLoopback } from '../forwarded/trust.ts'
+import { NO_SCHEMAS } from '../no-schemas.ts'
 import { notFound, refuseExpectation, refuseSocket } from '../refusal.ts'
 import { sendError } from '../send-answer.ts'
 import { createActorOf } from './actor-of.ts'
@@ -99,6 +100,7 @@ const MOST = { connections: 256, waiting: 10, bytes: 256 * 1024, silentMs: 30_00
 function createPort(refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply): FastifyInstance {
   return Fastify({
     bodyLimit: MOST.bytes,
+    schemaController: NO_SCHEMAS,
     serverFactory(handler) {
       const server = http.createServer(TIMES, inTurn(handler, MOST.waiting)).setTimeout(MOST.silentMs)
       server.maxConnections = MOST.connections

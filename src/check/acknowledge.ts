@@ -42,7 +42,7 @@ function fits(row: Acknowledged, place: string, { side, part, at }: Point): bool
 function whyStale(row: Acknowledged, place: string, fitting: readonly Point[], points: readonly Point[]): readonly string[] {
   if (fitting.some(({ state }) => state === 'lacking')) return []
   const side = sideOf(row)
-  const what = `acknowledged ${side} ${place}`
+  const what = `acknowledged ${side} ${place}${row.in === undefined ? '' : ` in ${row.in}s`}`
   if (fitting.length > 0) return [`${what} no longer applies: the tables cover it; remove the row`]
   const known = points.flatMap((point) => (point.side === side ? point.at : []))
   return [`${what} no longer applies: ${side} has no such place; ${suggestion(place, known, 'remove the row')}`]

@@ -1,3 +1,4 @@
+import { nameOf } from '../check/acknowledge.ts'
 import { coverageOf } from '../check/coverage.ts'
 import type { Point } from '../check/point.ts'
 import { TO_DECIDE } from '../check/undecided.ts'
@@ -5,6 +6,7 @@ import type { Contract } from '../contract/public-contract.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { draftedOperations } from './drafted-operations.ts'
 import type { OperationPair } from './pair-operations.ts'
+import { quoted } from './write-members.ts'
 
 /** Returns a row for everything that a draft of these pairs does not cover. Its reason waits for a person. */
 export function lossesOf(v1: Contract, v2: Contract, pairs: readonly OperationPair[]): readonly Acknowledged[] {
@@ -34,4 +36,15 @@ function reasonsIn(pairs: readonly OperationPair[]): ReadonlyMap<string, string>
         : Object.entries(pair.query).map(([name, { because }]) => [`${pair.v1.method} ${pair.v1.path}?${name}`, because] as const),
     ),
   )
+}
+
+/** `  { v2: 'Project.etag', reason: 'TO DECIDE: no row shows it' },` */
+export function lossText(loss: Acknowledged): string {
+  const members = Object.entries(loss).map(([name, value]) => `${name}: ${quoted(String(value))}`)
+  return `  { ${members.join(', ')} },\n`
+}
+
+/** The same for the list at the top of a draft. */
+export function decisionOf(loss: Acknowledged): string {
+  return `${nameOf(loss)}: ${loss.reason.slice(TO_DECIDE.length + 2)}`
 }

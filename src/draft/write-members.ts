@@ -10,6 +10,8 @@ export interface Writing {
   readonly enums: Map<string, string>
   /** Interfaces by version and schema. */
   readonly types: Map<string, { readonly name: string; readonly text: string }>
+  /** The text is TypeScript. */
+  readonly isTyped: boolean
   /** What a person must decide, one sentence each. */
   readonly decisions: string[]
 }

@@ -1,7 +1,7 @@
-import { nameOf } from '../check/acknowledge.ts'
 import { TO_DECIDE } from '../check/undecided.ts'
 import type { SchemaShape } from '../contract/schema-shape.ts'
 import type { Acknowledged } from '../tables/tables.ts'
+import { decisionOf, lossText } from './draft-losses.ts'
 import type { MatchedMembers, MatchedShape } from './match-members.ts'
 import type { OperationPair } from './pair-operations.ts'
 import { freeName, membersText, quoted, use, type Writing } from './write-members.ts'
@@ -18,14 +18,27 @@ interface Named {
   readonly id: string
 }
 
+/** What a draft is called, and whether it is TypeScript; otherwise it is JavaScript, without the types of both contracts. */
+export interface DraftForm {
+  readonly domain: string
+  readonly prefix: string
+  readonly isTyped: boolean
+}
+
 /** Writes the module of a first table. */
-export function writeTables(domain: string, prefix: string, pairs: readonly OperationPair[], losses: readonly Acknowledged[]): Draft {
-  const writing: Writing = { used: new Set(), enums: new Map(), types: new Map(), decisions: [] }
+export function writeTables(
+  { domain, prefix, isTyped }: DraftForm,
+  pairs: readonly OperationPair[],
+  losses: readonly Acknowledged[],
+): Draft {
+  const writing: Writing = { used: new Set(), enums: new Map(), types: new Map(), isTyped, decisions: [] }
   const messages: Written = new Map()
   const operations = namedIn(domain, pairs).map((named) => operationText(named, messages, writing))
   const enums = [...writing.enums].map(([body, name]) => `const ${name} = enumMap(${quoted(name)}, ${body})\n`)
   const consts = [...messages.values()].map(({ name, text }) => `const ${name} = ${text}\n`)
-  const names = [...writing.used, 'type Acknowledged', 'type Mapping', 'type Tables'].sort((a, b) => a.localeCompare(b))
+  const types = isTyped ? ['type Acknowledged', 'type Mapping', 'type Tables'] : []
+  const as = (type: string) => (isTyped ? `: ${type}` : '')
+  const names = [...writing.used, ...types].sort((a, b) => a.localeCompare(b))
   const decisions = [...new Set([...writing.decisions, ...losses.map(decisionOf)])]
   const text = [
     `// A first table, drafted by crosswalk draft. Left to decide: ${decisions.length}. Each reason that begins with ${TO_DECIDE} waits for a person:`,
@@ -34,21 +47,11 @@ export function writeTables(domain: string, prefix: string, pairs: readonly Oper
     ...[...writing.types.values()].map(({ text }) => `${text}\n`),
     ...enums,
     ...consts,
-    `const ${domain}: Mapping = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
-    `const acknowledged: readonly Acknowledged[] = [\n${losses.map(lossText).join('')}]\n`,
-    `export const tables: Tables = { name: ${quoted(domain)}, mappings: [${domain}], differences: [], shapes: {}, acknowledged }`,
+    `const ${domain}${as('Mapping')} = {\n  domain: ${quoted(domain)},\n  prefix: ${quoted(prefix)},\n  operations: [\n${operations.join('\n')}\n  ],\n}\n`,
+    `const acknowledged${as('readonly Acknowledged[]')} = [\n${losses.map(lossText).join('')}]\n`,
+    `export const tables${as('Tables')} = { name: ${quoted(domain)}, mappings: [${domain}], differences: [], shapes: {}, acknowledged }`,
   ].join('\n')
   return { text: `${text}\n`, decisions }
-}
-
-/** `  { v2: 'Project.etag', reason: 'TO DECIDE: no row shows it' },` */
-function lossText(loss: Acknowledged): string {
-  const members = Object.entries(loss).map(([name, value]) => `${name}: ${quoted(String(value))}`)
-  return `  { ${members.join(', ')} },\n`
-}
-
-function decisionOf(loss: Acknowledged): string {
-  return `${nameOf(loss)}: ${loss.reason.slice(TO_DECIDE.length + 2)}`
 }
 
 function operationText({ pair, id }: Named, messages: Written, writing: Writing): string {

@@ -18,7 +18,7 @@ const SCALARS = {
  * needs. A message without a name has no interface, and its rows stand alone.
  */
 export function comparedText(rows: string, v1: SchemaShape | undefined, v2: SchemaShape | undefined, writing: Writing): string {
-  if (v1?.kind !== 'object' || v2?.kind !== 'object' || v1.name === undefined || v2.name === undefined) return rows
+  if (!writing.isTyped || v1?.kind !== 'object' || v2?.kind !== 'object' || v1.name === undefined || v2.name === undefined) return rows
   writing.used.add('rows')
   return `rows<${interfaceOf('V1', v1.name, v1, writing)}, ${interfaceOf('V2', v2.name, v2, writing)}>()(${rows})`
 }

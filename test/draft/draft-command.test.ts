@@ -22,6 +22,19 @@ describe('crosswalk draft', () => {
     expect(ran.out).toMatch(/^written to .*tables\.ts\nto decide: GET \/v1\/projects: GET \/v3\/projects has its path, but needs parent\n/)
   })
 
+  it('writes JavaScript without types where the name of the file says so', async () => {
+    const out = join(folder, 'tables.mjs')
+    await runCommand(['draft', '--v1', V1, '--v2', V3, '--name', 'resourcemanager', '--out', out])
+    const [typed, plain] = [readFileSync('examples/resource-manager/drafted.ts', 'utf8'), readFileSync(out, 'utf8')]
+    const untyped = typed
+      .replace(/^interface .*\n(?:^ .*\n)*\}\n\n/gm, '')
+      .replace(/^interface .*\{\}\n\n/gm, '')
+      .replace(/rows<\w+, \w+>\(\)\((\{[\s\S]*?\n\})\)/g, '$1')
+      .replaceAll(/, type \w+|(?<= )rows, /g, '')
+      .replaceAll(/: (?:Mapping|Tables|readonly Acknowledged\[\]) =/g, ' =')
+    expect(plain).toBe(untyped)
+  })
+
   it.each([
     [['--v1', V1], 2, 'draft needs two OpenAPI documents: --v1 FILE --v2 FILE.'],
     [['--v1', V1, '--v2', V3, '--name', 'a b'], 2, 'name is "a b", but it must be letters and digits such as "shop".'],

@@ -13,7 +13,7 @@ export const draft: Command = {
     v1: { help: 'OpenAPI document of the old version', value: 'FILE' },
     v2: { help: 'OpenAPI document of the new version', value: 'FILE' },
     name: { help: 'Name of the API in ids of operations: letters and digits. Default: api', value: 'NAME' },
-    out: { help: 'File to write the table to', value: 'FILE' },
+    out: { help: 'File to write the table to: TypeScript, or JavaScript if its name ends in .js or .mjs', value: 'FILE' },
   },
   async run(flags, _, io) {
     const [unknown] = unknownVariables(io.env)
@@ -26,7 +26,7 @@ export const draft: Command = {
       Promise.all([readDocument(v1), readDocument(v2)]),
     )
     for (const problem of [...one.problems, ...other.problems]) io.err(problem)
-    const { text, decisions } = draftTables(one.contract, other.contract, name)
+    const { text, decisions } = draftTables(one.contract, other.contract, name, !/\.m?js$/.test(out ?? ''))
     const code = await writeText(io, text, out)
     if (out !== undefined) for (const decision of decisions) io.out(`to decide: ${decision}`)
     return code

@@ -18,9 +18,15 @@ async function importFrom(path: string): Promise<{ readonly tables?: unknown }> 
   try {
     return await import(pathToFileURL(resolve(path)).href)
   } catch (error) {
-    const problem = existsSync(path) ? (error as Error).message : 'there is no such file'
+    const problem = existsSync(path) ? problemIn(error as NodeJS.ErrnoException) : 'there is no such file'
     throw new Error(`${path} cannot be loaded as tables: ${problem}`, { cause: error })
   }
+}
+
+function problemIn({ code, message }: NodeJS.ErrnoException): string {
+  if (/outside a module/.test(message)) return `${message}; name it .mjs, or write "type": "module" into package.json`
+  if (code !== 'ERR_UNKNOWN_FILE_EXTENSION') return message
+  return `Node ${process.versions.node} loads JavaScript alone: compile it, or use Node 22.18 or newer for TypeScript`
 }
 
 /** Whether the tables are right is checked when they are used. */

@@ -6,6 +6,12 @@ export const limitErrors: ErrorGroup = {
   rows: [
     {
       code: 'UNAVAILABLE',
+      texts: ['Crosswalk is closed'],
+      cause: 'A program that has a Crosswalk of its own has closed it, and still hands requests to it',
+      remedy: 'Close the server of the program first',
+    },
+    {
+      code: 'UNAVAILABLE',
       texts: ['more than limits.requestsInFlight (…) requests are under way', 'more than limits.webSockets (…) WebSockets are open'],
       cause: 'The process is full',
       remedy: 'See [overload](operations.md#overload): more processes, or a higher `limits.requestsInFlight`',

@@ -9,7 +9,9 @@ export async function openTracing(env: OtelVariables): Promise<Tracing | undefin
   const url = env.OTEL_SDK_DISABLED === 'true' ? undefined : collectorIn(env, 'traces')
   if (url === undefined) return undefined
   const { exportTo } = await import('./otlp.ts').catch((cause) => {
-    throw new Error(`traces are to go to ${url}, but OpenTelemetry cannot be loaded; run npm install with its optional packages`, { cause })
+    throw new Error('traces are to go to a collector, but OpenTelemetry cannot be loaded; run npm install with its optional packages', {
+      cause,
+    })
   })
   return exportTo(url, env.OTEL_METRICS_EXEMPLAR_FILTER !== 'always_off')
 }

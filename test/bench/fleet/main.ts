@@ -3,6 +3,7 @@ import { startCrosswalk, startUpstream } from '../proxies.ts'
 import { environment } from '../report/report.ts'
 import { acceptCost } from './accept-cost.ts'
 import { hasRedis, startRedis } from './bench-redis.ts'
+import { hasLightLoad, lightLoad, startLightUpstream } from './light-load.ts'
 import { measureAlone, measureStore, storeTable } from './store-cpu.ts'
 import { type Figures, launchesTable, type Measured, measureInTurns, turnsTable } from './turns.ts'
 
@@ -50,13 +51,24 @@ async function oneLaunch(upstream: string, launch: number): Promise<ReadonlyMap<
 /** Workers may use both cores; load and upstream keep to one of them. */
 async function compareWorkers(): Promise<void> {
   const upstream = await startUpstream()
-  const start = (name: string, workers: number) =>
-    startCrosswalk(upstream.url, { cores: '0-1', flags: ['--workers', String(workers)] }).then((child) => ({ name, child }))
-  const ways = [await start('1 worker', 1), await start('2 workers', 2)]
-  print(turnsTable('workers', await measureInTurns(ways, { rounds: ROUNDS })))
-  for (const { child } of ways) await child.stop()
+  print(turnsTable('workers', await measureWorkers(upstream.url, { rounds: ROUNDS })))
   print(await acceptCost(upstream.url))
+  if (hasLightLoad()) {
+    const light = await startLightUpstream()
+    const figures = await measureWorkers(light.url, { rounds: ROUNDS / 4, asks: lightLoad, ms: 2000 })
+    print(turnsTable('workers, with wrk and nginx beside them', figures))
+    await light.stop()
+  } else print('wrk or nginx is not installed, so that workers are not shown beside a light load')
   await upstream.stop()
+}
+
+async function measureWorkers(upstream: string, settings: Parameters<typeof measureInTurns>[1]) {
+  const start = (name: string, workers: number) =>
+    startCrosswalk(upstream, { cores: '0-1', flags: ['--workers', String(workers)] }).then((child) => ({ name, child }))
+  const ways = [await start('1 worker', 1), await start('2 workers', 2)]
+  const figures = await measureInTurns(ways, settings)
+  for (const { child } of ways) await child.stop()
+  return figures
 }
 
 async function compareReplicas(): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Child, cpuMs } from '../child.ts'
-import { load } from '../load.ts'
+import { type Load, type LoadOptions, load } from '../load.ts'
 import { median, medianError } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
 
@@ -26,22 +26,30 @@ const WARM_MS = 5000
 const REST_MS = 3000
 const TURN_MS = 500
 
+interface TurnsSettings {
+  readonly rounds: number
+  readonly warmed?: () => Promise<void>
+  /** Makes the requests of one turn of `ms` milliseconds. */
+  readonly asks?: (options: LoadOptions) => Promise<Load>
+  readonly ms?: number
+}
+
 /** Asks each for one resource, in turns, so that other work of the machine affects all. */
 export async function measureInTurns(
   all: readonly Measured[],
-  { rounds, warmed = async () => {} }: { readonly rounds: number; readonly warmed?: () => Promise<void> },
+  { rounds, warmed = async () => {}, asks = load, ms: turnMs = TURN_MS }: TurnsSettings,
 ): Promise<ReadonlyMap<string, Figures>> {
   const turns = new Map<string, Figures[]>(all.map(({ name }) => [name, []]))
   const turn = async (child: Child, ms: number): Promise<Figures> => {
     const before = cpuMs(child.pid)
-    const { perSecond, p50, p99 } = await load({ url: child.url, path: PATH, connections: 50, ms })
+    const { perSecond, p50, p99 } = await asks({ url: child.url, path: PATH, connections: 50, ms })
     return { perSecond, p50, p99, cpu: ((cpuMs(child.pid) - before) * 1000) / (perSecond * (ms / 1000)) }
   }
   await delay(REST_MS)
   for (const { child } of all) await turn(child, WARM_MS)
   await warmed()
   for (let round = 0; round < rounds; round += 1) {
-    for (const { name, child } of all) turns.get(name)?.push(await turn(child, TURN_MS))
+    for (const { name, child } of all) turns.get(name)?.push(await turn(child, turnMs))
   }
   return new Map([...turns].map(([name, some]) => [name, medians(some)]))
 }

@@ -22,7 +22,7 @@ export const OVER_HTTP1: NginxWay = {
 export const OVER_GRPC: NginxWay = { listen: ' http2', location: 'grpc_pass grpc://v2;' }
 
 /** Starts nginx with one worker in front of a service. */
-export function startNginx(upstream: string, { listen, location }: NginxWay): Promise<Child> {
+export function startNginx(upstream: string, { listen, location }: NginxWay, core = PROXY_CORE): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-nginx-'))
   const port = 20_000 + (process.pid % 20_000)
   const config = `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
@@ -32,5 +32,5 @@ export function startNginx(upstream: string, { listen, location }: NginxWay): Pr
   writeFileSync(join(folder, 'nginx.conf'), config)
   // nginx prints nothing when it is ready, so a shell prints a line once the port is open.
   const script = `nginx -p ${folder} -c ${folder}/nginx.conf & until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do :; done; echo http://127.0.0.1:${port}; wait`
-  return start(PROXY_CORE, ['bash', '-c', `trap 'kill %1' TERM; ${script}`])
+  return start(core, ['bash', '-c', `trap 'kill %1' TERM; ${script}`])
 }

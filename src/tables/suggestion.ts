@@ -4,13 +4,21 @@ export function suggestion(word: string, candidates: readonly string[], otherwis
   return near === undefined ? otherwise : `did you mean "${near}"?`
 }
 
-/** Returns the candidate with the fewest edits, or undefined if none is close enough to be a typing error. */
+/** Returns the candidate with the fewest edits, or undefined if none is close enough to be a typing error. A beginning that all share is no likeness. */
 function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const own = word.length - sharedBeginning([word, ...candidates])
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits)
   const [best] = ranked
-  return best && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
+  return best && best.edits <= Math.max(2, own / 3) ? best.candidate : undefined
+}
+
+/** The number of characters with which all words begin. */
+function sharedBeginning([first = '', ...others]: readonly string[]): number {
+  let length = 0
+  while (length < first.length && others.every((other) => other[length] === first[length])) length += 1
+  return length
 }
 
 /** The Levenshtein distance, row by row. */

@@ -34,6 +34,12 @@ describe('a variable', () => {
     ])
   })
 
+  it('is like no other by the beginning that all share', () => {
+    expect(unknownVariables({ CROSSWALK_FOO: 'x' })).toEqual([
+      'The environment variable CROSSWALK_FOO is no setting; crosswalk help serve lists those that are.',
+    ])
+  })
+
   it('counts as unset if it is empty', () => {
     expect(unknownVariables({ CROSSWALK_PROT: '', PORT: 'x' })).toEqual([])
   })

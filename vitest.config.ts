@@ -14,7 +14,8 @@ const ALONE = [
 /** Files that start the program as it is shipped, or show its page. */
 const BUILT = [
   'test/cli/case.test.ts',
-  'test/cli/process.test.ts',
+  'test/cli/process/process.test.ts',
+  'test/cli/process/signals.test.ts',
   'test/docker/bundle.test.ts',
   'test/compare/exit.test.ts',
   'test/docs/migration.test.ts',

@@ -16,8 +16,8 @@ const SAMPLE = 1000
 /** Fewer break off none. */
 const ANSWERS = 2000
 /** Heads have more than nine ways. */
-const HEADS = 40
-const SEQUENCES = 200
+const HEADS = 25
+const SEQUENCES = 120
 const CALLS = 40
 
 it('answers random requests in v1’s form, without an error of our own', async () => {

@@ -10,7 +10,7 @@ const REQUESTS = isFull ? 2000 : 120
 /** Requests beside a fault of v2, unless it names a number. */
 const BESIDE = isFull ? 200 : 40
 /** Requests while the modes change. */
-const MOVING = isFull ? 700 : 400
+const MOVING = isFull ? 700 : 250
 const PATIENCE = isFull ? 600_000 : 150_000
 
 let stage: Stage

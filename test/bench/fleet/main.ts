@@ -9,9 +9,10 @@ import { type Figures, launchesTable, type Measured, measureInTurns, turnsTable 
 
 /**
  * Measures what a store costs the requests of one process, what replicas cost their store, and what a second worker brings. Everything
- * that is compared is measured in turns of one run. Takes nine minutes; `--short` takes one.
+ * that is compared is measured in turns of one run. Takes ten minutes; `--short` takes one, and `workers` alone takes three.
  */
 const isShort = process.argv.includes('--short')
+const onlyWorkers = process.argv.includes('workers')
 const ROUNDS = isShort ? 4 : 40
 const LAUNCHES = isShort ? 1 : 10
 
@@ -90,10 +91,10 @@ async function compareReplicas(): Promise<void> {
 
 pinSelf(LOAD_CORE)
 try {
-  if (hasRedis()) {
+  if (hasRedis() && !onlyWorkers) {
     await compareStores()
     await compareReplicas()
-  } else print('redis-server is not installed, so that nothing is said of stores')
+  } else if (!onlyWorkers) print('redis-server is not installed, so that nothing is said of stores')
   await compareWorkers()
   print(
     `${environment(pinned)}; medians of ${LAUNCHES} launches with ${ROUNDS / 4} turns each, and of ${ROUNDS} turns for workers; a turn is half a second of 50 clients`,

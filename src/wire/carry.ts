@@ -33,13 +33,14 @@ class Carrying {
 
   async serve(handler: WireHandler): Promise<void> {
     const { call, signal } = this.#carried
+    const { path, protocol, codec, headers, timeoutMs, isGet } = call
     if (signal.aborted) return this.handleEvent()
     signal.addEventListener('abort', this)
     let inflated: Inflated | undefined
     try {
       inflated = await this.#carried.read()
       if (signal.aborted) return
-      await this.#answer(await handler({ ...call, message: inflated.message, signal }))
+      await this.#answer(await handler({ path, protocol, codec, headers, message: inflated.message, timeoutMs, isGet, signal }))
     } catch (thrown) {
       this.#fail(thrown)
     } finally {

@@ -38,11 +38,13 @@ export class GrpcHead implements OnClose {
     this.#trailers = NONE
   }
 
-  /** Sends a head that messages follow; `trailers` are sent after them. */
+  /** Sends a head that messages follow, and completes it for that; `trailers` are sent after them. */
   begin(head: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders): void {
     this.#trailers = trailers
     this.#stream.on('wantTrailers', () => this.#sendTrailers())
-    this.#stream.respond({ ':status': 200, 'content-type': this.#type, ...head }, BEFORE_MESSAGES)
+    head[':status'] = 200
+    head['content-type'] = this.#type
+    this.#stream.respond(head, BEFORE_MESSAGES)
   }
 
   /** Replaces the trailers. */

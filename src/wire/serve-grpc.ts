@@ -50,7 +50,8 @@ function createWrite(stream: ServerHttp2Stream, head: GrpcHead, isCompressed: bo
     const own = metadata(reply.headers)
     const trailers = grpcTrailers(reply)
     if ('message' in reply) {
-      head.begin(zipped ? { ...own, 'grpc-encoding': 'gzip' } : own, trailers)
+      if (zipped) own['grpc-encoding'] = 'gzip'
+      head.begin(own, trailers)
       sendPieces(stream, framed(zipped ?? reply.message, zipped !== undefined))
     } else if (Object.keys(own).length > 0) {
       head.begin(own, trailers)

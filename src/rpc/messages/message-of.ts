@@ -31,8 +31,15 @@ const TURN = 256 * 1024
  * bytes are held. Members that the message does not have are dropped.
  * Throws an ApiError: RESOURCE_EXHAUSTED beyond `messageBytes` or without room in `holding`, INTERNAL if the answer is none of the method. Throws what a stream breaks with.
  */
-export async function messageOf(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Promise<readonly Uint8Array[]> {
-  if ('written' in answer && typeof answer.written === 'string') return ofShort(method, answer.written, codec, limits)
+export function messageOf(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Pieces | Promise<Pieces> {
+  const isShort = 'written' in answer && typeof answer.written === 'string'
+  return isShort ? ofShort(method, answer.written, codec, limits) : ofLong(method, answer, codec, limits)
+}
+
+/** The bytes of a message, piece by piece. */
+type Pieces = readonly Uint8Array[]
+
+async function ofLong(method: RpcMethod, answer: Answer, codec: Codec, limits: MessageLimits): Promise<Pieces> {
   const message = createMessage(method, codec, limits)
   if ('body' in answer) await fromValue(message, answer.body)
   else if ('stream' in answer) for await (const piece of answer.stream) message.text(piece)

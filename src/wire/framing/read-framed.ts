@@ -20,10 +20,12 @@ export async function readFramed(request: FramedRequest, signal: Signal, setting
     ? decoded(await readBody(request, textLength(requestBytes + PREFIX) - requestBytes, signal, settings))
     : await readBody(request, PREFIX, signal, settings)
   const { isCompressed, message } = unframe(body, requestBytes)
-  if (!isCompressed) return { message, release() {} }
+  if (!isCompressed) return { message, release: nothing }
   if (coding !== 'gzip') throw new ApiError('INTERNAL', 'a message is marked as compressed, and grpc-encoding names no compression')
   return inflated(message, boundsOf(settings), malformedGzip)
 }
+
+const nothing = () => {}
 
 /** Returns the length of bytes as base64. */
 function textLength(bytes: number): number {

@@ -9,9 +9,11 @@ export type Trailers = Record<string, string | string[]>
 
 /** Returns the trailers of a reply: its own metadata, and its status. */
 export function grpcTrailers(reply: WireReply): Trailers {
-  const own = reply.trailers ? metadata(reply.trailers) : {}
-  return 'status' in reply ? { ...own, ...statusTrailers(reply.status) } : { ...own, 'grpc-status': '0' }
+  const own = reply.trailers && metadata(reply.trailers)
+  return { ...own, ...('status' in reply ? statusTrailers(reply.status) : OK) }
 }
+
+const OK = { 'grpc-status': '0' }
 
 function statusTrailers({ code, message, details }: WireStatus): Trailers {
   const short = shortMessage(message)

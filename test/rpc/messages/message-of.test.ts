@@ -88,7 +88,8 @@ it.each<[string, Answer]>([
   ['a time that is none', answer({ body: { items: [{ name: {} }] } })],
 ])('refuses %s as an answer', async (_, given) => {
   const refusal = { code: 'INTERNAL', message: 'the answer is no chainguard.platform.iam.GroupList' }
-  await expect(messageOf(list, given, 'proto', limits)).rejects.toMatchObject(refusal)
+  const message = async () => messageOf(list, given, 'proto', limits)
+  await expect(message()).rejects.toMatchObject(refusal)
 })
 
 it.each<[string, (endless: AsyncIterable<Uint8Array>) => Answer]>([

@@ -32,8 +32,7 @@ type AnswerV1 = (call: RpcCall) => Promise<WireReply>
 export function createAnswerV1(parts: AnswerV1Parts): AnswerV1 {
   return (asked) => {
     const { operation } = asked.method
-    const reply = operation ? served(parts, operation, asked) : unnamed(parts, asked)
-    return reply.catch((thrown) => refused(parts, thrown, asked))
+    return operation ? served(parts, operation, asked) : unnamed(parts, asked).catch((thrown) => refused(parts, thrown, asked))
   }
 }
 
@@ -45,20 +44,35 @@ function refused({ registry }: AnswerV1Parts, thrown: unknown, { method, record 
 }
 
 async function served(parts: AnswerV1Parts, operation: Operation, asked: RpcCall): Promise<WireReply> {
-  const { method, call, record } = asked
-  const rest = wholeRequest(requestOf(method, call.message, call.codec))
-  const head = restHead(rest, call.headers)
-  const path = pathIn(parts.classify, rest.url)
-  const decision = choose(parts.published, head, path, record)
+  const { method, call, record, holding } = asked
+  let begun: BegunRequest | undefined
   let reply: WireReply
   try {
-    reply = await decided(parts, operation, decision, { ...asked, rest, head })
+    begun = begin(parts, asked)
+    const { rest, head, decision } = begun
+    reply = await decided(parts, operation, decision, { method, call, record, holding, rest, head })
   } catch (thrown) {
     reply = refused(parts, thrown, asked)
   }
+  if (!begun) return reply
+  const { decision, head, path } = begun
   const status = clientOf(parts.published, call).aborted ? undefined : httpOf(codeOf(reply))
   count(parts.published, decision, { head, path, record, status })
   return reply
+}
+
+/** The REST request that a call is, and what was decided about it. */
+interface BegunRequest extends RestCall {
+  readonly path: string
+  readonly decision: Decision
+}
+
+/** Throws the ApiError of a call that is no request. */
+function begin({ classify, published }: AnswerV1Parts, { method, call, record }: RpcCall): BegunRequest {
+  const rest = wholeRequest(requestOf(method, call.message, call.codec))
+  const head = restHead(rest, call.headers)
+  const path = pathIn(classify, rest.url)
+  return { rest, head, path, decision: choose(published, head, path, record) }
 }
 
 /** Throws the ApiError that refuses the call, or rejects with it. */

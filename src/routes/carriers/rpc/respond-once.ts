@@ -36,7 +36,8 @@ export async function respondOnce(parts: RespondParts, decision: AnswerDecision,
     const status = await statusOfAnswer(answer, { registry: parts.registry, version: 'v1' })
     return { status: toldToClient(status, { operation: method.operation, record, headers: answer.headers }) }
   }
-  return { message: await messageOf(method, answer, call.codec, { ...parts.limits, holding: asked.holding }) }
+  const { messageBytes } = parts.limits
+  return { message: await messageOf(method, answer, call.codec, { messageBytes, holding: asked.holding }) }
 }
 
 /** Returns what fires when nobody waits for the answer. An answer of v1 may exceed the deadline of the request, as over REST. */
@@ -51,7 +52,8 @@ function answerOf(
 ): Promise<Answer> {
   const { routed, choice } = decision
   const { caller, subject, credential, mode } = choice
-  const { operation, raw, read } = createRequest(routed, { id: record.id, ...rest, headers: head.headers })
+  const { method, url, body } = rest
+  const { operation, raw, read } = createRequest(routed, { id: record.id, method, url, headers: head.headers, body })
   const request = { operation, raw, read, caller, subject, credential, client: clientOf(published, call), signal: call.signal }
   const isCompared = COMPARING.has(mode)
   const serving = { decision: isCompared ? { ...decision, known: compared.reads.find(head) } : decision, request, record }

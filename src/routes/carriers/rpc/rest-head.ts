@@ -2,18 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestHead } from '../../../request/request.ts'
 
 /** Headers of the protocols of gRPC. The REST request of a call has its own body, and its answer is read here. */
-const OF_THE_CALL: ReadonlySet<string> = new Set([
-  'x-grpc-web',
-  'transfer-encoding',
-  'te',
-  'accept',
-  'accept-encoding',
-  'connection',
-  'trailer',
-])
-
-/** The beginnings of names of more such headers. */
-const OF_THE_CALL_TOO = /^(?::|grpc-|connect-|content-)/
+const OF_THE_CALL = /^(?::|grpc-|connect-|content-|(?:x-grpc-web|transfer-encoding|te|accept|accept-encoding|connection|trailer)$)/
 
 /** Returns the head of the REST request that a call becomes. The metadata of the client are its headers. */
 export function restHead(
@@ -21,7 +10,7 @@ export function restHead(
   headers: IncomingHttpHeaders,
 ): RequestHead {
   const kept: IncomingHttpHeaders = {}
-  for (const name in headers) if (!OF_THE_CALL.has(name) && !OF_THE_CALL_TOO.test(name)) kept[name] = headers[name]
+  for (const name in headers) if (!OF_THE_CALL.test(name)) kept[name] = headers[name]
   if (body) kept['content-type'] = 'application/json'
   return { method, url, headers: kept }
 }

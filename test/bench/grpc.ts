@@ -3,8 +3,9 @@ import { type BesideRest, besideRest } from './beside-rest.ts'
 import { type Child, cpuMs, LOAD_CORE, pinned, pinSelf, start, stopAll } from './child.ts'
 import { startBareRelay, startCrosswalk } from './proxies.ts'
 import { hasNginx, OVER_GRPC, startNginx } from './relays/nginx.ts'
-import { type RelayFigures, relayTable } from './relays/relay-table.ts'
-import { environment } from './report/report.ts'
+import { type RelayFigures, relayMark, relayTable } from './relays/relay-table.ts'
+import { atMost, type Figure } from './report/figure.ts'
+import { environment, tableText } from './report/report.ts'
 import { percentile } from './report/statistics.ts'
 
 /**
@@ -80,7 +81,7 @@ async function measure({ client, relay }: Way, relays: readonly Child[]): Promis
 
 const connect = (url: string) => new Client(new URL(url).host, ChannelCredentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 })
 
-async function run(): Promise<void> {
+async function run(): Promise<Figure> {
   const service = await start(LOAD_CORE, ['node', new URL('grpc-service.js', import.meta.url).pathname])
   const way = (name: string, relay?: Child): Way => ({ name, client: connect((relay ?? service).url), relay })
   const ways = [way('direct'), way('Crosswalk', await startCrosswalk(service.url)), way('bare', await startBareRelay(service.url))]
@@ -100,20 +101,23 @@ async function run(): Promise<void> {
   )
   for (const { client } of ways) client.close()
   for (const relay of relays) await relay.stop()
+  return relayMark(figures)
 }
 
-function printBesideRest(results: readonly BesideRest[]): void {
+function printBesideRest(results: readonly BesideRest[]): readonly Figure[] {
   process.stdout.write('\nanswered from the tables, processor time a call        REST          gRPC\n')
   for (const { name, rest, grpc, ratio } of results) {
     const cells = [name.padEnd(44), `${Math.round(rest)} µs`.padStart(14), `${Math.round(grpc)} µs`.padStart(14)]
     process.stdout.write(`${cells.join('')}${`${ratio.toFixed(2)} ×`.padStart(10)}\n`)
   }
+  return results.map(({ name, ratio, most }) => atMost(11, `${name}, gRPC ÷ REST on HTTP/2, CPU`, ratio, '×', most))
 }
 
 pinSelf(LOAD_CORE)
 try {
-  await run()
-  printBesideRest(await besideRest())
+  const marks = [await run(), ...printBesideRest(await besideRest())]
+  process.stdout.write(`\n${tableText(marks)}\n`)
+  process.exitCode = marks.every(({ holds }) => holds) ? 0 : 1
 } finally {
   stopAll()
 }

@@ -7,6 +7,7 @@ import { diff } from './scenarios/diff.ts'
 import { fullList } from './scenarios/full-list.ts'
 import { growth } from './scenarios/growth.ts'
 import { largeList } from './scenarios/large-list.ts'
+import { put } from './scenarios/put.ts'
 import { startUp } from './scenarios/start.ts'
 import { page, resource } from './scenarios/throughput.ts'
 
@@ -20,6 +21,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   start: startUp,
   calls,
   composed,
+  put,
 }
 
 const USAGE = `node .bench/main.js [--short] [--write] [${Object.keys(SCENARIOS).join(' | ')}]…

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, LOAD_CORE, PROXY_CORE, pinned, start } from './child.ts'
 import { hasNginx, OVER_HTTP1, startNginx } from './relays/nginx.ts'
+import { renamings } from './relays/renaming.ts'
 
 const here = (file: string) => new URL(file, import.meta.url).pathname
 /** The folder of this checkout. */
@@ -75,8 +76,15 @@ function peer(name: string, translates = false): Contestant {
 export const BARE = peer('bare', true)
 
 export function contestants(): readonly Contestant[] {
-  const crosswalk = { name: 'crosswalk', translates: true, start: (upstream: string) => startCrosswalk(upstream) }
-  return [peer(BASELINE), crosswalk, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
+  return [peer(BASELINE), CROSSWALK, peer('http-proxy-3'), ...(hasNginx() ? [nginx] : [])]
 }
 
+export const CROSSWALK: Contestant = { name: 'crosswalk', translates: true, start: (upstream) => startCrosswalk(upstream) }
+
 const nginx: Contestant = { name: 'nginx', translates: false, start: (upstream) => startNginx(upstream, OVER_HTTP1) }
+
+/** nginx with scripts that rename members. A module that is not installed has no row. */
+export function scripts(): readonly Contestant[] {
+  if (!hasNginx()) return []
+  return renamings().map(({ name, way }) => ({ name, translates: true, start: (upstream) => startNginx(upstream, way) }))
+}

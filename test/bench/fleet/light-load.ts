@@ -17,7 +17,7 @@ export const hasLightLoad = () => hasNginx() && spawnSync('wrk', ['-v']).error =
 /** Starts nginx, which answers every request with the one resource. */
 export function startLightUpstream(): Promise<Child> {
   const quoted = `'${RESOURCE.replaceAll(/['\\]/g, '\\$&')}'`
-  return startNginx(NOWHERE, { listen: '', location: `default_type application/json; return 200 ${quoted};` }, LOAD_CORE)
+  return startNginx(NOWHERE, { listen: '', server: `location / { default_type application/json; return 200 ${quoted}; }` }, LOAD_CORE)
 }
 
 /** The service that nginx never asks. */

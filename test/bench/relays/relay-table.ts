@@ -1,3 +1,4 @@
+import { atLeast, type Figure } from '../report/figure.ts'
 import { median } from '../report/statistics.ts'
 
 /** What one way to a service reaches in one round. */
@@ -39,6 +40,11 @@ export function relayTable(figures: AllFigures): string {
   const pairs = [...direct, ['Crosswalk', 'bare'] as const]
   const ratios = pairs.map(([a, b]) => line(`calls a second, ${a} ÷ ${b}`, [`${ratio(figures.get(a), figures.get(b)).toFixed(2)} ×`]))
   return [line('', names), ...rows, ...ratios].join('')
+}
+
+/** The calls a second of Crosswalk's relay beside a direct connection, and their bound. */
+export function relayMark(figures: AllFigures): Figure {
+  return atLeast(11, 'calls a second, Crosswalk ÷ direct', ratio(figures.get('Crosswalk'), figures.get('direct')), '×', 0.6)
 }
 
 /** The median of the ratios of the rounds: a busy machine slows both of a round. */

@@ -20,7 +20,7 @@ export function jsonText(where: string, figures: readonly Figure[]): string {
 /** A table for people, with the same lines as in the document. */
 export function tableText(figures: readonly Figure[]): string {
   const lines = figures.map(({ point, what, value, unit, must = '', holds }) => {
-    return [`${point}`, what, `${round(value)} ${unit}`, must, verdict(holds), `\`npm run bench -- ${COMMANDS[point]}\``]
+    return [`${point}`, what, `${round(value)} ${unit}`, must, verdict(holds), `\`npm run ${COMMANDS[point]}\``]
   })
   const rows = [['', 'what', 'measured', 'must be', '', 'command'], ...lines]
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
@@ -28,17 +28,19 @@ export function tableText(figures: readonly Figure[]): string {
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n')
 }
 
-/** The scenario that prints the figures of a point. */
+/** The script that prints the figures of a point. */
 const COMMANDS: Readonly<Record<number, string>> = {
-  1: 'resource',
-  2: 'page',
-  3: 'list',
-  4: 'large',
-  5: 'growth',
-  6: 'diff',
-  7: 'start',
-  8: 'calls',
-  9: 'composed',
+  1: 'bench -- resource',
+  2: 'bench -- page',
+  3: 'bench -- list',
+  4: 'bench -- large',
+  5: 'bench -- growth',
+  6: 'bench -- diff',
+  7: 'bench -- start',
+  8: 'bench -- calls',
+  9: 'bench -- composed',
+  10: 'bench -- put',
+  11: 'bench:grpc',
 }
 
 function verdict(holds: boolean | undefined): string {

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
+import { type Child, cpuMs } from '../child.ts'
 import { load } from '../load.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
-import { atMost, type Figure, type Scenario, shown } from '../report/figure.ts'
+import { atMost, type Figure, type Run, type Scenario, shown } from '../report/figure.ts'
 import { median } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
 
@@ -12,34 +13,59 @@ const CONNECTIONS = 4
 const EVERY = 2
 const PATH = `/registry/v1/tags?id=${uidAt(1)}`
 
-/** Point 6: how comparing affects clients, whether the other side answers or hangs. */
+/** One measurement of a mode: 99th percentile in milliseconds, CPU time of a request in microseconds. */
+interface Sample {
+  readonly p99: number
+  readonly cpu: number
+}
+
+/** Comparisons per second, as by default. */
+const COMPARED = '100'
+
+/** Point 6: how comparing affects clients and costs the processor, whether the other side answers or hangs. */
 export const diff: Scenario = async (run) => {
   const upstream = await startUpstream()
   const hung = await startHung()
+  const comparing = (v1: string) => ({ CROSSWALK_MODE: 'diff-v2', CROSSWALK_UPSTREAM_V1: v1, CROSSWALK_DIFF_PER_SECOND: COMPARED })
   const kinds = [
     { name: 'v2 alone', env: {} },
-    { name: 'diff-v2, v1 answering', env: { CROSSWALK_MODE: 'diff-v2', CROSSWALK_UPSTREAM_V1: upstream.url } },
-    { name: 'diff-v2, v1 hung', env: { CROSSWALK_MODE: 'diff-v2', CROSSWALK_UPSTREAM_V1: hung.url } },
+    { name: 'diff-v2, v1 answering', env: comparing(upstream.url) },
+    { name: 'diff-v2, v1 hung', env: comparing(hung.url) },
   ]
-  const p99 = new Map<string, number[]>(kinds.map(({ name }) => [name, []]))
+  const rounds: Sample[][] = []
   for (let launch = 0; launch < (run.short ? 2 : 9); launch += 1) {
-    for (const { name, env } of kinds) {
+    const round: Sample[] = []
+    for (const { env } of kinds) {
       const proxy = await startCrosswalk(upstream.url, { env })
-      const asked = { url: proxy.url, path: PATH, connections: CONNECTIONS }
-      await load({ ...asked, ms: run.short ? 1000 : 3000 })
-      await load({ ...asked, ms: run.short ? 200 : 1000, every: EVERY })
-      p99.get(name)?.push((await load({ ...asked, ms: run.short ? 1000 : 3000, every: EVERY })).p99)
+      round.push(await sampleOf(proxy, run))
       await proxy.stop()
     }
+    rounds.push(round)
   }
   hung.close()
   await upstream.stop()
-  const [alone, ...others] = kinds.map(({ name }) => ({ name, ms: median(p99.get(name) ?? []) }))
-  const figures: Figure[] = [
-    shown(6, `single read at ${(1000 / EVERY) * CONNECTIONS} requests/s, v2 alone, p99`, alone?.ms ?? Number.NaN, 'ms'),
+  const of = (at: number, member: keyof Sample) => median(rounds.map((round) => round[at]?.[member] ?? Number.NaN))
+  const load = `single read at ${(1000 / EVERY) * CONNECTIONS} requests/s, v2 alone`
+  return [
+    shown(6, `${load}, p99`, of(0, 'p99'), 'ms'),
+    shown(6, `${load}, CPU`, of(0, 'cpu'), 'µs/request'),
+    ...kinds.slice(1).flatMap(({ name }, before): readonly Figure[] => {
+      const more = median(rounds.map((round) => (round[before + 1]?.cpu ?? Number.NaN) / (round[0]?.cpu ?? Number.NaN) - 1))
+      return [
+        atMost(6, `added by ${name}, p99`, of(before + 1, 'p99') - of(0, 'p99'), 'ms', 1),
+        atMost(6, `added by ${name} with ${COMPARED} comparisons a second, CPU`, 100 * more, '%', 25),
+      ]
+    }),
   ]
-  for (const { name, ms } of others) figures.push(atMost(6, `added by ${name}, p99`, ms - (alone?.ms ?? 0), 'ms', 1))
-  return figures
+}
+
+async function sampleOf({ pid, url }: Child, { short }: Run): Promise<Sample> {
+  const asked = { url, path: PATH, connections: CONNECTIONS }
+  await load({ ...asked, ms: short ? 1000 : 3000 })
+  await load({ ...asked, ms: short ? 200 : 1000, every: EVERY })
+  const [cpu, started] = [cpuMs(pid), performance.now()]
+  const { perSecond, p99 } = await load({ ...asked, ms: short ? 1000 : 3000, every: EVERY })
+  return { p99, cpu: ((cpuMs(pid) - cpu) * 1e6) / (perSecond * (performance.now() - started)) }
 }
 
 /** Starts a v1 service that accepts every connection and never answers. */

@@ -1,7 +1,8 @@
 import { type Child, cpuMs } from '../child.ts'
 import { type Load, type LoadOptions, load } from '../load.ts'
-import { BARE, BASELINE, type Contestant, contestants, startUpstream } from '../proxies.ts'
+import { BARE, BASELINE, type Contestant, CROSSWALK, contestants, scripts, startUpstream } from '../proxies.ts'
 import { atLeast, atMost, type Figure, type Run, type Scenario, shown } from '../report/figure.ts'
+import { lossesOf } from '../report/losses.ts'
 import { median } from '../report/statistics.ts'
 import { PAGE_ROWS, uidAt } from '../rows.ts'
 
@@ -38,6 +39,9 @@ interface Measured {
 
 const CONNECTIONS = 50
 
+/** Those that rename members, and no others. */
+const TRANSLATING = ['crosswalk', 'nginx + Lua', 'nginx + njs']
+
 const LAUNCHES = 5
 
 /** Turns of one launch. */
@@ -56,7 +60,7 @@ const ONE_RESOURCE: Question = {
   v2: `/registry/v2/tags/${uidAt(1)}`,
   rows: 0,
   least: 1.5,
-  contestants: [...contestants(), BARE],
+  contestants: [...contestants(), ...scripts(), BARE],
   rest: REST,
 }
 
@@ -76,7 +80,7 @@ export const page: Scenario = compare({
   v2: `/registry/v2/tags?page_size=${PAGE_ROWS}`,
   rows: PAGE_ROWS,
   least: 0.7,
-  contestants: contestants(),
+  contestants: [...contestants(), ...scripts()],
   rest: REST,
 })
 
@@ -97,9 +101,28 @@ function compare(question: Question): Scenario {
         }
       }
     }
+    const lost = question.rest > 0 ? await losses(question, upstream) : []
     await upstream.stop()
-    return figures(question, samples)
+    return [...figures(question, samples), ...lost]
   }
+}
+
+/** Compares what the scripts answer with the answer of Crosswalk. */
+async function losses({ point, name, v1 }: Question, upstream: Child): Promise<readonly Figure[]> {
+  const answered = async ({ start }: Contestant): Promise<unknown> => {
+    const child = await start(upstream.url)
+    const answer = await (await fetch(child.url + v1)).json()
+    await child.stop()
+    return answer
+  }
+  const right = await answered(CROSSWALK)
+  const all: Figure[] = []
+  for (const script of scripts()) {
+    const { values, orders } = lossesOf(right, await answered(script))
+    all.push(shown(point, `${name}: ${script.name}, values that are missing or changed`, values, 'in an answer'))
+    all.push(shown(point, `${name}: ${script.name}, objects in another order`, orders, 'in an answer'))
+  }
+  return all
 }
 
 async function measure(group: readonly Contestant[], { v1, v2, rest }: Question, upstream: Child, { short }: Run) {
@@ -132,8 +155,9 @@ function sampleOf(turns: readonly Turn[]): Sample {
 
 function figures({ point, name, least }: Question, samples: ReadonlyMap<string, readonly Sample[]>): readonly Figure[] {
   const of = (who: string, member: keyof Sample) => median((samples.get(who) ?? []).map((sample) => sample[member]))
-  const ratios = (who: string) =>
-    (samples.get(who) ?? []).map((sample, at) => sample.perSecond / (samples.get(BASELINE)?.[at]?.perSecond ?? 0))
+  const ratiosOf = (who: string, by: string, member: keyof Sample) =>
+    (samples.get(who) ?? []).map((sample, at) => sample[member] / (samples.get(by)?.[at]?.[member] ?? 0))
+  const ratios = (who: string) => ratiosOf(who, BASELINE, 'perSecond')
   const all = [...samples.keys()].flatMap((who) => [
     shown(point, `${name}: ${who}`, of(who, 'perSecond'), 'requests/s'),
     shown(point, `${name}: ${who}, CPU`, of(who, 'cpuMicros'), 'µs/request'),
@@ -143,6 +167,9 @@ function figures({ point, name, least }: Question, samples: ReadonlyMap<string, 
   return [
     ...all,
     ...others.map((who) => shown(point, `${name}: ${who} ÷ ${BASELINE}`, median(ratios(who)), '×')),
+    ...TRANSLATING.filter((who) => samples.has('nginx') && samples.has(who)).map((who) =>
+      shown(point, `${name}: ${who} ÷ nginx, CPU`, median(ratiosOf(who, 'nginx', 'cpuMicros')), '×'),
+    ),
     atLeast(point, `${name}: crosswalk ÷ ${BASELINE}`, median(ratios('crosswalk')), '×', least),
     shown(point, `${name}: ${BASELINE}, p99`, of(BASELINE, 'p99'), 'ms'),
     ...(point === 1

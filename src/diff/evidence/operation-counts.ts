@@ -72,9 +72,11 @@ export function countTally(counts: OperationCounts, { comparisons = 0, repeats, 
   counts.comparisons += comparisons
   counts.lastAt = at
   if (repeats) addRepeats(counts, repeats)
-  for (const [why, count] of Object.entries(uncompared) as [Uncompared, number][]) {
-    counts.uncompared[why] = (counts.uncompared[why] ?? 0) + count
-  }
+  addUncompared(counts, uncompared)
+}
+
+export function addUncompared({ uncompared }: Pick<OperationCounts, 'uncompared'>, more: UncomparedCounts): void {
+  for (const why in more) uncompared[why as Uncompared] = (uncompared[why as Uncompared] ?? 0) + (more[why as Uncompared] ?? 0)
 }
 
 /** Returns what a repeat adds to the counts; nothing if it says nothing about v2. */
@@ -92,7 +94,7 @@ export function addCounts<T extends object>(a: T | undefined, b: T | undefined):
   return sum as T
 }
 
-function addRepeats({ repeats }: OperationCounts, more: RepeatCounts): void {
+export function addRepeats({ repeats }: Pick<OperationCounts, 'repeats'>, more: RepeatCounts): void {
   repeats.n += more.n
   repeats.bad += more.bad
   repeats.requests += more.requests

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { member } from '../../tables/compile/read.ts'
 import { isObject } from '../../tables/json.ts'
 import { spellings } from '../../tables/language/query.ts'
@@ -12,6 +13,28 @@ import { instant } from '../compare/instant.ts'
 export function shapeOf(operation: Operation, request: V1Request): string {
   const parts = [...pathParts(request), ...queryParts(operation, request), ...bodyParts(operation, request)].sort()
   return parts.length === 0 ? operation.id : `${operation.id}?${parts.join('&')}`
+}
+
+/** The reads whose shapes are kept, and the longest URL of one. */
+const KEPT = 1000
+const LONGEST = 500
+
+/** A read as it was received. */
+interface ReceivedRead {
+  readonly url: string
+  readonly body?: Buffer | undefined
+}
+
+/** Returns `shapeOf` for reads that clients repeat: the shape is kept by the URL, because it costs as much as what asks for it. */
+export function createReadShapes(): (operation: Operation, request: V1Request, received: ReceivedRead) => string {
+  const shapes = new LRUCache<string, string>({ max: KEPT })
+  return (operation, request, { url, body }) => {
+    if (body !== undefined || url.length > LONGEST) return shapeOf(operation, request)
+    const key = `${operation.id} ${url}`
+    const shape = shapes.get(key) ?? shapeOf(operation, request)
+    shapes.set(key, shape)
+    return shape
+  }
 }
 
 function pathParts({ params }: V1Request): readonly string[] {

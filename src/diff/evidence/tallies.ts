@@ -2,7 +2,7 @@ import type { Comparison } from '../records/record.ts'
 import type { Recorder } from '../records/recorder.ts'
 import { isRepeat } from './collapse.ts'
 import type { Evidence } from './evidence.ts'
-import { addCounts, type OperationTally, repeatOf } from './operation-counts.ts'
+import { addRepeats, addUncompared, type OperationCounts, type OperationTally, repeatOf } from './operation-counts.ts'
 import type { Uncompared } from './uncompared.ts'
 
 /** Counts what is too much for records of its own: repeats, and requests that were not compared. */
@@ -20,11 +20,13 @@ export type TallyListener = (operation: string, tally: OperationTally) => void
 
 /** `now` returns milliseconds since 1970. */
 export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recorder: Pick<Recorder, 'record'>, now: () => number): Tallies {
-  let since = new Map<string, OperationTally>()
+  let since = new Map<string, Sum>()
   const listeners: TallyListener[] = []
   const add = (operation: string, tally: OperationTally) => {
     evidence.add(operation, tally)
-    since.set(operation, sumOf(since.get(operation) ?? {}, tally))
+    const sum = since.get(operation) ?? newSum()
+    since.set(operation, sum)
+    addTo(sum, tally)
     for (const listener of listeners) listener(operation, tally)
   }
   return {
@@ -38,15 +40,29 @@ export function createTallies(evidence: Pick<Evidence, 'add' | 'observe'>, recor
     follow: (listener) => void listeners.push(listener),
     flush() {
       const at = new Date(now()).toISOString()
-      for (const [operation, tally] of since) recorder.record({ kind: 'tally', at, operation, ...tally })
+      for (const [operation, sum] of since) recorder.record({ kind: 'tally', at, operation, ...tallyOf(sum) })
       since = new Map()
     },
   }
 }
 
-function sumOf(a: OperationTally, b: OperationTally): OperationTally {
-  const comparisons = (a.comparisons ?? 0) + (b.comparisons ?? 0)
-  const repeats = addCounts(a.repeats, b.repeats)
-  const uncompared = addCounts(a.uncompared, b.uncompared)
-  return { ...(comparisons > 0 && { comparisons }), ...(repeats && { repeats }), ...(uncompared && { uncompared }) }
+/** The counts of one operation since the last flush. It grows in place, because most requests of a busy proxy are only counted. */
+type Sum = Pick<OperationCounts, 'comparisons' | 'repeats' | 'uncompared'>
+
+function newSum(): Sum {
+  return { comparisons: 0, repeats: { n: 0, bad: 0, requests: 0, wrong: 0 }, uncompared: {} }
+}
+
+function addTo(sum: Sum, { comparisons = 0, repeats, uncompared }: OperationTally): void {
+  sum.comparisons += comparisons
+  if (repeats) addRepeats(sum, repeats)
+  if (uncompared) addUncompared(sum, uncompared)
+}
+
+/** Leaves out what is zero. */
+function tallyOf({ comparisons, repeats, uncompared }: Sum): OperationTally {
+  return {
+    ...(comparisons > 0 && { comparisons, repeats }),
+    ...(Object.keys(uncompared).length > 0 && { uncompared }),
+  }
 }

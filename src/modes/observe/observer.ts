@@ -1,4 +1,4 @@
-import { shapeOf } from '../../diff/evidence/request-shape.ts'
+import { createReadShapes } from '../../diff/evidence/request-shape.ts'
 import type { Signal } from '../../limits/signal.ts'
 import type { Env, Operation } from '../../tables/operations/operation.ts'
 import { createAnswerRoom } from '../../upstream/v2/answer-room.ts'
@@ -45,6 +45,7 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
   const skipped = nothingSkipped()
   const { live, now, random } = settings
   const sampler = createSampler({ perSecond: () => live.perSecond, now, random }, queue.places)
+  const shapes = createReadShapes()
   const skip: Observer['skip'] = ({ id }, why) => {
     skipped[why] += 1
     if (why !== 'stranger') journal.tallies.uncompared(id, why)
@@ -75,7 +76,7 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
       }
       const subject = subjectOf(watched)
       if (!subject) return skip(operation, 'malformed')
-      const chosen = sampler.choose({ user, caller, shape: () => shapeOf(operation, subject.request) })
+      const chosen = sampler.choose({ user, caller, shape: () => shapes(operation, subject.request, watched.request.raw) })
       if (typeof chosen === 'string') return skip(operation, chosen)
       sampler.charge(user, size)
       queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, meansOf(user), signal), size, user)

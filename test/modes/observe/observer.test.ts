@@ -25,7 +25,7 @@ function observer(perSecond: number) {
   const observing = createObserver(settings, queue, journal)
   const look = (caller: string, by: 'v1' | 'v2') => {
     answeredBy = by
-    const asked = { operation, caller, raw: {}, read: () => request }
+    const asked = { operation, caller, raw: { url: '/iam/v1/roles' }, read: () => request }
     observing.look({ request: asked, mode: `diff-${by}`, served: { by }, kept: { size: 1 } } as unknown as WatchedRequest)
   }
   return { clock, taken, look }

@@ -450,12 +450,7 @@ export const SETTINGS = {
     0,
     'Time after limits.drainMs during which only open connections are served, in milliseconds. For balancers such as nginx that detect shutdown by a refused connection',
   ),
-  'keep.entries': setting(
-    integer(1, 1_000_000),
-    'KEEP_ENTRIES',
-    10_000,
-    'Maximum readmes and looked-up resources of v2 that are kept for their callers',
-  ),
+  'keep.entries': setting(integer(1, 1_000_000), 'KEEP_ENTRIES', 10_000, 'Maximum readmes of v2 that are kept for their callers'),
   'keep.ttlMs': setting(
     integer(0, HOUR),
     'KEEP_TTL_MS',

@@ -15,10 +15,11 @@ import { waitFor } from './flights/passenger.ts'
 import { answeredBy } from './headers.ts'
 import { createMake, type MakeSettings, targetOf } from './make-call.ts'
 import { mayHaveWritten } from './may-have-written.ts'
+import { createOwnAnswers, type OwnAnswers } from './own-answers.ts'
 import { createWriteMarks } from './write-marks.ts'
 
 export interface SendSettings extends MakeSettings {
-  /** Limits of the cache: the resources that its answers hold, and how long they outlive their request; 0 = not at all. */
+  /** Limits of the cache that requests share: the resources that its answers hold, and milliseconds; 0 = no cache. */
   readonly keep: { readonly entries: number; readonly ttlMs: number }
   /**
    * The maximum number of parallel calls for further pages of lists. It is below the number of connections, so that single reads find one.
@@ -43,7 +44,6 @@ export function createSend(settings: SendSettings): SendFor {
   const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)
-  let requests = 0
 
   const fly = ({ context, since }: Sending, call: Call, landing: Landing<RawAnswer>) => {
     const target = targetOf(call)
@@ -66,12 +66,20 @@ export function createSend(settings: SendSettings): SendFor {
       if (mayHave) context.onWritten?.()
     }
   }
-  const readKept = async (sending: Sending, call: Call, { key, scope, size = 1 }: NonNullable<Call['keep']>) => {
-    const ttl = scope === 'caller' ? settings.keep.ttlMs : FOR_GOOD
-    if (scope === 'caller' && ttl === 0) return read(sending, call)
-    const { headers } = sending.context
-    sending.by ??= answeredBy(headers)
-    const whole = `${marks.nameOf(credentialOf(sending.context))} ${sending.by} ${scope === 'request' ? sending.request : ''} ${key}`
+  const readOwn = async (sending: Sending, call: Call, { key, size = 1 }: Keep) => {
+    sending.own ??= createOwnAnswers()
+    const whole = `${marks.nameOf(credentialOf(sending.context))} ${key}`
+    const known = sending.own.get(whole)
+    if (known) return known
+    const answer = await read(sending, call)
+    sending.own.set(whole, answer, size)
+    return answer
+  }
+  const readKept = async (sending: Sending, call: Call, { key, size = 1 }: Keep) => {
+    const ttl = settings.keep.ttlMs
+    if (ttl === 0) return read(sending, call)
+    sending.by ??= answeredBy(sending.context.headers)
+    const whole = `${marks.nameOf(credentialOf(sending.context))} ${sending.by} ${key}`
     const known = kept.get(whole)
     if (known) return known
     const answer = await read(sending, call)
@@ -79,12 +87,12 @@ export function createSend(settings: SendSettings): SendFor {
     return answer
   }
   return (context) => {
-    requests += 1
-    const sending: Sending = { context, request: requests, since: flights.turn(), by: undefined }
+    const sending: Sending = { context, since: flights.turn(), by: undefined, own: undefined }
     return (call, landing) => {
       context.onAsk?.()
       if (call.method !== 'GET') tell(write(sending, call), landing)
-      else if (call.keep) tell(readKept(sending, call, call.keep), landing)
+      else if (call.keep)
+        tell(call.keep.scope === 'request' ? readOwn(sending, call, call.keep) : readKept(sending, call, call.keep), landing)
       else if (call.bulk) tell(read(sending, call), landing)
       else fly(sending, call, new Parsed(call, context, landing, settings.errors))
     }
@@ -94,16 +102,15 @@ export function createSend(settings: SendSettings): SendFor {
 /** The calls of one v1 request. */
 interface Sending {
   readonly context: CallContext
-  /** The request's number, which keys the answers cached for this request alone. */
-  readonly request: number
   /** The turn of the event loop in which its first call was made. */
   readonly since: number
   /** The headers that v2 may answer by, joined when first needed. */
   by: string | undefined
+  /** The answers that are kept for this request alone. */
+  own: OwnAnswers | undefined
 }
 
-/** Answers cached for one request have no expiry: only that request finds them, and they are evicted for space. */
-const FOR_GOOD = 0
+type Keep = NonNullable<Call['keep']>
 
 function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)

@@ -1,10 +1,7 @@
 import type { JsonObject } from '../../tables/json.ts'
 
-/**
- * The answers that one request keeps for itself. They end with it. In a store that requests share, they would stay long after it, and the
- * collector would move all of them.
- */
-export interface OwnAnswers {
+/** Answers that are kept, by their keys. */
+export interface KeptAnswers {
   get(key: string): JsonObject | undefined
   /** Keeps an answer that holds `size` resources. */
   set(key: string, answer: JsonObject, size: number): void
@@ -13,7 +10,11 @@ export interface OwnAnswers {
 /** Maximum resources: those of five pages of a list. The oldest are dropped first. */
 const MOST = 1000
 
-export function createOwnAnswers(most: number = MOST): OwnAnswers {
+/**
+ * Creates the store of what one request keeps for itself. It ends with the request. In a store that requests share, these answers would stay
+ * long after it, and the collector would move all of them.
+ */
+export function createOwnAnswers(most: number = MOST): KeptAnswers {
   const kept = new Map<string, { readonly answer: JsonObject; readonly size: number }>()
   let held = 0
   return {

@@ -15,7 +15,7 @@ import { waitFor } from './flights/passenger.ts'
 import { answeredBy } from './headers.ts'
 import { createMake, type MakeSettings, targetOf } from './make-call.ts'
 import { mayHaveWritten } from './may-have-written.ts'
-import { createOwnAnswers, type OwnAnswers } from './own-answers.ts'
+import { createOwnAnswers, type KeptAnswers } from './own-answers.ts'
 import { createWriteMarks } from './write-marks.ts'
 
 export interface SendSettings extends MakeSettings {
@@ -66,33 +66,33 @@ export function createSend(settings: SendSettings): SendFor {
       if (mayHave) context.onWritten?.()
     }
   }
-  const readOwn = async (sending: Sending, call: Call, { key, size = 1 }: Keep) => {
-    sending.own ??= createOwnAnswers()
-    const whole = `${marks.nameOf(credentialOf(sending.context))} ${key}`
-    const known = sending.own.get(whole)
+  const ofAll: KeptAnswers = {
+    get: (key) => kept.get(key),
+    set: (key, answer, size) => void kept.set(key, answer, { ttl: settings.keep.ttlMs, size }),
+  }
+  const readThrough = async (store: KeptAnswers, key: string, sending: Sending, call: Call) => {
+    const known = store.get(key)
     if (known) return known
     const answer = await read(sending, call)
-    sending.own.set(whole, answer, size)
+    store.set(key, answer, call.keep?.size ?? 1)
     return answer
   }
-  const readKept = async (sending: Sending, call: Call, { key, size = 1 }: Keep) => {
-    const ttl = settings.keep.ttlMs
-    if (ttl === 0) return read(sending, call)
+  const readKept = (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>) => {
+    const who = marks.nameOf(credentialOf(sending.context))
+    if (scope === 'request') {
+      sending.own ??= createOwnAnswers()
+      return readThrough(sending.own, `${who} ${key}`, sending, call)
+    }
+    if (settings.keep.ttlMs === 0) return read(sending, call)
     sending.by ??= answeredBy(sending.context.headers)
-    const whole = `${marks.nameOf(credentialOf(sending.context))} ${sending.by} ${key}`
-    const known = kept.get(whole)
-    if (known) return known
-    const answer = await read(sending, call)
-    kept.set(whole, answer, { ttl, size })
-    return answer
+    return readThrough(ofAll, `${who} ${sending.by} ${key}`, sending, call)
   }
   return (context) => {
     const sending: Sending = { context, since: flights.turn(), by: undefined, own: undefined }
     return (call, landing) => {
       context.onAsk?.()
       if (call.method !== 'GET') tell(write(sending, call), landing)
-      else if (call.keep)
-        tell(call.keep.scope === 'request' ? readOwn(sending, call, call.keep) : readKept(sending, call, call.keep), landing)
+      else if (call.keep) tell(readKept(sending, call, call.keep), landing)
       else if (call.bulk) tell(read(sending, call), landing)
       else fly(sending, call, new Parsed(call, context, landing, settings.errors))
     }
@@ -107,10 +107,8 @@ interface Sending {
   /** The headers that v2 may answer by, joined when first needed. */
   by: string | undefined
   /** The answers that are kept for this request alone. */
-  own: OwnAnswers | undefined
+  own: KeptAnswers | undefined
 }
-
-type Keep = NonNullable<Call['keep']>
 
 function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)

@@ -26,7 +26,7 @@ const PLACES = 64
 /** The index of the number that says that each row has a uid. */
 const IDENTIFIED = 13
 const SLOT = 28
-export const COLUMN = 36
+export const COLUMN = 32
 const UID = 'uid'
 
 /** Memory that is filled from the beginning of the table. */
@@ -57,16 +57,16 @@ export function tableOf(plural: string, columns: readonly Member[], isIdentified
 }
 
 function slotOf(draft: Draft, name: string): readonly number[] {
-  return [...putText(draft, `${JSON.stringify(name)}:`), 0, 0, 0, 0, 0]
+  const key = putText(draft, `${JSON.stringify(name)}:`)
+  return [...key, (1 << Math.min(16, key[1])) - 1, 0, 0, 0, 0]
 }
 
-function columnOf(draft: Draft, { name, from, kind, copied, unset, choices }: Member, slot: number): readonly number[] {
+function columnOf(draft: Draft, { name, kind, copied, unset, choices }: Member, slot: number): readonly number[] {
   const label = putText(draft, `,${name}`)
   const empty = unset === undefined ? [0, 0] : putText(draft, `,${name}${unset}`)
   const known = choices ? putChoices(draft, name, choices) : 0
   const mask = LOOKS.reduce((bits, look, at) => bits | (copied.includes(look) ? 1 << at : 0), 0)
-  const same = from !== undefined && name === `${JSON.stringify(from)}:`
-  return [slot, mask, Number(same), ...label, ...empty, known, Number(kind === 'parent')]
+  return [slot, mask, ...label, ...empty, known, Number(kind === 'parent')]
 }
 
 function putChoices(draft: Draft, name: string, choices: NonNullable<Member['choices']>): number {

@@ -1,6 +1,10 @@
 /** Copies `length` bytes and returns their end. It may write up to 15 bytes more, which the next write overwrites. */
 export function copy(to: usize, from: usize, length: usize): usize {
-  for (let at: usize = 0; at < length; at += 16) v128.store(to + at, v128.load(from + at))
+  v128.store(to, v128.load(from))
+  if (length > 16) {
+    v128.store(to + 16, v128.load(from + 16))
+    for (let at: usize = 32; at < length; at += 16) v128.store(to + at, v128.load(from + at))
+  }
   return to + length
 }
 

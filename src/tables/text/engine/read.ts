@@ -1,9 +1,26 @@
 import { isSame } from './copy'
 import { parse } from './host'
-import { ABSENT, CLOSE_OBJECT, COLON, COMMA, endOfString, endOfValue, look, OPEN_OBJECT, OTHER, QUOTE, skipSpaces, TEXT } from './scan'
-import { BEGIN, END, KEY, KEY_LENGTH, LOOK, NAME, ORDER, ORDER_END, SLOT, SLOTS, SLOTS_END, VALUE } from './table'
+import {
+  ABSENT,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  endOfString,
+  endOfValue,
+  look,
+  nextStop,
+  OPEN_OBJECT,
+  OTHER,
+  QUOTE,
+  skipSpaces,
+  TEXT,
+} from './scan'
+import { BEGIN, END, KEY, KEY_BITS, KEY_LENGTH, LOOK, ORDER, ORDER_END, SLOT, SLOTS, SLOTS_END, VALUE } from './table'
 
-/** Finds the members of the row that begins here. Returns the row's end, or 0 if it is no row. */
+/**
+ * Finds the members of the row that begins here. Returns the row's end, or 0 if it is no row. Rows share one order of members: each is
+ * first expected where the row before had it, which `place` remembers.
+ */
 export function readRow(table: usize, from: usize): usize {
   if (load<u8>(from) !== OPEN_OBJECT) return 0
   const slotsEnd = load<usize>(table, SLOTS_END)
@@ -12,7 +29,14 @@ export function readRow(table: usize, from: usize): usize {
   const lastPlace = load<usize>(table, ORDER_END) - 4
   let at = from
   while (true) {
-    at = readMember(table, place, skipSpaces(at + 1))
+    const name = skipSpaces(at + 1)
+    const slot = load<usize>(place)
+    if (slot === 0 || !isKey(slot, name)) at = readNamed(table, place, name)
+    else {
+      const begin = skipSpaces(name + load<usize>(slot, KEY_LENGTH))
+      const stop = load<u8>(begin) === QUOTE ? nextStop(begin + 1) : begin
+      at = stop !== begin && load<u8>(stop) === QUOTE ? tellValue(slot, TEXT, begin, stop + 1) : readValue(slot, begin)
+    }
     if (at === 0) return 0
     at = skipSpaces(at)
     const code = load<u8>(at)
@@ -22,33 +46,47 @@ export function readRow(table: usize, from: usize): usize {
   }
 }
 
-/** Reads one member. Rows share one order of members: each is first expected where the row before had it, which `place` remembers. */
-function readMember(table: usize, place: usize, name: usize): usize {
-  let slot = load<usize>(place)
-  const keyLength = slot === 0 ? <usize>0 : load<usize>(slot, KEY_LENGTH)
-  let at: usize
-  if (slot !== 0 && isSame(name, load<usize>(slot, KEY), keyLength)) {
-    at = name + keyLength
-  } else {
-    const end = load<u8>(name) === QUOTE ? endOfString(name) : 0
-    if (end === 0 || look !== TEXT) return 0
-    slot = slotOf(table, name, end - name)
-    store<usize>(place, slot)
-    at = skipSpaces(end)
-    if (load<u8>(at) !== COLON) return 0
-    at += 1
+/** Stores where a value was found, and returns its end. */
+function tellValue(slot: usize, kind: i32, begin: usize, end: usize): usize {
+  store<i32>(slot, kind, LOOK)
+  const usual = begin + load<usize>(slot, END) - load<usize>(slot, BEGIN)
+  store<usize>(slot, begin, BEGIN)
+  // Most values are as long as that of the row before. The processor then goes on without waiting for the end that was found.
+  if (end === usual) {
+    store<usize>(slot, usual, END)
+    return usual
   }
-  const begin = skipSpaces(at)
+  store<usize>(slot, end, END)
+  return end
+}
+
+/** True if the slot's `"name":` is here. */
+function isKey(slot: usize, at: usize): bool {
+  const key = load<usize>(slot, KEY)
+  const begins = load<i32>(slot, KEY_BITS)
+  if ((i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(key))) & begins) !== begins) return false
+  const length = load<usize>(slot, KEY_LENGTH)
+  return length <= 16 || isSame(at + 16, key + 16, length - 16)
+}
+
+/** Reads a member that is not where the row before had it. */
+function readNamed(table: usize, place: usize, name: usize): usize {
+  const end = load<u8>(name) === QUOTE ? endOfString(name) : 0
+  if (end === 0 || look !== TEXT) return 0
+  const slot = slotOf(table, name, end - name)
+  store<usize>(place, slot)
+  const at = skipSpaces(end)
+  return load<u8>(at) === COLON ? readValue(slot, skipSpaces(at + 1)) : 0
+}
+
+/** Reads a value of any kind; `slot` is 0 if no column uses it. */
+function readValue(slot: usize, begin: usize): usize {
   const end = endOfValue(begin)
   if (end === 0) return 0
   const value = look === OTHER ? parse(begin, end) : 0
   if (slot === 0) return end
-  store<i32>(slot, look, LOOK)
-  store<usize>(slot, begin - name === load<usize>(slot, KEY_LENGTH) ? name : 0, NAME)
-  store<usize>(slot, begin, BEGIN)
-  store<usize>(slot, end, END)
   store<i32>(slot, value, VALUE)
-  return end
+  return tellValue(slot, look, begin, end)
 }
 
 /** Returns the slot of the member with this name, quotes included; 0 if no column uses it. */

@@ -37,11 +37,36 @@ const NULL_WORD: u32 = 0x6c6c756e
 /** The look of the last value read. */
 export let look: i32 = ABSENT
 
-/** Returns the end of the spaces. */
+/** Returns the end of the spaces. Most texts have none. */
 export function skipSpaces(from: usize): usize {
-  let at = from
+  return load<u8>(from) === SPACE ? endOfSpaces(from) : from
+}
+
+function endOfSpaces(from: usize): usize {
+  let at = from + 1
   while (load<u8>(at) === SPACE) at += 1
   return at
+}
+
+/**
+ * Returns one bit for each of 16 bytes that is a quote, a backslash or a control character. Without its second bit, a quote is a space,
+ * and no letter becomes as small as that.
+ */
+function stopsAt(at: usize): i32 {
+  const bytes = v128.load(at)
+  const small = i8x16.le_u(v128.xor(bytes, i8x16.splat(2)), i8x16.splat(SPACE))
+  return i8x16.bitmask(v128.or(small, i8x16.eq(bytes, i8x16.splat(BACKSLASH))))
+}
+
+/** Returns the first quote, backslash or control character. */
+export function nextStop(from: usize): usize {
+  let at = from
+  let stops = stopsAt(at)
+  while (stops === 0) {
+    at += 16
+    stops = stopsAt(at)
+  }
+  return at + ctz(stops)
 }
 
 /** Returns the end of the string that begins here; 0 if it holds a control character or the text ends. */
@@ -49,15 +74,7 @@ export function endOfString(from: usize): usize {
   look = TEXT
   let at = from + 1
   while (true) {
-    const bytes = v128.load(at)
-    const quotes = i8x16.eq(bytes, i8x16.splat(QUOTE))
-    const backslashes = i8x16.eq(bytes, i8x16.splat(BACKSLASH))
-    const stops = i8x16.bitmask(v128.or(v128.or(quotes, backslashes), i8x16.lt_u(bytes, i8x16.splat(SPACE))))
-    if (stops === 0) {
-      at += 16
-      continue
-    }
-    at += ctz(stops)
+    at = nextStop(at)
     const code = load<u8>(at)
     if (code === QUOTE) return at + 1
     const escaped = load<u8>(at, 1)
@@ -91,7 +108,8 @@ function endOfTexts(from: usize): usize {
   if (load<u8>(at) === CLOSE_LIST) return at + 1
   while (true) {
     if (load<u8>(at) !== QUOTE) return 0
-    at = endOfString(at)
+    const stop = nextStop(at + 1)
+    at = load<u8>(stop) === QUOTE ? stop + 1 : endOfString(at)
     if (at === 0 || look === OTHER) return 0
     look = TEXTS
     const code = load<u8>(at)

@@ -20,33 +20,31 @@ export const LAST_END: usize = 48
 /** In the table: 1 if each row has a uid, which its first slot holds. */
 export const IDENTIFIED: usize = 52
 
-/** In a slot, a v2 member: its `"name":` and the value in the current row. `NAME` is 0 if a space follows the name. */
+/** In a slot, a v2 member: its `"name":`, one bit for each of that text's first 16 bytes, and the value in the current row. */
 export const SLOT: usize = 28
 export const KEY: usize = 0
 export const KEY_LENGTH: usize = 4
-export const LOOK: usize = 8
-export const NAME: usize = 12
+export const KEY_BITS: usize = 8
+export const LOOK: usize = 12
 export const BEGIN: usize = 16
 export const END: usize = 20
 /** The number of the parsed value. */
 export const VALUE: usize = 24
 
-/** In a column, a v1 member: its slot, if any, and one bit for each look whose text is copied. */
-export const COLUMN: usize = 36
+/** In a column, a v1 member: its slot and one bit for each look whose text is copied. Without a slot it has 0, where nothing is: absent. */
+export const COLUMN: usize = 32
 export const FROM: usize = 0
 export const COPIED: usize = 4
-/** 1 if both versions have the same name. */
-export const SAME: usize = 8
 /** `,"name":` */
-export const LABEL: usize = 12
-export const LABEL_LENGTH: usize = 16
+export const LABEL: usize = 8
+export const LABEL_LENGTH: usize = 12
 /** The same with the value that is shown if v2 has none. */
-export const UNSET: usize = 20
-export const UNSET_LENGTH: usize = 24
+export const UNSET: usize = 16
+export const UNSET_LENGTH: usize = 20
 /** The enum values of an enum. */
-export const CHOICES: usize = 28
+export const CHOICES: usize = 24
 /** 1 if it is the parent part of a uid. */
-export const PARENT: usize = 32
+export const PARENT: usize = 28
 
 /** In a choice: its text in v2, and the v1 member with its text in v1. A length of 0 follows the last one. */
 export const CHOICE: usize = 16

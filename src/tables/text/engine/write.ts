@@ -14,9 +14,7 @@ import {
   LABEL,
   LABEL_LENGTH,
   LOOK,
-  NAME,
   PARENT,
-  SAME,
   UNSET,
   UNSET_LENGTH,
   V1,
@@ -26,31 +24,22 @@ import {
   VALUE,
 } from './table'
 
-/** Writes the v1 form of the row that was read. Members that both versions spell alike are copied, neighbours in one piece. */
+/** Writes the v1 form of the row that was read. A value that both versions spell alike is copied. */
 export function writeRow(table: usize, begin: usize): usize {
   let out = begin
-  let from: usize = 0
-  let to: usize = 0
   const end = load<usize>(table, COLUMNS_END)
   for (let column = load<usize>(table, COLUMNS); column < end; column += COLUMN) {
     const slot = load<usize>(column, FROM)
-    const look = slot === 0 ? ABSENT : load<i32>(slot, LOOK)
-    if (((load<i32>(column, COPIED) >> look) & 1) === 0) {
-      const unset = look === ABSENT || look === NULL
-      if (unset && load<usize>(column, UNSET_LENGTH) === 0) continue
-      out = copy(out, from, to - from)
-      from = to = 0
-      out = unset ? copy(out, load<usize>(column, UNSET), load<usize>(column, UNSET_LENGTH)) : writeMade(column, slot, look, out)
-    } else if (to !== 0 && load<usize>(slot, NAME) === to + 1 && load<i32>(column, SAME) !== 0) {
-      to = load<usize>(slot, END)
-    } else {
-      out = copy(out, from, to - from)
+    const look = load<i32>(slot, LOOK)
+    if (((load<i32>(column, COPIED) >> look) & 1) !== 0) {
       out = copy(out, load<usize>(column, LABEL), load<usize>(column, LABEL_LENGTH))
-      from = load<usize>(slot, BEGIN)
-      to = load<usize>(slot, END)
+      out = copy(out, load<usize>(slot, BEGIN), load<usize>(slot, END) - load<usize>(slot, BEGIN))
+      continue
     }
+    const unset = look === ABSENT || look === NULL
+    if (unset && load<usize>(column, UNSET_LENGTH) === 0) continue
+    out = unset ? copy(out, load<usize>(column, UNSET), load<usize>(column, UNSET_LENGTH)) : writeMade(column, slot, look, out)
   }
-  out = copy(out, from, to - from)
   if (out === begin) out += 1
   store<u8>(begin, OPEN_OBJECT)
   store<u8>(out, CLOSE_OBJECT)

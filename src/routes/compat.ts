@@ -126,11 +126,17 @@ class HttpWriter implements Writer {
   }
 
   /** A v1 answer may exceed the request's deadline. Only its client ends it. */
-  write(answer: Answer, by: Side): void {
+  write(answer: Answer, by: Side, isOwn: boolean): void {
     const { reply, record } = this.#http
     const until = by === 'v1' ? this.#request.client : this.#request.signal
     try {
-      sendAnswer(reply, { id: record.id, announced: this.#announced }, 'stream' in answer ? watched(answer, until, record) : answer, until)
+      sendAnswer(
+        reply,
+        { id: record.id, announced: this.#announced },
+        'stream' in answer ? watched(answer, until, record) : answer,
+        until,
+        isOwn,
+      )
     } catch (thrown) {
       this.failed(thrown)
     }

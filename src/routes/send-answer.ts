@@ -6,6 +6,7 @@ import type { ErrorForm } from '../errors/error-form.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { abortSignalOf, type Signal } from '../limits/signal.ts'
 import type { RequestRecord } from '../serve/request-record.ts'
+import { giveBack } from '../tables/text/page-buffers.ts'
 import { SHORT_TEXT } from '../tables/text/row-text.ts'
 import type { Answer } from '../translate/answer.ts'
 import type { RawHeaders } from './announce.ts'
@@ -24,8 +25,15 @@ export interface Envelope {
 /**
  * Writes an answer. A stream follows the client's pace. Its failure destroys the connection (design §4):
  * Fastify does that for every stream that breaks after its first byte. `signal` ends a stream even while it waits for the client.
+ * `isOwn`: nobody else reads the answer, so that its memory may be used again.
  */
-export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answer, signal: Signal): FastifyReply | undefined {
+export function sendAnswer(
+  reply: FastifyReply,
+  envelope: Envelope,
+  answer: Answer,
+  signal: Signal,
+  isOwn = false,
+): FastifyReply | undefined {
   if ('stream' in answer) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
     return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
@@ -37,7 +45,7 @@ export function sendAnswer(reply: FastifyReply, envelope: Envelope, answer: Answ
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
   const response = reply.raw.writeHead(answer.status, headers)
-  if (typeof body !== 'string') sendPieces(response, body)
+  if (typeof body !== 'string') sendPieces(response, body, isOwn)
   else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
   return undefined
 }
@@ -48,10 +56,10 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   return length
 }
 
-/** Writes head and body at once. */
-function sendPieces(response: ServerResponse, pieces: readonly Buffer[]): void {
+/** Writes head and body at once. Own pieces are given back as soon as the socket has taken them. */
+function sendPieces(response: ServerResponse, pieces: readonly Buffer[], areOwn: boolean): void {
   response.cork()
-  for (const piece of pieces) response.write(piece)
+  for (const piece of pieces) response.write(piece, areOwn ? () => giveBack(piece) : undefined)
   response.uncork()
   process.nextTick(end, response)
 }

@@ -19,8 +19,8 @@ export interface Serving {
 
 /** Writes answers in the client's protocol. */
 export interface Writer {
-  /** Takes the answer and the side that gave it. */
-  write(answer: Answer, by: Side): void
+  /** Takes the answer and the side that gave it. `isOwn`: nobody else reads the answer, now or later. */
+  write(answer: Answer, by: Side, isOwn: boolean): void
   /** Takes the error that the request ends with instead. */
   failed(thrown: unknown): void
 }
@@ -65,7 +65,7 @@ export class Conversation implements CallContext, TakeAnswer {
   }
 
   done(answer: Answer): void {
-    this.#writer.write(answer, 'v2')
+    this.#writer.write(answer, 'v2', true)
   }
 
   /** Answers with an error in v1's form. */

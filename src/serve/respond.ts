@@ -14,7 +14,7 @@ export function respond(core: Core, serving: Serving, writer: Writer): void {
   serving.record.read = serving.request.read
   if (core.hasV1) {
     inMode(core, serving).then(
-      (served) => writer.write(served.answer, served.by),
+      (served) => writer.write(served.answer, served.by, false),
       (thrown) => writer.failed(thrown),
     )
   } else fromV2(core, serving, writer)

@@ -1,10 +1,9 @@
-import { loadavg } from 'node:os'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Child, cpuMs, LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
 import { load } from './load.ts'
 import { CHECKOUT, startCrosswalk, startUpstream } from './proxies.ts'
-import { environment } from './report/report.ts'
+import { environment, loadNow } from './report/report.ts'
 import { median } from './report/statistics.ts'
 import { PAGE_ROWS, uidAt } from './rows.ts'
 
@@ -84,7 +83,7 @@ if (positionals.length === 0) {
   process.exit(2)
 }
 const checkouts = [CHECKOUT, ...positionals]
-const before = loadavg()[0]?.toFixed(2)
+const before = loadNow()
 pinSelf(LOAD_CORE)
 try {
   const upstream = await startUpstream(ROWS)
@@ -96,4 +95,4 @@ try {
 } finally {
   stopAll()
 }
-process.stdout.write(`${environment(pinned)}, ${before} before\n`)
+process.stdout.write(`${environment(pinned, before)}\n`)

@@ -5,7 +5,7 @@ import { startBareRelay, startCrosswalk } from './proxies.ts'
 import { hasNginx, OVER_GRPC, startNginx } from './relays/nginx.ts'
 import { type RelayFigures, relayMark, relayTable } from './relays/relay-table.ts'
 import { atMost, type Figure } from './report/figure.ts'
-import { environment, tableText } from './report/report.ts'
+import { environment, loadNow, tableText } from './report/report.ts'
 import { percentile } from './report/statistics.ts'
 
 /**
@@ -97,7 +97,7 @@ async function run(): Promise<Figure> {
     }
   }
   process.stdout.write(
-    `${environment(pinned)}; medians of ${ROUNDS} rounds, ${PARALLEL} calls at a time, messages of ${SIZE / 1024} KiB in a stream\n\n${relayTable(figures)}`,
+    `${environment(pinned, before)}; medians of ${ROUNDS} rounds, ${PARALLEL} calls at a time, messages of ${SIZE / 1024} KiB in a stream\n\n${relayTable(figures)}`,
   )
   for (const { client } of ways) client.close()
   for (const relay of relays) await relay.stop()
@@ -113,6 +113,7 @@ function printBesideRest(results: readonly BesideRest[]): readonly Figure[] {
   return results.map(({ name, ratio, most }) => atMost(11, `${name}, gRPC ÷ REST on HTTP/2, CPU`, ratio, '×', most))
 }
 
+const before = loadNow()
 pinSelf(LOAD_CORE)
 try {
   const marks = [await run(), ...printBesideRest(await besideRest())]

@@ -1,6 +1,6 @@
 import { LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
 import type { Figure, Scenario } from './report/figure.ts'
-import { environment, jsonText, tableText, writeReport } from './report/report.ts'
+import { environment, jsonText, loadNow, QUIET, tableText, writeReport } from './report/report.ts'
 import { calls } from './scenarios/calls.ts'
 import { composed } from './scenarios/composed.ts'
 import { diff } from './scenarios/diff.ts'
@@ -26,13 +26,31 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 const USAGE = `node .bench/main.js [--short] [--write] [${Object.keys(SCENARIOS).join(' | ')}]…
   --short   fewer and shorter measurements
-  --write   put the figures and the plot into docs/performance.md`
+  --write   put the figures and the plot into docs/performance.md; the machine must be quiet: a load average below ${QUIET}`
 
 const args = process.argv.slice(2)
 const names = args.filter((arg) => !arg.startsWith('--'))
 const options = args.filter((arg) => arg.startsWith('--'))
 if (options.some((option) => !['--short', '--write'].includes(option)) || names.some((name) => !(name in SCENARIOS))) {
   process.stderr.write(`${USAGE}\n`)
+  process.exit(2)
+}
+
+/** Building the program is work, too: the load average takes minutes to forget it. */
+const PATIENCE_MS = 5 * 60_000
+
+/** Waits until the machine is quiet, but not for ever. Returns the load average. */
+async function quietened(): Promise<number> {
+  const until = performance.now() + PATIENCE_MS
+  while (loadNow() >= QUIET && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 1000))
+  return loadNow()
+}
+
+const isWriting = options.includes('--write')
+const before = isWriting ? await quietened() : loadNow()
+process.stderr.write(`load average ${before.toFixed(2)} at the start: ${before < QUIET ? 'quiet' : `not below ${QUIET}, so not quiet`}\n`)
+if (isWriting && before >= QUIET) {
+  process.stderr.write('--write is refused: other work would change the figures. Stop it and try again.\n')
   process.exit(2)
 }
 
@@ -46,7 +64,7 @@ try {
 } finally {
   stopAll()
 }
-const where = environment(pinned)
+const where = environment(pinned, before)
 process.stdout.write(`${jsonText(where, figures)}\n\n${where}\n\n${tableText(figures)}\n`)
 if (options.includes('--write')) writeReport(where, figures)
 process.exitCode = figures.every(({ holds }) => holds !== false) ? 0 : 1

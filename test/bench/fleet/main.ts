@@ -1,6 +1,6 @@
 import { LOAD_CORE, pinned, pinSelf, stopAll } from '../child.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
-import { environment } from '../report/report.ts'
+import { environment, loadNow } from '../report/report.ts'
 import { acceptCost } from './accept-cost.ts'
 import { hasRedis, startRedis } from './bench-redis.ts'
 import { hasLightLoad, lightLoad, startLightUpstream } from './light-load.ts'
@@ -89,6 +89,7 @@ async function compareReplicas(): Promise<void> {
   await upstream.stop()
 }
 
+const before = loadNow()
 pinSelf(LOAD_CORE)
 try {
   if (hasRedis() && !onlyWorkers) {
@@ -97,7 +98,7 @@ try {
   } else if (!onlyWorkers) print('redis-server is not installed, so that nothing is said of stores')
   await compareWorkers()
   print(
-    `${environment(pinned)}; medians of ${LAUNCHES} launches with ${ROUNDS / 4} turns each, and of ${ROUNDS} turns for workers; a turn is half a second of 50 clients`,
+    `${environment(pinned, before)}; medians of ${LAUNCHES} launches with ${ROUNDS / 4} turns each, and of ${ROUNDS} turns for workers; a turn is half a second of 50 clients`,
   )
 } finally {
   stopAll()

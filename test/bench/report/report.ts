@@ -5,12 +5,20 @@ import { plot } from './plot.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 
-/** Describes the machine of the figures in one line. */
-export function environment(pinned: boolean): string {
+/** Load average below which a machine is quiet: figures for the document are taken on such a one. */
+export const QUIET = 0.3
+
+/** Load average of the last minute. */
+export function loadNow(): number {
+  return loadavg()[0] ?? Number.NaN
+}
+
+/** Describes the machine of the figures in one line; `before` is the load average before the run. */
+export function environment(pinned: boolean, before: number): string {
   const cores = `${cpus().length} × ${cpus()[0]?.model.trim()}`
   const pins = pinned ? 'proxy pinned to one core, upstream and load to another' : 'processes not pinned'
-  const load = `load average ${loadavg()[0]?.toFixed(1)}`
-  return `Node ${process.versions.node}, ${cores}, ${pins}, ${load} at the end`
+  const load = `load average ${before.toFixed(2)} at the start and ${loadNow().toFixed(2)} at the end`
+  return `Node ${process.versions.node}, ${cores}, ${pins}, ${load}`
 }
 
 export function jsonText(where: string, figures: readonly Figure[]): string {

@@ -9,6 +9,7 @@ import type { RequestRecord } from '../serve/request-record.ts'
 import { giveBack } from '../tables/text/page-buffers.ts'
 import { SHORT_TEXT } from '../tables/text/row-text.ts'
 import type { Answer } from '../translate/answer.ts'
+import { lengthOf } from '../translate/written.ts'
 import type { RawHeaders } from './announce.ts'
 import { errorText, refuse } from './refusal.ts'
 
@@ -40,7 +41,7 @@ export function sendAnswer(
   }
   const body = 'written' in answer ? answer.written : textOf(answer.body)
   const isLatin1 = 'written' in answer
-  const length = typeof body !== 'string' ? lengthOf(body) : isLatin1 ? body.length : Buffer.byteLength(body)
+  const length = typeof body !== 'string' || isLatin1 ? lengthOf(body) : Buffer.byteLength(body)
   const headers = ['x-request-id', envelope.id, 'content-type', JSON_TYPE, 'content-length', String(length), ...envelope.announced]
   for (const name in answer.headers) headers.push(name, String(answer.headers[name]))
   reply.hijack()
@@ -48,12 +49,6 @@ export function sendAnswer(
   if (typeof body !== 'string') sendPieces(response, body, isOwn)
   else sendText(response, body, isLatin1 || length === body.length ? 'latin1' : 'utf8', reply.request.raw.httpVersionMajor)
   return undefined
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  let length = 0
-  for (const piece of pieces) length += piece.length
-  return length
 }
 
 /** Writes head and body at once. Own pieces are given back as soon as the socket has taken them. */

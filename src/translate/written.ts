@@ -10,6 +10,14 @@ export function bytesOf(written: Written): readonly Buffer[] {
   return typeof written === 'string' ? [Buffer.from(written, 'latin1')] : written
 }
 
+/** The number of its bytes. */
+export function lengthOf(written: Written): number {
+  if (typeof written === 'string') return written.length
+  let length = 0
+  for (const piece of written) length += piece.length
+  return length
+}
+
 /** One batch of rows. */
 export type Rows = RowsTurn['rows']
 

@@ -31,7 +31,9 @@ export function createReadShapes(): (operation: Operation, request: V1Request, r
   return (operation, request, { url, body }) => {
     if (body !== undefined || url.length > LONGEST) return shapeOf(operation, request)
     const key = `${operation.id} ${url}`
-    const shape = shapes.get(key) ?? shapeOf(operation, request)
+    const known = shapes.get(key)
+    if (known !== undefined) return known
+    const shape = shapeOf(operation, request)
     shapes.set(key, shape)
     return shape
   }

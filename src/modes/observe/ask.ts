@@ -91,7 +91,7 @@ interface Bounds {
 }
 
 function isWhole({ body }: Kept): boolean {
-  return 'value' in body || body.pieces !== undefined
+  return !('pieces' in body) || body.pieces !== undefined
 }
 
 /** What the tables made of an answer that was broken off says nothing. */

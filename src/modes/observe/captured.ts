@@ -3,14 +3,18 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Captured, createCapture } from '../../diff/compare/captured-body.ts'
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Answer } from '../../translate/answer.ts'
+import { bytesOf, type Written } from '../../translate/written.ts'
 import { weightOf } from '../../upstream/v2/answer-room.ts'
 
-/** An answer that was streamed to a client, whole or as far as it was kept. */
+/** An answer that a client got, whole or as far as it was kept. */
 export interface Kept {
   readonly status: number
   readonly headers: Answer['headers']
-  /** `value` was never text. `pieces` is undefined if the body was larger than the limit. */
-  readonly body: { readonly value: unknown } | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
+  /** `value` was never text, and `written` is the text itself. `pieces` is undefined if the body was larger than the limit. */
+  readonly body:
+    | { readonly value: unknown }
+    | { readonly written: Written }
+    | { readonly pieces: readonly Uint8Array[] | undefined; readonly broken: boolean }
   /** Bytes that it holds in memory; a value is counted by the length of its text. */
   readonly size: number
 }
@@ -27,15 +31,16 @@ export async function seenOf({ status, headers, body }: Kept, limit: number): Pr
 
 async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
   const capture = createCapture(limit)
-  if (!('pieces' in body)) {
+  if ('value' in body) {
     if (isLonger(body.value, limit)) return { kind: 'too-large', limit }
     // The client gets the value as text, so the text is compared.
     capture.add(JSON.stringify(body.value) ?? '')
     return capture.end()
   }
-  if (body.pieces === undefined) return { kind: 'too-large', limit }
-  if (body.broken) return { kind: 'broken' }
-  const bytes = await decoded(Buffer.concat(body.pieces), encoding, limit)
+  const pieces = 'written' in body ? bytesOf(body.written) : body.pieces
+  if (pieces === undefined) return { kind: 'too-large', limit }
+  if ('broken' in body && body.broken) return { kind: 'broken' }
+  const bytes = await decoded(Buffer.concat(pieces), encoding, limit)
   if (!(bytes instanceof Uint8Array)) return bytes
   if (weightOf(bytes) > limit) return { kind: 'too-large', limit }
   capture.add(bytes)

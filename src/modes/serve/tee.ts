@@ -1,11 +1,12 @@
 import { isObject } from '../../tables/json.ts'
 import { ROWS } from '../../tables/plan/plan.ts'
 import type { Answer } from '../../translate/answer.ts'
-import { bytesOf, type Written } from '../../translate/written.ts'
+import { lengthOf, type Written } from '../../translate/written.ts'
 import type { Kept } from '../observe/captured.ts'
 
 /**
- * Returns the same answer, and keeps a copy on the way to the client, unless it has more than `limit` bytes.
+ * Returns the same answer, and keeps it on the way to the client, unless it has more than `limit` bytes. Nothing is copied: most answers of a
+ * busy proxy are not compared.
  * Calls `done` when the client has the whole answer. It passes `undefined` if the client disconnects first or its connection breaks.
  */
 export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined) => void): Answer {
@@ -23,9 +24,8 @@ export function tee(answer: Answer, limit: number, done: (kept: Kept | undefined
 type Body = Pick<Kept, 'body' | 'size'>
 
 function keptOf(written: Written, limit: number): Body {
-  const pieces = bytesOf(written)
-  const size = pieces.reduce((bytes, { length }) => bytes + length, 0)
-  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { pieces, broken: false }, size }
+  const size = lengthOf(written)
+  return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
 }
 
 async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {

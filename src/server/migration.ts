@@ -17,6 +17,7 @@ import type { FleetAnswers } from '../routes/admin/fleet/fleet-answers.ts'
 import type { Mapping } from '../tables/operations/operation.ts'
 import { operationsOf, type Tables } from '../tables/tables.ts'
 import { createAskV1 } from '../upstream/ask-v1.ts'
+import { createReadV1 } from '../upstream/read-v1.ts'
 import { createUnsharedReads } from '../upstream/v2/unshared-reads.ts'
 import { logNotes } from './note-log.ts'
 
@@ -56,7 +57,7 @@ export function assembleMigration(
         ? undefined
         : {
             ask: createAskV1({ pool, base, answerMs: config['limits.deadlineMs'] }),
-            askForDiff: createAskV1({ pool: askPool, base, answerMs: settings.answerMs }),
+            readForDiff: createReadV1({ pool: askPool, base, answerMs: settings.answerMs }),
             unsharedReads: createUnsharedReads({
               pool: askPool,
               base: v2,

@@ -16,10 +16,14 @@ export interface RawRequest {
   readonly body?: Buffer | undefined
 }
 
-/** An answer of a service whose body has not been read. */
-export interface RestAnswer {
+/** The head of a service's answer. */
+export interface RestHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
+}
+
+/** An answer of a service whose body has not been read. */
+export interface RestAnswer extends RestHead {
   readonly stream: AsyncIterable<Uint8Array>
 }
 
@@ -35,34 +39,43 @@ export interface AskRestSettings {
 /** Sends a request to a service once. Rejects if no answer arrives, with what stopped it. */
 export type AskRest = (request: RawRequest, signal: Signal) => Promise<RestAnswer>
 
-export function createAskRest({ service, pool, base, answerMs }: AskRestSettings): AskRest {
-  const { origin, pathname } = new URL(base)
-  const prefix = pathname.replace(/\/$/, '')
-  return async ({ id, method, url, headers, body }, signal) => {
+export function createAskRest({ service, pool, ...place }: AskRestSettings): AskRest {
+  const sent = createSent(place)
+  return async (request, signal) => {
     try {
-      const answer = await pool.request({
-        origin,
-        path: prefix + url,
-        method: method as 'GET',
-        headers: requestHeaders(headers, id),
-        body: body ?? null,
-        signal: abortSignalOf(signal),
-        headersTimeout: answerMs,
-        bodyTimeout: 0,
-      })
-      return read(service, answer)
+      const { statusCode, headers, body } = await pool.request({ ...sent(request), signal: abortSignalOf(signal) })
+      try {
+        return { ...headOf(service, statusCode, headers), stream: body }
+      } catch (error) {
+        body.on('error', () => {}).destroy()
+        throw error
+      }
     } catch (error) {
       throw signal.aborted ? signal.reason : error
     }
   }
 }
 
-/** Reads an answer in a form that clients of both HTTP versions can be given. */
-function read(service: Service, { statusCode: status, headers, body }: Dispatcher.ResponseData): RestAnswer {
+/** Returns a function that turns a request as received into the one that is sent to a service. */
+export function createSent({ base, answerMs }: Pick<AskRestSettings, 'base' | 'answerMs'>) {
+  const { origin, pathname } = new URL(base)
+  const prefix = pathname.replace(/\/$/, '')
+  return ({ id, method, url, headers, body }: RawRequest): Dispatcher.DispatchOptions & { readonly origin: string } => ({
+    origin,
+    path: prefix + url,
+    method: method as 'GET',
+    headers: requestHeaders(headers, id),
+    body: body ?? null,
+    headersTimeout: answerMs,
+    bodyTimeout: 0,
+  })
+}
+
+/** Returns the head of an answer in a form that clients of both HTTP versions can be given. Throws an ApiError if there is none. */
+export function headOf(service: Service, status: number, headers: IncomingHttpHeaders): RestHead {
   const head = relayable(2, { status, reason: '', headers: flat(endToEnd(headers)) })
-  if (!('problem' in head)) return { status, headers: grouped(head.headers), stream: body }
-  body.on('error', () => {}).destroy()
-  throw unrelayable(service, head.problem)
+  if ('problem' in head) throw unrelayable(service, head.problem)
+  return { status, headers: grouped(head.headers) }
 }
 
 /** Headers of our own connections to the service and to the client; they are not passed on. */

@@ -12,7 +12,7 @@ import { againstSarif } from '../../replay/sarif.ts'
 import type { Traffic } from '../../replay/traffic/recorded-traffic.ts'
 import { declarationsWith } from '../../server/declarations.ts'
 import { operationsOf, type Tables } from '../../tables/tables.ts'
-import { createAskV1 } from '../../upstream/ask-v1.ts'
+import { createReadV1 } from '../../upstream/read-v1.ts'
 import { createPool } from '../../upstream/v2/pool.ts'
 import { createUnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { endWith, FAILED, type Flags, type Io, MISUSED, textOf } from '../command.ts'
@@ -90,7 +90,7 @@ async function compare(
   })
   const answerMs = config['limits.deadlineMs']
   const ask = createAsk({
-    askV1: createAskV1({ pool, base: target.v1, answerMs }),
+    readV1: createReadV1({ pool, base: target.v1, answerMs }),
     unsharedReads: createUnsharedReads({ pool, base: target.v2, answerBytes: config['limits.answerBytes'], errors: tables.errors }),
     translate: compatSettings(config, tables),
     deadlineMs: answerMs,

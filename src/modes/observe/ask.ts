@@ -6,9 +6,8 @@ import { type Signal, within } from '../../limits/signal.ts'
 import type { Request } from '../../request/request.ts'
 import { spellings } from '../../tables/language/query.ts'
 import type { Operation, V1Request } from '../../tables/operations/operation.ts'
-import type { Answer } from '../../translate/answer.ts'
 import { type TranslateSettings, translated } from '../../translate/translated.ts'
-import type { AskRest } from '../../upstream/ask-rest.ts'
+import type { ReadV1 } from '../../upstream/read-v1.ts'
 import { textOf } from '../../upstream/utf8.ts'
 import { type AnswerRoom, createAnswerRoom, isExceeded } from '../../upstream/v2/answer-room.ts'
 import type { ReadContext, UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
@@ -40,7 +39,7 @@ export type Asking = AskedRead & Request
 export type Ask<Read extends AskedRead = Asking> = (side: Side, asking: Read, signal: Signal) => Promise<SideAnswer>
 
 export interface AskSettings {
-  readonly askV1: AskRest
+  readonly readV1: ReadV1
   /** Reads of v2 that are not shared. */
   readonly unsharedReads: UnsharedReads
   readonly translate: TranslateSettings
@@ -50,17 +49,18 @@ export interface AskSettings {
   readonly limit: number
 }
 
-export function createAsk({ askV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
-  const sides: Readonly<Record<Side, (asking: Asking, bounds: Bounds) => Promise<Answer>>> = {
-    v1({ operation, raw, token }, { signal, onCall }) {
+export function createAsk({ readV1, unsharedReads, translate: settings, deadlineMs, limit }: AskSettings): Ask {
+  const sides: Readonly<Record<Side, (asking: Asking, bounds: Bounds) => Promise<Kept>>> = {
+    async v1({ operation, raw, token }, { signal, onCall }) {
       onCall()
-      return askV1(plain(token === undefined ? raw : { ...raw, url: withPageToken(operation, raw.url, token) }), signal)
+      const asked = plain(token === undefined ? raw : { ...raw, url: withPageToken(operation, raw.url, token) })
+      return readV1(asked, limit, signal)
     },
     async v2({ operation, raw, read, token, tap }, { signal, room, onCall }) {
       const onAnswer = tap && telling(tap)
       const send = unsharedReads({ headers: raw.headers, requestId: raw.id, signal, room, onCall, onAnswer })
       const request = token === undefined ? read() : paged(operation, read(), token)
-      return translated(operation, request, send, settings)
+      return drain(await translated(operation, request, send, settings), limit)
     },
   }
   return async (side, asking, signal) => {
@@ -73,8 +73,7 @@ export function createAsk({ askV1, unsharedReads, translate: settings, deadlineM
       return undefined
     }
     try {
-      const answer = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
-      const kept = await drain(answer, limit)
+      const kept = await sides[side](asking, { signal: over.signal, room, onCall }).catch((thrown) => asAnswer(thrown, settings))
       const seen = await seenOf(isExceeded(room) ? cutOff(kept) : kept, limit)
       const bytes = Math.max(limit - Math.max(0, room.left), isWhole(kept) ? kept.size : limit)
       return { seen: { ...seen, ...(unasked && { unasked }) }, ms: Math.round(performance.now() - began), bytes }
@@ -117,9 +116,10 @@ function plain(raw: Request['raw']): Request['raw'] {
   return { ...raw, headers: { ...raw.headers, 'accept-encoding': 'identity' } }
 }
 
-function asAnswer(thrown: unknown, { errors: { write } = STATUS_FORM }: TranslateSettings): Answer {
+function asAnswer(thrown: unknown, { errors: { write } = STATUS_FORM }: TranslateSettings): Kept {
   const { http, code, message } = asApiError(thrown)
-  return { headers: {}, ...write({ code, http, message, details: [] }) }
+  const { status, body } = write({ code, http, message, details: [] })
+  return { status, headers: {}, body: { value: body }, size: 0 }
 }
 
 function paged({ paging }: Operation, request: V1Request, token: string): V1Request {

@@ -1,5 +1,6 @@
 import type { TranslateSettings } from '../../translate/translated.ts'
 import type { AskRest } from '../../upstream/ask-rest.ts'
+import type { ReadV1 } from '../../upstream/read-v1.ts'
 import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import type { Journal } from '../journal.ts'
 import { createReadingsOf } from '../verify/reader.ts'
@@ -11,7 +12,8 @@ import type { Queue } from './queue.ts'
 /** What it takes to ask v1 and v2 as services. */
 export interface ServiceSides {
   readonly ask: AskRest
-  readonly askForDiff: AskRest
+  /** Reads of v1 that no client waits for. */
+  readonly readForDiff: ReadV1
   /** Reads of v2 that are not shared with those of clients. */
   readonly unsharedReads: UnsharedReads
   readonly translate: TranslateSettings
@@ -24,13 +26,13 @@ export interface ServiceObserverSettings extends LiveComparing, Pick<ObserverSet
 
 /** Creates the observer that compares what services answer. */
 export function observeServices(
-  { askForDiff, unsharedReads, translate }: ServiceSides,
+  { readForDiff, unsharedReads, translate }: ServiceSides,
   settings: ServiceObserverSettings,
   queue: Queue,
   journal: Journal,
 ): Observer {
   const { answerMs, limit, random } = settings
-  const ask = createAsk({ askV1: askForDiff, unsharedReads, translate, deadlineMs: answerMs, limit })
+  const ask = createAsk({ readV1: readForDiff, unsharedReads, translate, deadlineMs: answerMs, limit })
   const means = { ask, unsharedReads, readingsOf: createReadingsOf(journal.operations, translate.dialect) }
   return createObserver({ ...means, env: translate, limit, live: settings, random, now: () => performance.now() }, queue, journal)
 }

@@ -9,8 +9,10 @@ import { build } from 'vite'
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'dist/bundle')
 
-/** Loaded only where a setting or a command asks for them. Some are optional. */
+/** Loaded only where a setting, a command or a schema of Fastify asks for them. Some are optional. */
 const APART = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/otlp-exporter-base',
   '@opentelemetry/otlp-transformer',
@@ -21,6 +23,12 @@ const APART = [
   'ioredis',
   'yaml',
 ]
+
+/**
+ * V8 scans all of a text and keeps it in memory, with two bytes for each character if one is not Latin. So the text has neither comments
+ * nor other characters. Names stay, because traces of errors show them.
+ */
+const SHORT = { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } }
 
 /** Modules find files and programs by their own place. In the bundle they look from where they were. */
 const keepPlaces = {
@@ -46,6 +54,6 @@ await build({
     outDir: FOLDER,
     target: 'node20',
     copyPublicDir: false,
-    rolldownOptions: { output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' } },
+    rolldownOptions: { output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: SHORT } },
   },
 })

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 
@@ -14,6 +14,10 @@ const JSON_BODY = { 'content-type': 'application/json' }
 
 const print = (program: string, ...argv: string[]) =>
   execFileSync(process.execPath, [program, ...argv], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+
+/** The names of the chunks with such a text. */
+const chunksWith = (part: RegExp) =>
+  readdirSync(dirname(BUNDLE)).filter((name) => part.test(readFileSync(join(dirname(BUNDLE), name), 'utf8')))
 
 /** Starts a program with the file, asks it, and returns its exit code with the answers. */
 async function served(program: string, ...flags: string[]) {
@@ -54,6 +58,15 @@ describe('the bundle of the image', () => {
     const bundled = await served(BUNDLE)
     expect(bundled).toMatchObject({ code: 0, status: 503 })
     expect(bundled).toEqual(await served(inject('cli')))
+  })
+
+  it('is text of Latin characters, which V8 keeps in half of the memory', () => {
+    expect(chunksWith(/[^\0-\xff]/)).toEqual([])
+  })
+
+  it('leaves the compilers of JSON Schemas apart, because no route needs them', () => {
+    expect(chunksWith(/@fastify\/ajv-compiler/)).toHaveLength(1)
+    expect(chunksWith(/require_ajv/)).toEqual([])
   })
 
   it('serves with workers', async () => {

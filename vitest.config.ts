@@ -25,6 +25,7 @@ const BUILT = [
   'test/grpc/secure-upstream.test.ts',
   'test/report/live.test.ts',
   'test/report/page.test.ts',
+  'test/upstream/undici.test.ts',
 ]
 
 export default defineConfig({

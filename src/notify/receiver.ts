@@ -1,6 +1,6 @@
-import { Agent } from 'undici'
 import { systemReason } from '../errors/system-reason.ts'
 import { FROM_CROSSWALK } from '../upstream/loop.ts'
+import { Agent } from '../upstream/undici.ts'
 
 /** The answer of a receiver. Its body is not kept. */
 export interface Receipt {

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import replyFrom from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
 import { isUnrelayable, unrelayable } from '../../errors/from-v2.ts'
@@ -50,7 +49,12 @@ export function createV1Carrier(app: FastifyInstance, pool: Agent, { base, answe
       else passOn(version, answer, answered)
     })
   }
-  app.register(replyFrom, { base: origin, undici: { request: request as Dispatcher['request'] }, disableRequestLogging: true })
+  // It loads all of undici. A start without a v1 service goes without both.
+  app.register(import('@fastify/reply-from'), {
+    base: origin,
+    undici: { request: request as Dispatcher['request'] },
+    disableRequestLogging: true,
+  })
 
   return (request, reply, record) => {
     const withBody = hasBody(request)

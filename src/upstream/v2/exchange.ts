@@ -1,5 +1,6 @@
-import { type Agent, type Dispatcher, util } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { fromTransport } from '../../errors/from-v2.ts'
+import { parseHeaders } from '../undici.ts'
 import { type AnswerRoom, takeHead, takePiece } from './answer-room.ts'
 import { decodeWithin, headerOf, lengthOf, tooLarge } from './decode.ts'
 import type { Landing, Underway } from './flights/landing.ts'
@@ -47,7 +48,7 @@ class Arrived implements RawAnswer {
   }
 
   get headers(): RawAnswer['headers'] {
-    return util.parseHeaders(this.#headers)
+    return parseHeaders(this.#headers)
   }
 }
 

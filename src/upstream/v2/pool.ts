@@ -1,4 +1,4 @@
-import { Agent } from 'undici'
+import { Agent } from '../undici.ts'
 
 export interface PoolSettings {
   /** Connections to one origin. */

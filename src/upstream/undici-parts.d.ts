@@ -1,0 +1,19 @@
+// The package types its index only.
+
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici'
+}
+
+declare module 'undici/lib/dispatcher/dispatcher.js' {
+  export { Dispatcher as default } from 'undici'
+}
+
+declare module 'undici/lib/core/util.js' {
+  import { util } from 'undici'
+  export default util
+}
+
+declare module 'undici/lib/api/index.js' {
+  const api: Readonly<Record<'request' | 'stream' | 'pipeline' | 'upgrade' | 'connect', unknown>>
+  export default api
+}

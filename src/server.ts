@@ -104,11 +104,11 @@ export function createServer(started: Config, tables: Tables, options: ServerOpt
   const readiness = createReady(health, () => leaving.signal.aborted, workers?.isServing, joined?.standing)
   const shared = { pool, certificate, migration, metrics, log, tracing, readiness, leaving: leaving.signal }
   const proxy = workers ?? createProxy(config, v2, tables, shared)
-  const operations = describeOperations(tables)
-  const warnings = ruleWarningsOf(migration, operations)
+  const warnings = ruleWarningsOf(migration, operationsOf(tables))
   const reportNow = reportNowOf(reportOf(migration, mappings, declarations, config), joined?.answers)
   const told = metricsOf(metrics, workers)
   const exported = exportOf(options.exportMetrics, told, log)
+  const operations = () => describeOperations(tables)
   const asked = { metrics: told, operations, readiness, reportNow, contract: contractOf(config, tables), proxyUrl: () => proxy.url }
   const admin = createAdmin({ ...asked, notifier, ...migration, warnings, log, joined, steer: joined?.steer }, adminSettings(config))
   const warn = () => {

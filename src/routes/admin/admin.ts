@@ -22,7 +22,7 @@ import { type AdminToken, createRights, whyNot } from './rights.ts'
 
 export interface AdminSources extends Omit<MigrationSources, 'actorOf'>, ReportSources, ContractSources {
   readonly metrics: MetricsTexts
-  readonly operations: readonly OperationRow[]
+  readonly operations: () => readonly OperationRow[]
   readonly readiness: () => Promise<Readiness>
   readonly log: Pick<Logger, 'warn'>
 }
@@ -65,7 +65,7 @@ export function createAdmin(sources: AdminSources, { names, tokens }: AdminSetti
     return sendError(reply, new ApiError('UNAVAILABLE', mayKnow ? notReady : 'not ready'))
   })
   addMetrics(app, metrics)
-  app.get('/operations', async () => operations)
+  app.get('/operations', async () => operations())
   addMigration(app, { ...migration, actorOf })
   addContract(app, { contract, proxyUrl })
   addReport(app, { reportNow }, (authorization) => rights(authorization).right)

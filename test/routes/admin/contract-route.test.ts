@@ -23,7 +23,11 @@ it('makes the document once for each name of the machine', async () => {
 })
 
 it('answers callers that may read, and no others', async () => {
-  const sources = { operations: [], contract: () => documentWith({ operations: ['ping.*'] }), proxyUrl: () => 'http://127.0.0.1:8080' }
+  const sources = {
+    operations: () => [],
+    contract: () => documentWith({ operations: ['ping.*'] }),
+    proxyUrl: () => 'http://127.0.0.1:8080',
+  }
   const tokens = [{ name: 'admin.readToken', token: 'the-token-that-reads', right: 'read' }] as const
   const admin = createAdmin(sources as unknown as Parameters<typeof createAdmin>[0], { names: [], tokens: () => tokens })
   const ask = (headers: Record<string, string>) => admin.inject({ url: '/openapi.json', headers })

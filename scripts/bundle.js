@@ -9,7 +9,7 @@ import { build } from 'vite'
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'dist/bundle')
 
-/** Loaded only where a setting, a command or a schema of Fastify asks for them. Some are optional. */
+/** Loaded only where a setting or a command asks for them, or Fastify for a schema or an injected request. Some are optional. */
 const APART = [
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
@@ -21,6 +21,7 @@ const APART = [
   '@opentelemetry/sdk-trace-base',
   '@redocly/openapi-core',
   'ioredis',
+  'light-my-request',
   'yaml',
 ]
 

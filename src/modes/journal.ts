@@ -35,7 +35,7 @@ export interface ComparedRequest extends Identity {
   readonly operation: Operation
   readonly request: V1Request
   readonly mode: Mode
-  /** Its kind, if the tables cannot tell it. */
+  /** Its kind, if it is known. Otherwise the tables tell it. */
   readonly shape?: string
 }
 

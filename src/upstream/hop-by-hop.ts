@@ -29,10 +29,13 @@ export function endsHere(connection: string | undefined): (name: string) => bool
 
 /** Returns a test for headers (lower case) that a `Connection` header removes. */
 export function namedBy(connection: string | undefined): (name: string) => boolean {
-  const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  if (connection === undefined) return namesNothing
+  const named = connection.split(',').map((name) => name.trim().toLowerCase())
   const extra = new Set(named.filter((name) => !KEPT.has(name)))
   return (name) => extra.has(name)
 }
+
+const namesNothing = () => false
 
 /** Returns a header object (lower-case names) without the headers that end at this hop. */
 export function endToEnd<T>(headers: Readonly<Record<string, T>>): Record<string, T> {

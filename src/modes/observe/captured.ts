@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { type Captured, createCapture } from '../../diff/compare/captured-body.ts'
+import { type Captured, capturedText } from '../../diff/compare/captured-body.ts'
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { bytesOf, type Written } from '../../translate/written.ts'
@@ -30,21 +30,17 @@ export async function seenOf({ status, headers, body }: Kept, limit: number): Pr
 }
 
 async function capturedOf(body: Kept['body'], encoding: string, limit: number): Promise<Captured> {
-  const capture = createCapture(limit)
   if ('value' in body) {
     if (isLonger(body.value, limit)) return { kind: 'too-large', limit }
     // The client gets the value as text, so the text is compared.
-    capture.add(JSON.stringify(body.value) ?? '')
-    return capture.end()
+    return capturedText(JSON.stringify(body.value) ?? '', limit)
   }
   const pieces = 'written' in body ? bytesOf(body.written) : body.pieces
   if (pieces === undefined) return { kind: 'too-large', limit }
   if ('broken' in body && body.broken) return { kind: 'broken' }
   const bytes = await decoded(Buffer.concat(pieces), encoding, limit)
   if (!(bytes instanceof Uint8Array)) return bytes
-  if (weightOf(bytes) > limit) return { kind: 'too-large', limit }
-  capture.add(bytes)
-  return capture.end()
+  return weightOf(bytes) > limit ? { kind: 'too-large', limit } : capturedText(bytes.toString('utf8'), limit)
 }
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {

@@ -76,10 +76,11 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
       }
       const subject = subjectOf(watched)
       if (!subject) return skip(operation, 'malformed')
-      const chosen = sampler.choose({ user, caller, shape: () => shapes(operation, subject.request, watched.request.raw) })
+      const shape = () => shapes(operation, subject.request, watched.request.raw)
+      const chosen = sampler.choose({ user, caller, shape })
       if (typeof chosen === 'string') return skip(operation, chosen)
       sampler.charge(user, size)
-      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen }, meansOf(user), signal), size, user)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape: shape() }, meansOf(user), signal), size, user)
     },
   }
 }

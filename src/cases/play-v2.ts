@@ -1,6 +1,6 @@
 import type { Exhibit } from '../diff/records/exhibit.ts'
 import { ApiError } from '../errors/api-error.ts'
-import type { Send } from '../translate/calls.ts'
+import type { Send } from '../translate/send-call.ts'
 import { bodyOf } from '../upstream/v2/call-answer.ts'
 
 /** v2 as a record has it. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../tables/json.ts'
 import { type Reply, ROWS } from '../tables/plan/plan.ts'
 import { type Make, type RowsTurn, run, type Taker, type Turn } from '../tables/plan/turn.ts'
 import { countOf, isRowText } from '../tables/text/row-text.ts'
-import type { CallLimits } from './calls.ts'
+import type { CallLimits } from './send-call.ts'
 import { begun, endOf, type Rows, textOf, type Written, writtenOf } from './written.ts'
 
 /** Limits of one v1 request, named as in the configuration. */

@@ -5,7 +5,8 @@ import { spellings } from '../tables/language/query.ts'
 import type { Env, Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Turn } from '../tables/plan/turn.ts'
 import { type Answer, type AnswerLimits, answer } from './answer.ts'
-import { createCalls, type Send } from './calls.ts'
+import { createCalls } from './calls.ts'
+import type { Send } from './send-call.ts'
 
 export interface TranslateSettings extends Env {
   readonly unknownParameters: 'drop' | 'refuse'

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/tables/json.ts'
 import type { Call, Outcome } from '../../src/tables/plan/plan.ts'
 import { type AskTurn, replied } from '../../src/tables/plan/turn.ts'
-import { type CallLimits, createCalls } from '../../src/translate/calls.ts'
+import { createCalls } from '../../src/translate/calls.ts'
+import type { CallLanding, CallLimits } from '../../src/translate/send-call.ts'
 import { sending } from './sends.ts'
 
 const calls = Array.from({ length: 10 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
@@ -85,3 +86,36 @@ it('refuses too many parallel calls before making any of them', async () => {
   await expect(make({ kind: 'ask', calls: calls.slice(0, 3) })).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' })
   expect(begun).toEqual([])
 })
+
+describe('calls that land at once', () => {
+  const many = Array.from({ length: 20_000 }, (_, at): Call => ({ method: 'GET', path: `/${at}`, query: [] }))
+  const limits = { callsPerRequest: 100_000, parallelCalls: 1 }
+
+  it('are told at once, in the order of the calls', () => {
+    let told: readonly Outcome[] = []
+    const make = createCalls(({ path }, landing) => landing.landed({ path }), limits)
+    make(turnOf(many), { told: (outcomes) => (told = outcomes), failed: fail })
+    expect(told).toEqual(many.map(({ path }) => ({ ok: true, body: { path } })))
+  })
+
+  it('do not grow the stack when they wait for one that does not', () => {
+    let told: readonly Outcome[] = []
+    let first: CallLanding | undefined
+    const make = createCalls((call, landing) => {
+      if (call === many[0]) first = landing
+      else landing.landed({})
+    }, limits)
+    make(turnOf(many), { told: (outcomes) => (told = outcomes), failed: fail })
+    expect(told).toEqual([])
+    first?.landed({})
+    expect(told).toHaveLength(many.length)
+  })
+})
+
+function turnOf(calls: readonly Call[]): AskTurn {
+  return { kind: 'ask', calls, next: () => replied({ status: 200, body: {} }) }
+}
+
+function fail(thrown: unknown): void {
+  throw thrown
+}

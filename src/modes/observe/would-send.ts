@@ -2,7 +2,8 @@ import { ApiError } from '../../errors/api-error.ts'
 import type { Env, Operation, V1Request } from '../../tables/operations/operation.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import { type Make, run } from '../../tables/plan/turn.ts'
-import { createCalls, type Send } from '../../translate/calls.ts'
+import { createCalls } from '../../translate/calls.ts'
+import type { Send } from '../../translate/send-call.ts'
 
 /** No limits: no client waits, and nothing is written. */
 const LIMITS = { callsPerRequest: Number.POSITIVE_INFINITY, parallelCalls: Number.POSITIVE_INFINITY }

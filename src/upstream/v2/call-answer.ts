@@ -1,3 +1,4 @@
+import type { ApiError } from '../../errors/api-error.ts'
 import type { ErrorForm } from '../../errors/error-form.ts'
 import { brokenAnswer, fromV2 } from '../../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
@@ -6,6 +7,7 @@ import { parseJson } from '../../tables/text/parse-json.ts'
 import { textOf } from '../utf8.ts'
 import type { CallContext } from './call-context.ts'
 import type { RawAnswer } from './exchange.ts'
+import type { Landing } from './flights/landing.ts'
 
 /** Returns the answer in the form that the call prefers, or parsed. Throws an ApiError. */
 export function bodyOf(call: Call, raw: RawAnswer, context: CallContext, errors?: ErrorForm): JsonObject {
@@ -39,4 +41,34 @@ export function parse({ status, headers, pieces }: RawAnswer, errors?: ErrorForm
   }
   if (!isObject(body)) throw brokenAnswer(new TypeError('the body is not a JSON object'))
   return body
+}
+
+/** Delivers the content of an answer. A class, because every read has one. */
+export class ParsedLanding implements Landing<RawAnswer> {
+  readonly #call: Call
+  readonly #context: CallContext
+  readonly #landing: Landing<JsonObject>
+  readonly #errors: ErrorForm | undefined
+
+  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>, errors: ErrorForm | undefined) {
+    this.#call = call
+    this.#context = context
+    this.#landing = landing
+    this.#errors = errors
+  }
+
+  landed(raw: RawAnswer): void {
+    let body: JsonObject
+    try {
+      body = bodyOf(this.#call, raw, this.#context, this.#errors)
+    } catch (error) {
+      this.#landing.failed(error as ApiError)
+      return
+    }
+    this.#landing.landed(body)
+  }
+
+  failed(error: Error): void {
+    this.#landing.failed(error)
+  }
 }

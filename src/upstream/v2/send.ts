@@ -1,20 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { ApiError } from '../../errors/api-error.ts'
-import type { ErrorForm } from '../../errors/error-form.ts'
-import { asApiError } from '../../errors/to-v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import { credentialHash } from '../credential.ts'
-import { bodyOf, parse } from './call-answer.ts'
+import { ParsedLanding } from './call-answer.ts'
 import type { CallContext } from './call-context.ts'
 import type { RawAnswer } from './exchange.ts'
 import { createCoalescer } from './flights/coalesce.ts'
 import { type Landing, tell } from './flights/landing.ts'
-import { waitFor } from './flights/passenger.ts'
+import { Passenger } from './flights/passenger.ts'
 import { answeredBy } from './headers.ts'
 import { createMake, type MakeSettings, targetOf } from './make-call.ts'
-import { mayHaveWritten } from './may-have-written.ts'
+import { WriteLanding } from './may-have-written.ts'
 import { createOwnAnswers, type KeptAnswers } from './own-answers.ts'
 import { createWriteMarks } from './write-marks.ts'
 
@@ -29,7 +26,7 @@ export interface SendSettings extends MakeSettings {
 
 /**
  * Makes v2 calls for one v1 request and delivers the JSON body or an ApiError.
- * A read uses no promise, which would be a large part of its cost.
+ * A call uses no promise, which would be a large part of its cost.
  */
 export type SendFor = (context: CallContext) => (call: Call, landing: Landing<JsonObject>) => void
 
@@ -50,51 +47,59 @@ export function createSend(settings: SendSettings): SendFor {
     const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
     flights.join(key, since, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
-  const flown = (sending: Sending, call: Call) => new Promise<RawAnswer>((landed, failed) => fly(sending, call, { landed, failed }))
-  const read = async (sending: Sending, call: Call) =>
-    bodyOf(call, await (call.bulk ? bulk(() => flown(sending, call)) : flown(sending, call)), sending.context, settings.errors)
-  const write = async ({ context }: Sending, call: Call) => {
-    const over = marks.begin(credentialOf(context))
-    let mayHave = true
+  const read = (sending: Sending, call: Call, landing: Landing<JsonObject>) => {
+    const parsed = new ParsedLanding(call, sending.context, landing, settings.errors)
+    if (call.bulk)
+      tell(
+        bulk(() => new Promise<RawAnswer>((landed, failed) => fly(sending, call, { landed, failed }))),
+        parsed,
+      )
+    else fly(sending, call, parsed)
+  }
+  const write = ({ context }: Sending, call: Call, landing: Landing<JsonObject>) => {
+    const target = targetOf(call)
+    const written = new WriteLanding(context, marks.begin(credentialOf(context)), landing)
+    const parsed = new ParsedLanding(call, context, written, settings.errors)
     try {
-      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)), settings.errors)
+      new Passenger(parsed, context.signal).wait((passenger) => make(context, call, target, passenger))
     } catch (error) {
-      mayHave = mayHaveWritten(asApiError(error))
-      throw error
-    } finally {
-      over(mayHave)
-      if (mayHave) context.onWritten?.()
+      written.failed(error as Error)
     }
   }
   const ofAll: KeptAnswers = {
     get: (key) => kept.get(key),
     set: (key, answer, size) => void kept.set(key, answer, { ttl: settings.keep.ttlMs, size }),
   }
-  const readThrough = async (store: KeptAnswers, key: string, sending: Sending, call: Call) => {
+  const readThrough = (store: KeptAnswers, key: string, sending: Sending, call: Call, landing: Landing<JsonObject>) => {
     const known = store.get(key)
-    if (known) return known
-    const answer = await read(sending, call)
-    store.set(key, answer, call.keep?.size ?? 1)
-    return answer
+    if (known) {
+      landing.landed(known)
+      return
+    }
+    const keep = (answer: JsonObject) => {
+      store.set(key, answer, call.keep?.size ?? 1)
+      landing.landed(answer)
+    }
+    read(sending, call, { landed: keep, failed: (error) => landing.failed(error) })
   }
-  const readKept = (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>) => {
+  const readKept = (sending: Sending, call: Call, { key, scope }: NonNullable<Call['keep']>, landing: Landing<JsonObject>) => {
     const who = marks.nameOf(credentialOf(sending.context))
     if (scope === 'request') {
       sending.own ??= createOwnAnswers()
-      return readThrough(sending.own, `${who} ${key}`, sending, call)
+      readThrough(sending.own, `${who} ${key}`, sending, call, landing)
+    } else if (settings.keep.ttlMs === 0) read(sending, call, landing)
+    else {
+      sending.by ??= answeredBy(sending.context.headers)
+      readThrough(ofAll, `${who} ${sending.by} ${key}`, sending, call, landing)
     }
-    if (settings.keep.ttlMs === 0) return read(sending, call)
-    sending.by ??= answeredBy(sending.context.headers)
-    return readThrough(ofAll, `${who} ${sending.by} ${key}`, sending, call)
   }
   return (context) => {
     const sending: Sending = { context, since: flights.turn(), by: undefined, own: undefined }
     return (call, landing) => {
       context.onAsk?.()
-      if (call.method !== 'GET') tell(write(sending, call), landing)
-      else if (call.keep) tell(readKept(sending, call, call.keep), landing)
-      else if (call.bulk) tell(read(sending, call), landing)
-      else fly(sending, call, new Parsed(call, context, landing, settings.errors))
+      if (call.method !== 'GET') write(sending, call, landing)
+      else if (call.keep) readKept(sending, call, call.keep, landing)
+      else read(sending, call, landing)
     }
   }
 }
@@ -112,34 +117,4 @@ interface Sending {
 
 function credentialOf({ credential, headers }: CallContext): string {
   return credential ?? credentialHash(headers.authorization)
-}
-
-/** Delivers the content of an answer. A class, because every read has one. */
-class Parsed implements Landing<RawAnswer> {
-  readonly #call: Call
-  readonly #context: CallContext
-  readonly #landing: Landing<JsonObject>
-  readonly #errors: ErrorForm | undefined
-
-  constructor(call: Call, context: CallContext, landing: Landing<JsonObject>, errors: ErrorForm | undefined) {
-    this.#call = call
-    this.#context = context
-    this.#landing = landing
-    this.#errors = errors
-  }
-
-  landed(raw: RawAnswer): void {
-    let body: JsonObject
-    try {
-      body = bodyOf(this.#call, raw, this.#context, this.#errors)
-    } catch (error) {
-      this.#landing.failed(error as ApiError)
-      return
-    }
-    this.#landing.landed(body)
-  }
-
-  failed(error: Error): void {
-    this.#landing.failed(error)
-  }
 }

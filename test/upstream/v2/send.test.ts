@@ -161,6 +161,15 @@ describe('cached answers', () => {
   const kept: Call = { ...read, keep: { key: 'readme a 1', scope: 'caller' } }
   const answer = (uid: string) => nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid })
 
+  it('lands at once once it is known', async () => {
+    nock(V2).get('/prefix/iam/v2/groups?name=a%20b').reply(200, { uid: 'a' })
+    const make = createSend({ pool, base: `${V2}/prefix`, answerBytes: 1000, keep: { entries: 10, ttlMs: 60_000 }, bulkCalls: 2 })
+    await promised(make(context('alice')))(kept)
+    const landed: JsonObject[] = []
+    make(context('alice'))(kept, { landed: (body) => void landed.push(body), failed: (error) => expect.fail(error.message) })
+    expect(landed).toEqual([{ uid: 'a' }])
+  })
+
   it('serve the same caller again, and no other', async () => {
     answer('alice')
     answer('bob')

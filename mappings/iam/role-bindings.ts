@@ -3,6 +3,7 @@ import {
   create,
   type Enrich,
   type Env,
+  type Fields,
   findAll,
   firstOf,
   isObject,
@@ -94,22 +95,48 @@ const UNTOLD = {
   identity: [EMAIL, EMAIL],
 } as const
 
-/** A part of a v2 row that v1 showed in full: v2's members of it, where the rest is, and the replacement of a hidden part. */
+/** The v2 members of each part from which a row of v1 is made. */
+const MADE_FROM = {
+  group: unset(sourcesOf(group.fields)),
+  role: unset(sourcesOf(role.fields)),
+  identity: unset(
+    sourcesOf(binding.fields).flatMap((source) => (source.startsWith('identity.') ? [source.slice('identity.'.length)] : [])),
+  ),
+}
+
+/** A part of a v2 row that v1 showed in full: what v2 shows of it, where the rest is, and the replacement of a hidden part. */
 interface Part {
-  readonly member: string
+  readonly member: keyof typeof UNTOLD
   readonly shown: JsonObject
   readonly whole: Reference
   readonly untold: JsonObject
 }
 
+/** What rows refer to, by uid. */
+type Known = Readonly<Record<Part['member'], Map<string, Reference>>>
+
 /** v2 shows only names. Limits, kind, status, capabilities and the unverified email come from the group, role and identity themselves. */
 const hydrated: Enrich = function* (rows) {
-  const parts = rows.map(partsOf)
-  const found = yield* findAll(parts.flat().map(({ whole }) => whole))
+  const known: Known = { group: new Map(), role: new Map(), identity: new Map() }
+  const parts = rows.map((row) => partsOf(row, known))
+  const found = yield* findAll(Object.values(known).flatMap((ofMember) => [...ofMember.values()]))
   return rows.map((row, at) => {
-    const told = (parts[at] ?? []).map(({ member, shown, whole, untold }) => [member, { ...(found.get(whole.path) ?? untold), ...shown }])
-    return { ...row, ...Object.fromEntries(told) }
+    const whole: Record<string, unknown> = { ...row }
+    for (const { member, shown, whole: of, untold } of parts[at] ?? [])
+      whole[member] = completed(shown, of.uid, found.get(of.path) ?? untold, MADE_FROM[member])
+    return whole
   })
+}
+
+/**
+ * Adds the members that v2 shows elsewhere. Of a page, hundreds of parts are completed: to spread what is found of each would take as long
+ * as to parse it.
+ */
+function completed(shown: JsonObject, uid: string, from: JsonObject, members: JsonObject): JsonObject {
+  const whole: Record<string, unknown> = { ...members }
+  for (const name in members) whole[name] = shown[name] === undefined ? from[name] : shown[name]
+  whole.uid = uid
+  return whole
 }
 
 export const roleBindingOperations: readonly Operation[] = [
@@ -146,17 +173,29 @@ function* createBatch({ params: { parent }, body }: V1Request, env: Env): Plan {
   return ok(created.show[env.dialect](yield* ask({ method: 'POST', path: BATCH_CREATE, query: [], body: inParent }, created)))
 }
 
-function partsOf(row: JsonObject): readonly Part[] {
-  return [
-    ...part('group', group, row.group, parentUid(uidOf(row))),
-    ...part('role', role, row.role, row.roleUid),
-    ...part('identity', identity, row.identity, row.identityUid),
-  ]
+/** Adds to `known` what the row refers to. Rows often share a group or a role. */
+function partsOf(row: JsonObject, known: Known): readonly Part[] {
+  const parts: Part[] = []
+  const add = (member: Part['member'], of: Resource, elseUid: unknown) => {
+    const value = row[member]
+    const shown = isObject(value) ? value : {}
+    const uid = uidOf(shown) || elseUid
+    if (typeof uid !== 'string' || uid === '') return
+    const reference = known[member].get(uid) ?? lookUp(of, uid)
+    known[member].set(uid, reference)
+    parts.push({ member, shown, whole: reference, untold: UNTOLD[member][isObject(value) ? 0 : 1] })
+  }
+  add('group', group, parentUid(uidOf(row)))
+  add('role', role, row.roleUid)
+  add('identity', identity, row.identityUid)
+  return parts
 }
 
-function part(member: keyof typeof UNTOLD, of: Resource, value: unknown, elseUid: unknown): readonly Part[] {
-  const shown = isObject(value) ? value : {}
-  const untold = UNTOLD[member][isObject(value) ? 0 : 1]
-  const uid = uidOf(shown) || elseUid
-  return typeof uid === 'string' && uid !== '' ? [{ member, shown: { ...shown, uid }, whole: lookUp(of, uid), untold }] : []
+function sourcesOf(fields: Fields): readonly string[] {
+  return Object.values(fields).flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
+}
+
+/** Returns an object that has these members, none of them set. */
+function unset(members: readonly string[]): JsonObject {
+  return Object.fromEntries(members.map((member) => [member, undefined]))
 }

@@ -130,13 +130,8 @@ class HttpWriter implements Writer {
     const { reply, record } = this.#http
     const until = by === 'v1' ? this.#request.client : this.#request.signal
     try {
-      sendAnswer(
-        reply,
-        { id: record.id, announced: this.#announced },
-        'stream' in answer ? watched(answer, until, record) : answer,
-        until,
-        isOwn,
-      )
+      const sent = 'stream' in answer ? watched(answer, until, record, reply.raw) : answer
+      sendAnswer(reply, { id: record.id, announced: this.#announced }, sent, until, isOwn)
     } catch (thrown) {
       this.failed(thrown)
     }

@@ -6,15 +6,19 @@ import type { ErrorForm } from '../errors/error-form.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { abortSignalOf, type Signal } from '../limits/signal.ts'
 import type { RequestRecord } from '../serve/request-record.ts'
-import { giveBack } from '../tables/text/page-buffers.ts'
+import { ROWS_MEMORY } from '../tables/text/page-memory.ts'
 import { SHORT_TEXT } from '../tables/text/row-text.ts'
 import type { Answer } from '../translate/answer.ts'
 import { lengthOf } from '../translate/written.ts'
 import type { RawHeaders } from './announce.ts'
+import { givingBack } from './give-back.ts'
 import { errorText, refuse } from './refusal.ts'
 
 /** The type without a charset, as in v1 (facts §15). Fastify would add a charset to text. */
 const JSON_TYPE = 'application/json'
+
+/** One piece of a stream waits for the client, as `givingBack` expects. */
+const ONE_AHEAD = { objectMode: true, highWaterMark: 1 }
 
 /** The parts of an answer that do not depend on its author. */
 export interface Envelope {
@@ -37,7 +41,7 @@ export function sendAnswer(
 ): FastifyReply | undefined {
   if ('stream' in answer) {
     reply.code(answer.status).header('content-type', JSON_TYPE).headers(answer.headers)
-    return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream)))
+    return reply.send(addAbortSignal(abortSignalOf(signal), Readable.from(answer.stream, ONE_AHEAD)))
   }
   const body = 'written' in answer ? answer.written : textOf(answer.body)
   const isLatin1 = 'written' in answer
@@ -54,7 +58,7 @@ export function sendAnswer(
 /** Writes head and body at once. Own pieces are given back as soon as the socket has taken them. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], areOwn: boolean): void {
   response.cork()
-  for (const piece of pieces) response.write(piece, areOwn ? () => giveBack(piece) : undefined)
+  for (const piece of pieces) response.write(piece, areOwn ? () => ROWS_MEMORY.give(piece) : undefined)
   response.uncork()
   process.nextTick(end, response)
 }
@@ -99,12 +103,17 @@ export function sendError(reply: FastifyReply, error: ApiError, status: number =
     .send(Buffer.from(errorText(error, errors)))
 }
 
-/** Returns the same answer, but records what breaks its stream, v2 or the signal, before the connection breaks. */
-export function watched(answer: Extract<Answer, { stream: unknown }>, signal: Signal, record: Pick<RequestRecord, 'error'>): Answer {
+/** Returns the same answer for this response, but records what breaks its stream, v2 or the signal, before the connection breaks. */
+export function watched(
+  answer: Extract<Answer, { stream: unknown }>,
+  signal: Signal,
+  record: Pick<RequestRecord, 'error'>,
+  response: ServerResponse,
+): Answer {
   const { stream } = answer
   async function* observed() {
     try {
-      yield* stream
+      yield* givingBack(stream, response)
     } catch (thrown) {
       record.error = asApiError(signal.aborted ? signal.reason : thrown)
       throw thrown

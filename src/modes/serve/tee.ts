@@ -28,6 +28,7 @@ function keptOf(written: Written, limit: number): Body {
   return size > limit ? { body: { pieces: undefined, broken: false }, size: 0 } : { body: { written }, size }
 }
 
+/** Copies each piece, because the memory of one that a client has is used again. */
 async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: (body: Body | undefined) => void) {
   let pieces: Uint8Array[] | undefined = []
   let size = 0
@@ -36,7 +37,7 @@ async function* watched(stream: AsyncIterable<Uint8Array>, limit: number, done: 
     for await (const piece of stream) {
       size += piece.length
       if (size > limit) pieces = undefined
-      else pieces?.push(piece)
+      else pieces?.push(Buffer.from(piece))
       yield piece
     }
     whole = true

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { ENGINE } from './engine-module.ts'
 import { instantiate } from './instantiate.ts'
 import type { Member } from './member.ts'
-import { takeBuffer } from './page-buffers.ts'
+import { ROWS_MEMORY } from './page-memory.ts'
 import { parseJson } from './parse-json.ts'
 import { SHORT_TEXT } from './row-text.ts'
 import { COLUMN, COUNT, FIRST, LAST, ROWS_END, SECOND, TABLE, TABLE_ROOM, type Table } from './table.ts'
@@ -131,7 +131,7 @@ function found(name: number, behind: number, end: number): Translated | undefine
 /** Returns the rows up to `end` in the form of `RowText`. */
 function written(end: number): Buffer | string {
   if (end - OUTPUT <= SHORT_TEXT) return memory.toString('latin1', OUTPUT, end)
-  const rows = takeBuffer(end - OUTPUT)
+  const rows = ROWS_MEMORY.take(end - OUTPUT)
   memory.copy(rows, 0, OUTPUT, end)
   return rows
 }

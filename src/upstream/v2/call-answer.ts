@@ -3,6 +3,7 @@ import type { ErrorForm } from '../../errors/error-form.ts'
 import { brokenAnswer, fromV2 } from '../../errors/from-v2.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
+import { ARRIVED_MEMORY } from '../../tables/text/page-memory.ts'
 import { parseJson } from '../../tables/text/parse-json.ts'
 import { textOf } from '../utf8.ts'
 import type { CallContext } from './call-context.ts'
@@ -43,7 +44,10 @@ export function parse({ status, headers, pieces }: RawAnswer, errors?: ErrorForm
   return body
 }
 
-/** Delivers the content of an answer. A class, because every read has one. */
+/**
+ * Delivers the content of an answer and gives its memory back. Others who share the answer read it in the same turn of the event loop,
+ * before further bytes can arrive. A class, because every read has one.
+ */
 export class ParsedLanding implements Landing<RawAnswer> {
   readonly #call: Call
   readonly #context: CallContext
@@ -64,6 +68,8 @@ export class ParsedLanding implements Landing<RawAnswer> {
     } catch (error) {
       this.#landing.failed(error as ApiError)
       return
+    } finally {
+      for (const piece of raw.pieces) ARRIVED_MEMORY.give(piece)
     }
     this.#landing.landed(body)
   }

@@ -1,3 +1,6 @@
+import type { Socket } from 'node:net'
+import { ARRIVED_MEMORY } from '../../tables/text/page-memory.ts'
+import { SHORT_TEXT } from '../../tables/text/row-text.ts'
 import { Agent } from '../undici.ts'
 
 export interface PoolSettings {
@@ -11,5 +14,17 @@ export interface PoolSettings {
 
 /** Creates the one connection pool of translated calls and passed-through bytes. It verifies TLS (design §6.1). */
 export function createPool({ connections, connectTimeoutMs, callTimeoutMs }: PoolSettings): Agent {
-  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect: { timeout: connectTimeoutMs } })
+  const connect = { timeout: connectTimeoutMs, onread: { buffer: arrived, callback: received } }
+  return new Agent({ connections, headersTimeout: callTimeoutMs, bodyTimeout: callTimeoutMs, connect })
+}
+
+/** The memory that all sockets read into. Each read is copied before the next: without it, Node allocates 64 KiB for every read. */
+const arrived = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** Passes a copy of what was read on to the socket's stream. A long one is in memory that is used again. Node calls it on the socket. */
+function received(this: Socket, length: number): boolean {
+  if (length <= SHORT_TEXT) return this.push(Buffer.from(arrived.subarray(0, length)))
+  const piece = ARRIVED_MEMORY.take(length)
+  arrived.copy(piece, 0, 0, length)
+  return this.push(piece)
 }

@@ -47,14 +47,12 @@ export function createSend(settings: SendSettings): SendFor {
     const key = { who: marks.nameOf(credentialOf(context)), what: target, headers: context.headers }
     flights.join(key, since, context.signal, (passenger) => make(context, call, target, passenger), landing)
   }
+  const readNow = (sending: Sending, call: Call, landing: Landing<JsonObject>) =>
+    fly(sending, call, new ParsedLanding(call, sending.context, landing, settings.errors))
   const read = (sending: Sending, call: Call, landing: Landing<JsonObject>) => {
-    const parsed = new ParsedLanding(call, sending.context, landing, settings.errors)
-    if (call.bulk)
-      tell(
-        bulk(() => new Promise<RawAnswer>((landed, failed) => fly(sending, call, { landed, failed }))),
-        parsed,
-      )
-    else fly(sending, call, parsed)
+    if (!call.bulk) return readNow(sending, call, landing)
+    const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(sending, call, { landed, failed })))
+    return tell(inTurn, landing)
   }
   const write = ({ context }: Sending, call: Call, landing: Landing<JsonObject>) => {
     const target = targetOf(call)

@@ -18,9 +18,12 @@ export interface Figures {
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
+  /** Microseconds of processor time that load and upstream take for a request; 0 if nobody asked. */
+  readonly beside: number
 }
 
-const PATH = `/registry/v1/tags?id=${uidAt(1)}`
+/** One resource. */
+export const ONE_ROW = `/registry/v1/tags?id=${uidAt(1)}`
 
 const WARM_MS = 5000
 const REST_MS = 3000
@@ -32,18 +35,22 @@ interface TurnsSettings {
   /** Makes the requests of one turn of `ms` milliseconds. */
   readonly asks?: (options: LoadOptions) => Promise<Load>
   readonly ms?: number
+  readonly path?: string
+  /** Returns the processor time of load and upstream so far, in milliseconds. */
+  readonly besideMs?: () => number
 }
 
-/** Asks each for one resource, in turns, so that other work of the machine affects all. */
+/** Asks each for the same, one resource by default, in turns, so that other work of the machine affects all. */
 export async function measureInTurns(
   all: readonly Measured[],
-  { rounds, warmed = async () => {}, asks = load, ms: turnMs = TURN_MS }: TurnsSettings,
+  { rounds, warmed = async () => {}, asks = load, ms: turnMs = TURN_MS, path = ONE_ROW, besideMs = () => 0 }: TurnsSettings,
 ): Promise<ReadonlyMap<string, Figures>> {
   const turns = new Map<string, Figures[]>(all.map(({ name }) => [name, []]))
   const turn = async (child: Child, ms: number): Promise<Figures> => {
-    const before = cpuMs(child.pid)
-    const { perSecond, p50, p99 } = await asks({ url: child.url, path: PATH, connections: 50, ms })
-    return { perSecond, p50, p99, cpu: ((cpuMs(child.pid) - before) * 1000) / (perSecond * (ms / 1000)) }
+    const [before, besideBefore] = [cpuMs(child.pid), besideMs()]
+    const { perSecond, p50, p99 } = await asks({ url: child.url, path, connections: 50, ms })
+    const ofRequest = (spentMs: number) => (spentMs * 1000) / (perSecond * (ms / 1000))
+    return { perSecond, p50, p99, cpu: ofRequest(cpuMs(child.pid) - before), beside: ofRequest(besideMs() - besideBefore) }
   }
   await delay(REST_MS)
   for (const { child } of all) await turn(child, WARM_MS)
@@ -56,7 +63,7 @@ export async function measureInTurns(
 
 function medians(turns: readonly Figures[]): Figures {
   const of = (what: keyof Figures) => median(turns.map((turn) => turn[what]))
-  return { perSecond: of('perSecond'), cpu: of('cpu'), p50: of('p50'), p99: of('p99') }
+  return { perSecond: of('perSecond'), cpu: of('cpu'), p50: of('p50'), p99: of('p99'), beside: of('beside') }
 }
 
 /** One line for each, and its ratio to the first. */

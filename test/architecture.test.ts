@@ -81,6 +81,7 @@ describe('files', () => {
       'src/translate/answer.ts',
       'src/translate/calls.ts',
       'src/translate/many-calls.ts',
+      'src/upstream/read-v1.ts',
       'src/upstream/v2/call-answer.ts',
       'src/upstream/v2/exchange.ts',
       'src/upstream/v2/flights/flight.ts',

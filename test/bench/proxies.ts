@@ -61,7 +61,7 @@ export function startCrosswalk(
 
 /** Reads a list of this many rows as a client does that only passes pages on, on the core of a proxy. Returns the milliseconds of each. */
 export function bareLists(upstream: string, rows: number, parallel: number, times: number): readonly number[] {
-  const command = ['node', here('bare-list.js'), upstream, ...[rows, parallel, times].map(String)]
+  const command = ['node', here('relays/bare-list.js'), upstream, ...[rows, parallel, times].map(String)]
   const [file = '', ...args] = pinned ? ['taskset', '-c', String(PROXY_CORE), ...command] : command
   return JSON.parse(execFileSync(file, args, { encoding: 'utf8' })) as number[]
 }

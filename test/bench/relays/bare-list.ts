@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { PAGE_ROWS } from './rows.ts'
+import { PAGE_ROWS } from '../rows.ts'
 
 /**
  * Reads the pages that Crosswalk reads for a list, and does nothing with them: `node bare-list.js <origin> <rows> <parallel> <times>`.

@@ -1,7 +1,8 @@
-import { type Dispatcher, util } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Signal } from '../limits/signal.ts'
 import { type AskRestSettings, createSent, headOf, type RawRequest, type RestHead } from './ask-rest.ts'
 import { fromV1Transport } from './ask-v1.ts'
+import { parseHeaders } from './undici.ts'
 
 /** An answer of v1 that no client gets. */
 export interface ReadAnswer extends RestHead {
@@ -63,7 +64,7 @@ class Reading implements Dispatcher.DispatchHandler {
   onHeaders(status: number, headers: Buffer[]): boolean {
     // A head that is not the last one says nothing.
     if (status < 200) return true
-    const named = util.parseHeaders(headers) as Record<string, string | string[]>
+    const named = parseHeaders(headers) as Record<string, string | string[]>
     this.#head = headOf('v1', status, named)
     if (Number(named['content-length'] ?? 0) > this.#limit) this.#tooLarge()
     return true

@@ -87,7 +87,6 @@ describe('files', () => {
       'src/upstream/v2/flights/flight.ts',
       'src/upstream/v2/flights/passenger.ts',
       'src/upstream/v2/make-call.ts',
-      'src/upstream/v2/may-have-written.ts',
       'src/wire/call-signal.ts',
       'src/wire/carry.ts',
       'src/wire/grpc-head.ts',

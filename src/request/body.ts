@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.ts'
 import { askAgain } from '../errors/ask-again.ts'
@@ -29,8 +28,11 @@ export function createReadBytes(limits: BodyLimits, room: Room): ReadBytes {
 
 /** Decodes a body, which must be UTF-8 whatever its Content-Type says (facts §12.5). Otherwise INVALID_ARGUMENT. */
 export function utf8(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new ApiError('INVALID_ARGUMENT', 'the request body is not UTF-8')
-  return bytes.toString('utf8')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new ApiError('INVALID_ARGUMENT', 'the request body is not UTF-8')
+  }
 }
 
 const CLOSE = { connection: 'close' }

@@ -1,17 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
+import { asApiError } from '../../errors/to-v1.ts'
 import type { JsonObject } from '../../tables/json.ts'
 import type { Call } from '../../tables/plan/plan.ts'
 import { credentialHash } from '../credential.ts'
-import { ParsedLanding } from './call-answer.ts'
+import { ParsedLanding, parse } from './call-answer.ts'
 import type { CallContext } from './call-context.ts'
 import type { RawAnswer } from './exchange.ts'
 import { createCoalescer } from './flights/coalesce.ts'
 import { type Landing, tell } from './flights/landing.ts'
-import { Passenger } from './flights/passenger.ts'
+import { waitFor } from './flights/passenger.ts'
 import { answeredBy } from './headers.ts'
 import { createMake, type MakeSettings, targetOf } from './make-call.ts'
-import { WriteLanding } from './may-have-written.ts'
+import { mayHaveWritten } from './may-have-written.ts'
 import { createOwnAnswers, type KeptAnswers } from './own-answers.ts'
 import { createWriteMarks } from './write-marks.ts'
 
@@ -26,7 +27,7 @@ export interface SendSettings extends MakeSettings {
 
 /**
  * Makes v2 calls for one v1 request and delivers the JSON body or an ApiError.
- * A call uses no promise, which would be a large part of its cost.
+ * A read uses no promise, which would be a large part of its cost.
  */
 export type SendFor = (context: CallContext) => (call: Call, landing: Landing<JsonObject>) => void
 
@@ -54,14 +55,17 @@ export function createSend(settings: SendSettings): SendFor {
     const inTurn = bulk(() => new Promise<JsonObject>((landed, failed) => readNow(sending, call, { landed, failed })))
     return tell(inTurn, landing)
   }
-  const write = ({ context }: Sending, call: Call, landing: Landing<JsonObject>) => {
-    const target = targetOf(call)
-    const written = new WriteLanding(context, marks.begin(credentialOf(context)), landing)
-    const parsed = new ParsedLanding(call, context, written, settings.errors)
+  const write = async ({ context }: Sending, call: Call) => {
+    const over = marks.begin(credentialOf(context))
+    let mayHave = true
     try {
-      new Passenger(parsed, context.signal).wait((passenger) => make(context, call, target, passenger))
+      return parse(await waitFor<RawAnswer>(context.signal, (landing) => make(context, call, targetOf(call), landing)), settings.errors)
     } catch (error) {
-      written.failed(error as Error)
+      mayHave = mayHaveWritten(asApiError(error))
+      throw error
+    } finally {
+      over(mayHave)
+      if (mayHave) context.onWritten?.()
     }
   }
   const ofAll: KeptAnswers = {
@@ -95,7 +99,7 @@ export function createSend(settings: SendSettings): SendFor {
     const sending: Sending = { context, since: flights.turn(), by: undefined, own: undefined }
     return (call, landing) => {
       context.onAsk?.()
-      if (call.method !== 'GET') write(sending, call, landing)
+      if (call.method !== 'GET') tell(write(sending, call), landing)
       else if (call.keep) readKept(sending, call, call.keep, landing)
       else read(sending, call, landing)
     }

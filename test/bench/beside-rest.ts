@@ -1,6 +1,7 @@
 import http2, { type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2'
 import { type Child, cpuMs } from './child.ts'
 import { startCrosswalk, startUpstream } from './proxies.ts'
+import { atMost, type Figure, type Scenario, shown } from './report/figure.ts'
 import { median } from './report/statistics.ts'
 import { PAGE_ROWS, uidAt } from './rows.ts'
 
@@ -55,6 +56,30 @@ const QUESTIONS: readonly Question[] = [
   { name: 'one row', rest: { headers: { ':path': `/registry/v1/tags?id=${uidAt(1)}` } }, grpc: overGrpc(framed(ID, uidAt(1))), most: 1.2 },
   { name: `${PAGE_ROWS} rows`, rest: { headers: { ':path': '/registry/v1/tags' } }, grpc: overGrpc(framed(ID, '')), most: 1.5 },
 ]
+
+const LAUNCHES = 5
+
+/** Point 11: gRPC beside REST on HTTP/2, each launch in a fresh process. */
+export const grpc: Scenario = async (run) => {
+  const launches: (readonly BesideRest[])[] = []
+  for (let launch = 0; launch < (run.short ? 1 : LAUNCHES); launch += 1) {
+    launches.push(await besideRest())
+    run.note(
+      `gRPC beside REST, launch ${launch + 1}: ${launches
+        .at(-1)
+        ?.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)} ×`)
+        .join(', ')}`,
+    )
+  }
+  return QUESTIONS.flatMap(({ name, most }, at): readonly Figure[] => {
+    const of = (member: 'rest' | 'grpc' | 'ratio') => median(launches.map((launch) => launch[at]?.[member] ?? Number.NaN))
+    return [
+      shown(11, `${name}: REST on HTTP/2, CPU`, of('rest'), 'µs/request'),
+      shown(11, `${name}: gRPC, CPU`, of('grpc'), 'µs/request'),
+      atMost(11, `${name}: gRPC ÷ REST on HTTP/2, CPU`, of('ratio'), '×', most),
+    ]
+  })
+}
 
 /** Asks the same over REST on HTTP/2 and over gRPC, in turns, and measures the processor time of Crosswalk for each request. */
 export async function besideRest(): Promise<readonly BesideRest[]> {

@@ -1,3 +1,4 @@
+import { grpc } from './beside-rest.ts'
 import { LOAD_CORE, pinned, pinSelf, stopAll } from './child.ts'
 import type { Figure, Scenario } from './report/figure.ts'
 import { environment, jsonText, loadNow, QUIET, tableText, writeReport } from './report/report.ts'
@@ -10,6 +11,7 @@ import { largeList } from './scenarios/large-list.ts'
 import { put } from './scenarios/put.ts'
 import { startUp } from './scenarios/start.ts'
 import { page, resource } from './scenarios/throughput.ts'
+import { workers } from './scenarios/workers.ts'
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   resource,
@@ -22,6 +24,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   calls,
   composed,
   put,
+  grpc,
+  workers,
 }
 
 const USAGE = `node .bench/main.js [--short] [--write] [${Object.keys(SCENARIOS).join(' | ')}]…

@@ -48,7 +48,8 @@ const COMMANDS: Readonly<Record<number, string>> = {
   8: 'bench -- calls',
   9: 'bench -- composed',
   10: 'bench -- put',
-  11: 'bench:grpc',
+  11: 'bench -- grpc',
+  12: 'bench -- workers',
 }
 
 function verdict(holds: boolean | undefined): string {

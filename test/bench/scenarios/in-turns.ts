@@ -21,10 +21,34 @@ export interface TurnTimes {
 /** Requests of one turn, one after the other. */
 const TURN = 100
 
-/** Asks all questions in turns, so that other work of the machine affects all of them. Each has one request at a time. */
-export async function inTurns(questions: readonly Question[], { short }: Run): Promise<TurnTimes> {
+const LAUNCHES = 5
+
+/** What is asked in one launch, and what ends its processes. */
+export interface Launched {
+  readonly questions: readonly Question[]
+  stop(): Promise<void>
+}
+
+/**
+ * Launches the processes anew again and again, and asks all questions in turns, so that other work of the machine affects all of them. Each
+ * has one request at a time. A figure is the median over the launches.
+ */
+export async function inTurns(launch: () => Promise<Launched>, { short }: Run): Promise<TurnTimes> {
+  const launches: TurnTimes[] = []
+  for (let nth = 0; nth < (short ? 1 : LAUNCHES); nth += 1) {
+    const { questions, stop } = await launch()
+    launches.push(await turnsOf(questions, short ? 3 : 12))
+    await stop()
+  }
+  return {
+    time: (at) => median(launches.map(({ time }) => time(at))),
+    ratio: (at, by) => median(launches.map(({ ratio }) => ratio(at, by))),
+  }
+}
+
+async function turnsOf(questions: readonly Question[], count: number): Promise<TurnTimes> {
   const turns: (readonly number[])[] = []
-  for (let nth = 0; nth < (short ? 3 : 12); nth += 1) {
+  for (let nth = 0; nth < count; nth += 1) {
     const turn: number[] = []
     for (const question of questions) turn.push(await micros(question))
     turns.push(turn)

@@ -41,7 +41,7 @@ export const diff: Scenario = async (run) => {
     { name: 'diff-v2, v1 hung', env: comparing(hung.url) },
   ]
   const rounds: Sample[][] = []
-  for (let launch = 0; launch < (run.short ? 2 : 9); launch += 1) {
+  for (let launch = 0; launch < (run.short ? 2 : 5); launch += 1) {
     const round: Sample[] = []
     for (const { env } of kinds) {
       compare(UNLIMITED)

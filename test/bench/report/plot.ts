@@ -1,8 +1,8 @@
 import { type Figure, round } from './figure.ts'
 
 const BAR = 26
-const LEFT = 330
-const WIDTH = 860
+const LEFT = 500
+const WIDTH = 1030
 
 /** Draws every figure that has a bound as a share of it; the line at 1 is the bound. Returns an SVG document. */
 export function plot(figures: readonly Figure[]): string {

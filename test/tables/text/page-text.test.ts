@@ -64,7 +64,8 @@ function compare(text: string, { resource, dialect, read }: (typeof tables)[numb
   return 'same'
 }
 
-const CASES = 400
+/** Pages of each table. */
+const CASES = Number(process.env.CROSSWALK_CASES ?? 400)
 
 describe('a page turned into v1 text', () => {
   it('is possible for the tables whose rows need no other rows', () => {
@@ -81,6 +82,8 @@ describe('a page turned into v1 text', () => {
         { numRuns: CASES, seed: 4 },
       )
     },
+    // A page takes less than a millisecond.
+    5000 + 20 * CASES,
   )
 })
 
@@ -159,6 +162,7 @@ describe('a single row', () => {
       }
       expect(same).toBeGreaterThan(50)
     },
+    5000 + 20 * CASES,
   )
 
   it.each([

@@ -16,11 +16,11 @@ import { createModesState, type ModesStateHolder } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import type { Rollouts } from './rollout/rollouts.ts'
 import type { Accepted } from './serve/accepted.ts'
-import { type Backend, isRead, type Served } from './serve/backend.ts'
+import { type Backend, hasFailed, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
-import { diff } from './serve/diff.ts'
-import { fallback } from './serve/fallback.ts'
-import { told } from './serve/told.ts'
+import { createWatch } from './serve/diff.ts'
+import { createFallback } from './serve/fallback.ts'
+import { createTell } from './serve/told.ts'
 import { createWitnesses, type Witnesses } from './serve/witnesses.ts'
 import { createTraffic, type KeepRequest } from './traffic.ts'
 import { countUnknown } from './unknown-traffic.ts'
@@ -58,10 +58,16 @@ export interface Modes extends Omit<ModesStateHolder, 'inForce'>, Pick<RulesInFo
   flush(): void
 }
 
+interface V1Means {
+  readonly ask: AskRest
+  readonly observer: Observer
+  readonly budget: Budget
+}
+
 export interface ModesSettings {
   readonly journal: Journal
   /** The v1 side. Without it, v2 answers everything. */
-  readonly v1?: { readonly ask: AskRest; readonly observer: Observer; readonly budget: Budget } | undefined
+  readonly v1?: V1Means | undefined
   readonly subjects: boolean
   readonly positions: Positions
   readonly rollouts: Rollouts
@@ -109,17 +115,29 @@ export function createModes(initial: ModeRules, settings: ModesSettings): Modes 
     usedUnknown: countUnknown(accepted, traffic, inventory, subjects),
     writing: witnesses.writing,
     witnesses,
-    serve(mode, request, translated) {
-      if (!v1) return translated(request)
-      const fromV1: Backend = async ({ raw, client, operation, credential }) => {
-        const answer = await v1.ask(raw, client)
-        accepted.heard(operation, credential, answer.status)
-        return { answer, by: 'v1' }
-      }
-      const v2 = fallback(translated, fromV1, v1.budget, accepted)
-      const answers = SERVED_BY[mode] === 'v1' ? fromV1 : told(v2, accepted, journal)
-      return (COMPARING.has(mode) ? diff(answers, mode, v1.observer, witnesses) : answers)(request)
-    },
+    serve: v1 ? servedBy(v1, witnesses, journal) : (_, request, translated) => translated(request),
     flush: traffic.flush,
+  }
+}
+
+/** Returns what serves from the side of a mode, and has the answer compared if the mode says so. */
+function servedBy({ ask, observer, budget }: V1Means, witnesses: Witnesses, journal: Journal): Modes['serve'] {
+  const { accepted } = witnesses
+  const fromV1: Backend = async ({ raw, client, operation, credential }) => {
+    const answer = await ask(raw, client)
+    accepted.heard(operation, credential, answer.status)
+    return { answer, by: 'v1' }
+  }
+  const fallBack = createFallback(fromV1, budget, accepted)
+  const tell = createTell(accepted, journal)
+  const watch = createWatch(observer, witnesses)
+  const told = (request: ClientRequest) => (served: Served) => {
+    if (!hasFailed(served.answer.status)) return tell(request, served)
+    return fallBack(request, served).then((instead) => tell(request, instead))
+  }
+  return (mode, request, translated) => {
+    const watched = COMPARING.has(mode) ? watch(mode, request) : undefined
+    const served = SERVED_BY[mode] === 'v1' ? fromV1(request) : translated(request).then(told(request))
+    return watched ? served.then(watched) : served
   }
 }

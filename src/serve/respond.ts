@@ -14,23 +14,23 @@ export function respond(core: Core, serving: Serving, writer: Writer): void {
   serving.record.read = serving.request.read
   if (core.hasV1) {
     inMode(core, serving).then(
-      (served) => writer.write(served.answer, served.by, false),
+      (served) => {
+        if (served.failed) serving.record.mode = 'fallback'
+        writer.write(served.answer, served.by, false)
+      },
       (thrown) => writer.failed(thrown),
     )
   } else fromV2(core, serving, writer)
 }
 
-/** Returns the answer of the side that the mode chooses. The mode may also have it compared. */
-async function inMode(core: Core, serving: Serving): Promise<Served> {
+/** Returns the answer of the side that the mode chooses. The mode may also have it compared. Throws the ApiError of an unreadable request. */
+function inMode(core: Core, serving: Serving): Promise<Served> {
   const { decision, request, record } = serving
   if (decision.routed.form) record.onlyV1 = core.onlyV1(request.operation, () => request.read().query)
   const mode = record.onlyV1 ? 'v1' : decision.choice.mode
   record.mode = mode
   const serve = () => core.modes.serve(mode, request, () => servedByV2(core, serving))
-  if (SERVED_BY[mode] === 'v1') return askedV1(record, serve)
-  const served = await serve()
-  if (served.failed) record.mode = 'fallback'
-  return served
+  return SERVED_BY[mode] === 'v1' ? askedV1(record, serve) : serve()
 }
 
 /** Notes whether v1 may have done what it was asked for. */

@@ -25,15 +25,18 @@ interface ReceivedRead {
   readonly body?: Buffer | undefined
 }
 
-/** Returns `shapeOf` for reads that clients repeat: the shape is kept by the URL, because it costs as much as what asks for it. */
-export function createReadShapes(): (operation: Operation, request: V1Request, received: ReceivedRead) => string {
+/**
+ * Returns `shapeOf` for reads that clients repeat: the shape is kept by the URL, because it costs as much as what asks for it. A request is
+ * only read if its shape is not known. Throws what `read` throws.
+ */
+export function createReadShapes(): (operation: Operation, read: () => V1Request, received: ReceivedRead) => string {
   const shapes = new LRUCache<string, string>({ max: KEPT })
-  return (operation, request, { url, body }) => {
-    if (body !== undefined || url.length > LONGEST) return shapeOf(operation, request)
+  return (operation, read, { url, body }) => {
+    if (body !== undefined || url.length > LONGEST) return shapeOf(operation, read())
     const key = `${operation.id} ${url}`
     const known = shapes.get(key)
     if (known !== undefined) return known
-    const shape = shapeOf(operation, request)
+    const shape = shapeOf(operation, read())
     shapes.set(key, shape)
     return shape
   }

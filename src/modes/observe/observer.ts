@@ -3,6 +3,7 @@ import type { Signal } from '../../limits/signal.ts'
 import type { Env, Operation } from '../../tables/operations/operation.ts'
 import { createAnswerRoom } from '../../upstream/v2/answer-room.ts'
 import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
+import type { Side } from '../choose/mode.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'
 import { everyNth } from '../every-nth.ts'
 import type { ComparedRequest, Journal } from '../journal.ts'
@@ -35,6 +36,8 @@ export interface ObserverSettings extends Pick<SamplerSettings, 'now' | 'random'
 /** Compares served requests when there is time. No client waits for it. */
 export interface Observer {
   readonly limit: number
+  /** Why nothing of an operation that this side answers can be compared now; undefined if something can. Most requests of a busy proxy end here. */
+  full(operation: Operation, by: Side): 'perSecond' | 'waiting' | undefined
   look(watched: WatchedRequest): void
   /** Counts a request that cannot be compared. */
   skip(operation: Operation, why: keyof Skipped): void
@@ -59,13 +62,27 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
     }
     return { settings: { ...settings, ask }, ...shared }
   }
+  const shapeIn = ({ request: { operation, read, raw } }: WatchedRequest) => {
+    try {
+      return shapes(operation, read, raw)
+    } catch {
+      return undefined
+    }
+  }
+  const users = new Map<Operation, Readonly<Record<Side, string>>>()
+  const userOf = (operation: Operation, by: Side) => {
+    const known = users.get(operation) ?? { v1: `${operation.id} v1`, v2: `${operation.id} v2` }
+    users.set(operation, known)
+    return known[by]
+  }
   return {
     limit: settings.limit,
     skip,
     skipped,
+    full: (operation, by) => (queue.refuses(0) ? 'waiting' : sampler.full(userOf(operation, by))),
     look(watched) {
       const { operation, caller } = watched.request
-      const user = `${operation.id} ${watched.served.by}`
+      const user = userOf(operation, watched.served.by)
       const size = sizeOf(watched)
       if (queue.refuses(size)) return skip(operation, 'waiting')
       if (!isRead(operation)) {
@@ -74,13 +91,14 @@ export function createObserver(settings: ObserverSettings, queue: Queue, journal
           ? skip(operation, chosen)
           : queue.offer((signal) => lookAtWrite(watched, meansOf(user), signal), size, user)
       }
+      const shape = shapeIn(watched)
+      if (shape === undefined) return skip(operation, 'malformed')
+      const chosen = sampler.choose({ user, caller, shape: () => shape })
+      if (typeof chosen === 'string') return skip(operation, chosen)
       const subject = subjectOf(watched)
       if (!subject) return skip(operation, 'malformed')
-      const shape = () => shapes(operation, subject.request, watched.request.raw)
-      const chosen = sampler.choose({ user, caller, shape })
-      if (typeof chosen === 'string') return skip(operation, chosen)
       sampler.charge(user, size)
-      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape: shape() }, meansOf(user), signal), size, user)
+      queue.offer((signal) => lookAtRead(watched, { ...subject, ...chosen, shape }, meansOf(user), signal), size, user)
     },
   }
 }

@@ -24,6 +24,8 @@ export type Sampled = { readonly weight: number } | 'perSecond' | 'waiting' | 'r
 
 /** Spends the comparisons where they tell most (evidence §3). */
 export interface Sampler {
+  /** Why no request of a user can be compared now; undefined if one can. */
+  full(user: string): 'perSecond' | 'waiting' | undefined
   choose(candidate: Candidate): Sampled
   /** Spends further comparisons of the rate on the bytes of answers that a user had compared. */
   charge(user: string, bytes: number): void
@@ -47,10 +49,15 @@ export function createSampler({ perSecond, now, random }: SamplerSettings, place
   const pairs = createPairs(now)
   const hasPlace = (user: string, part: number) => fits(places, user, part)
   const hasRate = (user: string, part: number) => perSecond() === 0 || fits(rate, user, part)
+  const full = (user: string) => {
+    if (!hasPlace(user, 0)) return 'waiting'
+    return hasRate(user, 0) ? undefined : 'perSecond'
+  }
   return {
+    full,
     choose({ user, caller, shape }) {
-      if (!hasPlace(user, 0)) return 'waiting'
-      if (!hasRate(user, 0)) return 'perSecond'
+      const why = full(user)
+      if (why) return why
       const pair = shape && `${user}\n${caller}\n${shape()}`
       const isKnown = pair !== undefined && pairs.has(pair)
       const weight = isKnown && !(hasPlace(user, 0.5) && hasRate(user, 0.5)) ? EVERY : 1

@@ -1,26 +1,37 @@
+import type { ClientRequest } from '../../request/request.ts'
 import type { Mode } from '../choose/mode.ts'
 import type { Observer } from '../observe/observer.ts'
-import type { Backend } from './backend.ts'
+import type { Served } from './backend.ts'
 import { tee } from './tee.ts'
 import type { Witnesses } from './witnesses.ts'
 
+/** Begins to watch a request. The returned function takes what was served, and returns it for the client. */
+export type Watch = (mode: Mode, request: ClientRequest) => (served: Served) => Served
+
 /**
- * Serves from one side, and passes a copy of the answer to the observer once the client has it.
+ * Passes a copy of the answer to the observer once the client has it.
  * It never waits for the other side, and failures there never reach the client (design §7).
- * Requests of strangers are not compared, because they prove nothing.
+ * Requests of strangers are not compared, because they prove nothing. Nothing is kept of an answer that finds no room.
  */
-export function diff(serve: Backend, mode: Mode, observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses): Backend {
-  return async (request) => {
-    const wrote = ownWrites.watch(request.caller)
+export function createWatch(observer: Observer, { accepted, ownWrites, recentWrites }: Witnesses): Watch {
+  return (mode, request) => {
+    const { operation, caller, credential } = request
+    const wrote = ownWrites.watch(caller)
     const others = recentWrites.watch()
     recentWrites.readBody(request)
     const began = performance.now()
-    const served = await serve(request)
-    const answer = tee(served.answer, observer.limit, (kept) => {
-      if (!accepted.has(request.credential)) observer.skip(request.operation, 'stranger')
-      else if (!kept) observer.skip(request.operation, 'gone')
-      else observer.look({ request, mode, served, kept, began, ms: Math.round(performance.now() - began), wrote, others })
-    })
-    return { ...served, answer }
+    return (served) => {
+      const full = observer.full(operation, served.by)
+      if (full) {
+        observer.skip(operation, accepted.has(credential) ? full : 'stranger')
+        return served
+      }
+      const answer = tee(served.answer, observer.limit, (kept) => {
+        if (!accepted.has(credential)) observer.skip(operation, 'stranger')
+        else if (!kept) observer.skip(operation, 'gone')
+        else observer.look({ request, mode, served, kept, began, ms: Math.round(performance.now() - began), wrote, others })
+      })
+      return answer === served.answer ? served : { ...served, answer }
+    }
   }
 }

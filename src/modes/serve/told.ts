@@ -1,20 +1,20 @@
+import type { ClientRequest } from '../../request/request.ts'
 import type { Journal } from '../journal.ts'
 import type { Accepted } from './accepted.ts'
-import { type Backend, hasFailed } from './backend.ts'
+import { hasFailed, type Served } from './backend.ts'
 
 /** Statuses that say nothing about v2: v1 might have limited this caller too (429), or the client left (499). */
 const UNKNOWN: ReadonlySet<number> = new Set([429, 499])
 
 /**
- * Serves from v2 and tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and
- * it cannot judge a failed write.
+ * Tells the circuit how v2 answered the client, whether the answer is compared or not. A comparison may be dropped, and it cannot judge a
+ * failed write. Returns what was served.
  */
-export function told(v2: Backend, accepted: Accepted, journal: Pick<Journal, 'answered'>): Backend {
-  return async (request) => {
-    const served = await v2(request)
+export function createTell(accepted: Accepted, journal: Pick<Journal, 'answered'>): (request: ClientRequest, served: Served) => Served {
+  return ({ operation, credential }, served) => {
     const { status } = served.failed ?? served.answer
-    const counts = !served.unasked && !UNKNOWN.has(status) && accepted.has(request.credential)
-    if (counts) journal.answered(request.operation.id, hasFailed(status))
+    const counts = !served.unasked && !UNKNOWN.has(status) && accepted.has(credential)
+    if (counts) journal.answered(operation.id, hasFailed(status))
     return served
   }
 }

@@ -38,8 +38,8 @@ export function startNginx(
   const folder = mkdtempSync(join(tmpdir(), 'bench-nginx-'))
   // nginx drops root's rights, and its worker reads scripts.
   chmodSync(folder, 0o755)
-  // Several run at once, and nginx cannot choose a port.
-  const port = 20_000 + ((process.pid * 10 + (started % 10)) % 20_000)
+  // Several run at once, and nginx cannot choose a port. Systems give ports from 32768 to outgoing connections.
+  const port = 20_000 + ((process.pid * 10 + (started % 10)) % 12_000)
   started += 1
   const config = `${main} daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
       events { worker_connections 1024; }

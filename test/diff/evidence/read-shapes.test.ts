@@ -16,5 +16,17 @@ it.each(['url', 'body'] as const)('tells reads with other values in the %s apart
   const shapes = createReadShapes()
   const reads = ['puller', 'true', '', 'x'.repeat(600)].map((name) => named(name, place))
   expect(new Set(reads.map(({ shape }) => shape)).size).toBe(3)
-  for (const { request, raw, shape } of [...reads, ...reads]) expect(shapes(operation, request, raw)).toBe(shape)
+  for (const { request, raw, shape } of [...reads, ...reads]) expect(shapes(operation, () => request, raw)).toBe(shape)
+})
+
+it('reads a request only once for a URL', () => {
+  const shapes = createReadShapes()
+  const { request, raw, shape } = named('puller', 'url')
+  let reads = 0
+  const read = () => {
+    reads += 1
+    return request
+  }
+  for (let time = 0; time < 3; time += 1) expect(shapes(operation, read, raw)).toBe(shape)
+  expect(reads).toBe(1)
 })

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import type { Observer } from '../../../src/modes/observe/observer.ts'
+import type { Served } from '../../../src/modes/serve/backend.ts'
+import { createWatch } from '../../../src/modes/serve/diff.ts'
+import { createWitnesses } from '../../../src/modes/serve/witnesses.ts'
+import type { ClientRequest } from '../../../src/request/request.ts'
+import { operationOf } from '../../diff/given.ts'
+
+const operation = operationOf('iam.roles.list')
+
+/** Serves one streamed answer to a caller that v2 knows or not. Returns what the client gets, and what the observer was told. */
+async function served(full: 'perSecond' | undefined, isAccepted: boolean) {
+  const told: string[] = []
+  const observer = {
+    limit: 100,
+    full: () => full,
+    skip: (_: unknown, why: string) => void told.push(why),
+    look: () => void told.push('look'),
+  } as unknown as Observer
+  const witnesses = createWitnesses()
+  if (isAccepted) witnesses.accepted.heard(operation, 'token', 200)
+  const request = {
+    operation,
+    caller: 'caller',
+    credential: 'token',
+    read: () => ({ params: {}, query: new Map() }),
+  } as unknown as ClientRequest
+  async function* pieces() {
+    yield Buffer.from('[]')
+  }
+  const answer: Served = { answer: { status: 200, headers: {}, stream: pieces() }, by: 'v2' }
+  const given = createWatch(observer, witnesses)('diff-v2', request)(answer)
+  if ('stream' in given.answer) for await (const _ of given.answer.stream);
+  return { isSame: given === answer, told }
+}
+
+describe('a streamed answer in a diff mode', () => {
+  it('is looked at when the client has it', async () => {
+    expect(await served(undefined, true)).toEqual({ isSame: false, told: ['look'] })
+  })
+
+  it('is passed on as it is, and counted, when the rate is spent', async () => {
+    expect(await served('perSecond', true)).toEqual({ isSame: true, told: ['perSecond'] })
+  })
+
+  it.each([undefined, 'perSecond'] as const)('is that of a stranger if no service knows the caller (%s)', async (full) => {
+    expect((await served(full, false)).told).toEqual(['stranger'])
+  })
+})

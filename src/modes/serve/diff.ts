@@ -6,7 +6,7 @@ import { tee } from './tee.ts'
 import type { Witnesses } from './witnesses.ts'
 
 /** Begins to watch a request. The returned function takes what was served, and returns it for the client. */
-export type Watch = (mode: Mode, request: ClientRequest) => (served: Served) => Served
+type Watch = (mode: Mode, request: ClientRequest) => (served: Served) => Served
 
 /**
  * Passes a copy of the answer to the observer once the client has it.

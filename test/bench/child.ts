@@ -31,9 +31,10 @@ export function stopAll(): void {
   for (const child of children) child.kill('SIGKILL')
 }
 
-/** Starts a program on a core and waits for the line with its address. */
+/** Starts a program on a core and waits for the line with its address. `node` is the Node of this process, whose version the run names. */
 export async function start(core: number, command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Child> {
-  const [file = '', ...args] = pinned ? ['taskset', '-c', String(core), ...command] : command
+  const ofThisNode = command.map((word) => (word === 'node' ? process.execPath : word))
+  const [file = '', ...args] = pinned ? ['taskset', '-c', String(core), ...ofThisNode] : ofThisNode
   const started = performance.now()
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: { ...process.env, ...env } })
   children.add(child)

@@ -37,8 +37,6 @@ interface CrosswalkOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Starts the program of the package in place of the image's. */
   readonly plain?: boolean
-  /** Starts Node without the flags of the image. */
-  readonly noFlags?: boolean
   /** The folder of the checkout whose build is started. */
   readonly checkout?: string
   /** More flags of `serve`. */
@@ -50,10 +48,10 @@ interface CrosswalkOptions {
 /** Starts Crosswalk as its image does, without its log lines. */
 export function startCrosswalk(
   upstream: string,
-  { probe = false, env = {}, plain = false, noFlags = false, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
+  { probe = false, env = {}, plain = false, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
 ): Promise<Child> {
   const widen = pinned && cores !== undefined ? ['taskset', '-c', cores] : []
-  const node = [...widen, ...(noFlags ? ['node'] : nodeOf(checkout)), ...(probe ? ['--import', here('probe.js')] : [])]
+  const node = [...widen, ...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
   const usual = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
   const program = plain ? join(checkout, 'dist/src/cli.js') : programOf(checkout)
   return start(PROXY_CORE, [...node, program, 'serve', ...usual, ...flags], env)
@@ -61,7 +59,7 @@ export function startCrosswalk(
 
 /** Reads a list of this many rows as a client does that only passes pages on, on the core of a proxy. Returns the milliseconds of each. */
 export function bareLists(upstream: string, rows: number, parallel: number, times: number): readonly number[] {
-  const command = ['node', here('relays/bare-list.js'), upstream, ...[rows, parallel, times].map(String)]
+  const command = [process.execPath, here('relays/bare-list.js'), upstream, ...[rows, parallel, times].map(String)]
   const [file = '', ...args] = pinned ? ['taskset', '-c', String(PROXY_CORE), ...command] : command
   return JSON.parse(execFileSync(file, args, { encoding: 'utf8' })) as number[]
 }

@@ -2,7 +2,7 @@ import { type Child, rssMiB } from '../child.ts'
 import { keepAsking, type Reading, readList } from '../listing.ts'
 import { watchMemory } from '../memory.ts'
 import { startCrosswalk, startUpstream } from '../proxies.ts'
-import { atMost, type Figure, type Run, type Scenario, shown } from '../report/figure.ts'
+import { atMost, type Scenario, shown } from '../report/figure.ts'
 import { median, percentile } from '../report/statistics.ts'
 import { uidAt } from '../rows.ts'
 
@@ -13,13 +13,10 @@ const PACE = 8 * 2 ** 20
 const LIST = '/registry/v1/tags'
 const SINGLE = `/registry/v1/tags?id=${uidAt(1)}`
 
-/** Point 4: memory, stalls and other requests while a list of 100,000 rows streams; also with plain Node, as the package is started. */
-export const largeList: Scenario = async (run) => [...(await streamedBy(run, false)), ...(await streamedBy(run, true))]
-
-async function streamedBy(run: Run, noFlags: boolean): Promise<readonly Figure[]> {
-  const by = noFlags ? ', plain node' : ''
+/** Point 4: memory, stalls and other requests while a list of 100,000 rows streams. */
+export const largeList: Scenario = async (run) => {
   const upstream = await startUpstream(ROWS, LATENCY)
-  const proxy = await startCrosswalk(upstream.url, { probe: true, noFlags })
+  const proxy = await startCrosswalk(upstream.url, { probe: true })
   const single = { url: proxy.url, path: SINGLE, caller: 'neighbour' }
   // Warms up with lists of two pages and with single reads, until all the code of a request is loaded and compiled.
   for (let warmUp = 0; warmUp < (run.short ? 50 : 300); warmUp += 1) {
@@ -31,22 +28,22 @@ async function streamedBy(run: Run, noFlags: boolean): Promise<readonly Figure[]
   const fast: Streamed[] = []
   for (let list = 0; list < LISTS; list += 1) {
     fast.push(await streaming(proxy, { url: proxy.url, path: LIST }, single, idle))
-    run.note(`large list${by}: ${told(fast.at(-1))}`)
+    run.note(`large list: ${told(fast.at(-1))}`)
   }
   const slow = await streaming(proxy, { url: proxy.url, path: LIST, pace: PACE }, single, idle)
-  run.note(`large list${by}, slow client: ${told(slow)}`)
+  run.note(`large list, slow client: ${told(slow)}`)
   await proxy.stop()
   await upstream.stop()
-  const figures: Figure[] = [
-    shown(4, `${ROWS} rows, median of ${LISTS} lists${by}`, median(fast.map(({ ms }) => ms)), 'ms'),
-    atMost(4, `memory above idle, at its peak${by}`, Math.max(...fast.map(({ growth }) => growth)), 'MiB', 12),
-    atMost(4, `the same with a client that reads 8 MB/s${by}`, slow.growth, 'MiB', 12),
+  return [
+    shown(4, `${ROWS} rows, median of ${LISTS} lists`, median(fast.map(({ ms }) => ms)), 'ms'),
+    atMost(4, 'memory above idle, at its peak', Math.max(...fast.map(({ growth }) => growth)), 'MiB', 12),
+    atMost(4, 'the same with a client that reads 8 MB/s', slow.growth, 'MiB', 12),
     // A machine that pauses for a moment spoils one list and not the others.
-    atMost(4, `longest stall of the event loop, median of ${LISTS} lists${by}`, median(fast.map(({ stall }) => stall)), 'ms', 8),
-    shown(4, `a single read without a list beside it, p99${by}`, percentile(alone, 0.99), 'ms'),
+    atMost(4, `longest stall of the event loop, median of ${LISTS} lists`, median(fast.map(({ stall }) => stall)), 'ms', 8),
+    shown(4, 'a single read without a list beside it, p99', percentile(alone, 0.99), 'ms'),
     atMost(
       4,
-      `a single read beside the list, p99${by}`,
+      'a single read beside the list, p99',
       percentile(
         fast.flatMap(({ neighbours }) => neighbours),
         0.99,
@@ -55,7 +52,6 @@ async function streamedBy(run: Run, noFlags: boolean): Promise<readonly Figure[]
       2 * percentile(alone, 0.99),
     ),
   ]
-  return figures
 }
 
 interface Streamed {

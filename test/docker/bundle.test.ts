@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { parseAst } from 'vite'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 
 const BUNDLE = resolve('dist/bundle/cli.js')
@@ -18,6 +20,15 @@ const print = (program: string, ...argv: string[]) =>
 /** The names of the chunks with such a text. */
 const chunksWith = (part: RegExp) =>
   readdirSync(dirname(BUNDLE)).filter((name) => part.test(readFileSync(join(dirname(BUNDLE), name), 'utf8')))
+
+/** The names of the chunks of a module; one of them may only name what the other has. */
+const chunksNamed = (module: string) => readdirSync(dirname(BUNDLE)).filter((name) => name.startsWith(`${module}-`))
+
+/** What a chunk imports at once. */
+function importsOf(name: string): readonly string[] {
+  const { body } = parseAst(readFileSync(join(dirname(BUNDLE), name), 'utf8'))
+  return body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : []))
+}
 
 /** Starts a program with the file, asks it, and returns its exit code with the answers. */
 async function served(program: string, ...flags: string[]) {
@@ -67,6 +78,19 @@ describe('the bundle of the image', () => {
   it('leaves the compilers of JSON Schemas apart, because no route needs them', () => {
     expect(chunksWith(/@fastify\/ajv-compiler/)).toHaveLength(1)
     expect(chunksWith(/require_ajv/)).toEqual([])
+  })
+
+  it('imports no module of Node, because Node would read all of its members', () => {
+    const imported = readdirSync(dirname(BUNDLE)).flatMap(importsOf)
+    expect(imported).toContain(`./${chunksNamed('fastify')[0]}`)
+    expect(imported.filter(isBuiltin)).toEqual([])
+  })
+
+  it('gathers what a start loads in a dozen files', () => {
+    const began = chunksNamed('serve')
+    for (const name of began) began.push(...importsOf(name).flatMap((path) => (began.includes(basename(path)) ? [] : [basename(path)])))
+    expect(began).toContain(chunksNamed('fastify')[0])
+    expect(began.length).toBeLessThan(12)
   })
 
   it('serves with workers', async () => {

@@ -14,6 +14,7 @@ const ALONE = [
 /** Files that start the program as it is shipped, or show its page. */
 const BUILT = [
   'test/cli/case.test.ts',
+  'test/cli/process/own-tables.test.ts',
   'test/cli/process/process.test.ts',
   'test/cli/process/signals.test.ts',
   'test/docker/bundle.test.ts',

@@ -23,7 +23,13 @@ interface ErrorOptions {
   readonly unsent?: true
 }
 
-/** The one error of the project: a google.rpc.Status. `message` and `details` reach the client, `cause` only the log. */
+/** Equal in every copy of this module. */
+const IS_API_ERROR: unique symbol = Symbol.for('crosswalk.ApiError')
+
+/**
+ * The one error of the project: a google.rpc.Status. `message` and `details` reach the client, `cause` only the log.
+ * The program is a bundle, and tables of somebody else import modules of the package: `instanceof` knows the errors of either.
+ */
 export class ApiError extends Error {
   readonly code: CodeName
   readonly details: readonly Detail[]
@@ -43,6 +49,14 @@ export class ApiError extends Error {
 
   get http(): number {
     return CODES[this.code].http
+  }
+
+  get [IS_API_ERROR](): true {
+    return true
+  }
+
+  static override [Symbol.hasInstance](value: unknown): value is ApiError {
+    return typeof value === 'object' && value !== null && IS_API_ERROR in value
   }
 }
 

@@ -4,8 +4,8 @@ import type { Condition } from './condition.ts'
 export const DIFFERENCE_KINDS = ['status', 'missing', 'extra', 'type', 'value', 'order'] as const
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
 
-/** In `v2Shows`: any value, or none. */
-export const anything: unique symbol = Symbol('anything')
+/** In `v2Shows`: any value, or none. It is equal in every copy of this module. */
+export const anything: unique symbol = Symbol.for('crosswalk.anything')
 
 /**
  * How a declared difference looks in the answers of v1 and v2 to one read. Every given member must match: the more is given, the less is

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts'
 
-/** A key that JSON cannot contain, so that an answer of v2 cannot imitate a row text. */
-export const ROW_TEXT = Symbol('row text')
+/** A key that JSON cannot contain, so that an answer of v2 cannot imitate a row text. It is equal in every copy of this module. */
+export const ROW_TEXT: unique symbol = Symbol.for('crosswalk.rowText')
 
 /** In bytes. A longer text stays outside the heap while it waits for its client. */
 export const SHORT_TEXT = 16 * 1024

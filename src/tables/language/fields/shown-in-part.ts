@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json.ts'
 import { type Field, type Fields, made } from '../field.ts'
 
-/** Stands in a v2 form for a value that v2 hid from this caller. */
-export const WITHHELD = Symbol('withheld')
+/** Stands in a v2 form for a value that v2 hid from this caller. It is equal in every copy of this module. */
+export const WITHHELD: unique symbol = Symbol.for('crosswalk.withheld')
 /** A row that is absent where the v2 form holds `WITHHELD`: `mayBeWithheld(object('role', role.fields))`. */
 export const mayBeWithheld = <F extends Field>(row: F): F => ({ ...row, mayBeWithheld: true })
 /** A message of which the caller may know only these members; the others are absent where they are withheld. */

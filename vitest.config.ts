@@ -14,10 +14,10 @@ const ALONE = [
 /** Files that start the program as it is shipped, or show its page. */
 const BUILT = [
   'test/cli/case.test.ts',
+  'test/cli/process/bundle.test.ts',
   'test/cli/process/own-tables.test.ts',
   'test/cli/process/process.test.ts',
   'test/cli/process/signals.test.ts',
-  'test/docker/bundle.test.ts',
   'test/compare/exit.test.ts',
   'test/docs/migration.test.ts',
   'test/docs/operations.test.ts',

@@ -1,6 +1,6 @@
 /**
- * Builds `dist` from nothing, so that it never holds what an older state of the sources left: the program, the page of the report, and
- * the declarations that `exports` of package.json reaches. With `--if-older` it does so only if a source is newer than what is there.
+ * Builds `dist` from nothing, so that it never holds what an older state of the sources left: the modules, the page of the report, the
+ * declarations that `exports` of package.json reaches, and the program. With `--if-older` it does so only if a source is newer than what is there.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { keepReachable } from './declarations.js'
 
 const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'src', 'mappings']
 /** What the build makes last. */
-const LAST = 'dist/web/page.js'
+const LAST = 'dist/bundle/cli.js'
 
 process.chdir(join(import.meta.dirname, '..'))
 if (!process.argv.includes('--if-older') || isOlder()) await build()
@@ -34,6 +34,7 @@ async function build() {
   keepReachable('dist')
   const { build: bundle } = await import('vite')
   await bundle({ root: 'src/report/web', configFile: 'src/report/web/vite.config.js' })
+  await import('./bundle.js')
 }
 
 function fail(sentence) {

@@ -1,6 +1,6 @@
 /**
  * Gathers the program and its libraries into few files, `dist/bundle`. A start then opens a tenth of the files and takes about half of the
- * processor time (docs/performance.md). The image starts it. It needs the rest of `dist`, and the packages below, beside it.
+ * processor time (docs/performance.md). It needs the rest of `dist`, and the packages below, beside it.
  */
 import { rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -32,13 +32,17 @@ const APART = [
  */
 const SHORT = { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } }
 
-/** Modules find files and programs by their own place. In the bundle they look from where they were. */
+/** What Node starts: the command line, and a worker of it, which that module starts. */
+const PROGRAMS = ['dist/src/cli.js', 'dist/src/workers/worker-main.js']
+const STARTER = join(ROOT, 'dist/src/workers/fork-worker.js')
+
+/** Modules find files by their own place. In the bundle they look from where they were, and for a program in the bundle. */
 const keepPlaces = {
   name: 'keep-places',
   transform(code, path) {
     if (!path.startsWith(join(ROOT, 'dist/')) || !code.includes('import.meta.url')) return undefined
-    const place = `new URL(${JSON.stringify(relative(FOLDER, path))}, import.meta.url).href`
-    return { code: code.replaceAll('import.meta.url', place), map: null }
+    const from = path === STARTER ? basename(path) : relative(FOLDER, path)
+    return { code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(from)}, import.meta.url).href`), map: null }
   },
 }
 
@@ -89,11 +93,12 @@ await build({
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   ssr: { noExternal: true, external: APART },
   build: {
-    ssr: 'dist/src/cli.js',
+    ssr: true,
     outDir: FOLDER,
     target: 'node20',
     copyPublicDir: false,
     rolldownOptions: {
+      input: PROGRAMS,
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',

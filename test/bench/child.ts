@@ -76,17 +76,21 @@ export function pinSelf(core: number): void {
 
 /** CPU time of a process and its children, in milliseconds. The scheduler counts nanoseconds of each thread. */
 export function cpuMs(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
-    const [ran] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')
-    const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
-      .split(' ')
-      .filter((child) => child !== '')
-    return children.reduce((total, child) => total + cpuMs(Number(child)), sum + Number(ran) / 1e6)
-  }, 0)
+  const ran = (thread: string) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6
+  const own = readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + ran(thread), 0)
+  return childrenOf(pid).reduce((sum, child) => sum + cpuMs(child), own)
 }
 
-/** Resident memory of a process in MiB. */
+/** Resident memory of a process and its children, in MiB. Pages that they share count for each. */
 export function rssMiB(pid: number): number {
   const [, pages] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')
-  return (Number(pages) * 4096) / 2 ** 20
+  return childrenOf(pid).reduce((sum, child) => sum + rssMiB(child), (Number(pages) * 4096) / 2 ** 20)
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const ofThread = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ')
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap(ofThread)
+    .filter((child) => child !== '')
+    .map(Number)
 }

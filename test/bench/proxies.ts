@@ -35,8 +35,6 @@ interface CrosswalkOptions {
   /** Loads the probe that measures stalls. */
   readonly probe?: boolean
   readonly env?: Readonly<Record<string, string>>
-  /** Starts the program of the package in place of the image's. */
-  readonly plain?: boolean
   /** The folder of the checkout whose build is started. */
   readonly checkout?: string
   /** More flags of `serve`. */
@@ -48,13 +46,12 @@ interface CrosswalkOptions {
 /** Starts Crosswalk as its image does, without its log lines. */
 export function startCrosswalk(
   upstream: string,
-  { probe = false, env = {}, plain = false, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
+  { probe = false, env = {}, checkout = CHECKOUT, flags = [], cores }: CrosswalkOptions = {},
 ): Promise<Child> {
   const widen = pinned && cores !== undefined ? ['taskset', '-c', cores] : []
   const node = [...widen, ...nodeOf(checkout), ...(probe ? ['--import', here('probe.js')] : [])]
   const usual = ['--port', '0', '--admin-port', '0', '--log-level', 'error', '--upstream-v2', upstream]
-  const program = plain ? join(checkout, 'dist/src/cli.js') : programOf(checkout)
-  return start(PROXY_CORE, [...node, program, 'serve', ...usual, ...flags], env)
+  return start(PROXY_CORE, [...node, programOf(checkout), 'serve', ...usual, ...flags], env)
 }
 
 /** Reads a list of this many rows as a client does that only passes pages on, on the core of a proxy. Returns the milliseconds of each. */

@@ -10,7 +10,7 @@ import { type Stage, startStage } from '../stage/stage.ts'
 import { runCommand } from './support.ts'
 
 /** A folder inside of the built package, so that the printed tests find `crosswalk/case`. It is removed at the end. */
-const cases = mkdtempSync(join(dirname(inject('cli')), 'case-'))
+const cases = mkdtempSync(join(dirname(inject('cli')), '../case-'))
 const records = mkdtempSync(join(tmpdir(), 'crosswalk-case-'))
 afterAll(() => {
   rmSync(cases, { recursive: true })

@@ -24,7 +24,7 @@ function blocksOf(text: string): readonly Block[] {
  */
 const NPM = `npm() {
   [ "$1" = start ] || return 0
-  node dist/src/cli.js demo >demo.log 2>demo.err &
+  node dist/bundle/cli.js demo >demo.log 2>demo.err &
   until grep -qs ^curl demo.log; do kill -0 $! || return 1; sleep 0.1; done
 }`
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { dirname, join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { openStore } from '../../src/store/open-store.ts'
@@ -36,7 +36,7 @@ describe.runIf(hasRedis())('a Redis behind TLS', () => {
 
   it('is used if its certificate is trusted', async () => {
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: CERT }
-    const module = join(dirname(inject('cli')), 'store/open-store.js')
+    const module = resolve(inject('cli'), '../../src/store/open-store.js')
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM, module, url], {
       env,
       timeout: 20_000,

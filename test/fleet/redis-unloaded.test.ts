@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, it } from 'vitest'
 
@@ -20,7 +20,7 @@ it.each([
   ['loads', 'redis://127.0.0.1:1', 'true'],
   ['does not load', `file:${directory}/store`, 'false'],
 ])('%s the client of Redis for %s', async (_, url, isLoaded) => {
-  const module = join(dirname(inject('cli')), 'store/open-store.js')
+  const module = resolve(inject('cli'), '../../src/store/open-store.js')
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM, module, url], { timeout: 20_000 })
   expect(stdout.trim()).toBe(isLoaded)
 })

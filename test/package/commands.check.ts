@@ -10,7 +10,7 @@ import { type Demo, startDemo } from './demo.ts'
 import { userEnv } from './installed.ts'
 
 const { folder, root } = inject('installed')
-const program = join(root, 'dist/src/cli.js')
+const program = join(root, 'dist/bundle/cli.js')
 
 let demo: Demo
 beforeAll(async () => {

@@ -34,7 +34,7 @@ items.close()
 
 let sandbox: { readonly url: string; readonly stop: () => Promise<void> }
 beforeAll(async () => {
-  const child = spawn(process.execPath, [join(root, 'dist/src/cli.js'), 'sandbox', '--port', '0'], { cwd: folder, env: userEnv() })
+  const child = spawn(process.execPath, [join(root, 'dist/bundle/cli.js'), 'sandbox', '--port', '0'], { cwd: folder, env: userEnv() })
   const [line] = await once(child.stdout, 'data')
   const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(String(line)) ?? []
   const stop = async () => {

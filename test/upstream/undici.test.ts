@@ -13,7 +13,7 @@ const LISTED = `
 `
 
 function loadedAfter(module: string): readonly string[] {
-  const path = join(inject('cli'), '..', module)
+  const path = join(inject('cli'), '../../src', module)
   return execFileSync(process.execPath, ['--input-type=module', '-e', LISTED, path], { encoding: 'utf8' }).trim().split(' ')
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { entries } from '../../limits/entries.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { type Mode, SERVED_BY, type Side } from './mode.ts'
 import { isPaged, pageTokenOf } from './page-token.ts'
@@ -15,7 +16,7 @@ export interface PagingSides {
 const PAGING_CALLERS = 10_000
 
 export function createPagingSides(): PagingSides {
-  const sides = new LRUCache<string, Side>({ max: PAGING_CALLERS })
+  const sides = new LRUCache<string, Side>(entries(PAGING_CALLERS))
   const keyOf = (caller: string, { id }: Operation) => `${caller} ${id}`
   return {
     note(mode, operation, caller) {

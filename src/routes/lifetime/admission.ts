@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { ApiError } from '../../errors/api-error.ts'
 import { askAgain, RETRY_AFTER } from '../../errors/ask-again.ts'
 import { type Bucket, createBucket } from '../../limits/bucket.ts'
+import { entries } from '../../limits/entries.ts'
 import { createRoom } from '../../limits/room.ts'
 import type { RestedConnections } from '../../listen/rested-connections.ts'
 import { type Closing, whenClosed } from '../../relay/on-close.ts'
@@ -116,7 +117,7 @@ type Admitted = { readonly leave: () => void } | { readonly why: Refused; readon
 
 /** The limits of single callers. The hash of a credential identifies a caller; all callers without one are the same. */
 function createCallers(limits: AdmissionLimits, now: () => number): (hash: string) => Admitted {
-  const callers = new LRUCache<string, Caller>({ max: REMEMBERED })
+  const callers = new LRUCache<string, Caller>(entries(REMEMBERED))
   return (hash) => {
     const { callerInFlight, callerPerSecond } = limits
     const caller = callers.get(hash) ?? { inFlight: 0, pace: undefined, perSecond: 0 }

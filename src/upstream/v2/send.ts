@@ -38,7 +38,7 @@ export type SendFor = (context: CallContext) => (call: Call, landing: Landing<Js
  */
 export function createSend(settings: SendSettings): SendFor {
   const flights = createCoalescer<RawAnswer>()
-  const kept = new LRUCache<string, JsonObject>({ max: settings.keep.entries, maxSize: settings.keep.entries })
+  const kept = new LRUCache<string, JsonObject>({ maxSize: settings.keep.entries })
   const marks = createWriteMarks()
   const make = createMake(settings)
   const bulk = pLimit(settings.bulkCalls)

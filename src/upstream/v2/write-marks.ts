@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { entries } from '../../limits/entries.ts'
 
 /** Separates what a caller read before its own write from what it read afterwards: shared and cached reads change their name. */
 export interface WriteMarks {
@@ -21,7 +22,7 @@ export function createWriteMarks(limit: number = WRITERS): WriteMarks {
   /** The number of the last write among forgotten callers. An unknown caller may be one of them. */
   let forgotten = 0
   const written = new LRUCache<string, number>({
-    max: limit,
+    ...entries(limit),
     dispose(number, _, reason) {
       if (reason === 'evict') forgotten = Math.max(forgotten, number)
     },

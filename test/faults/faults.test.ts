@@ -6,10 +6,10 @@ import { observe } from './fault.ts'
 import { processFaults } from './process/faults.ts'
 import { upstreamFaults } from './upstream/faults.ts'
 
-/** Every fifth row, unless CROSSWALK_SAMPLE is `full`; `npm run faults` tries all of them. */
-const EACH = isFull ? 1 : 5
+/** Every seventh row, unless CROSSWALK_SAMPLE is `full`; `npm run faults` tries all of them. */
+const EACH = isFull ? 1 : 7
 
-/** The first row. Node 20, 22 and 24 try a fifth of the rows each, and not the same. */
+/** The first row. Node 20, 22 and 24 try a seventh of the rows each, and not the same. */
 const FIRST = (Math.floor(Number.parseInt(process.versions.node, 10) / 2) + 2) % EACH
 
 /** Milliseconds; a fault that hangs reports that earlier. */

@@ -6,7 +6,7 @@ import { type Stage, startStage } from '../stage/stage.ts'
 import { runTraffic, type Traffic } from './traffic.ts'
 
 /** Requests in each mode. `npm run differ -- harsh` compares under more writes. */
-const REQUESTS = isFull ? 2000 : 120
+const REQUESTS = isFull ? 2000 : 80
 /** Requests beside a fault of v2, unless it names a number. */
 const BESIDE = isFull ? 200 : 40
 /** Requests while the modes change. */

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import { isFull } from '../sample.ts'
 
 /** Number of cases for each property. */
-const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 1000 : 300))
+const CASES = Number(process.env.CROSSWALK_CASES ?? (isFull ? 1000 : 200))
 
 /** fast-check reports the seed of a failure; this variable repeats the run. */
 const seed = process.env.CROSSWALK_SEED === undefined ? {} : { seed: Number(process.env.CROSSWALK_SEED) }

@@ -125,8 +125,8 @@ const ODD: readonly Request[] = [
   })),
 ]
 
-/** Every case of the contract, or one of six. */
-const EACH = isFull ? 1 : 6
+/** Every case of the contract, or one of twelve. */
+const EACH = isFull ? 1 : 12
 
 /** Requests of one form that are tried: values hardly ever decide where it leads, and `ODD` has those that do. */
 const OF_A_FORM = 1

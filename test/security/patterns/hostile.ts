@@ -25,9 +25,10 @@ export function hostileTexts(pattern: Parsed): readonly Hostile[] {
   const singles = unique([...letters, ...words])
   const pairs = unique([...letters, ...words].flatMap((first) => letters.map((second) => first + second)))
   const tails = ['', ...letters]
+  const oddTails = ['', odd(ast, takes, letters)]
   const texts = [
     ...singles.flatMap((pump) => leading.flatMap((head) => tails.map((tail) => ({ head, pump, tail })))),
-    ...pairs.flatMap((pump) => leading.flatMap((head) => ['', odd(ast, takes, letters)].map((tail) => ({ head, pump, tail })))),
+    ...pairs.flatMap((pump) => leading.flatMap((head) => oddTails.map((tail) => ({ head, pump, tail })))),
   ]
   return texts.filter(({ pump }) => pump !== '')
 }

@@ -1,18 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** Files that replace a part of Node, or measure what the whole process holds; and those that take longest, because this project is first. */
-const ALONE = [
+/** Files that replace a part of Node, or measure what the whole process holds. */
+const ALONE = ['test/faults/faults.test.ts', 'test/routes/**/rights.test.ts', 'test/upstream/**/send.test.ts']
+
+/** Files that start the program as it is shipped, or show its page; and those that take longest, because they would be the last. */
+const BUILT = [
   'test/compat/contract.test.ts',
-  'test/faults/faults.test.ts',
   'test/modes/**/acceptance.test.ts',
   'test/replay/**/agreement.test.ts',
-  'test/routes/**/rights.test.ts',
-  'test/upstream/**/send.test.ts',
-]
-
-/** Files that start the program as it is shipped, or show its page. */
-const BUILT = [
   'test/cli/case.test.ts',
   'test/cli/process/bundle.test.ts',
   'test/cli/process/own-tables.test.ts',

@@ -18,11 +18,14 @@ const FIRST = 100_000
 /** Twice the text may take slightly more than twice the steps. */
 const TWICE = 2.3
 
-/** Returns the first hostile text on which the steps of a pattern (`/a+/g`) grow faster than the text; undefined if there is none. */
-export function growthOf(literal: string): Growth | undefined {
+/**
+ * Returns the first hostile text on which the steps of a pattern (`/a+/g`) grow faster than the text; undefined if there is none.
+ * Tries all hostile texts, or one of `each`.
+ */
+export function growthOf(literal: string, each = 1): Growth | undefined {
   const pattern = parsePattern(literal)
   const program = programOf(pattern)
-  for (const text of hostileTexts(pattern)) {
+  for (const text of hostileTexts(pattern).filter((_, nth) => nth % each === 0)) {
     const steps: number[] = []
     for (const length of LENGTHS) {
       // A bounded repetition may cost one step for each of its copies, once.

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseAst } from 'vite'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { startProxy } from '../../stage/proxy.ts'
 import { runCommand } from '../support.ts'
 import { linesUntil, start } from './started.ts'
@@ -54,6 +54,7 @@ async function asked({ url = '', adminUrl = '' }) {
 async function served(...flags: string[]) {
   const child = spawn(process.execPath, [inject('cli'), 'serve', '--config', file, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
   for await (const line of createInterface({ input: child.stdout })) {
     const [url, , adminUrl] = line.match(/http:\/\/[\d.]+:\d+/g) ?? []
     const answers = await asked({ ...(url && { url }), ...(adminUrl && { adminUrl }) })

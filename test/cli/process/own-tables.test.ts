@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, expect, inject, it } from 'vitest'
+import { afterAll, expect, inject, it, onTestFinished } from 'vitest'
 import { ANY_PORT, exit, linesUntil, start } from './started.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crosswalk-tables-'))
@@ -63,6 +63,7 @@ it('the program serves tables that import the package', async () => {
   const shop = await startShop()
   const child = start('serve', '--tables', path, '--upstream-v2', shop.url, '--log-level', 'silent', ...ANY_PORT.slice(0, 4))
   const ended = exit(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
   const [line = ''] = await linesUntil(child, () => true)
   const [url] = /http:\/\/[\d.]+:\d+/.exec(line) ?? []
   const ask = async (target: string, init?: RequestInit) => {

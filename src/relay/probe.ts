@@ -1,4 +1,5 @@
 import type { Http2Session, Http2Stream } from 'node:http2'
+import { cut } from './cut.ts'
 import { whenClosed } from './on-close.ts'
 
 /** Milliseconds. */
@@ -32,7 +33,7 @@ export function probe(session: Http2Session, { first, again, answer }: ProbeTime
   const ask = () => {
     due = Number.POSITIVE_INFINITY
     if (open === 0 || late !== undefined || session.destroyed) return
-    late = setTimeout(() => session.destroy(), answer).unref()
+    late = setTimeout(() => cut(session), answer).unref()
     session.ping(answered)
   }
   const ended = () => {

@@ -6,12 +6,11 @@ import type { ErrorForm } from '../errors/error-form.ts'
 import { asApiError } from '../errors/to-v1.ts'
 import { abortSignalOf, type Signal } from '../limits/signal.ts'
 import type { RequestRecord } from '../serve/request-record.ts'
-import { ROWS_MEMORY } from '../tables/text/page-memory.ts'
 import { SHORT_TEXT } from '../tables/text/row-text.ts'
 import type { Answer } from '../translate/answer.ts'
 import { lengthOf } from '../translate/written.ts'
 import type { RawHeaders } from './announce.ts'
-import { givingBack } from './give-back.ts'
+import { giveTaken, givingBack } from './give-back.ts'
 import { errorText, refuse } from './refusal.ts'
 
 /** The type without a charset, as in v1 (facts §15). Fastify would add a charset to text. */
@@ -58,7 +57,7 @@ export function sendAnswer(
 /** Writes head and body at once. Own pieces are given back as soon as the socket has taken them. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], areOwn: boolean): void {
   response.cork()
-  for (const piece of pieces) response.write(piece, areOwn ? () => ROWS_MEMORY.give(piece) : undefined)
+  for (const piece of pieces) response.write(piece, areOwn ? () => giveTaken([piece], response) : undefined)
   response.uncork()
   process.nextTick(end, response)
 }

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { breakOff } from '../../relay/cut.ts'
 
 /** The carrier, the metrics and Node's own streams all listen for the end of an answer. They are more than the ten that Node expects. */
 const LISTENERS = 20
@@ -20,13 +20,18 @@ function speakHttp1({ headers, stream, authority }: Http2ServerRequest): void {
 
 /**
  * Node reports a reset answer as finished, and ends a destroyed one as if it were complete.
- * A truncated answer must look truncated, to us and to the client.
+ * A truncated answer must look truncated, to us and to the client. What comes after `destroy` is dropped.
  */
 function tellWholeFromCut(response: Http2ServerResponse): void {
-  const { stream, destroy } = response as Http2ServerResponse & Pick<ServerResponse, 'destroy'>
+  const { stream } = response
   const isWhole = () => response.writableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
   Object.defineProperty(response, 'writableFinished', { get: isWhole })
-  Object.assign(response, { destroy: (error?: Error) => destroy.call(response as never, error ?? new Error('broken off')) })
+  const destroy = () => {
+    Object.assign(response, { write: () => false, end: () => response })
+    breakOff(stream)
+    return response
+  }
+  Object.assign(response, { destroy })
 }
 
 /** Node does not report the end of an unanswered HEAD. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import http2, { type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { breakOff, cut } from '../../relay/cut.ts'
 import { destroyLater } from '../../relay/destroy-later.ts'
 import { guarded } from '../../relay/guard.ts'
 import { outlive } from '../../relay/outlive.ts'
@@ -54,7 +55,7 @@ export function createHttp2(
     },
     (error, stream) => {
       failed(error)
-      stream.destroy()
+      breakOff(stream)
     },
   )
   server.on('session', (session) => {
@@ -62,7 +63,7 @@ export function createHttp2(
     destroyLater(session)
     session.on('stream', fewAtOnce(onStream))
     session.on('stream', probe(session, PROBES))
-    session.setTimeout(idleTimeoutMs, () => session.destroy())
+    session.setTimeout(idleTimeoutMs, () => cut(session))
   })
   return server
 }

@@ -15,6 +15,8 @@ export interface Ends<Request, Response> {
   late(response: Response): void
   /** The answer is complete and the body is not: ends the connection, or its stream. */
   close(request: Request): void
+  /** Ends an answer that its client does not take. */
+  breakOff(response: Going): void
   /** Counts a client that was cut off. */
   cut(why: Cut): void
 }
@@ -61,7 +63,7 @@ export function createTimeLimits<Request extends Coming, Response extends Going>
     const { request, response } = watched
     if (watched.stalledFor(at) >= times.writeMs) {
       ends.cut('write')
-      response.destroy()
+      ends.breakOff(response)
       return true
     }
     if (request?.complete !== false) return watched.isOver

@@ -12,8 +12,6 @@ export interface Going {
   readonly writableEnded: boolean
   on(event: 'close', listener: () => void): unknown
   once(event: 'drain', listener: () => void): unknown
-  /** Breaks the answer off. */
-  destroy(): unknown
 }
 
 /** One request and its answer. It is a class because every request has one. */

@@ -2,6 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { ApiError } from '../../errors/api-error.ts'
 import { type ClientTimes, type Cut, createTimeLimits, type TimeLimits } from '../../listen/times/time-limits.ts'
+import { breakOff } from '../../relay/cut.ts'
 import { refuse } from '../refusal.ts'
 
 const REQUEST_TIMEOUT = 408
@@ -12,7 +13,7 @@ export function createClientLimits(times: ClientTimes, cut: (why: Cut) => void):
     const message = `the request body did not come within limits.bodyTimeoutMs (${times.bodyMs})`
     return new ApiError('INVALID_ARGUMENT', message, { headers: { connection: 'close' } })
   }
-  const ends = { late: (response: ServerResponse) => refuse(response, late(), REQUEST_TIMEOUT), close, cut }
+  const ends = { late: (response: ServerResponse) => refuse(response, late(), REQUEST_TIMEOUT), close, breakOff: breakOffAnswer, cut }
   return createTimeLimits(times, ends, () => performance.now())
 }
 
@@ -50,6 +51,11 @@ export class TimedStream implements TimedRequest {
 /** True if the head says that there is no body. An unread HTTP/2 request never completes by itself. */
 function hasNoBody({ stream }: TimedRequest): boolean {
   return stream?.endAfterHeaders ?? false
+}
+
+function breakOffAnswer(response: ServerResponse | ServerHttp2Stream): void {
+  if ('rstCode' in response) breakOff(response)
+  else response.destroy()
 }
 
 function close({ stream, socket }: TimedRequest): void {

@@ -27,6 +27,7 @@ function setUp() {
     {
       late: (response) => void late.push(response),
       close: (request) => void closed.push(request),
+      breakOff: (response) => (response as Answer).destroy(),
       cut: (why) => void cuts.push(why),
     },
     () => performance.now(),

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Config } from '../../../src/config/settings.ts'
+import { ROWS_MEMORY } from '../../../src/tables/text/page-memory.ts'
 import { startProxy } from '../../stage/proxy.ts'
 import { answering, startUpstream, type Upstream } from '../../stage/upstream.ts'
 import { type V1Client, v1Client } from './v1-client.ts'
@@ -39,4 +40,12 @@ it('refuses a long answer without room in limits.messagesBytes, and no short one
   const refused = 'the long answers under way fill limits.messagesBytes; ask for a page, or ask again later'
   expect(await client.call('iam.Groups/List')).toMatchObject({ code: status.RESOURCE_EXHAUSTED, text: refused })
   expect(await client.call('iam.Roles/List')).toMatchObject({ code: status.OK })
+})
+
+it('uses the memory of rows again as soon as they are a message', async () => {
+  const client = await clientOf({})
+  const { message } = await client.call('iam.Groups/List')
+  expect(message.items[0].description).toBe(LONG)
+  // Memory of that size: what was given back last is taken first.
+  expect(ROWS_MEMORY.take(LONG.length + 1000).toString('latin1')).toContain(LONG)
 })

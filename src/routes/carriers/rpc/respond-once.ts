@@ -8,6 +8,7 @@ import type { Rpc } from '../../../rpc/open-rpc.ts'
 import type { AnswerDecision } from '../../../serve/choose.ts'
 import type { Core } from '../../../serve/core.ts'
 import { respond } from '../../../serve/respond.ts'
+import { ROWS_MEMORY } from '../../../tables/text/page-memory.ts'
 import type { Answer } from '../../../translate/answer.ts'
 import type { WireReply } from '../../../wire/wire-call.ts'
 import { toldToClient } from './reply-status.ts'
@@ -31,13 +32,16 @@ export interface RestCall {
 /** Answers a call as its REST request is answered. Rejects with an ApiError if there is no answer, or none that is a message. */
 export async function respondOnce(parts: RespondParts, decision: AnswerDecision, asked: RestCall & RpcCall): Promise<WireReply> {
   const { method, call, record } = asked
-  const answer = await answerOf(parts, decision, asked)
+  const { answer, isOwn } = await answerOf(parts, decision, asked)
   if (answer.status >= 400) {
     const status = await statusOfAnswer(answer, { registry: parts.registry, version: 'v1' })
     return { status: toldToClient(status, { operation: method.operation, record, headers: answer.headers }) }
   }
   const { messageBytes } = parts.limits
-  return { message: await messageOf(method, answer, call.codec, { messageBytes, holding: asked.holding }) }
+  const message = await messageOf(method, answer, call.codec, { messageBytes, holding: asked.holding })
+  // The message holds none of the rows' bytes.
+  if (isOwn && 'written' in answer && typeof answer.written !== 'string') for (const piece of answer.written) ROWS_MEMORY.give(piece)
+  return { message }
 }
 
 /** Returns what fires when nobody waits for the answer. An answer of v1 may exceed the deadline of the request, as over REST. */
@@ -49,7 +53,7 @@ function answerOf(
   { published, compared }: RespondParts,
   decision: AnswerDecision,
   { rest, head, call, record }: RestCall & RpcCall,
-): Promise<Answer> {
+): Promise<{ readonly answer: Answer; readonly isOwn: boolean }> {
   const { routed, choice } = decision
   const { caller, subject, credential, mode } = choice
   const { method, url, body } = rest
@@ -57,5 +61,7 @@ function answerOf(
   const request = { operation, raw, read, caller, subject, credential, client: clientOf(published, call), signal: call.signal }
   const isCompared = COMPARING.has(mode)
   const serving = { decision: isCompared ? { ...decision, known: compared.reads.find(head) } : decision, request, record }
-  return new Promise((write, failed) => respond(isCompared ? compared : published, serving, { write, failed }))
+  return new Promise((landed, failed) => {
+    respond(isCompared ? compared : published, serving, { write: (answer, _, isOwn) => landed({ answer, isOwn }), failed })
+  })
 }

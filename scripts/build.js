@@ -1,6 +1,6 @@
 /**
- * Builds `dist` from nothing, so that it never holds what an older state of the sources left: the modules, the page of the report, the
- * declarations that `exports` of package.json reaches, and the program. With `--if-older` it does so only if a source is newer than what is there.
+ * Builds `dist` from nothing, so that it never holds what an older state of the sources left: the modules, the declarations that `exports`
+ * of package.json reaches, the page of the report, and the program. With `--if-older` it does so only if a source is newer than what is there.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'

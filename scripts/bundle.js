@@ -32,11 +32,12 @@ const APART = [
  */
 const SHORT = { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } }
 
-/** What Node starts: the command line, and a worker of it, which that module starts. */
+/** What Node starts: the command line, and a worker. */
 const PROGRAMS = ['dist/src/cli.js', 'dist/src/workers/worker-main.js']
+/** The module that starts a worker, whose program it finds beside itself. */
 const STARTER = join(ROOT, 'dist/src/workers/fork-worker.js')
 
-/** Modules find files by their own place. In the bundle they look from where they were, and for a program in the bundle. */
+/** Modules find files by their own place. In the bundle they look from where they were, but for a program in the bundle. */
 const keepPlaces = {
   name: 'keep-places',
   transform(code, path) {

@@ -6,8 +6,8 @@ const TAKES_NOTHING = 1000
 
 const sockets = new WeakMap<Http2Session, Socket>()
 
-/** Says which socket a connection of HTTP/2 has. Node does not give it to anybody. */
-export function hasSocket(session: Http2Session, socket: Socket): void {
+/** Remembers the socket of a connection of HTTP/2, which Node shows to nobody later. */
+export function rememberSocket(session: Http2Session, socket: Socket): void {
   sockets.set(session, socket)
 }
 
@@ -27,7 +27,7 @@ export function cut(session: Http2Session): void {
  */
 export function breakOff(stream: Http2Stream): void {
   const { session } = stream
-  if (stream.closed || stream.destroyed || session === undefined) return
+  if (stream.destroyed || session === undefined) return
   const late = setTimeout(() => cut(session), TAKES_NOTHING).unref()
   stream.once('close', () => clearTimeout(late))
   stream.close(constants.NGHTTP2_INTERNAL_ERROR)

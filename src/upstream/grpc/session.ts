@@ -1,5 +1,5 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
-import { hasSocket } from '../../relay/cut.ts'
+import { rememberSocket } from '../../relay/cut.ts'
 import { destroyLater } from '../../relay/destroy-later.ts'
 import { whenClosed } from '../../relay/on-close.ts'
 import { outlive } from '../../relay/outlive.ts'
@@ -71,7 +71,7 @@ export function connect({ service, origin, connectTimeoutMs }: SessionSettings, 
   }
   connection.once('connect', (_, socket) => {
     outlive(connection)
-    hasSocket(connection, socket)
+    rememberSocket(connection, socket)
     socket.setKeepAlive(true, PROBE_AFTER)
     connection.setLocalWindowSize(CONNECTION_WINDOW)
   })

@@ -1,8 +1,8 @@
 import { constants, type Http2Session, type Http2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** Milliseconds. A connection that does not even take a reset in this time takes nothing. */
-const TAKES_NOTHING = 1000
+/** Milliseconds. A connection that does not even take a reset in this time takes nothing. A slow one first takes what is under way. */
+const TAKES_NOTHING = 5000
 
 const sockets = new WeakMap<Http2Session, Socket>()
 

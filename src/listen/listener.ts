@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Server as SecureServer, TLSSocket } from 'node:tls'
-import { cut, rememberSocket } from '../relay/cut.ts'
+import { cut } from '../relay/cut.ts'
 import type { Certificate } from './certificate.ts'
 import { limitConnections } from './connection-limit.ts'
 import { readFirstBytes } from './first-bytes.ts'
@@ -111,8 +111,5 @@ const PROBE_AFTER = 30_000
 function handOver(socket: Socket, http2: Http2Server): void {
   socket.allowHalfOpen = false
   socket.setKeepAlive(true, PROBE_AFTER)
-  const begun = (session: ServerHttp2Session) => rememberSocket(session, socket)
-  http2.once('session', begun)
   http2.emit('connection', socket)
-  http2.off('session', begun)
 }

@@ -4,22 +4,22 @@ import type { Socket } from 'node:net'
 /** Milliseconds. A connection that does not even take a reset in this time takes nothing. A slow one first takes what is under way. */
 const TAKES_NOTHING = 5000
 
-const sockets = new WeakMap<Http2Session, Socket>()
-
-/** Remembers the socket of a connection of HTTP/2, which Node shows to nobody later. */
-export function rememberSocket(session: Http2Session, socket: Socket): void {
-  sockets.set(session, socket)
-}
-
 /**
- * Ends a connection of HTTP/2 at once, with its socket. Node alone would wait until the socket has taken what is being sent, and would
- * free the memory of its streams meanwhile. What the client reads later would be whatever that memory holds then: answers to others.
+ * Ends a connection of HTTP/2 at once, the socket first. Node alone would free the memory of the streams while the socket still sends from
+ * it. What the client reads would be whatever that memory holds then: answers to others.
  */
 export function cut(session: Http2Session): void {
+  if (session.destroyed) return
+  socketOf(session).destroy()
   session.destroy()
-  // The session itself is destroyed in a later turn (`destroyLater`).
-  setImmediate(() => sockets.get(session)?.destroy())
 }
+
+/** Returns the socket itself. `session.socket` forbids to destroy it, but passes other methods on to it, and `off` returns what it is called on. */
+function socketOf({ socket }: Http2Session): Socket {
+  return socket.off('close', nothing)
+}
+
+const nothing = () => {}
 
 /**
  * Breaks a stream off. Node's `destroy` frees its memory although parts of it may be on their way to the socket. A reset waits until those

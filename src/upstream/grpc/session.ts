@@ -1,5 +1,4 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
-import { rememberSocket } from '../../relay/cut.ts'
 import { destroyLater } from '../../relay/destroy-later.ts'
 import { whenClosed } from '../../relay/on-close.ts'
 import { outlive } from '../../relay/outlive.ts'
@@ -71,7 +70,6 @@ export function connect({ service, origin, connectTimeoutMs }: SessionSettings, 
   }
   connection.once('connect', (_, socket) => {
     outlive(connection)
-    rememberSocket(connection, socket)
     socket.setKeepAlive(true, PROBE_AFTER)
     connection.setLocalWindowSize(CONNECTION_WINDOW)
   })

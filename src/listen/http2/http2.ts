@@ -8,6 +8,7 @@ import { probe } from '../../relay/probe.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import { asHttp1 } from './as-http1.ts'
 import { fewAtOnce } from './few-at-once.ts'
+import { refuseLate } from './refuse-late.ts'
 
 /** Serves one gRPC call; `rawHeaders` is the flat list of names and values as received. */
 export type OnGrpc = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) => void
@@ -61,7 +62,11 @@ export function createHttp2(
   server.on('session', (session) => {
     outlive(session)
     destroyLater(session)
-    session.on('stream', fewAtOnce(onStream))
+    const refused = refuseLate(session)
+    const begin: OnStream = (stream, ...rest) => {
+      if (!refused(stream)) onStream(stream, ...rest)
+    }
+    session.on('stream', fewAtOnce(begin))
     session.on('stream', probe(session, PROBES))
     session.setTimeout(idleTimeoutMs, () => cut(session))
   })

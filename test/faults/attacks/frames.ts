@@ -63,8 +63,32 @@ async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): P
   })
 }
 
+/** Streams behind the GOAWAY of a connection, connections at a time, and times: together they ended the process on Node 20. */
+const LATE = { streams: 100, connections: 50, times: 10 }
+
+/** Sends requests behind a GOAWAY, in the same packet. The next client must be answered. */
+async function behindGoaway(): Promise<string> {
+  return inWorld(serving(3), {}, async ({ proxy }) => {
+    const fields: readonly FieldLine[] = [
+      [':method', 'GET'],
+      [':path', '/iam/v1/groups'],
+      [':scheme', 'http'],
+      [':authority', 'x'],
+    ]
+    const late = Array.from({ length: LATE.streams }, (_, nth) => headers(2 * nth + 1, fields, FLAG.END_STREAM | FLAG.END_HEADERS))
+    const goaway = frame(TYPE.GOAWAY, 0, 0, Buffer.concat([uint32(0), uint32(0)]))
+    const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), goaway, ...late].map(bytesOf)])
+    for (let nth = 0; nth < LATE.times; nth += 1) {
+      await Promise.all(Array.from({ length: LATE.connections }, () => send(proxy.url, [packet], 'fin')))
+    }
+    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+    const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)
+    return `none in flight; then ${say(answers[0])}`
+  })
+}
+
 /** Every request with every end. */
-export const frameAttacks: readonly Fault[] = Object.entries(REQUESTS).flatMap(([name, begin]) =>
+const endings: readonly Fault[] = Object.entries(REQUESTS).flatMap(([name, begin]) =>
   Object.entries(ENDINGS).flatMap(([ending, end]) =>
     [false, true].map((isSecure) => ({
       name: `${name} and ${ending} in one packet${isSecure ? ' over TLS' : ''}`,
@@ -74,3 +98,13 @@ export const frameAttacks: readonly Fault[] = Object.entries(REQUESTS).flatMap((
     })),
   ),
 )
+
+export const frameAttacks: readonly Fault[] = [
+  ...endings,
+  {
+    name: 'requests behind a GOAWAY, in one packet on many connections',
+    expected: 'none in flight; then 200, 3 rows',
+    see: behindGoaway,
+    full: true,
+  },
+]

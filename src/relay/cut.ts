@@ -5,13 +5,17 @@ import type { Socket } from 'node:net'
 const TAKES_NOTHING = 5000
 
 /**
- * Ends a connection of HTTP/2 at once, the socket first. Node alone would free the memory of the streams while the socket still sends from
- * it. What the client reads would be whatever that memory holds then: answers to others.
+ * Ends a connection of HTTP/2 at once, and its socket in the same turn. Node alone frees the memory of the streams while the socket still
+ * sends from it. What the client reads would be whatever that memory holds then: answers to others.
  */
 export function cut(session: Http2Session): void {
   if (session.destroyed) return
-  socketOf(session).destroy()
+  const socket = socketOf(session)
+  const end = () => void socket.destroy()
   session.destroy()
+  // `destroyLater` has it destroyed in a later turn.
+  if (session.destroyed) end()
+  else setImmediate(end)
 }
 
 /** Returns the socket itself. `session.socket` forbids to destroy it, but passes other methods on to it, and `off` returns what it is called on. */

@@ -5,7 +5,7 @@ import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node
  * calls it too, for the GOAWAY of a client. Returns a function that refuses a stream if it is such a late one, and tells whether it did.
  *
  * Node would refuse such a stream while nghttp2 still reads it. On Node 20 and 22, that sends the GOAWAY, which frees the stream, and
- * nghttp2 goes on to write to it. A few connections with a GOAWAY before their requests end the process.
+ * nghttp2 goes on to use it. A few connections with a GOAWAY before their requests ended the process on Node 20.
  */
 export function refuseLate(session: ServerHttp2Session): (stream: ServerHttp2Stream) => boolean {
   let last = Number.POSITIVE_INFINITY

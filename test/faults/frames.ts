@@ -85,3 +85,6 @@ export function uint32(value: number): Buffer {
   bytes.writeUInt32BE(value >>> 0)
   return bytes
 }
+
+/** A client's word that it begins no more streams, without an error. */
+export const GOAWAY = frame(TYPE.GOAWAY, 0, 0, Buffer.concat([uint32(0), uint32(0)]))

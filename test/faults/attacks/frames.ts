@@ -1,7 +1,7 @@
 import type { Config } from '../../../src/config/settings.ts'
 import { until } from '../../stage/until.ts'
 import type { Fault } from '../fault.ts'
-import { bytesOf, type FieldLine, FLAG, type Frame, frame, headers, PREFACE, TYPE, uint32 } from '../frames.ts'
+import { bytesOf, type FieldLine, FLAG, type Frame, frame, GOAWAY, headers, PREFACE, TYPE, uint32 } from '../frames.ts'
 import { send } from '../fuzz/frames/frames.ts'
 import { metric } from '../process/child.ts'
 import { say } from '../say.ts'
@@ -39,7 +39,7 @@ const ENDINGS: Readonly<Record<string, Frame>> = {
   RST_STREAM: frame(TYPE.RST_STREAM, 0, 1, uint32(CANCEL)),
   'a window of 0 for its stream': frame(TYPE.WINDOW_UPDATE, 0, 1, uint32(NOTHING)),
   'a window of 0 for all': frame(TYPE.WINDOW_UPDATE, 0, 0, uint32(NOTHING)),
-  GOAWAY: frame(TYPE.GOAWAY, 0, 0, Buffer.concat([uint32(0), uint32(0)])),
+  GOAWAY,
   'a PING that is too short': frame(TYPE.PING, 0, 0, Buffer.alloc(1)),
   'SETTINGS that are too short': frame(TYPE.SETTINGS, 0, 0, Buffer.alloc(5)),
   'a header table that is none': frame(TYPE.HEADERS, FLAG.END_HEADERS, 3, Buffer.of(0xff, 0xff, 0xff, 0xff, 0x0f)),
@@ -57,10 +57,15 @@ async function onePacket(begin: Frame, end: Frame, settings: Partial<Config>): P
   return inWorld(serving(3), { 'limits.idleTimeoutMs': 500, ...settings }, async ({ proxy }) => {
     const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), begin, end].map(bytesOf)])
     for (let nth = 0; nth < TIMES; nth += 1) await send(proxy.url, [packet], 'fin')
-    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-    const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)
-    return `none in flight; then ${say(answers[0])}`
+    return nextOf(proxy)
   })
+}
+
+/** Waits until nothing is in flight, and tells how the next client is answered. */
+async function nextOf(proxy: Parameters<typeof metric>[0] & { readonly url: string }): Promise<string> {
+  await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
+  const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)
+  return `none in flight; then ${say(answers[0])}`
 }
 
 /** Streams behind the GOAWAY of a connection, connections at a time, and times: together they ended the process on Node 20. */
@@ -76,14 +81,11 @@ async function behindGoaway(): Promise<string> {
       [':authority', 'x'],
     ]
     const late = Array.from({ length: LATE.streams }, (_, nth) => headers(2 * nth + 1, fields, FLAG.END_STREAM | FLAG.END_HEADERS))
-    const goaway = frame(TYPE.GOAWAY, 0, 0, Buffer.concat([uint32(0), uint32(0)]))
-    const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), goaway, ...late].map(bytesOf)])
+    const packet = Buffer.concat([PREFACE, ...[frame(TYPE.SETTINGS, 0, 0), GOAWAY, ...late].map(bytesOf)])
     for (let nth = 0; nth < LATE.times; nth += 1) {
       await Promise.all(Array.from({ length: LATE.connections }, () => send(proxy.url, [packet], 'fin')))
     }
-    await until(async () => (await metric(proxy, 'crosswalk_requests_in_flight')) === 0)
-    const { answers } = await talk(proxy.url, 'GET /iam/v1/groups HTTP/1.1\r\nhost: x\r\n\r\n', 1)
-    return `none in flight; then ${say(answers[0])}`
+    return nextOf(proxy)
   })
 }
 

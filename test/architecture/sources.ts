@@ -5,23 +5,49 @@ export interface Source {
   readonly path: string
   readonly layer: string
   readonly text: string
-  readonly imports: readonly string[]
+  readonly imports: readonly Import[]
 }
 
-const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\('([^']+)'\)/g
+export interface Import {
+  /** A package, or the path of a file of this repository. */
+  readonly target: string
+  readonly isLocal: boolean
+  /** Only types are imported, so nothing is loaded. */
+  readonly isType: boolean
+  /** Loaded where it is asked for, not at the start. */
+  readonly isLazy: boolean
+}
 
-/** Every TypeScript file of the program and its tables, by path. */
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s([^'"]*?)from\s+'([^']+)'|(?:^|\n)import '([^']+[.]tsx?)'|import\('([^']+)'\)/g
+
+/** Every TypeScript file of the program, its tables and its site, by path. */
 export const sources: readonly Source[] = ['src', 'mappings', 'site'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
     // AssemblyScript is a language of its own, with other imports.
-    .filter((name) => /[.]tsx?$/.test(name) && !name.includes('/engine/'))
+    .filter((name) => /[.]tsx?$/.test(name) && !name.includes('engine/'))
     .sort()
     .map((name) => {
       const path = join(root, name)
       const text = readFileSync(path, 'utf8')
-      return { path, layer: layerOf(path), text, imports: [...text.matchAll(IMPORT)].map(([, from, dynamic]) => from ?? dynamic ?? '') }
+      return { path, layer: layerOf(path), text, imports: importsOf(path, text) }
     }),
 )
+
+function importsOf(path: string, text: string): readonly Import[] {
+  return [...text.matchAll(IMPORT)].map(([, names = '', from, bare, lazy]) => {
+    const name = from ?? bare ?? lazy ?? ''
+    const isLocal = name.startsWith('.')
+    const target = isLocal ? normalize(join(dirname(path), name)) : name
+    return { target, isLocal, isType: isTypes(names), isLazy: lazy !== undefined }
+  })
+}
+
+/** `type { A, B }` and `{ type A, type B }` name only types. */
+function isTypes(names: string): boolean {
+  if (/^type\b/.test(names)) return true
+  const [, list] = /\{([^}]*)\}/.exec(names) ?? []
+  return list !== undefined && !/^\s*\w/.test(names) && list.split(',').every((name) => /^\s*(type\s|$)/.test(name))
+}
 
 /** `src/routes/app.ts` → routes; `src/server.ts` and `src/cli.ts` are layers of their own, `mappings/…` is one. */
 export function layerOf(path: string): string {
@@ -30,5 +56,4 @@ export function layerOf(path: string): string {
 }
 
 /** The files that a source imports from this repository. */
-export const local = (source: Source) =>
-  source.imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(source.path), name)))
+export const local = (source: Source): readonly string[] => source.imports.filter(({ isLocal }) => isLocal).map(({ target }) => target)

@@ -1,29 +1,36 @@
 import { describe, expect, it } from 'vitest'
-import { DOOR, INDEX, MAY_IMPORT, ONLY_IN } from './architecture/layers.ts'
-import { layerOf, local, sources } from './architecture/sources.ts'
+import { COMMANDS, DOOR, INDEX, MAY_IMPORT, ONLY_IN } from './architecture/rooms.ts'
+import { local, roomOf, sources } from './architecture/sources.ts'
 
-describe('layers', () => {
+describe('rooms', () => {
   it('are all known', () => {
-    expect(sources.filter(({ layer }) => !(layer in MAY_IMPORT)).map(({ path }) => path)).toEqual([])
+    expect(sources.filter(({ room }) => !(room in MAY_IMPORT)).map(({ path }) => path)).toEqual([])
   })
 
-  it.each(Object.entries(MAY_IMPORT))('%s imports only %j', (layer, allowed) => {
+  it.each(Object.entries(MAY_IMPORT))('%s imports only %j', (room, allowed) => {
     const wrong = sources
-      .filter((source) => source.layer === layer)
+      .filter((source) => source.room === room)
       .flatMap((source) => local(source).map((target) => ({ from: source.path, target })))
-      .filter(({ target }) => layerOf(target) !== layer && !allowed.includes(layerOf(target)))
+      .filter(({ target }) => roomOf(target) !== room && !allowed.includes(roomOf(target)))
     expect(wrong).toEqual([])
   })
 
   it('keep the language of the tables behind one door', () => {
-    const tables = sources.filter(({ layer }) => layer === 'mappings')
-    expect(tables.flatMap(local).filter((target) => layerOf(target) === 'tables' && target !== DOOR)).toEqual([])
-    expect(sources.filter(({ layer }) => layer !== 'mappings').filter((source) => local(source).includes(DOOR))).toEqual([])
+    const tables = sources.filter(({ room }) => room === 'mappings')
+    expect(tables.flatMap(local).filter((target) => roomOf(target) === 'tables' && target !== DOOR)).toEqual([])
+    expect(sources.filter(({ room }) => room !== 'mappings').filter((source) => local(source).includes(DOOR))).toEqual([])
+  })
+
+  it('let only the commands know the sandbox', () => {
+    const knowing = sources.filter(
+      ({ room, imports }) => room !== 'sandbox' && imports.some(({ target }) => target.startsWith('src/sandbox/')),
+    )
+    expect(knowing.map(({ path }) => path).filter((path) => !COMMANDS.test(path))).toEqual([])
   })
 
   it('know only the packages that are theirs', () => {
-    const wrong = sources.flatMap(({ path, layer, imports }) =>
-      imports.filter(({ target }) => ONLY_IN[target] && !ONLY_IN[target].includes(layer)).map(({ target }) => `${path} imports ${target}`),
+    const wrong = sources.flatMap(({ path, room, imports }) =>
+      imports.filter(({ target }) => ONLY_IN[target] && !ONLY_IN[target].includes(room)).map(({ target }) => `${path} imports ${target}`),
     )
     expect(wrong).toEqual([])
   })

@@ -1,5 +1,4 @@
-import type { Field, Fields } from '../tables/language/field.ts'
-import { objects } from '../tables/language/field.ts'
+import { type Field, type Fields, objects } from '../tables/language/field.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 
 /** What `check` looks at of an operation. A draft has no more of it. */

@@ -1,7 +1,6 @@
 import { misuse } from '../errors/misuse.ts'
 import { isObject } from '../tables/json.ts'
-import type { Flag, Flags, Io } from './command.ts'
-import { textOf, textsOf } from './command.ts'
+import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'
 import { oneLine } from './terminal/printable.ts'
 import { withProgress } from './terminal/progress.ts'

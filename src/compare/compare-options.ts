@@ -1,4 +1,4 @@
-import type { Mode } from '../modes/choose/mode.ts'
+import type { Mode } from '../serve/sides.ts'
 
 /** Only functions that return a promise are compared: a second side besides would stop the caller of any other. */
 export type AsyncFunction<Args extends readonly unknown[], Result> = (...args: Args) => Promise<Result>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MODES } from '../modes/choose/mode.ts'
 import { asModeRules, type ModeRules, modesSchema } from '../modes/choose/rules.ts'
+import { MODES } from '../serve/sides.ts'
 
 /** A kind of value. Flags and the environment give text, the file gives JSON; `schema` reads both. */
 export interface SettingKind<T> {

@@ -1,4 +1,4 @@
-import { isWritable } from '../relay/head.ts'
+import { isWritable } from '../heads.ts'
 import { ApiError } from './api-error.ts'
 import type { CODES } from './codes.ts'
 import { type ErrorForm, STATUS_FORM, type V2Failure } from './error-form.ts'

@@ -1,6 +1,6 @@
 import type { Config, SettingKey } from '../config/settings.ts'
-import type { Mode } from '../modes/choose/mode.ts'
 import type { WrittenModes } from '../modes/choose/rules.ts'
+import type { Mode } from '../serve/sides.ts'
 import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
 
 type Several = string | readonly string[]

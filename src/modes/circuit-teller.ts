@@ -2,7 +2,7 @@ import type { Sample } from '../diff/evidence/bound.ts'
 import type { Circuit, CircuitState, Rate } from '../diff/evidence/circuit.ts'
 import { WEIGHTS } from '../diff/evidence/observation.ts'
 import type { Comparison } from '../diff/records/record.ts'
-import { type Mode, SERVED_BY } from './choose/mode.ts'
+import { type Mode, SERVED_BY } from '../serve/sides.ts'
 import type { Notes } from './notes.ts'
 
 /** Tells the circuits what is seen of v2. */

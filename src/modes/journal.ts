@@ -15,9 +15,9 @@ import type { Recorder } from '../diff/records/recorder.ts'
 import type { Ledger } from '../diff/records/restore.ts'
 import { createRedaction, type Redaction, type RedactionSettings } from '../diff/redact/redaction.ts'
 import type { Identity } from '../request/caller.ts'
+import { isRead, type Mode } from '../serve/sides.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { Call } from '../tables/plan/plan.ts'
-import type { Mode } from './choose/mode.ts'
 import { type CircuitTeller, createCircuitTeller } from './circuit-teller.ts'
 import { createNotes, type Notes } from './notes.ts'
 import type { SideAnswer } from './observe/ask.ts'
@@ -26,7 +26,6 @@ import { createJudging } from './observe/judging.ts'
 import { sideOf } from './observe/recorded-side.ts'
 import { whyUncompared } from './observe/skipped.ts'
 import { createSaveOrder, type SaveOrder } from './save-order.ts'
-import { isRead } from './serve/backend.ts'
 
 /** A client request that was compared. */
 export interface ComparedRequest extends Identity {

@@ -1,12 +1,12 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
 import type { Identified } from '../request/caller.ts'
+import type { KeepRequest, RequestEnd } from '../serve/sides.ts'
 import type { Operation } from '../tables/operations/operation.ts'
-import type { Side } from './choose/mode.ts'
 import type { PagingSides } from './choose/paging-sides.ts'
 import { callerOf } from './journal.ts'
 import type { Rollouts, SidedRequest } from './rollout/rollouts.ts'
 import type { Accepted } from './serve/accepted.ts'
-import type { KeepRequest, TrafficCounter } from './traffic.ts'
+import type { TrafficCounter } from './traffic.ts'
 
 interface KnownTraffic {
   readonly accepted: Accepted
@@ -16,16 +16,6 @@ interface KnownTraffic {
   readonly rollouts: Pick<Rollouts, 'used'>
   /** Subjects of tokens may be shown and recorded. */
   readonly subjects: boolean
-}
-
-/** How a request ended. */
-export interface RequestEnd {
-  /** It was refused without asking a service. */
-  readonly refused: boolean
-  /** The side that answered. */
-  readonly by: Side
-  /** `grpc`, `grpc-web` or `connect`; undefined for REST. */
-  readonly protocol?: string | undefined
 }
 
 /**

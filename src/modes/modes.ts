@@ -1,59 +1,34 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { KindOf } from '../diff/clients/request-kind.ts'
-import { type Identified, identify } from '../request/caller.ts'
+import { identify } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import { type Backend, COMPARING, hasFailed, isRead, MODE_HEADER, SERVED_BY, type Served, type Sides } from '../serve/sides.ts'
 import type { AskRest } from '../upstream/ask-rest.ts'
 import type { Positions } from './choose/circuit-position.ts'
-import { COMPARING, type Mode, SERVED_BY } from './choose/mode.ts'
 import { createPagingSides } from './choose/paging-sides.ts'
 import type { ModeRules } from './choose/rules.ts'
 import type { RulesInForce } from './choose/rules-in-force.ts'
-import { MODE_HEADER } from './choose/select.ts'
 import type { Journal } from './journal.ts'
-import { countKnown, type RequestEnd } from './known-traffic.ts'
+import { countKnown } from './known-traffic.ts'
 import { createModesState, type ModesStateHolder } from './modes-state.ts'
 import type { Observer } from './observe/observer.ts'
 import type { Rollouts } from './rollout/rollouts.ts'
-import type { Accepted } from './serve/accepted.ts'
-import { type Backend, hasFailed, isRead, type Served } from './serve/backend.ts'
 import type { Budget } from './serve/budget.ts'
 import { createWatch } from './serve/diff.ts'
 import { createFallback } from './serve/fallback.ts'
 import { createTell } from './serve/told.ts'
 import { createWitnesses, type Witnesses } from './serve/witnesses.ts'
-import { createTraffic, type KeepRequest } from './traffic.ts'
+import { createTraffic } from './traffic.ts'
 import { countUnknown } from './unknown-traffic.ts'
 
-/** What is decided about a request before it is served. */
-export interface Choice extends Identified {
-  readonly mode: Mode
-  /** The round of rollouts in which the mode was chosen. */
-  readonly round?: number
-}
-
-/** Decides which side answers an operation; see `ModeRules`. */
-export interface Modes extends Omit<ModesStateHolder, 'inForce'>, Pick<RulesInForce, 'hold' | 'refuse'> {
+/** The modes of a migration decide who answers; see `ModeRules`. */
+export interface Modes extends Sides, Omit<ModesStateHolder, 'inForce'>, Pick<RulesInForce, 'hold' | 'refuse'> {
   /** The rules with the share in force in place of each rollout. */
   inForce(): ModeRules
   /** The rollouts of the rules in force. */
   readonly rollouts: Rollouts['all']
   readonly steer: Rollouts['steer']
-  /** Chooses the mode of one request to an operation with a plan. Throws an ApiError if a tester's choice cannot be granted. */
-  choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
-  /** Identifies the caller of an operation that only v1 can answer. */
-  identify(headers: IncomingHttpHeaders): Identified
-  /** Notes the status with which a service itself answered: only accepted callers count. */
-  readonly heard: Accepted['heard']
-  /** Counts a finished request. One that was refused without asking a service is no traffic. See `countKnown`. */
-  used(choice: Choice, operation: Operation, end: RequestEnd): KeepRequest | undefined
-  /** Counts a request that v1 answered well at a path that no table has. */
-  usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
-  readonly writing: Witnesses['writing']
   /** What a fleet shares of the writes. */
   readonly witnesses: Pick<Witnesses, 'ownWrites' | 'recentWrites'>
-  /** Answers in the chosen mode; `translated` answers from v2. */
-  serve(mode: Mode, request: ClientRequest, translated: Backend): Promise<Served>
   /** Records the counts. */
   flush(): void
 }

@@ -2,8 +2,7 @@ import type { Inventory } from '../diff/clients/inventory.ts'
 import type { KindOf, RequestKind, SampledKind } from '../diff/clients/request-kind.ts'
 import type { Caller, TrafficEntry } from '../diff/records/record.ts'
 import type { Recorder } from '../diff/records/recorder.ts'
-import type { Operation, V1Request } from '../tables/operations/operation.ts'
-import type { Mode } from './choose/mode.ts'
+import type { KeepRequest, Mode } from '../serve/sides.ts'
 
 /** Counts which caller uses which operation. */
 export interface TrafficCounter {
@@ -12,9 +11,6 @@ export interface TrafficCounter {
   /** Records the counts since the last flush. */
   flush(): void
 }
-
-/** Keeps the parameters of one request, redacted. The tables of `operation` know them. */
-export type KeepRequest = (operation: Operation, request: V1Request) => void
 
 type Counted = Omit<TrafficEntry, 'at' | 'calls' | 'requests'> & { calls: number; requests?: (SampledKind & { samples: number })[] }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Head, relayable } from './head.ts'
+import { type Head, relayable } from '../heads.ts'
 
 /**
  * Writes the head of an answer to a client, or returns the problem and sends nothing.

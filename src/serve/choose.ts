@@ -1,5 +1,3 @@
-import { SERVED_BY } from '../modes/choose/mode.ts'
-import type { Choice } from '../modes/modes.ts'
 import { parseQuery, searchOf } from '../request/query-string.ts'
 import { createRequest, isBodyWithin, type RequestHead } from '../request/request.ts'
 import { type Found, isFound, type Routed, routeRequest } from '../request/route-request.ts'
@@ -7,6 +5,7 @@ import type { RawRequest } from '../upstream/ask-rest.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
 import type { RequestRecord } from './request-record.ts'
+import { type Choice, SERVED_BY } from './sides.ts'
 
 /** The decision about a request: answer it here, or pass v1's answer on unchanged. */
 export type Decision = AnswerDecision | PassDecision

@@ -1,5 +1,4 @@
 import { asApiError } from '../errors/to-v1.ts'
-import type { Side } from '../modes/choose/mode.ts'
 import type { ClientRequest } from '../request/request.ts'
 import type { Call } from '../tables/plan/plan.ts'
 import type { CallSpan } from '../tracing/tracing.ts'
@@ -9,6 +8,7 @@ import type { CallContext, CallWatch } from '../upstream/v2/call-context.ts'
 import type { AnswerDecision } from './choose.ts'
 import type { Core } from './core.ts'
 import type { RequestRecord } from './request-record.ts'
+import type { Side } from './sides.ts'
 
 /** A request that Crosswalk answers itself. */
 export interface Serving {

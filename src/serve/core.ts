@@ -1,4 +1,3 @@
-import type { Modes } from '../modes/modes.ts'
 import { createRouter, type Router } from '../request/router.ts'
 import type { Operation } from '../tables/operations/operation.ts'
 import { createOnlyV1, type OnlyV1 } from '../tables/operations/v1-values.ts'
@@ -6,6 +5,7 @@ import type { TranslateSettings } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/v2/send.ts'
 import { createKnownReads, type KnownReads } from './known-reads.ts'
 import { createNameForLog, type NameForLog } from './name-for-log.ts'
+import type { Sides } from './sides.ts'
 
 /** Counts a finished call to v2. `status` is undefined if no answer arrived. */
 export type EndCall = (status: number | undefined, seconds: number, traceId: string | undefined) => void
@@ -17,7 +17,7 @@ export interface CoreSettings extends TranslateSettings {
 export interface CoreParts {
   readonly operations: readonly Operation[]
   readonly sendFor: SendFor
-  readonly modes: Modes
+  readonly modes: Sides
   /** Counts a finished call to v2. */
   readonly endCall: EndCall
   /** True if a v1 service also stands behind the proxy. */

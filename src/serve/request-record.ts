@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../errors/api-error.ts'
 import type { CodeName } from '../errors/codes.ts'
-import type { Mode } from '../modes/choose/mode.ts'
 import type { Operation, V1Request } from '../tables/operations/operation.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
+import type { Mode } from './sides.ts'
 
 /** How a request is answered: in a mode, from v1 because v2 failed, or directly by v2 without translation. */
 export type ServedBy = Mode | 'fallback' | 'native'

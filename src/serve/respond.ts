@@ -1,6 +1,4 @@
 import { asApiError } from '../errors/to-v1.ts'
-import { SERVED_BY } from '../modes/choose/mode.ts'
-import type { Served } from '../modes/serve/backend.ts'
 import { type Answer, answer } from '../translate/answer.ts'
 import { createCalls } from '../translate/calls.ts'
 import { begin, unknownParameters } from '../translate/translated.ts'
@@ -8,6 +6,7 @@ import { Conversation, type Serving, type Writer } from './conversation.ts'
 import type { Core } from './core.ts'
 import type { KnownRead } from './known-reads.ts'
 import type { RequestRecord } from './request-record.ts'
+import { SERVED_BY, type Served } from './sides.ts'
 
 /** Answers a request, possibly at once. Throws the ApiError of an unreadable request. */
 export function respond(core: Core, serving: Serving, writer: Writer): void {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
 import { unrelayable } from '../errors/from-v2.ts'
+import { flat, grouped, relayable } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../limits/signal.ts'
-import { flat, grouped, relayable } from '../relay/head.ts'
 import type { Service } from './health.ts'
 import { endToEnd } from './hop-by-hop.ts'
 

@@ -1,4 +1,3 @@
-/// <reference path="./undici-parts.d.ts" />
 import api from 'undici/lib/api/index.js'
 import util from 'undici/lib/core/util.js'
 import Agent from 'undici/lib/dispatcher/agent.js'

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts'
-import { grouped, relayableHeaders } from '../relay/head.ts'
+import { grouped, relayableHeaders } from '../heads.ts'
 import type { WireMetadata } from './wire-call.ts'
 
 /** Names that the protocols write themselves. */

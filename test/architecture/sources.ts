@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { MOVING } from './moving.ts'
 
 export interface Source {
   readonly path: string
-  readonly layer: string
+  readonly room: string
   readonly text: string
   readonly imports: readonly Import[]
 }
@@ -24,12 +25,12 @@ const IMPORT = /(?:^|\n)\s*(?:import|export)\s([^'"]*?)from\s+'([^']+)'|(?:^|\n)
 export const sources: readonly Source[] = ['src', 'mappings', 'site'].flatMap((root) =>
   (readdirSync(root, { recursive: true }) as string[])
     // AssemblyScript is a language of its own, with other imports.
-    .filter((name) => /[.]tsx?$/.test(name) && !name.includes('engine/'))
+    .filter((name) => /[.]tsx?$/.test(name) && !/engine\/|[.]d[.]ts$/.test(name))
     .sort()
     .map((name) => {
       const path = join(root, name)
       const text = readFileSync(path, 'utf8')
-      return { path, layer: layerOf(path), text, imports: importsOf(path, text) }
+      return { path, room: roomOf(path), text, imports: importsOf(path, text) }
     }),
 )
 
@@ -49,8 +50,10 @@ function isTypes(names: string): boolean {
   return list !== undefined && !/^\s*\w/.test(names) && list.split(',').every((name) => /^\s*(type\s|$)/.test(name))
 }
 
-/** `src/routes/app.ts` → routes; `src/server.ts` and `src/cli.ts` are layers of their own, `mappings/…` is one. */
-export function layerOf(path: string): string {
+/** `src/serve/core.ts` → serve; `src/errors.ts`, `src/heads.ts`, `src/index.ts` and `src/cli.ts` are rooms of their own, `mappings/…` is one. */
+export function roomOf(path: string): string {
+  const moving = MOVING.find(([start]) => path.startsWith(start))
+  if (moving) return moving[1]
   const [root = '', second = ''] = path.split('/')
   return root === 'src' ? second.replace(/\.ts$/, '') : root
 }

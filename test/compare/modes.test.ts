@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Mode } from '../../src/modes/choose/mode.ts'
+import type { Mode } from '../../src/serve/sides.ts'
 import { callMany, startComparison, type TestComparison } from './given.ts'
 
 const READ = { name: 'users.get', isRead: true } as const

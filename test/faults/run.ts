@@ -1,5 +1,4 @@
-import type { Group, Row } from './fault.ts'
-import { observe } from './fault.ts'
+import { type Group, observe, type Row } from './fault.ts'
 
 /** Causes all faults, one after the other; `note` gets each result and how many seconds it took. */
 export async function runFaults(groups: readonly Group[], note: (row: Row, seconds: number) => void): Promise<readonly Row[]> {

@@ -3,11 +3,9 @@ import { expect, it } from 'vitest'
 import { differences, grpcDifferences } from '../../mappings/differences.ts'
 import { mappings } from '../../mappings/index.ts'
 import { text } from '../../src/tables/language/field.ts'
-
 import { resource } from '../../src/tables/language/resource.ts'
 import { action } from '../../src/tables/operations/action.ts'
 import { create, list } from '../../src/tables/operations/operations.ts'
-
 import { coverageTable } from '../docs/generated/coverage-table.ts'
 import { differencesPage } from '../docs/generated/differences-page.ts'
 import { strays, toDo } from './to-do.ts'

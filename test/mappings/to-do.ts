@@ -2,9 +2,7 @@ import { differences } from '../../mappings/differences.ts'
 import { ruleOf } from '../../src/sandbox/events/rules.ts'
 import type { Route } from '../../src/sandbox/http/route.ts'
 import { serviceRoutes } from '../../src/sandbox/routes.ts'
-
 import { spellings } from '../../src/tables/language/query.ts'
-
 import type { Message } from '../../src/tables/language/resource.ts'
 import type { Operation } from '../../src/tables/operations/operation.ts'
 import { covers } from '../../src/tables/operations/operation-pattern.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Mode } from '../../src/modes/choose/mode.ts'
 import { ALL_V2, type ModeRules } from '../../src/modes/choose/rules.ts'
+import type { Mode } from '../../src/serve/sides.ts'
 import { isFull } from '../sample.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 import { runTraffic, type Traffic } from './traffic.ts'

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config/settings.ts'
-import type { Mode } from '../../src/modes/choose/mode.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
 import type { EvidenceReport } from '../../src/modes/migration-report.ts'
+import type { Mode } from '../../src/serve/sides.ts'
 import { bearer, startProxy, type TestProxy } from '../stage/proxy.ts'
 import { answering, startUpstream } from '../stage/upstream.ts'
 

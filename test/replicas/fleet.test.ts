@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/fleet.ts'
-import type { Part, PartState } from '../../src/fleet/part.ts'
-import { reading } from '../../src/fleet/part.ts'
+import { type Part, type PartState, reading } from '../../src/fleet/part.ts'
 import { createMemory } from '../../src/store/memory/memory.ts'
 import type { Batch, Store } from '../../src/store/store.ts'
 import { StoreDown } from '../../src/store/store-down.ts'

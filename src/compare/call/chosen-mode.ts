@@ -1,6 +1,6 @@
-import { isMode, MODES, type Mode } from '../../modes/choose/mode.ts'
 import { canarySchema } from '../../modes/choose/rules.ts'
 import { createSelect, type Select } from '../../modes/choose/select.ts'
+import { isMode, MODES, type Mode } from '../../serve/sides.ts'
 import type { CompareOptions } from '../compare-options.ts'
 
 export interface ChosenModeParts {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { COMPARING, type Mode, SERVED_BY } from '../../modes/choose/mode.ts'
+import { COMPARING, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import type { ComparisonMeans } from '../comparison-means.ts'
 import type { FunctionPair } from '../function-operation.ts'
 import { createChosenMode } from './chosen-mode.ts'

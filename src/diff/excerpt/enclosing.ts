@@ -1,6 +1,5 @@
 import { isObject } from '../../tables/json.ts'
-import type { Both, JsonPath } from '../compare/json-path.ts'
-import { ANY } from '../compare/json-path.ts'
+import { ANY, type Both, type JsonPath } from '../compare/json-path.ts'
 import { leftOut } from '../redact/redact.ts'
 import type { Redacted } from '../redact/redacted.ts'
 import { isSecretName } from '../redact/secrets.ts'

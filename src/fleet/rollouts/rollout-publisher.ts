@@ -3,8 +3,7 @@ import type { RolloutRun } from '../../modes/rollout/rollout-run.ts'
 import type { SavedRun } from '../../modes/rollout/saved-run.ts'
 import type { Proposal, SharedRun } from '../../modes/rollout/shared/shared-run.ts'
 import type { Store } from '../../store/store.ts'
-import type { RolloutDocument } from './rollout-document.ts'
-import { rolloutName } from './rollout-document.ts'
+import { type RolloutDocument, rolloutName } from './rollout-document.ts'
 import type { RolloutDocuments } from './rollout-documents.ts'
 
 /** Writes where a rollout stands, if nobody has written meanwhile. */

@@ -1,4 +1,4 @@
-import { BY_V1, type Mode } from './mode.ts'
+import { BY_V1, type Mode } from '../../serve/sides.ts'
 import { isV2Canary, type ModeRules, patternsOf } from './rules.ts'
 import { fits } from './select.ts'
 

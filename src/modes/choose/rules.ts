@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { isMode, MODES, SERVED_BY } from '../../serve/sides.ts'
 import { MOST_ROLLOUTS, rolloutSchema } from '../rollout/rollout-plan.ts'
-import { isMode, MODES, SERVED_BY } from './mode.ts'
 import { refused } from './refused.ts'
 
 const WRONG_MODE = `must be one of ${MODES.join(', ')}`

@@ -1,15 +1,12 @@
 import { invalidArgument } from '../../errors/api-error.ts'
 import type { Identity } from '../../request/caller.ts'
+import { BY_V1, isMode, MODE_HEADER, MODES, type Mode } from '../../serve/sides.ts'
 import { covers } from '../../tables/operations/operation-pattern.ts'
-import { BY_V1, isMode, MODES, type Mode } from './mode.ts'
 import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { isWithinShare } from './share.ts'
 
 /** What an open circuit means for one request: its canary gets no v2 (`open`), and it may be compared besides (`probed`). */
 export type CircuitPosition = 'closed' | 'open' | 'probed'
-
-/** The header with which a tester chooses the mode of one request. */
-export const MODE_HEADER = 'x-crosswalk-mode'
 
 export interface Question extends Identity {
   /** Operation id. */

@@ -1,6 +1,5 @@
 import type { ClientRequest } from '../../request/request.ts'
-import type { Mode } from '../choose/mode.ts'
-import type { Served } from '../serve/backend.ts'
+import type { Mode, Served } from '../../serve/sides.ts'
 import type { OtherWrites } from '../serve/recent-writes.ts'
 import type { Kept } from './captured.ts'
 

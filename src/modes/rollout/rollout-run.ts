@@ -1,7 +1,7 @@
 import type { Sample } from '../../diff/evidence/bound.ts'
 import type { Observation } from '../../diff/evidence/observation.ts'
 import { type Actor, describeActor } from '../../diff/records/actor.ts'
-import type { Mode, Side } from '../choose/mode.ts'
+import type { Mode, Side } from '../../serve/sides.ts'
 import { isWithinShare } from '../choose/share.ts'
 import type { Journal } from '../journal.ts'
 import type { SaveOrder } from '../save-order.ts'

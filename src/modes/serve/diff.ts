@@ -1,7 +1,6 @@
 import type { ClientRequest } from '../../request/request.ts'
-import type { Mode } from '../choose/mode.ts'
+import type { Mode, Served } from '../../serve/sides.ts'
 import type { Observer } from '../observe/observer.ts'
-import type { Served } from './backend.ts'
 import { tee } from './tee.ts'
 import type { Witnesses } from './witnesses.ts'
 

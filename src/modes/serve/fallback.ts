@@ -1,7 +1,7 @@
 import type { ClientRequest } from '../../request/request.ts'
+import { type Backend, hasFailed, isRead, type Served } from '../../serve/sides.ts'
 import { isPaged } from '../choose/page-token.ts'
 import type { Accepted } from './accepted.ts'
-import { type Backend, hasFailed, isRead, type Served } from './backend.ts'
 import type { Budget } from './budget.ts'
 import { drain } from './tee.ts'
 

@@ -1,7 +1,7 @@
 import type { ClientRequest } from '../../request/request.ts'
+import { hasFailed, type Served } from '../../serve/sides.ts'
 import type { Journal } from '../journal.ts'
 import type { Accepted } from './accepted.ts'
-import { hasFailed, type Served } from './backend.ts'
 
 /** Statuses that say nothing about v2: v1 might have limited this caller too (429), or the client left (499). */
 const UNKNOWN: ReadonlySet<number> = new Set([429, 499])

@@ -1,5 +1,5 @@
 import type { Judgement } from '../../diff/judge/judge.ts'
-import { hasFailed } from '../serve/backend.ts'
+import { hasFailed } from '../../serve/sides.ts'
 
 /**
  * Judges the status of a write that v2 was sent; undefined if v2 made or refused it. Nobody knows what v1 would have answered, because a

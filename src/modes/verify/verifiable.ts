@@ -1,6 +1,6 @@
+import { isRead } from '../../serve/sides.ts'
 import type { Operation } from '../../tables/operations/operation.ts'
 import { isReadBack } from '../../tables/operations/read-back.ts'
-import { isRead } from '../serve/backend.ts'
 
 interface VerifySettings {
   readonly operations: readonly Operation[]

@@ -1,5 +1,5 @@
-import { BY_V1, COMPARING, type Mode, SERVED_BY } from '../../modes/choose/mode.ts'
 import type { ModeRule, ModeRules } from '../../modes/choose/rules.ts'
+import { BY_V1, COMPARING, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import { type Effect, forMost } from './effect.ts'
 
 /** Shares that a person raises an operation to, one after the other. */

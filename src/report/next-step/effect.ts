@@ -1,6 +1,6 @@
-import { BY_V1, type Mode, SERVED_BY } from '../../modes/choose/mode.ts'
 import type { ModeRule } from '../../modes/choose/rules.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
+import { BY_V1, type Mode, SERVED_BY } from '../../serve/sides.ts'
 import { covers } from '../../tables/operations/operation-pattern.ts'
 import type { InForce } from '../in-force.ts'
 

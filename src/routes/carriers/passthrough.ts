@@ -12,7 +12,7 @@ import { createNative, isUnframable, type NativeSettings } from '../../upstream/
 import type { Forwarded } from '../forwarded/forwarded.ts'
 import { refuse } from '../refusal.ts'
 import { createWebSocketLog } from '../watch/logs/web-socket-log.ts'
-import type { Metrics } from '../watch/metrics/metrics.ts'
+import type { RequestMetrics } from '../watch/metrics/request-metrics.ts'
 import { createWebSockets, type WebSocketLimits } from './web-sockets.ts'
 
 const LENGTH_REQUIRED = 411
@@ -28,7 +28,7 @@ export interface Passthrough {
 
 export interface PassthroughParts {
   readonly forwarded: Forwarded
-  readonly metrics: Pick<Metrics, 'unrelayable' | 'watchWebSockets'>
+  readonly metrics: Pick<RequestMetrics, 'unrelayable' | 'watchWebSockets'>
   readonly log: Logger
 }
 

@@ -3,8 +3,7 @@ import { compileRead, type ReadBody } from '../compile/read.ts'
 import { compileShow, type Show } from '../compile/show.ts'
 import type { JsonObject } from '../json.ts'
 import type { Expected } from '../plan/plan.ts'
-import type { Field, Fields } from './field.ts'
-import { optional, parentOf, readOnly, text, time } from './field.ts'
+import { type Field, type Fields, optional, parentOf, readOnly, text, time } from './field.ts'
 import { type Dialect, snakeCase } from './names.ts'
 
 /** The members that the specification's v1 form adds to a resource (design §3). */

@@ -1,5 +1,4 @@
-import type { Member } from './member.ts'
-import { LOOKS } from './member.ts'
+import { LOOKS, type Member } from './member.ts'
 
 /** A field table in the form that the engine reads from memory; engine/table.ts names the numbers. */
 export interface Table {

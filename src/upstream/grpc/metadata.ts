@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 import type { ApiError } from '../../errors/api-error.ts'
-import { grouped, relayable, relayableHeaders } from '../../relay/head.ts'
-import { CONNECTION_SPECIFIC } from '../../relay/single-valued.ts'
+import { CONNECTION_SPECIFIC, grouped, relayable, relayableHeaders } from '../../heads.ts'
 import { grpcTrailers } from '../../wire/status/grpc-trailers.ts'
 import { failureStatus } from '../../wire/status/wire-failure.ts'
 

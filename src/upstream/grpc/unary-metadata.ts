@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { unrelayable } from '../../errors/from-v2.ts'
-import { grouped, relayableHeaders } from '../../relay/head.ts'
-import { CONNECTION_SPECIFIC } from '../../relay/single-valued.ts'
+import { CONNECTION_SPECIFIC, grouped, relayableHeaders } from '../../heads.ts'
 import type { WireCall, WireMetadata } from '../../wire/wire-call.ts'
 import type { Service } from '../health.ts'
 import { endToEnd } from '../hop-by-hop.ts'

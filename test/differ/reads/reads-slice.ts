@@ -1,5 +1,5 @@
 import { mappings } from '../../../mappings/index.ts'
-import { isRead } from '../../../src/modes/serve/backend.ts'
+import { isRead } from '../../../src/serve/sides.ts'
 import { DIALECTS } from '../../../src/tables/language/names.ts'
 import { shuffled } from '../../mutants/shuffle.ts'
 import { seeded } from '../../stage/seeded.ts'

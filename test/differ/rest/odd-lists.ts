@@ -1,6 +1,6 @@
 import { mappings } from '../../../mappings/index.ts'
-import { isRead } from '../../../src/modes/serve/backend.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { isRead } from '../../../src/serve/sides.ts'
 import type { Operation } from '../../../src/tables/operations/operation.ts'
 import { uidsOf } from '../reads/uids.ts'
 

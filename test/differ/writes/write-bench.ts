@@ -1,6 +1,6 @@
 import { mappings } from '../../../mappings/index.ts'
-import { isRead } from '../../../src/modes/serve/backend.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
+import { isRead } from '../../../src/serve/sides.ts'
 import type { Dialect } from '../../../src/tables/language/names.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
 import { type EachMode, startEachMode } from '../stage/each-mode.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Mode } from '../../../src/modes/choose/mode.ts'
 import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.ts'
 import { createSelect, type Question } from '../../../src/modes/choose/select.ts'
+import type { Mode } from '../../../src/serve/sides.ts'
 
 const rules = (given: object) => {
   const read = readModeRules(given)

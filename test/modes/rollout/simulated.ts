@@ -1,12 +1,12 @@
 import { createCircuit } from '../../../src/diff/evidence/circuit.ts'
 import { createEvidence } from '../../../src/diff/evidence/evidence.ts'
 import type { Entry } from '../../../src/diff/records/record.ts'
-import { SERVED_BY } from '../../../src/modes/choose/mode.ts'
 import { type ModeRules, readModeRules } from '../../../src/modes/choose/rules.ts'
 import { createSelect } from '../../../src/modes/choose/select.ts'
 import { createNotes } from '../../../src/modes/notes.ts'
 import { createRollouts, type Rollouts } from '../../../src/modes/rollout/rollouts.ts'
 import { createSaveOrder } from '../../../src/modes/save-order.ts'
+import { SERVED_BY } from '../../../src/serve/sides.ts'
 
 export const OPERATIONS = ['iam.a', 'iam.b', 'registry.c']
 

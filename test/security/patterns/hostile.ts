@@ -1,5 +1,4 @@
-import type { AST } from '@eslint-community/regexpp'
-import { visitRegExpAST } from '@eslint-community/regexpp'
+import { type AST, visitRegExpAST } from '@eslint-community/regexpp'
 import type { Leaf, Parsed, Takes } from './program.ts'
 
 /** A text that can grow: `head`, then `pump` any number of times, then `tail`. */

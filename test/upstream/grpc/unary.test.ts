@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import { Firing } from '../../../src/limits/signal.ts'

@@ -1,4 +1,4 @@
-import { COMPARING } from '../../../modes/choose/mode.ts'
+import { COMPARING } from '../../../serve/sides.ts'
 import type { InForce } from '../../in-force.ts'
 import { allBackToV1, backToV1, usesV2 } from '../../next-step/changed-rules.ts'
 import { effectOn } from '../../next-step/effect.ts'

@@ -1,4 +1,4 @@
-import type { Mode } from '../../../modes/choose/mode.ts'
+import type { Mode } from '../../../serve/sides.ts'
 
 const MEANINGS: Readonly<Record<Mode, string>> = {
   v1: 'v1 answers',

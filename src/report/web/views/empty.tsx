@@ -1,4 +1,4 @@
-import { COMPARING } from '../../../modes/choose/mode.ts'
+import { COMPARING } from '../../../serve/sides.ts'
 import type { InForce } from '../../in-force.ts'
 import { putModes } from '../../next-step/admin-command.ts'
 import type { Report } from '../../report.ts'

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { CODES, type CodeName } from '../../../errors/codes.ts'
-import { hasFailed } from '../../../modes/serve/backend.ts'
 import { whenClosed } from '../../../relay/on-close.ts'
 import { newRequestRecord, type RequestRecord } from '../../../serve/request-record.ts'
+import { hasFailed } from '../../../serve/sides.ts'
 import { credentialHash } from '../../../upstream/credential.ts'
 import type { Forwarded } from '../../forwarded/forwarded.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { endSpan } from './end-span.ts'
 import { pathForLog } from './path-for-log.ts'
 
@@ -20,7 +20,7 @@ const NAMED = 20
  * Writes one log line a request. It never holds a header, a body or a query, because those carry tokens. The hash of the credential names
  * the caller. The response's `close` event is used because finished, broken and passed-through answers all have it.
  */
-export function createAccessLog(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginRecord {
+export function createAccessLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded): BeginRecord {
   return (request, response, id) => {
     const record = newRequestRecord(id)
     const client = forwarded.clientOf(request)

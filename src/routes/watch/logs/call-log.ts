@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http2'
 import type { Logger } from 'pino'
 import { CODES, codeName } from '../../../errors/codes.ts'
 import { isUnrelayable } from '../../../errors/from-v2.ts'
-import { hasFailed } from '../../../modes/serve/backend.ts'
 import { newRequestRecord, type RequestRecord, requestId } from '../../../serve/request-record.ts'
+import { hasFailed } from '../../../serve/sides.ts'
 import type { GrpcEnd } from '../../../upstream/grpc/client-answer.ts'
 import type { Forwarded } from '../../forwarded/forwarded.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { lineOf } from './access-log.ts'
 import { endSpan } from './end-span.ts'
 import { pathForLog } from './path-for-log.ts'
@@ -25,7 +25,7 @@ export interface BegunCall {
 export type BeginCall = (arrived: ArrivedCall) => BegunCall
 
 /** Writes one log line a call, as the access log does for requests. Its HTTP status is that of the call's code. */
-export function createCallLog(log: Logger, metrics: Metrics, forwarded: Forwarded): BeginCall {
+export function createCallLog(log: Logger, metrics: RequestMetrics, forwarded: Forwarded): BeginCall {
   return (arrived) => {
     const { headers } = arrived
     const record = newRequestRecord(requestId({ headers }))

@@ -1,6 +1,6 @@
 import { CODES } from '../../../errors/codes.ts'
-import { hasFailed } from '../../../modes/serve/backend.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
+import { hasFailed } from '../../../serve/sides.ts'
 
 interface EndedRequest {
   readonly method: string

@@ -1,10 +1,7 @@
 import { type Aggregator, Counter, Gauge, Registry } from 'prom-client'
 import type { Agent } from 'undici'
-import type { CodeName } from '../../../errors/codes.ts'
-import type { Cut } from '../../../listen/times/time-limits.ts'
 import type { MigrationReport } from '../../../modes/migration-report.ts'
 import type { NotifyCounts } from '../../../notify/notifier.ts'
-import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { Health } from '../../../upstream/health.ts'
 import type { Refused } from '../../lifetime/admission.ts'
 import { watchMigration } from '../series/migration-metrics.ts'
@@ -17,28 +14,13 @@ import type { MetricValues } from './metric-values.ts'
 import { outcomeOf } from './outcome.ts'
 import { createClocks } from './request-clocks.ts'
 import { createRequestCounters } from './request-counters.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 
-export interface Metrics {
-  begin(): void
-  end(record: RequestRecord, status: number, seconds: number): void
-  /** Counts a finished v2 call; `status` is undefined if no answer arrived, `traceId` if its trace is not recorded. */
-  endCall(status: number | undefined, seconds: number, traceId: string | undefined): void
-  /** Counts the status of a gRPC call, in addition to `end`. */
-  endGrpc(code: CodeName): void
-  /** Counts a refused request. */
-  refused(why: Refused): void
-  /** Counts a client that was cut off because it took too long. */
-  cut(why: Cut): void
-  /** Counts an answer of a service whose head cannot be relayed. */
-  unrelayable(carrier: Carrier): void
-  /** Adds the number of open WebSockets to the metrics. */
-  watchWebSockets(count: () => number): void
+/** The metrics of a process. */
+export interface Metrics extends RequestMetrics {
   /** All of them as data: `metricsText` writes them. */
   values(): Promise<MetricValues>
 }
-
-/** The kind of path from a request to a service. */
-export type Carrier = 'native' | 'v1' | 'grpc'
 
 /** The sources that are read when the metrics are. */
 export interface MetricsSources extends ModesMetricsSources {

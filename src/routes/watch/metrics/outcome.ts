@@ -1,4 +1,4 @@
-import { hasFailed } from '../../../modes/serve/backend.ts'
+import { hasFailed } from '../../../serve/sides.ts'
 
 /** How a request ended, for counting. */
 export type RequestOutcome = 'ok' | 'refused' | 'cancelled' | 'failed'

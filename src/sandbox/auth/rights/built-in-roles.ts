@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Capability } from './capabilities.ts'
-import { v2Name } from './capabilities.ts'
+import { type Capability, v2Name } from './capabilities.ts'
 
 /** A role that every organization can bind and none can edit. `capabilities` holds v2 enum names. */
 type BuiltInRole = {

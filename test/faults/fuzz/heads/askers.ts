@@ -1,5 +1,4 @@
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
-import http2 from 'node:http2'
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 import { readAnswers, talk, type WireAnswer } from '../../wire.ts'
 import { openLane } from '../lanes.ts'

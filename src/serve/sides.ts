@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Identified } from '../request/caller.ts'
+import type { ClientRequest } from '../request/request.ts'
+import type { Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Answer } from '../translate/answer.ts'
+
+/** Says which service answers a v1 operation, and whether the other one is asked too, to compare (design §7). */
+export const MODES = ['v1', 'v2', 'diff-v1', 'diff-v2'] as const
+
+export type Mode = (typeof MODES)[number]
+
+/** The source of an answer in v1 space: the v1 service itself, or the tables over v2. */
+export type Side = 'v1' | 'v2'
+
+/** The side that answers the client. */
+export const SERVED_BY: Readonly<Record<Mode, Side>> = { v1: 'v1', 'diff-v1': 'v1', v2: 'v2', 'diff-v2': 'v2' }
+
+/** Modes in which the other side is asked too. */
+export const COMPARING: ReadonlySet<Mode> = new Set<Mode>(['diff-v1', 'diff-v2'])
+
+/** The same mode with v1 answering the client. */
+export const BY_V1: Readonly<Record<Mode, Mode>> = { v1: 'v1', 'diff-v1': 'diff-v1', v2: 'v1', 'diff-v2': 'diff-v1' }
+
+export function isMode(text: unknown): text is Mode {
+  return (MODES as readonly unknown[]).includes(text)
+}
+
+export const otherSide = (side: Side): Side => (side === 'v1' ? 'v2' : 'v1')
+
+/** An answer, and the side that gave it. */
+export interface Served {
+  readonly answer: Answer
+  readonly by: Side
+  /** The tables answered without a call to v2. */
+  readonly unasked?: true
+  /** v2's failed answer, if v1 answered in its place. */
+  readonly failed?: Answer
+}
+
+/** Answers v1 requests. There is one backend for v2 and one for v1; modes combine them (design §1). */
+export type Backend = (request: ClientRequest) => Promise<Served>
+
+/** GET is v1's only read. Every other method may change something, and reaches exactly one side. */
+export function isRead({ method }: Operation): boolean {
+  return method === 'GET'
+}
+
+/** A 501 says that v1 never had the feature, or that only v1 has it, so it is no failure. */
+export function hasFailed(status: number): boolean {
+  return status >= 500 && status !== 501
+}
+
+/** The header with which a tester chooses the mode of one request. */
+export const MODE_HEADER = 'x-crosswalk-mode'
+
+/** What is decided about a request before it is served. */
+export interface Choice extends Identified {
+  readonly mode: Mode
+  /** The round of rollouts in which the mode was chosen. */
+  readonly round?: number
+}
+
+/** How a request ended. */
+export interface RequestEnd {
+  /** It was refused without asking a service. */
+  readonly refused: boolean
+  /** The side that answered. */
+  readonly by: Side
+  /** `grpc`, `grpc-web` or `connect`; undefined for REST. */
+  readonly protocol?: string | undefined
+}
+
+/** Keeps the parameters of one request, redacted. The tables of `operation` know them. */
+export type KeepRequest = (operation: Operation, request: V1Request) => void
+
+/** Who answers a request. Serving asks; the modes of a migration are one that answers. */
+export interface Sides {
+  /** Chooses the mode of one request to an operation with a plan. Throws an ApiError if a tester's choice cannot be granted. */
+  choose(operation: Operation, url: string, headers: IncomingHttpHeaders): Choice
+  /** Identifies the caller of an operation that only v1 can answer. */
+  identify(headers: IncomingHttpHeaders): Identified
+  /** Answers in the chosen mode; `translated` answers from v2. */
+  serve(mode: Mode, request: ClientRequest, translated: Backend): Promise<Served>
+  /** Notes a write until the returned function ends it. */
+  writing(operation: Operation, params: Readonly<Record<string, string>>, choice: Choice): () => void
+  /** Notes the status with which a service itself answered: only accepted callers count. */
+  heard(operation: Pick<Operation, 'takesNoToken'>, credential: string, status: number): void
+  /** Counts a finished request. One that was refused without asking a service is no traffic. */
+  used(choice: Choice, operation: Operation, end: RequestEnd): KeepRequest | undefined
+  /** Counts a request that v1 answered well at a path that no table has. */
+  usedUnknown(method: string, path: string, headers: IncomingHttpHeaders): void
+}

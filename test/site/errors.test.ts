@@ -6,35 +6,41 @@ import { errorSites, textsOf } from './error-sites.ts'
 const FRAMES = ['the … …', 'Invalid argument: …', '…; ask again later', 'parsing field "…": …']
 
 /** Texts that reach their error from elsewhere, with the files that hold them. */
-const HANDED: Readonly<Record<string, readonly string[]>> = {
-  'src/errors/error-form.ts': ['the v2 service answered HTTP … without naming a missing resource'],
-  'src/errors/from-v2.ts': ['service sent an answer that cannot be passed on'],
-  'src/routes/app.ts': [
-    'the request is not well-formed HTTP',
-    'the request has no host header',
-    'a WebSocket handshake is a GET without content-length and transfer-encoding',
-    'the request line and headers are larger than limits.headerBytes (…) allows',
-    'the request headers did not arrive within limits.headersTimeoutMs (…)',
+const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
+  ['src/errors/error-form.ts', ['the v2 service answered HTTP … without naming a missing resource']],
+  ['src/errors/from-v2.ts', ['service sent an answer that cannot be passed on']],
+  [
+    'src/routes/app.ts',
+    [
+      'the request is not well-formed HTTP',
+      'the request has no host header',
+      'a WebSocket handshake is a GET without content-length and transfer-encoding',
+      'the request line and headers are larger than limits.headerBytes (…) allows',
+      'the request headers did not arrive within limits.headersTimeoutMs (…)',
+    ],
   ],
-  'src/routes/lifetime/admission.ts': [
-    'more than limits.callerInFlight (…) requests of this caller are under way',
-    'this caller asks more than limits.callerPerSecond (…) times a second',
+  [
+    'src/routes/lifetime/admission.ts',
+    [
+      'more than limits.callerInFlight (…) requests of this caller are under way',
+      'this caller asks more than limits.callerPerSecond (…) times a second',
+    ],
   ],
-  'src/tables/language/enums.ts': ['must be a …', 'must be one of …'],
-  'src/tables/language/query-value.ts': [
-    'needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on',
-    'is not a valid value',
+  ['src/tables/language/enums.ts', ['must be a …', 'must be one of …']],
+  [
+    'src/tables/language/query-value.ts',
+    ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on', 'is not a valid value'],
   ],
-  'src/translate/translated.ts': ['is not a parameter of this operation'],
-  'src/upstream/ask-v1.ts': ['the v1 service did not answer in time', 'the v1 service cannot be reached'],
-  'src/upstream/grpc/failures.ts': ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST'],
-  'src/wire/call-signal.ts': ['the client went away'],
-  'mappings/registry/repos.ts': ['the repo was created with id …, but without its readme', 'the readme had already been replaced'],
-}
+  ['src/translate/translated.ts', ['is not a parameter of this operation']],
+  ['src/upstream/ask-v1.ts', ['the v1 service did not answer in time', 'the v1 service cannot be reached']],
+  ['src/upstream/grpc/failures.ts', ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST']],
+  ['src/wire/call-signal.ts', ['the client went away']],
+  ['mappings/registry/repos.ts', ['the repo was created with id …, but without its readme', 'the readme had already been replaced']],
+]
 
 /** Files whose errors say only what those above, a service or another replica says. */
 const HANDS_ON = new Set([
-  ...Object.keys(HANDED),
+  ...HANDED.map(([file]) => file),
   'mappings/registry/readme.ts',
   'src/modes/choose/rules-in-force.ts',
   'src/routes/carriers/rpc/answer-v1.ts',
@@ -49,7 +55,7 @@ const hasWords = (text: string) => /\w{2}/.test(text.replace(/\(.*?\)/g, ''))
 
 const sites = errorSites()
 const listed = new Set(ERRORS.flatMap(({ rows }) => rows.flatMap(({ texts }) => texts)))
-const made = new Set([...sites.flatMap(({ texts }) => texts.filter(hasWords)), ...Object.values(HANDED).flat()])
+const made = new Set([...sites.flatMap(({ texts }) => texts.filter(hasWords)), ...HANDED.flatMap(([, texts]) => texts)])
 
 describe('the page of errors', () => {
   it('lists every text with which Crosswalk makes an error of v1', () => {
@@ -67,7 +73,7 @@ describe('the page of errors', () => {
     expect(handing.filter((file) => !HANDS_ON.has(file))).toEqual([])
   })
 
-  it.each(Object.entries(HANDED))('finds in %s what it hands on', (file, texts) => {
+  it.each(HANDED)('finds in %s what it hands on', (file, texts) => {
     expect(textsOf(file)).toEqual(expect.arrayContaining([...texts]))
   })
 

@@ -3,7 +3,7 @@ import { type FileValue, readConfigFile } from './config/file/config-file.ts'
 import type { SettingKind } from './config/kinds.ts'
 import { unknownVariables } from './config/names/known-variables.ts'
 import { type Config, envOf, flagOf, SETTING_KEYS, SETTINGS, type SettingKey } from './config/settings.ts'
-import { suggestion } from './tables/suggestion.ts'
+import { suggestion } from './tables/check.ts'
 
 export interface ConfigSources {
   /** Values of flags, keyed by the flag name without dashes. */

@@ -1,4 +1,4 @@
-import { isSaid } from '../../src/errors/api-error.ts'
+import { isSaid } from '../../src/errors.ts'
 import {
   action,
   ask,

@@ -1,4 +1,4 @@
-import { ApiError, isSaid } from '../../src/errors/api-error.ts'
+import { ApiError, isSaid } from '../../src/errors.ts'
 import {
   ask,
   askAll,

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../src/errors/api-error.ts'
+import { invalidArgument } from '../../src/errors.ts'
 import {
   ask,
   asText,

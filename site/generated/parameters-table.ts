@@ -4,7 +4,7 @@ import type { DescribedOperation } from '../../src/openapi/described-operation.t
 import { parametersOf } from '../../src/openapi/operations/parameters.ts'
 import type { OperationPath } from '../../src/openapi/operations/path-of.ts'
 import type { JsonSchema } from '../../src/openapi/schemas/json-schema.ts'
-import type { Dialect } from '../../src/tables/language/names.ts'
+import type { Dialect } from '../../src/tables/uid.ts'
 import { enumText } from './type-text.ts'
 
 /** Returns the table of the parameters of an operation: those of v1 with their types, and what becomes of each in v2. */

@@ -1,9 +1,8 @@
 import { code, codes } from '../../src/guide/render/blocks.ts'
 import { markdownOf } from '../../src/guide/render/markdown.ts'
 import { describedOperation } from '../../src/openapi/described-operation.ts'
-import type { EnumMap } from '../../src/tables/language/enums.ts'
-import type { Fields, FieldType } from '../../src/tables/language/field.ts'
-import { asParam } from '../../src/tables/language/param.ts'
+import type { EnumMap, Fields, FieldType } from '../../src/tables/fields.ts'
+import { asParam } from '../../src/tables/query.ts'
 import type { SiteTables } from './site-tables.ts'
 import { MOST_VALUES_IN_TEXT, valuesOf } from './type-text.ts'
 

@@ -1,5 +1,5 @@
 import type { Exhibit } from '../diff/records/exhibit.ts'
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import type { Send } from '../translate/send-call.ts'
 import { bodyOf } from '../upstream/v2/call-answer.ts'
 

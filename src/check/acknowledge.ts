@@ -1,5 +1,5 @@
-import { covers } from '../tables/operations/operation-pattern.ts'
-import { suggestion } from '../tables/suggestion.ts'
+import { suggestion } from '../tables/check.ts'
+import { covers } from '../tables/operation.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import type { Point } from './point.ts'
 

@@ -1,7 +1,7 @@
 import { openApiDocument } from '../openapi/open-api-document.ts'
 import { routeProblems } from '../request/router.ts'
 import { checkAtStart } from '../rpc/check/check-at-start.ts'
-import { mappingProblems } from '../tables/compile/check.ts'
+import { mappingProblems } from '../tables/check.ts'
 import { operationsOf, type Tables } from '../tables/tables.ts'
 import { type Contracts, coverageOf } from './coverage.ts'
 import { differenceProblems } from './difference-problems.ts'

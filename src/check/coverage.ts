@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/public-contract.ts'
-import { suggestion } from '../tables/suggestion.ts'
+import { suggestion } from '../tables/check.ts'
 import type { Acknowledged } from '../tables/tables.ts'
 import { acknowledge } from './acknowledge.ts'
 import { withoutStrayValues } from './enum-values.ts'

@@ -1,6 +1,6 @@
-import { paramsOf } from '../tables/language/condition.ts'
-import { covers } from '../tables/operations/operation-pattern.ts'
-import { suggestion } from '../tables/suggestion.ts'
+import { suggestion } from '../tables/check.ts'
+import { covers } from '../tables/operation.ts'
+import { paramsOf } from '../tables/query.ts'
 import { type DeclaredDifference, operationsOf, type Tables } from '../tables/tables.ts'
 
 /** Yields a sentence for each declared difference that names an operation or a parameter that nobody has. */

@@ -1,6 +1,5 @@
 import type { SchemaShape } from '../contract/schema-shape.ts'
-import type { EnumMap } from '../tables/language/enums.ts'
-import type { FieldType } from '../tables/language/field.ts'
+import type { EnumMap, FieldType } from '../tables/fields.ts'
 import type { ContractPlace, PointSeen } from './point.ts'
 
 /** Yields what a row does with each value of an enum of a contract. */

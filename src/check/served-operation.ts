@@ -1,5 +1,5 @@
-import { type Field, type Fields, objects } from '../tables/language/field.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import { type Field, type Fields, objects } from '../tables/fields.ts'
+import type { Operation } from '../tables/operation.ts'
 
 /** What `check` looks at of an operation. A draft has no more of it. */
 export type ServedOperation = Pick<

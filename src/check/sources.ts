@@ -1,4 +1,4 @@
-import type { Field, Fields, FieldType, Source } from '../tables/language/field.ts'
+import type { Field, Fields, FieldType, Source } from '../tables/fields.ts'
 import type { PointPart } from './point.ts'
 
 /** A v2 member that a row reads or writes. */

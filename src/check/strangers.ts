@@ -1,4 +1,4 @@
-import { suggestion } from '../tables/suggestion.ts'
+import { suggestion } from '../tables/check.ts'
 
 /** What one operation says of a row. */
 interface NamedRow {

@@ -1,4 +1,4 @@
-import { misuse } from '../errors/misuse.ts'
+import { misuse } from '../errors.ts'
 import { isObject } from '../tables/json.ts'
 import { type Flag, type Flags, type Io, textOf, textsOf } from './command.ts'
 import { configFlags, configFrom } from './config-flags.ts'

@@ -1,6 +1,6 @@
 import type { ClientUses, CutoverQuestion } from '../diff/cutover/cutover.ts'
 import { type CutoverScope, coversClient, coversUse } from '../diff/cutover/cutover-scope.ts'
-import { suggestion } from '../tables/suggestion.ts'
+import { suggestion } from '../tables/check.ts'
 import { type Flag, type Flags, textsOf } from './command.ts'
 
 /** The flag that limits a question to some operations. */

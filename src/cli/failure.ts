@@ -1,5 +1,4 @@
-import { isMisuse } from '../errors/misuse.ts'
-import { isSystemError, systemReason } from '../errors/system-reason.ts'
+import { isMisuse, isSystemError, systemReason } from '../errors.ts'
 import { FAILED, MISUSED } from './command.ts'
 
 /** What the system says of a file that a command was given, and that is not there, is of another kind or may not be opened. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import type { AsyncFunction, CompareOptions } from './compare-options.ts'
 
 /** Two functions that are compared. */

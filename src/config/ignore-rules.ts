@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { PARAM_FORMS } from '../tables/language/condition.ts'
-import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
-import { DIFFERENCE_KINDS } from '../tables/language/sign.ts'
+import { PARAM_FORMS } from '../tables/query.ts'
+import { DIFFERENCE_KINDS, type IgnoreRule } from '../tables/signs.ts'
 import type { SettingKind } from './kinds.ts'
 
 const WRONG_TEXTS = 'must be a text or a list of texts'

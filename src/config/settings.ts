@@ -1,6 +1,6 @@
 import { ALL_V2, type ModeRules } from '../modes/choose/rules.ts'
-import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
-import { DIALECTS } from '../tables/language/names.ts'
+import type { IgnoreRule } from '../tables/signs.ts'
+import { DIALECTS } from '../tables/uid.ts'
 import { addresses, names, origins } from './addresses.ts'
 import { link, moment } from './announcements.ts'
 import { ignoreRules } from './ignore-rules.ts'

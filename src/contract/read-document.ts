@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { misuse } from '../errors/misuse.ts'
-import { named, systemReason } from '../errors/system-reason.ts'
+import { misuse, named, systemReason } from '../errors.ts'
 import { type Contract, contractOf } from './public-contract.ts'
 import { isNode } from './schema-shape.ts'
 

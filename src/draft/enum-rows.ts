@@ -1,4 +1,4 @@
-import type { EnumRow } from '../tables/language/enums.ts'
+import type { EnumRow } from '../tables/fields.ts'
 import type { MatchedShape } from './match-members.ts'
 
 /** The rows of a drafted enum: the unset values of both versions, and the values that both spell alike. */

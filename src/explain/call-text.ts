@@ -1,4 +1,4 @@
-import type { Call } from '../tables/plan/plan.ts'
+import type { Call } from '../tables/turn.ts'
 
 /** Returns a call as text. Two calls are the same if their texts are. */
 export function textOf({ method, path, query, body }: Call): string {

@@ -1,5 +1,5 @@
-import type { Call } from '../tables/plan/plan.ts'
-import { shellQuoted } from '../tables/shell-quoted.ts'
+import { shellQuoted } from '../tables/check.ts'
+import type { Call } from '../tables/turn.ts'
 import { queryText } from '../upstream/v2/make-call.ts'
 import { type Marker, replaceMarkers } from './marker.ts'
 

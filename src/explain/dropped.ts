@@ -1,7 +1,7 @@
+import type { Field, Fields } from '../tables/fields.ts'
 import { isObject, type JsonObject } from '../tables/json.ts'
-import type { Field, Fields } from '../tables/language/field.ts'
-import { camelCase } from '../tables/language/names.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
+import { camelCase } from '../tables/uid.ts'
 
 /** A member of a v1 body that is not sent to v2, and why. */
 export interface DroppedMember {

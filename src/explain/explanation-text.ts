@@ -1,4 +1,4 @@
-import { CODES } from '../errors/codes.ts'
+import { CODES } from '../errors.ts'
 import { queryText } from '../upstream/v2/make-call.ts'
 import type { Explanation } from './explain.ts'
 import type { PlannedCall } from './explore.ts'

@@ -1,6 +1,5 @@
-import type { ApiError } from '../errors/api-error.ts'
-import type { CodeName } from '../errors/codes.ts'
-import type { Call } from '../tables/plan/plan.ts'
+import type { ApiError, CodeName } from '../errors.ts'
+import type { Call } from '../tables/turn.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Guard, guardsOf, ordinary, type Refusal } from './guards.ts'
 import { leftMarker } from './marker.ts'

@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors/api-error.ts'
+import type { ApiError } from '../errors.ts'
 import { isObject } from '../tables/json.ts'
 import { textOf, textsOf } from './call-text.ts'
 import { type Marker, markersIn, markerText } from './marker.ts'

@@ -1,4 +1,4 @@
-import type { Operation, OperationKind } from '../tables/operations/operation.ts'
+import type { Operation, OperationKind } from '../tables/operation.ts'
 import { differencesOf, operationsOf, type Tables } from '../tables/tables.ts'
 
 /** One row of `crosswalk operations` and of the admin port's `/operations`. */

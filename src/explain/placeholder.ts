@@ -1,8 +1,8 @@
+import type { Fields, FieldType, Source } from '../tables/fields.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Fields, FieldType, Source } from '../tables/language/field.ts'
-import type { Message, Resource } from '../tables/language/resource.ts'
-import type { Mapping, Operation } from '../tables/operations/operation.ts'
-import type { Call } from '../tables/plan/plan.ts'
+import type { Mapping, Operation } from '../tables/operation.ts'
+import type { Message, Resource } from '../tables/resource.ts'
+import type { Call } from '../tables/turn.ts'
 import { markerText } from './marker.ts'
 
 /** The form of v2's answer to a call. Without rows it is not a list. */

@@ -1,5 +1,5 @@
-import type { Call } from '../tables/plan/plan.ts'
-import { shellQuoted } from '../tables/shell-quoted.ts'
+import { shellQuoted } from '../tables/check.ts'
+import type { Call } from '../tables/turn.ts'
 import { curl } from './curl.ts'
 import type { Branch, Course, PlannedCall } from './explore.ts'
 import { inWords, type Marker, markersIn, markerText } from './marker.ts'

@@ -1,10 +1,7 @@
-import { ApiError } from '../errors/api-error.ts'
-import type { CodeName } from '../errors/codes.ts'
-import { asApiError } from '../errors/to-v1.ts'
+import { ApiError, asApiError, type CodeName } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Env, Operation, V1Request } from '../tables/operations/operation.ts'
-import type { Call, Outcome } from '../tables/plan/plan.ts'
-import { type Make, run } from '../tables/plan/turn.ts'
+import type { Env, Operation, V1Request } from '../tables/operation.ts'
+import { type Call, type Make, type Outcome, run } from '../tables/turn.ts'
 import { markerText } from './marker.ts'
 import type { ShapeOf } from './placeholder.ts'
 

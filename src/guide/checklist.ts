@@ -1,4 +1,4 @@
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import type { GuideBlocker, GuideSection } from './guide-schema.ts'
 
 interface Moved {

@@ -1,7 +1,6 @@
 import type { OperationUse } from '../diff/clients/client.ts'
 import type { SampledKind } from '../diff/clients/request-kind.ts'
-import type { Operation } from '../tables/operations/operation.ts'
-import { covers } from '../tables/operations/operation-pattern.ts'
+import { covers, type Operation } from '../tables/operation.ts'
 import type { GuideTopic } from '../tables/tables.ts'
 import type { GuideRequest, GuideSection } from './guide-schema.ts'
 import { type GuideContext, guidedKind, guidedPlain } from './guided-request.ts'

@@ -1,6 +1,6 @@
 import type { Client, OperationUse } from '../diff/clients/client.ts'
 import { createUseOf } from '../diff/clients/uses.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import { checklistFor } from './checklist.ts'
 import { GUIDE_FORMAT, type Guide, type GuideBlocker } from './guide-schema.ts'
 import { guideSection, routeOf, type SectionContext } from './guide-section.ts'

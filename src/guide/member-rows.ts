@@ -1,8 +1,8 @@
-import { isShownIn, nameIn } from '../tables/compile/show.ts'
-import type { Field, Fields, FieldType, Source } from '../tables/language/field.ts'
-import type { Dialect } from '../tables/language/names.ts'
-import type { Operation } from '../tables/operations/operation.ts'
-import { ROWS } from '../tables/plan/plan.ts'
+import { isShownIn, nameIn } from '../tables/compile.ts'
+import type { Field, Fields, FieldType, Source } from '../tables/fields.ts'
+import type { Operation } from '../tables/operation.ts'
+import { ROWS } from '../tables/turn.ts'
+import type { Dialect } from '../tables/uid.ts'
 import type { Fate, MemberRow } from './guide-schema.ts'
 import { valueNames } from './value-names.ts'
 

@@ -1,6 +1,6 @@
 import { requestMarker } from '../explain/marker.ts'
+import type { Field, Fields, FieldType } from '../tables/fields.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Field, Fields, FieldType } from '../tables/language/field.ts'
 
 /** Returns a v1 body with these members, or with all that a client can send. Texts are words in angle brackets. */
 export function sampleBody(fields: Fields, members?: readonly string[]): JsonObject {

@@ -1,7 +1,7 @@
 import type { RequestKind } from '../diff/clients/request-kind.ts'
 import { requestMarker } from '../explain/marker.ts'
-import { variablesOf } from '../tables/language/path.ts'
-import type { Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../tables/operation.ts'
+import { variablesOf } from '../tables/uid.ts'
 import { sampleBody } from './sample-body.ts'
 
 /** Returns the plainest request of an operation: its path variables, no parameter, and every member that a client can send. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import type { GuideTopic } from '../tables/tables.ts'
 import type { Topic } from './guide-schema.ts'
 

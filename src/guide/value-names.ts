@@ -1,4 +1,4 @@
-import type { EnumMap, EnumRow } from '../tables/language/enums.ts'
+import type { EnumMap, EnumRow } from '../tables/fields.ts'
 
 /** Pairs that are listed if no rule describes them, and those that show what a longer list looks like. */
 const LISTED = 12

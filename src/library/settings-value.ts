@@ -1,7 +1,7 @@
 import type { Config, SettingKey } from '../config/settings.ts'
 import type { WrittenModes } from '../modes/choose/rules.ts'
 import type { Mode } from '../serve/sides.ts'
-import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
+import type { IgnoreRule } from '../tables/signs.ts'
 
 type Several = string | readonly string[]
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { named, systemReason } from '../errors/system-reason.ts'
+import { named, systemReason } from '../errors.ts'
 
 /** A private key and its certificate chain as PEM texts. */
 export interface Certificate {

@@ -1,7 +1,7 @@
 import type { Inventory } from '../diff/clients/inventory.ts'
 import type { Identified } from '../request/caller.ts'
 import type { KeepRequest, RequestEnd } from '../serve/sides.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import type { PagingSides } from './choose/paging-sides.ts'
 import { callerOf } from './journal.ts'
 import type { Rollouts, SidedRequest } from './rollout/rollouts.ts'

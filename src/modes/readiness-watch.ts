@@ -1,7 +1,7 @@
 import { type CutoverQuestion, type CutoverVerdict, judgeCutover, TARGET } from '../diff/cutover/cutover.ts'
 import { createReadinessMemory } from '../diff/cutover/readiness.ts'
 import type { Entry } from '../diff/records/record.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import type { Journal } from './journal.ts'
 import type { MigrationReport } from './migration-report.ts'
 import type { Modes } from './modes.ts'

@@ -1,4 +1,4 @@
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason } from '../errors.ts'
 import type { WaitingEvent } from './outbox.ts'
 import type { Receipt, Receiver } from './receiver.ts'
 import { askedPause, pauseAfter } from './retry-pause.ts'

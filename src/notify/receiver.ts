@@ -1,4 +1,4 @@
-import { systemReason } from '../errors/system-reason.ts'
+import { systemReason } from '../errors.ts'
 import { FROM_CROSSWALK } from '../upstream/loop.ts'
 import { Agent } from '../upstream/undici.ts'
 

@@ -1,6 +1,6 @@
-import type { Fields } from '../tables/language/field.ts'
-import type { V1OnlyShape } from '../tables/language/shape.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Fields } from '../tables/fields.ts'
+import type { Operation } from '../tables/operation.ts'
+import type { V1OnlyShape } from '../tables/resource.ts'
 
 /** A message as it is described: what v1 takes of it, and what v1 shows if that is more. */
 export interface DescribedMessage {

@@ -1,6 +1,6 @@
-import type { Dialect } from '../tables/language/names.ts'
-import { covers } from '../tables/operations/operation-pattern.ts'
+import { covers } from '../tables/operation.ts'
 import { differencesOf, type Tables } from '../tables/tables.ts'
+import type { Dialect } from '../tables/uid.ts'
 import { type Announced, announcedHeaders, headersIn } from './announced-headers.ts'
 import { type DescribedOperation, describedOperation } from './described-operation.ts'
 import { domainOf, operationObject } from './operations/operation-object.ts'

@@ -7,7 +7,7 @@ import type { Ask } from '../modes/observe/ask.ts'
 import { compareRead } from '../modes/observe/compare-read.ts'
 import { identify } from '../request/caller.ts'
 import { isRead } from '../serve/sides.ts'
-import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Mapping, Operation, V1Request } from '../tables/operation.ts'
 import { createRouteRecorded } from './route-recorded.ts'
 import type { Traffic } from './traffic/recorded-traffic.ts'
 

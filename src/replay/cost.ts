@@ -1,11 +1,11 @@
-import type { ApiError } from '../errors/api-error.ts'
+import type { ApiError } from '../errors.ts'
 import { ordinary } from '../explain/guards.ts'
 import { type ExplainedRequest, follow, withValues } from '../explain/trace.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Operation, V1Request } from '../tables/operations/operation.ts'
-import { IDS } from '../tables/plan/find-all.ts'
-import { PAGE_SIZE } from '../tables/plan/page.ts'
-import type { Call, Outcome } from '../tables/plan/plan.ts'
+import type { Operation, V1Request } from '../tables/operation.ts'
+import { PAGE_SIZE } from '../tables/pages.ts'
+import type { Call, Outcome } from '../tables/turn.ts'
+import { IDS } from '../tables/whole-list.ts'
 
 /** The v2 calls that one v1 request makes. */
 export interface Cost {

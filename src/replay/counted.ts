@@ -1,5 +1,4 @@
-import type { Mapping, Operation } from '../tables/operations/operation.ts'
-import { withV1Values } from '../tables/operations/v1-values.ts'
+import { type Mapping, type Operation, withV1Values } from '../tables/operation.ts'
 import type { CostOf } from './cost.ts'
 import { sampleOf } from './sample.ts'
 import type { Summary, UnknownRequest } from './summary/summary.ts'

@@ -1,12 +1,10 @@
 import { anonymousPath } from '../diff/redact/anonymous-path.ts'
-import type { ApiError } from '../errors/api-error.ts'
-import { asApiError } from '../errors/to-v1.ts'
+import { type ApiError, asApiError } from '../errors.ts'
 import { createClassify } from '../request/classify.ts'
 import { createRequest, takesBody } from '../request/request.ts'
 import { type Found, isFound, routeRequest } from '../request/route-request.ts'
 import { createRouter } from '../request/router.ts'
-import type { Mapping, Operation, V1Request } from '../tables/operations/operation.ts'
-import { createOnlyV1 } from '../tables/operations/v1-values.ts'
+import { createOnlyV1, type Mapping, type Operation, type V1Request } from '../tables/operation.ts'
 import type { RecordedRequest } from './traffic/recorded-traffic.ts'
 
 /** The destination of a request. */

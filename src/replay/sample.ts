@@ -1,6 +1,6 @@
-import { asParam } from '../tables/language/param.ts'
-import { variablesOf } from '../tables/language/path.ts'
-import type { Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../tables/operation.ts'
+import { asParam } from '../tables/query.ts'
+import { variablesOf } from '../tables/uid.ts'
 
 const ROOT = '0'.repeat(40)
 const CHILD = `${ROOT}/${'0'.repeat(16)}`

@@ -5,7 +5,7 @@ import { createEvidence } from '../diff/evidence/evidence.ts'
 import { createExpected, type Declaration } from '../diff/judge/expected.ts'
 import { mergedEntries, nothingRead } from '../diff/records/merged-entries.ts'
 import { type Ledger, restore } from '../diff/records/restore.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import type { Report } from './report.ts'
 import { createReporter, type Describe } from './reporter.ts'
 

@@ -6,7 +6,7 @@ import { noEvidence, type OperationEvidence } from '../diff/evidence/evidence.ts
 import type { ReadCount } from '../diff/records/merged-entries.ts'
 import type { Entry } from '../diff/records/record.ts'
 import type { Ledger } from '../diff/records/restore.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import { countedBy, type FleetCounted } from './fleet/fleet-counted.ts'
 import type { InForce } from './in-force.ts'
 import { createOperationHistory, type OperationHistory } from './operation-history.ts'

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { ApiError } from '../errors/api-error.ts'
-import { askAgain } from '../errors/ask-again.ts'
+import { ApiError, askAgain } from '../errors.ts'
 import type { Room } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
 import { gather } from '../listen/gather.ts'

@@ -1,5 +1,5 @@
-import { ApiError, invalidArgument } from '../errors/api-error.ts'
-import { type Mapping, prefixOf } from '../tables/operations/operation.ts'
+import { ApiError, invalidArgument } from '../errors.ts'
+import { type Mapping, prefixOf } from '../tables/operation.ts'
 
 /** The destination of a request, determined by its path alone. */
 export type Target =

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors/api-error.ts'
-import type { Query } from '../tables/language/query.ts'
+import { ApiError } from '../errors.ts'
+import type { Query } from '../tables/query.ts'
 
 /** Returns the query of a request target without its `?`, or an empty text. */
 export function searchOf(url: string): string {

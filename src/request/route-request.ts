@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { invalidArgument } from '../errors/api-error.ts'
+import { invalidArgument } from '../errors.ts'
 import type { Match, Router } from './router.ts'
 
 /** The route of a v1 request. `form`: its body is a form with more query parameters. */

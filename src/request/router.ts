@@ -1,4 +1,4 @@
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 
 /** What routing needs of an operation. */
 export type Routable = Pick<Operation, 'id' | 'method' | 'template'>

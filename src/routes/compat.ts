@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorForm } from '../errors/error-form.ts'
-import { asApiError } from '../errors/to-v1.ts'
+import { asApiError, type ErrorForm } from '../errors.ts'
 import type { Room } from '../limits/room.ts'
 import type { Signal } from '../limits/signal.ts'
 import { whenClosed } from '../relay/on-close.ts'

@@ -1,5 +1,5 @@
 import { type Classify, createClassify } from '../request/classify.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
+import type { Mapping } from '../tables/operation.ts'
 import { createLoopGuard, type LoopGuard } from '../upstream/loop.ts'
 
 /** Examines a request before any carrier gets it. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { ROWS_MEMORY } from '../tables/text/page-memory.ts'
+import { ROWS_MEMORY } from '../tables/text/engine.ts'
 
 /** An answer; over HTTP/2 it has a stream. */
 interface Taker extends Pick<Writable, 'writableLength'> {

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ApiError } from '../errors/api-error.ts'
-import { type ErrorForm, STATUS_FORM } from '../errors/error-form.ts'
+import { ApiError, type ErrorForm, STATUS_FORM } from '../errors.ts'
 import { isFound, type Routed } from '../request/route-request.ts'
-import { needsV1 } from '../tables/language/query-value.ts'
+import { needsV1 } from '../tables/query.ts'
 
 /** Writes the v1 body of an error whose field names need no translation (facts §15). */
 export function errorText({ code, http, message, details }: ApiError, { write }: ErrorForm = STATUS_FORM): string {

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
-import { ApiError } from '../errors/api-error.ts'
-import { MOST_VALUES } from '../tables/json-text.ts'
+import { ApiError } from '../errors.ts'
+import { MOST_VALUES } from '../tables/json.ts'
 
 /** The fewest bytes of a field: its tag and an empty value. Elements of a packed list take one each, and are few enough then. */
 const LEAST = 2

@@ -1,4 +1,4 @@
-import type { Method } from '../tables/operations/operation.ts'
+import type { Method } from '../tables/operation.ts'
 import type { HttpFact } from './facts.ts'
 
 /** The REST request that says the same as a gRPC call. */

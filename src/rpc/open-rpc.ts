@@ -1,6 +1,6 @@
 import { create, createFileRegistry, type DescMessage, type FileRegistry } from '@bufbuild/protobuf'
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
 import { type Facts, type FactsOfBoth, v2beta1Of } from './facts.ts'
 import { type HttpRule, routeOf, ruleOf } from './http-rule.ts'
 import { serviceIn } from './method-path.ts'

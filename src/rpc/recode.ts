@@ -1,5 +1,5 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Registry, toBinary, toJson } from '@bufbuild/protobuf'
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 
 /** Returns the bytes of a message that came as JSON. Throws if it is none of that type. */
 export function bytesOfJson(type: DescMessage, json: Uint8Array, registry: Registry): Uint8Array {

@@ -1,6 +1,6 @@
-import { asApiError } from '../errors/to-v1.ts'
+import { asApiError } from '../errors.ts'
 import type { ClientRequest } from '../request/request.ts'
-import type { Call } from '../tables/plan/plan.ts'
+import type { Call } from '../tables/turn.ts'
 import type { CallSpan } from '../tracing/tracing.ts'
 import type { Answer, TakeAnswer } from '../translate/answer.ts'
 import { refusal } from '../translate/translated.ts'

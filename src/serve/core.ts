@@ -1,6 +1,5 @@
 import { createRouter, type Router } from '../request/router.ts'
-import type { Operation } from '../tables/operations/operation.ts'
-import { createOnlyV1, type OnlyV1 } from '../tables/operations/v1-values.ts'
+import { createOnlyV1, type OnlyV1, type Operation } from '../tables/operation.ts'
 import type { TranslateSettings } from '../translate/translated.ts'
 import type { SendFor } from '../upstream/v2/send.ts'
 import { createKnownReads, type KnownReads } from './known-reads.ts'

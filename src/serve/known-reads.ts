@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Found } from '../request/route-request.ts'
-import type { Turn } from '../tables/plan/turn.ts'
+import type { Turn } from '../tables/turn.ts'
 
 /** The meaning of a read's URL according to the tables. It holds nothing about the caller. */
 export interface KnownRead {

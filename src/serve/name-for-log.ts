@@ -1,5 +1,5 @@
-import { spellings } from '../tables/language/query.ts'
-import type { Operation } from '../tables/operations/operation.ts'
+import type { Operation } from '../tables/operation.ts'
+import { spellings } from '../tables/query.ts'
 
 /** Returns the name of a query parameter in a form that a log may hold. */
 export type NameForLog = (name: string) => string

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { ApiError } from '../errors/api-error.ts'
-import type { CodeName } from '../errors/codes.ts'
-import type { Operation, V1Request } from '../tables/operations/operation.ts'
+import type { ApiError, CodeName } from '../errors.ts'
+import type { Operation, V1Request } from '../tables/operation.ts'
 import type { RequestSpan } from '../tracing/tracing.ts'
 import type { Mode } from './sides.ts'
 

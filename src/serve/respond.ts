@@ -1,4 +1,4 @@
-import { asApiError } from '../errors/to-v1.ts'
+import { asApiError } from '../errors.ts'
 import { type Answer, answer } from '../translate/answer.ts'
 import { createCalls } from '../translate/calls.ts'
 import { begin, unknownParameters } from '../translate/translated.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Identified } from '../request/caller.ts'
 import type { ClientRequest } from '../request/request.ts'
-import type { Operation, V1Request } from '../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../tables/operation.ts'
 import type { Answer } from '../translate/answer.ts'
 
 /** Says which service answers a v1 operation, and whether the other one is asked too, to compare (design §7). */

@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts'
 import type { DescribedDeclaration } from '../diff/judge/expected.ts'
 import { needV1 } from '../modes/choose/rules.ts'
 import { NEEDS_V1 } from '../modes/modes-state.ts'
-import { checkMappings } from '../tables/compile/check.ts'
+import { checkMappings } from '../tables/check.ts'
 import type { Tables } from '../tables/tables.ts'
 import { declarationsWith } from './declarations.ts'
 

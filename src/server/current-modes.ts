@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts'
 import type { Migration } from '../modes/assemble.ts'
 import { type OperationMode, operationModes } from '../modes/choose/operation-modes.ts'
 import { isRead } from '../serve/sides.ts'
-import type { Mapping } from '../tables/operations/operation.ts'
+import type { Mapping } from '../tables/operation.ts'
 
 /** Returns a reader of the modes in force of every operation that v2 can serve. Without a v1 service, v2 answers everything. */
 export function currentModesOf(

@@ -2,13 +2,12 @@ import { answerForm, ERROR_FORM, type Form, formAt } from '../diff/compare/form.
 import { ANY, segmentsOf } from '../diff/compare/json-path.ts'
 import type { DescribedDeclaration } from '../diff/judge/expected.ts'
 import { ignoredDifference } from '../diff/judge/ignored-difference.ts'
-import { paramsOf } from '../tables/language/condition.ts'
-import type { IgnoreRule } from '../tables/language/ignore-rule.ts'
-import { DIALECTS } from '../tables/language/names.ts'
-import type { Operation } from '../tables/operations/operation.ts'
-import { covers } from '../tables/operations/operation-pattern.ts'
-import { suggestion } from '../tables/suggestion.ts'
+import { suggestion } from '../tables/check.ts'
+import { covers, type Operation } from '../tables/operation.ts'
+import { paramsOf } from '../tables/query.ts'
+import type { IgnoreRule } from '../tables/signs.ts'
 import { operationsOf, type Tables } from '../tables/tables.ts'
+import { DIALECTS } from '../tables/uid.ts'
 
 export type Declarations = { readonly declarations: readonly DescribedDeclaration[] } | { readonly problem: string }
 

@@ -19,7 +19,6 @@
 
 // Resources and messages: one row a member.
 
-export { enumMap, identical, prefixed } from './language/enums.ts'
 export {
   bytes,
   choice,
@@ -27,16 +26,20 @@ export {
   converted,
   duration,
   elsewhere,
+  enumMap,
   type Fields,
   firstOf,
   flag,
   gone,
+  identical,
   int,
   intMap,
   jsonName,
+  knownBy,
   long,
   lossy,
   made,
+  mayBeWithheld,
   nested,
   object,
   objectMap,
@@ -45,51 +48,72 @@ export {
   optional,
   optionalInV1,
   parentOf,
+  prefixed,
   readOnly,
+  restIn,
+  rows,
   text,
   textMap,
   texts,
   time,
   uint,
-} from './language/field.ts'
-export { rows } from './language/fields/rows.ts'
-export { knownBy, mayBeWithheld, restIn, WITHHELD, withheld } from './language/fields/shown-in-part.ts'
-export { type Message, mayBeEmpty, message, type Resource, resource, uidOf } from './language/resource.ts'
-export { optionalShape, shape, type V1OnlyShape } from './language/shape.ts'
+  WITHHELD,
+  withheld,
+} from './fields.ts'
+export { type Message, mayBeEmpty, message, optionalShape, type Resource, resource, shape, uidOf, type V1OnlyShape } from './resource.ts'
 
 // Operations: one row an endpoint.
 
-export { v1FieldName } from './compile/field-name.ts'
-export { action } from './operations/action.ts'
-export type { Env, Mapping, Operation, V1Request } from './operations/operation.ts'
-export { nothing, ok, operation, v1Only, v1OnlyRows, withoutToken } from './operations/operation-builder.ts'
-export { create, get, list, patch, remove, replace } from './operations/operations.ts'
-export { type ReadWhole, wholeList } from './plan/whole-list.ts'
+export type { Env, Mapping, Operation, V1Request } from './operation.ts'
+export {
+  action,
+  create,
+  get,
+  list,
+  nothing,
+  ok,
+  operation,
+  patch,
+  remove,
+  replace,
+  v1FieldName,
+  v1Only,
+  v1OnlyRows,
+  withoutToken,
+} from './operations.ts'
+export { type ReadWhole, wholeList } from './whole-list.ts'
 
 // Parameters of a query.
 
-export { parameters } from './language/fields/rows.ts'
-export { choiceParam, choicesParam, flagParam, intParam, negated, scope, textsParam, timeParam, v1OnlyFlag } from './language/param.ts'
-export { single, v2Query } from './language/query.ts'
+export { parameters } from './fields.ts'
+export {
+  choiceParam,
+  choicesParam,
+  flagParam,
+  intParam,
+  negated,
+  scope,
+  single,
+  textsParam,
+  timeParam,
+  v1OnlyFlag,
+  v2Query,
+} from './query.ts'
 
 // Plans of several calls.
 
-export { isIdentified } from './compile/is-answer.ts'
+export { isIdentified } from './compile.ts'
 export { asText, isObject, type JsonObject } from './json.ts'
-export { fillPath } from './language/path.ts'
-export { parentUid, told, uidInPath, uidToldInPath } from './language/uid.ts'
-export { findAll } from './plan/find-all.ts'
-export { hydrate, lookUp, type Reference } from './plan/hydrate.ts'
-export type { Enrich } from './plan/list-query.ts'
-export { readPage } from './plan/page.ts'
-export { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from './plan/plan.ts'
-export { eachPage } from './plan/walk.ts'
-export { EVERYTHING } from './plan/window.ts'
+export type { Enrich } from './list.ts'
+export { EVERYTHING, eachPage, readPage } from './pages.ts'
+export { ask, askAll, bodyOf, type Call, type Expected, type Outcome, type Plan } from './turn.ts'
+export { fillPath, parentUid, told, uidInPath, uidToldInPath } from './uid.ts'
+export { findAll, hydrate, lookUp, type Reference } from './whole-list.ts'
 
 // Differences that a client can see.
 
-export { anything, type Sign } from './language/sign.ts'
-export { covers } from './operations/operation-pattern.ts'
+export { covers } from './operation.ts'
+export { anything, type Sign } from './signs.ts'
 
 // All tables of an API.
 
@@ -97,6 +121,5 @@ export type { Acknowledged, DeclaredDifference, GuideTopic, Probe, Tables } from
 
 // Errors.
 
-export { ApiError, type FieldViolation, invalidArgument, isSaid } from '../errors/api-error.ts'
-export { CODES, type CodeName } from '../errors/codes.ts'
-export type { ErrorForm } from '../errors/error-form.ts'
+export type { ErrorForm } from '../errors.ts'
+export { ApiError, CODES, type CodeName, type FieldViolation, invalidArgument, isSaid } from '../errors.ts'

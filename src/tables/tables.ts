@@ -1,8 +1,7 @@
-import type { ErrorForm } from '../errors/error-form.ts'
-import type { V1OnlyShape } from './language/shape.ts'
-import type { Sign } from './language/sign.ts'
-import type { Mapping, Operation } from './operations/operation.ts'
-import { covers } from './operations/operation-pattern.ts'
+import type { ErrorForm } from '../errors.ts'
+import { covers, type Mapping, type Operation } from './operation.ts'
+import type { V1OnlyShape } from './resource.ts'
+import type { Sign } from './signs.ts'
 
 /** One difference that a v1 client can see with v2 behind the proxy (design §3). */
 export interface DeclaredDifference {

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import { type Reply, ROWS } from '../tables/plan/plan.ts'
-import { type Make, type RowsTurn, run, type Taker, type Turn } from '../tables/plan/turn.ts'
-import { countOf, isRowText } from '../tables/text/row-text.ts'
+import { countOf, isRowText } from '../tables/text/engine.ts'
+import { type Make, type Reply, ROWS, type RowsTurn, run, type Taker, type Turn } from '../tables/turn.ts'
 import type { CallLimits } from './send-call.ts'
 import { begun, endOf, type Rows, textOf, type Written, writtenOf } from './written.ts'
 

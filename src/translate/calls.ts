@@ -1,6 +1,6 @@
-import { asApiError } from '../errors/to-v1.ts'
+import { asApiError } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Make, Teller } from '../tables/plan/turn.ts'
+import type { Make, Teller } from '../tables/turn.ts'
 import { ManyCalls } from './many-calls.ts'
 import { type CallLanding, type CallLimits, type Send, start, tooManyCalls } from './send-call.ts'
 

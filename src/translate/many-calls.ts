@@ -1,7 +1,6 @@
-import { asApiError } from '../errors/to-v1.ts'
+import { asApiError } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Call, Outcome } from '../tables/plan/plan.ts'
-import type { AskTurn, Teller } from '../tables/plan/turn.ts'
+import type { AskTurn, Call, Outcome, Teller } from '../tables/turn.ts'
 import { type CallLanding, type CallLimits, type Send, start, tooManyCalls } from './send-call.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../tables/json.ts'
-import type { Call } from '../tables/plan/plan.ts'
+import type { Call } from '../tables/turn.ts'
 
 /** Takes the result of a call. */
 export interface CallLanding {

@@ -1,6 +1,5 @@
-import { ROWS } from '../tables/plan/plan.ts'
-import type { RowsTurn } from '../tables/plan/turn.ts'
-import { countOf, isRowText } from '../tables/text/row-text.ts'
+import { countOf, isRowText } from '../tables/text/engine.ts'
+import { ROWS, type RowsTurn } from '../tables/turn.ts'
 
 /** JSON text: pieces of its bytes. A short one is a text with a letter for each byte (Latin-1). */
 export type Written = readonly Buffer[] | string

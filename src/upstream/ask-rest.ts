@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { unrelayable } from '../errors/from-v2.ts'
+import { unrelayable } from '../errors.ts'
 import { flat, grouped, relayable } from '../heads.ts'
 import { abortSignalOf, type Signal } from '../limits/signal.ts'
 import type { Service } from './health.ts'

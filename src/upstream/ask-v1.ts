@@ -1,6 +1,4 @@
-import { ApiError } from '../errors/api-error.ts'
-import type { CodeName } from '../errors/codes.ts'
-import { fromTransport } from '../errors/from-v2.ts'
+import { ApiError, type CodeName, fromTransport } from '../errors.ts'
 import { type AskRest, type AskRestSettings, createAskRest } from './ask-rest.ts'
 
 /** Sends a request to the v1 service once. Rejects with an ApiError if no answer arrives. */

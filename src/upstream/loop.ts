@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 
 /** Detects requests that have come back. */
 export interface LoopGuard {

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import { Firing, type Signal } from '../limits/signal.ts'
 import type { Deadline, Deadlines } from '../listen/times/deadlines.ts'
 import { type Closing, type OnClose, whenClosed } from '../relay/on-close.ts'

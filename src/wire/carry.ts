@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import type { CallSignal } from './call-signal.ts'
 import type { Inflated } from './framing/gzip.ts'
 import { failureStatus } from './status/wire-failure.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import type { Signal } from '../limits/signal.ts'
 import { CallSignal } from './call-signal.ts'
 import { framed, lengthOf } from './framing/frame.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { CODES } from '../errors/codes.ts'
+import { CODES } from '../errors.ts'
 import { whenClosed } from '../relay/on-close.ts'
 import { CallSignal } from './call-signal.ts'
 import { carry } from './carry.ts'

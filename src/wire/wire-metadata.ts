@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/api-error.ts'
+import { ApiError } from '../errors.ts'
 import { grouped, relayableHeaders } from '../heads.ts'
 import type { WireMetadata } from './wire-call.ts'
 

@@ -1,5 +1,4 @@
-import type { ApiError } from '../errors/api-error.ts'
-import { askAgain } from '../errors/ask-again.ts'
+import { type ApiError, askAgain } from '../errors.ts'
 import type { Room } from '../limits/room.ts'
 import type { Deadlines } from '../listen/times/deadlines.ts'
 import type { InflationBounds } from './framing/gzip.ts'

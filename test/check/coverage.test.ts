@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { coverageOf } from '../../src/check/coverage.ts'
 import { type ContractOperation, contractOf } from '../../src/contract/public-contract.ts'
-import { enumMap } from '../../src/tables/language/enums.ts'
-import { choice, converted, gone, nested, objects, readOnly, text, texts } from '../../src/tables/language/field.ts'
-import { choiceParam } from '../../src/tables/language/param.ts'
-import { message } from '../../src/tables/language/resource.ts'
-import { action } from '../../src/tables/operations/action.ts'
-import { operation } from '../../src/tables/operations/operation-builder.ts'
+import { choice, converted, enumMap, gone, nested, objects, readOnly, text, texts } from '../../src/tables/fields.ts'
+import { action, operation } from '../../src/tables/operations.ts'
+import { choiceParam } from '../../src/tables/query.ts'
+import { message } from '../../src/tables/resource.ts'
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 const string = { type: 'string' }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { envOf, flagOf, SETTING_KEYS, SETTINGS } from '../../src/config/settings.ts'
 import { configWith, loadConfig } from '../../src/config.ts'
-import { suggestion } from '../../src/tables/suggestion.ts'
+import { suggestion } from '../../src/tables/check.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'crosswalk-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -1,5 +1,5 @@
 import type { Router } from '../../src/request/router.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { Operation } from '../../src/tables/operation.ts'
 import { decoded } from './normalise.ts'
 import type { Request } from './target.ts'
 

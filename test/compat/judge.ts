@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mappings } from '../../mappings/index.ts'
 import { createRouter, type Router } from '../../src/request/router.ts'
-import { covers } from '../../src/tables/operations/operation-pattern.ts'
+import { covers } from '../../src/tables/operation.ts'
 import type { DeclaredDifference } from '../../src/tables/tables.ts'
 import type { Case } from './case.ts'
 import { operationsHit } from './hits.ts'

@@ -7,7 +7,7 @@ import { createJudge } from '../../src/diff/judge/judge.ts'
 import { createNoise } from '../../src/diff/judge/noise.ts'
 import { createSettle } from '../../src/diff/judge/race.ts'
 import { parseQuery } from '../../src/request/query-string.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { Operation } from '../../src/tables/operation.ts'
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)
 

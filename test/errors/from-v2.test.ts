@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSaid } from '../../src/errors/api-error.ts'
-import { fromV2 } from '../../src/errors/from-v2.ts'
+import { fromV2, isSaid } from '../../src/errors.ts'
 
 const GOOGLE = 'type.googleapis.com/google.rpc.'
 const errorInfo = { '@type': `${GOOGLE}ErrorInfo`, reason: 'NOT_FOUND', domain: 'iam.example.com' }

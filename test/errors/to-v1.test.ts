@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { invalidArgument } from '../../src/errors/api-error.ts'
-import { toV1 } from '../../src/errors/to-v1.ts'
+import { invalidArgument, toV1 } from '../../src/errors.ts'
 
 const manners = { missing: 'error', empty: {}, fieldName: (path: string) => path.replace('v2', 'v1') } as const
 

@@ -6,8 +6,8 @@ import type { SectionContext } from '../../src/guide/guide-section.ts'
 import { operationGuide } from '../../src/guide/make-guide.ts'
 import { createMethodNames } from '../../src/guide/method-names.ts'
 import { readFacts } from '../../src/rpc/facts.ts'
-import type { Dialect } from '../../src/tables/language/names.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { Operation } from '../../src/tables/operation.ts'
+import type { Dialect } from '../../src/tables/uid.ts'
 
 const methods = createMethodNames(readFacts())
 

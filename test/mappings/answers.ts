@@ -1,5 +1,5 @@
 import { createRouter } from '../../src/request/router.ts'
-import type { Dialect } from '../../src/tables/language/names.ts'
+import type { Dialect } from '../../src/tables/uid.ts'
 import { operations } from '../properties/messages.ts'
 import { play } from './transcript.ts'
 import { transcripts } from './transcripts.ts'

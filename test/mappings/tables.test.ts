@@ -3,7 +3,7 @@ import { capabilities } from '../../mappings/capabilities.ts'
 import { mappings } from '../../mappings/index.ts'
 import { createRouter } from '../../src/request/router.ts'
 import { capabilities as sandboxCapabilities } from '../../src/sandbox/auth/rights/capabilities.ts'
-import { checkMappings } from '../../src/tables/compile/check.ts'
+import { checkMappings } from '../../src/tables/check.ts'
 
 const operations = mappings.flatMap((mapping) => mapping.operations)
 

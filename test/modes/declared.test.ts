@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { judgeCutover } from '../../src/diff/cutover/cutover.ts'
 import { ALL_V2 } from '../../src/modes/choose/rules.ts'
-import type { IgnoreRule } from '../../src/tables/language/ignore-rule.ts'
+import type { IgnoreRule } from '../../src/tables/signs.ts'
 import { startProxy } from '../stage/proxy.ts'
 import { type Stage, startStage } from '../stage/stage.ts'
 

@@ -1,7 +1,6 @@
-import { type EnumMap, enumMap } from '../../src/tables/language/enums.ts'
-import type { FieldType } from '../../src/tables/language/field.ts'
-import { asParam } from '../../src/tables/language/param.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import { type EnumMap, enumMap, type FieldType } from '../../src/tables/fields.ts'
+import type { Operation } from '../../src/tables/operation.ts'
+import { asParam } from '../../src/tables/query.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 import { rowsOf } from './rows.ts'
 

@@ -1,6 +1,6 @@
-import type { Field, FieldType, Source } from '../../src/tables/language/field.ts'
-import { type Message, message } from '../../src/tables/language/resource.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { Field, FieldType, Source } from '../../src/tables/fields.ts'
+import type { Operation } from '../../src/tables/operation.ts'
+import { type Message, message } from '../../src/tables/resource.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 import { type ChangeRow, type Row, rowsOf, withRow } from './rows.ts'
 

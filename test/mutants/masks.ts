@@ -1,5 +1,5 @@
-import type { MaskRule, Message, Resource } from '../../src/tables/language/resource.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { Operation } from '../../src/tables/operation.ts'
+import type { MaskRule, Message, Resource } from '../../src/tables/resource.ts'
 import { messagesOf } from './fields.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 

@@ -1,6 +1,5 @@
-import type { Param } from '../../src/tables/language/param.ts'
-import { rowsOf } from '../../src/tables/language/query.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { Operation } from '../../src/tables/operation.ts'
+import { type Param, rowsOf } from '../../src/tables/query.ts'
 import { type Mutant, overwrite } from './mutant.ts'
 
 /** Every fault of every query row. Lists that share one table of filters share its faults. */

@@ -1,4 +1,4 @@
-import type { Field, Fields, FieldType } from '../../src/tables/language/field.ts'
+import type { Field, Fields, FieldType } from '../../src/tables/fields.ts'
 
 /** A row of a table at any depth. */
 export interface Row {

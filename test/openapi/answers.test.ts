@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DIALECTS } from '../../src/tables/language/names.ts'
+import { DIALECTS } from '../../src/tables/uid.ts'
 import { answers } from '../mappings/answers.ts'
 import { createUndescribed } from './described.ts'
 import { documentWith } from './documents.ts'

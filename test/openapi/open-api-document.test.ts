@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { DIALECTS } from '../../src/tables/language/names.ts'
+import { DIALECTS } from '../../src/tables/uid.ts'
 import { operations } from '../properties/messages.ts'
 import { documentOf, documentWith } from './documents.ts'
 

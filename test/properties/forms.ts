@@ -1,6 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { EnumRow } from '../../src/tables/language/enums.ts'
-import type { Field, Fields, FieldType } from '../../src/tables/language/field.ts'
+import type { EnumRow, Field, Fields, FieldType } from '../../src/tables/fields.ts'
 
 /** A JSON object that a test may still add to. */
 export type Form = Record<string, unknown>

@@ -1,5 +1,5 @@
+import type { Fields, FieldType } from '../../src/tables/fields.ts'
 import { isObject } from '../../src/tables/json.ts'
-import type { Fields, FieldType } from '../../src/tables/language/field.ts'
 import type { Form } from './forms.ts'
 
 /** Members that no table has, notorious ones first. A body may contain them, and they must have no effect (facts §16.2). */

@@ -1,5 +1,5 @@
 import { mappings } from '../../mappings/index.ts'
-import type { Message } from '../../src/tables/language/resource.ts'
+import type { Message } from '../../src/tables/resource.ts'
 
 export const operations = mappings.flatMap((mapping) => mapping.operations)
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { DIALECTS } from '../../src/tables/language/names.ts'
+import { DIALECTS } from '../../src/tables/uid.ts'
 import { deepFreeze } from '../mappings/deep-freeze.ts'
 import { holds, same } from './check.ts'
 import { v1Form, v2Form } from './forms.ts'

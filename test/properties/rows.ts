@@ -1,7 +1,7 @@
-import { nameIn } from '../../src/tables/compile/show.ts'
+import { nameIn } from '../../src/tables/compile.ts'
+import type { Field, Fields, FieldType } from '../../src/tables/fields.ts'
 import { isObject } from '../../src/tables/json.ts'
-import type { Field, Fields, FieldType } from '../../src/tables/language/field.ts'
-import type { Dialect } from '../../src/tables/language/names.ts'
+import type { Dialect } from '../../src/tables/uid.ts'
 import type { Form } from './forms.ts'
 
 /** Writes the same form in the names of a dialect, which is chosen for each member. */

@@ -1,6 +1,6 @@
-import { camelCase } from '../../src/tables/language/names.ts'
-import { asParam } from '../../src/tables/language/param.ts'
-import type { Mapping, Operation } from '../../src/tables/operations/operation.ts'
+import type { Mapping, Operation } from '../../src/tables/operation.ts'
+import { asParam } from '../../src/tables/query.ts'
+import { camelCase } from '../../src/tables/uid.ts'
 import { type Findings, noFindings } from './findings.ts'
 
 /** The parts of an OpenAPI document that the check reads. */

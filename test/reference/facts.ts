@@ -1,4 +1,4 @@
-import type { Fields, FieldType } from '../../src/tables/language/field.ts'
+import type { Fields, FieldType } from '../../src/tables/fields.ts'
 
 /** The parts of the machine-readable facts that the check reads. */
 export interface V1Member {

@@ -1,7 +1,6 @@
-import type { EnumRow } from '../../src/tables/language/enums.ts'
-import type { Field, Fields, Source } from '../../src/tables/language/field.ts'
-import { camelCase } from '../../src/tables/language/names.ts'
-import type { Operation } from '../../src/tables/operations/operation.ts'
+import type { EnumRow, Field, Fields, Source } from '../../src/tables/fields.ts'
+import type { Operation } from '../../src/tables/operation.ts'
+import { camelCase } from '../../src/tables/uid.ts'
 import { type FactOperation, type Facts, innerFields, type V1Member } from './facts.ts'
 import type { Findings } from './findings.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mappings } from '../../mappings/index.ts'
 import { createClassify } from '../../src/request/classify.ts'
 import { parseQuery, searchOf } from '../../src/request/query-string.ts'
-import { parseJson } from '../../src/tables/json-text.ts'
+import { parseJson } from '../../src/tables/json.ts'
 
 describe('classify', () => {
   const classify = createClassify(mappings)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRouter } from '../../src/request/router.ts'
-import { v1Only } from '../../src/tables/operations/operation-builder.ts'
+import { v1Only } from '../../src/tables/operations.ts'
 
 const operation = (route: string) => v1Only(`test.${route}`, route, 'a test')
 const routerOf = (...routes: string[]) => createRouter(routes.map(operation))

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { givingBack } from '../../src/routes/give-back.ts'
-import { ROWS_MEMORY } from '../../src/tables/text/page-memory.ts'
+import { ROWS_MEMORY } from '../../src/tables/text/engine.ts'
 
 const SIZE = 64 * 1024
 const PIECES = 200

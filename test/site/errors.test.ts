@@ -7,8 +7,8 @@ const FRAMES = ['the … …', 'Invalid argument: …', '…; ask again later', 
 
 /** Texts that reach their error from elsewhere, with the files that hold them. */
 const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
-  ['src/errors/error-form.ts', ['the v2 service answered HTTP … without naming a missing resource']],
-  ['src/errors/from-v2.ts', ['service sent an answer that cannot be passed on']],
+  ['src/errors.ts', ['the v2 service answered HTTP … without naming a missing resource']],
+  ['src/errors.ts', ['service sent an answer that cannot be passed on']],
   [
     'src/routes/app.ts',
     [
@@ -26,11 +26,8 @@ const HANDED: readonly (readonly [file: string, texts: readonly string[]])[] = [
       'this caller asks more than limits.callerPerSecond (…) times a second',
     ],
   ],
-  ['src/tables/language/enums.ts', ['must be a …', 'must be one of …']],
-  [
-    'src/tables/language/query-value.ts',
-    ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on', 'is not a valid value'],
-  ],
+  ['src/tables/fields.ts', ['must be a …', 'must be one of …']],
+  ['src/tables/query.ts', ['needs a v1 service: …; set upstream.v1 (CROSSWALK_UPSTREAM_V1) to pass it on', 'is not a valid value']],
   ['src/translate/translated.ts', ['is not a parameter of this operation']],
   ['src/upstream/ask-v1.ts', ['the v1 service did not answer in time', 'the v1 service cannot be reached']],
   ['src/upstream/grpc/failures.ts', ['the … service does not speak gRPC; set upstream.…Grpc to rest if it speaks REST']],
@@ -46,8 +43,8 @@ const HANDS_ON = new Set([
   'src/routes/carriers/rpc/answer-v1.ts',
   'src/routes/refusal.ts',
   'src/rpc/messages/error-of-status.ts',
-  'src/tables/compile/read.ts',
-  'src/tables/language/query.ts',
+  'src/tables/compile.ts',
+  'src/tables/query.ts',
 ])
 
 /** A text of holes alone says what it is handed. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/tables/json.ts'
-import type { Call } from '../../src/tables/plan/plan.ts'
+import type { Call } from '../../src/tables/turn.ts'
 
 /** A v2 list in uid order that changes while it is read. Its page token holds the last uid of its page. */
 export interface MovingList {

@@ -1,4 +1,4 @@
-import type { Query } from '../../src/tables/language/query.ts'
+import type { Query } from '../../src/tables/query.ts'
 
 /** Parses a query string into the form that plans see: decoded, with every occurrence. */
 export function queryOf(search: string): Query {

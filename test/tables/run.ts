@@ -1,8 +1,7 @@
-import { ApiError } from '../../src/errors/api-error.ts'
+import { ApiError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/tables/json.ts'
-import type { Call, Outcome, Plan } from '../../src/tables/plan/plan.ts'
-import { run as drive, type Turn, turnOf } from '../../src/tables/plan/turn.ts'
-import { isRowText } from '../../src/tables/text/row-text.ts'
+import { isRowText } from '../../src/tables/text/engine.ts'
+import { type Call, run as drive, type Outcome, type Plan, type Turn, turnOf } from '../../src/tables/turn.ts'
 
 /** The result of an operation: its calls, its rows, and its reply. */
 export interface Ran<T> {

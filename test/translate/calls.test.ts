@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/tables/json.ts'
-import type { Call, Outcome } from '../../src/tables/plan/plan.ts'
-import { type AskTurn, replied } from '../../src/tables/plan/turn.ts'
+import { type AskTurn, type Call, type Outcome, replied } from '../../src/tables/turn.ts'
 import { createCalls } from '../../src/translate/calls.ts'
 import type { CallLanding, CallLimits } from '../../src/translate/send-call.ts'
 import { sending } from './sends.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/tables/json.ts'
-import type { Call } from '../../src/tables/plan/plan.ts'
+import type { Call } from '../../src/tables/turn.ts'
 import type { Send } from '../../src/translate/send-call.ts'
 
 /** Makes calls with a function that returns promises. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/errors/api-error.ts'
+import { ApiError } from '../../src/errors.ts'
 import { createRoom } from '../../src/limits/room.ts'
 import type { WireCall } from '../../src/wire/wire-call.ts'
 import { answerSpecially, SPECIAL } from './special.ts'

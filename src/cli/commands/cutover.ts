@@ -2,7 +2,7 @@ import { type CutoverQuestion, judgeCutover, TARGET } from '../../diff/cutover/c
 import { type CutoverScope, inScope } from '../../diff/cutover/cutover-scope.ts'
 import { joinReplicas } from '../../diff/cutover/replicas.ts'
 import { rolloutSentences } from '../../diff/cutover/rollout-outlook.ts'
-import { withV1Values } from '../../tables/operations/v1-values.ts'
+import { withV1Values } from '../../tables/operation.ts'
 import { operationsOf } from '../../tables/tables.ts'
 import { adminFlags } from '../admin-port.ts'
 import { type AskedReplica, askReplicas, missingIn, onePerFleet } from '../ask-replicas.ts'

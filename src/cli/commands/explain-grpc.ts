@@ -1,6 +1,6 @@
 import { compatSettings } from '../../config/parts.ts'
 import type { Config } from '../../config/settings.ts'
-import { asApiError } from '../../errors/to-v1.ts'
+import { asApiError } from '../../errors.ts'
 import { explain } from '../../explain/explain.ts'
 import { jsonReport, textReport } from '../../explain/explanation-text.ts'
 import { grpcHead, grpcLines, grpcReport } from '../../explain/grpc/grpc-lines.ts'

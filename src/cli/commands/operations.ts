@@ -1,6 +1,6 @@
 import { many } from '../../diff/many.ts'
 import { describeOperations, type OperationRow } from '../../explain/operation-rows.ts'
-import type { OperationKind } from '../../tables/operations/operation.ts'
+import type { OperationKind } from '../../tables/operation.ts'
 import { type Command, endWith, MISUSED, textOf } from '../command.ts'
 import { tablesFlag } from '../config-flags.ts'
 import { fitsOperation, whyNoOperation } from '../lists/operation-filter.ts'

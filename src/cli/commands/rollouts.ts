@@ -1,7 +1,7 @@
 import { many } from '../../diff/many.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
 import { ROLLOUT_COMMANDS } from '../../modes/rollout/steer.ts'
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
 import { adminFlags, askAdmin, orderAdmin } from '../admin-port.ts'
 import { type Command, endWith, FAILED, MISUSED } from '../command.ts'
 

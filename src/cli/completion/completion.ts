@@ -1,4 +1,4 @@
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
 import { operationsOf } from '../../tables/tables.ts'
 import { type Command, endWith, MISUSED } from '../command.ts'
 import { bashCompletion } from './bash.ts'

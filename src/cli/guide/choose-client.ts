@@ -1,6 +1,6 @@
 import type { Client } from '../../diff/clients/client.ts'
 import { findClient } from '../../diff/clients/find-client.ts'
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
 
 /** Returns the client that a person means, or a sentence that says why there is none. `list` is the command that lists all. */
 export function chooseClient(

@@ -1,5 +1,5 @@
-import { covers } from '../../tables/operations/operation-pattern.ts'
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
+import { covers } from '../../tables/operation.ts'
 
 /** True if a pattern covers an operation: its id, a pattern with `*`, or the beginning of ids: `iam`, `iam.groups`. */
 export function fitsOperation(pattern: string, id: string): boolean {

@@ -1,4 +1,4 @@
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
 import type { Command } from '../command.ts'
 
 /** Returns the words of the command that begin `argv`, or `''`; the longer ones, `sandbox token`, win over `sandbox`. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
 import type { Command, Flag, Flags } from '../command.ts'
 
 /** What was given to a command, or a sentence about what it does not take. */

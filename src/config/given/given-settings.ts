@@ -1,6 +1,6 @@
 import { configWith, type Loaded, wrongValues } from '../../config.ts'
+import { suggestion } from '../../tables/check.ts'
 import { isObject } from '../../tables/json.ts'
-import { suggestion } from '../../tables/suggestion.ts'
 import { contradictionsIn } from '../contradictions.ts'
 import { isSettingKey, membersOf } from '../file/members.ts'
 import { type Config, SETTING_KEYS, SETTINGS, type SettingKey } from '../settings.ts'

@@ -1,4 +1,4 @@
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
 import { envOf, SETTING_KEYS } from '../settings.ts'
 
 const PREFIX = 'CROSSWALK_'

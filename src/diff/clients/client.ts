@@ -1,4 +1,4 @@
-import type { OperationKind } from '../../tables/operations/operation.ts'
+import type { OperationKind } from '../../tables/operation.ts'
 import { many } from '../many.ts'
 import type { Caller } from '../records/record.ts'
 import type { KeptUse, SeenDifference } from './kept-uses.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { isDifference } from '../evidence/observation.ts'
 import type { Caller, Comparison } from '../records/record.ts'
 import { type Client, clientOf, type KnownClient, REST, type Tally } from './client.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { type Client, clientOf, type KnownClient, type OperationUse, REST, type Tally } from './client.ts'
 import { createKeptUses, emptyUse, type KeptUses } from './kept-uses.ts'
 import { createUseOf } from './uses.ts'

@@ -1,5 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
-import { withV1Values } from '../../tables/operations/v1-values.ts'
+import { type Operation, withV1Values } from '../../tables/operation.ts'
 import { anonymousPath } from '../redact/anonymous-path.ts'
 
 /** The unit of traffic: an operation, a value of one that only v1 knows, or a path that v1 answers and no table has. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../tables/json.ts'
-import type { Dialect } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
+import type { Dialect } from '../../tables/uid.ts'
 import { type Captured, whyUnread } from './captured-body.ts'
 import type { Finding } from './finding.ts'
 import { answerForm, errorForm, type Form, type IsName } from './form.ts'

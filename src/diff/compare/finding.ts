@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../tables/json.ts'
-import type { DifferenceKind } from '../../tables/language/sign.ts'
+import type { DifferenceKind } from '../../tables/signs.ts'
 import type { JsonPath } from './json-path.ts'
 
 /** A place where v2's answer, in v1 space, differs from v1's. Its values are unredacted: `redact` them before they leave the process. */

@@ -1,9 +1,9 @@
-import { nameIn } from '../../tables/compile/show.ts'
+import { nameIn } from '../../tables/compile.ts'
+import type { Field, Fields, FieldType } from '../../tables/fields.ts'
 import { isObject } from '../../tables/json.ts'
-import type { Field, Fields, FieldType } from '../../tables/language/field.ts'
-import type { Dialect } from '../../tables/language/names.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
-import { ROWS } from '../../tables/plan/plan.ts'
+import type { Operation } from '../../tables/operation.ts'
+import { ROWS } from '../../tables/turn.ts'
+import type { Dialect } from '../../tables/uid.ts'
 import { ANY } from './json-path.ts'
 
 /** Scalars that have their own rule of equality; `cursor` is a page token. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import type { DifferenceKind } from '../../tables/language/sign.ts'
+import type { DifferenceKind } from '../../tables/signs.ts'
 import { align, canonical } from './align.ts'
 import type { Finding } from './finding.ts'
 import { ANY_FORM, type Form } from './form.ts'

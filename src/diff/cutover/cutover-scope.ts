@@ -1,4 +1,4 @@
-import { covers } from '../../tables/operations/operation-pattern.ts'
+import { covers } from '../../tables/operation.ts'
 import type { ClientUses } from './cutover.ts'
 import type { Replicas } from './replicas.ts'
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { Client } from '../clients/client.ts'
 import { createUseOf } from '../clients/uses.ts'
 import type { OperationEvidence } from '../evidence/evidence.ts'

@@ -1,4 +1,4 @@
-import { isReadBack } from '../../tables/operations/read-back.ts'
+import { isReadBack } from '../../tables/operations.ts'
 import type { Use } from '../clients/uses.ts'
 import { moreNeeded, noEvidence, type OperationEvidence } from '../evidence/evidence.ts'
 import { type EvidenceStanding, reasonOf, standingOf } from '../evidence/standing.ts'

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { member } from '../../tables/compile/read.ts'
+import { member } from '../../tables/compile.ts'
 import { isObject } from '../../tables/json.ts'
-import { spellings } from '../../tables/language/query.ts'
-import type { Operation, V1Request } from '../../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import { spellings } from '../../tables/query.ts'
 import { instant } from '../compare/instant.ts'
 
 /**

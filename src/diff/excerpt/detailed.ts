@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { AskedRequest } from '../judge/asked-request.ts'
 import type { Judgement } from '../judge/judge.ts'
 import type { Comparison, Example } from '../records/record.ts'

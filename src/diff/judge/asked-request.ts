@@ -1,4 +1,4 @@
-import type { Operation, V1Request } from '../../tables/operations/operation.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
 
 /** The request that two answers belong to. */
 export interface AskedRequest {

@@ -1,5 +1,5 @@
-import type { Sign } from '../../tables/language/sign.ts'
-import { covers } from '../../tables/operations/operation-pattern.ts'
+import { covers } from '../../tables/operation.ts'
+import type { Sign } from '../../tables/signs.ts'
 import type { Finding } from '../compare/finding.ts'
 import type { AskedRequest } from './asked-request.ts'
 import { compileSign } from './sign-test.ts'

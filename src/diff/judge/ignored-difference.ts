@@ -1,6 +1,4 @@
-import type { IgnoreRule } from '../../tables/language/ignore-rule.ts'
-import { DIFFERENCE_KINDS, type Sign } from '../../tables/language/sign.ts'
-import { describeSign } from '../../tables/language/sign-text.ts'
+import { DIFFERENCE_KINDS, describeSign, type IgnoreRule, type Sign } from '../../tables/signs.ts'
 import type { DescribedDeclaration } from './expected.ts'
 
 /** Returns what a rule of `diff.ignore` declares. `name` tells it from the others. */

@@ -1,4 +1,4 @@
-import type { DifferenceKind } from '../../tables/language/sign.ts'
+import type { DifferenceKind } from '../../tables/signs.ts'
 import type { Finding } from '../compare/finding.ts'
 import { rowOf, segmentsOf } from '../compare/json-path.ts'
 import { UPDATE_STAMPS } from './stamps.ts'

@@ -1,4 +1,4 @@
-import { UNPAGED_PARAMETERS, type Window } from '../../tables/plan/window.ts'
+import { UNPAGED_PARAMETERS, type Window } from '../../tables/pages.ts'
 import type { Finding } from '../compare/finding.ts'
 import { segmentsOf } from '../compare/json-path.ts'
 import type { AskedRequest } from './asked-request.ts'

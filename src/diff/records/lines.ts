@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { named } from '../../errors/system-reason.ts'
+import { named } from '../../errors.ts'
 
 /**
  * Yields the lines of a file, which may be larger than memory, without `\n` or `\r\n`. Rejects if the file cannot be read.

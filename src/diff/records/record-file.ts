@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { appendFile, open, rename, stat } from 'node:fs/promises'
-import { systemReason } from '../../errors/system-reason.ts'
+import { systemReason } from '../../errors.ts'
 
 export interface RecordFileSettings {
   readonly path: string

@@ -1,4 +1,4 @@
-import type { Call } from '../../tables/plan/plan.ts'
+import type { Call } from '../../tables/turn.ts'
 import { exampleOf } from '../excerpt/example-of.ts'
 import type { Explained, Judgement } from '../judge/judge.ts'
 import type { Redacted } from '../redact/redacted.ts'

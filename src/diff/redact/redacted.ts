@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { RedactLimits, Redactor, Spellings } from './redact.ts'
 import type { TextPair } from './text-pair.ts'
 import { type Vocabulary, vocabularyOf, vocabularyOfAll } from './vocabulary.ts'

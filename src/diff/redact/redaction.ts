@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { createRedactor, type RedactLimits, type RedactSettings } from './redact.ts'
 import { type Redacted, redactedAlike, redactedWith } from './redacted.ts'
 import { createRedactionKey, type RedactionKey } from './redaction-key.ts'

@@ -1,10 +1,7 @@
-import { ORDER_PARAMETER, readOrder } from '../../tables/language/order.ts'
-import { asParam } from '../../tables/language/param.ts'
-import { count } from '../../tables/language/query.ts'
-import { isV1Only, PARSERS } from '../../tables/language/query-value.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
-import { SKIP_PARAMETER } from '../../tables/plan/list-query.ts'
-import { WINDOW_PARAMETERS } from '../../tables/plan/window.ts'
+import { SKIP_PARAMETER } from '../../tables/list.ts'
+import type { Operation } from '../../tables/operation.ts'
+import { WINDOW_PARAMETERS } from '../../tables/pages.ts'
+import { asParam, count, isV1Only, ORDER_PARAMETER, PARSERS, readOrder } from '../../tables/query.ts'
 
 /** Parameters that count rows. */
 const COUNTS: ReadonlySet<string> = new Set([...WINDOW_PARAMETERS, SKIP_PARAMETER])

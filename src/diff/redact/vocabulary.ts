@@ -1,8 +1,8 @@
-import type { Field, Fields, FieldType, Source } from '../../tables/language/field.ts'
-import { camelCase } from '../../tables/language/names.ts'
-import { spellings } from '../../tables/language/query.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
-import { ROWS } from '../../tables/plan/plan.ts'
+import type { Field, Fields, FieldType, Source } from '../../tables/fields.ts'
+import type { Operation } from '../../tables/operation.ts'
+import { spellings } from '../../tables/query.ts'
+import { ROWS } from '../../tables/turn.ts'
+import { camelCase } from '../../tables/uid.ts'
 
 /**
  * Every word of an operation that is public because its tables contain it.

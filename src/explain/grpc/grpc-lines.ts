@@ -1,6 +1,6 @@
 import { type SameCall, sameCall } from '../../rpc/messages/rest-message.ts'
 import type { Rpc } from '../../rpc/open-rpc.ts'
-import { shellQuoted } from '../../tables/shell-quoted.ts'
+import { shellQuoted } from '../../tables/check.ts'
 import type { Explanation } from '../explain.ts'
 import { words } from '../explanation-text.ts'
 import type { PlannedCall } from '../explore.ts'

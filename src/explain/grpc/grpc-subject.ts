@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { requestOf } from '../../rpc/messages/request-of.ts'
 import type { Rpc, RpcMethod } from '../../rpc/open-rpc.ts'
 

@@ -1,5 +1,5 @@
 import type { Migration } from '../../modes/assemble.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { UNCOUNTED } from '../evidence/counters.ts'
 import type { Epochs } from '../evidence/epochs.ts'
 import { evidenceNames } from '../evidence/evidence-names.ts'

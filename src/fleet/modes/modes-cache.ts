@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { systemReason } from '../../errors/system-reason.ts'
+import { systemReason } from '../../errors.ts'
 import { openAtomicFile } from '../../store/file/atomic-file.ts'
 import type { Document } from '../../store/store.ts'
 import { readText } from '../read-text.ts'

@@ -1,5 +1,5 @@
 import { isRead } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { CircuitPosition } from './select.ts'
 
 /** Tells what the circuit of an operation means for one request. */

@@ -1,8 +1,8 @@
 import type { SeenAnswer } from '../../diff/compare/compare.ts'
 import type { Side } from '../../serve/sides.ts'
 import { isObject } from '../../tables/json.ts'
-import { spellings } from '../../tables/language/query.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
+import { spellings } from '../../tables/query.ts'
 
 /** True for lists that v1 itself paged by token (facts §10.2). */
 export function isPaged({ paging }: Operation): boolean {

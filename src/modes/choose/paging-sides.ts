@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { entries } from '../../limits/entries.ts'
 import { type Mode, SERVED_BY, type Side } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { isPaged, pageTokenOf } from './page-token.ts'
 
 /** The side that gave a caller the last page of a list that is read page by page. */

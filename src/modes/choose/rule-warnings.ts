@@ -1,6 +1,6 @@
 import type { Caller } from '../../diff/records/record.ts'
-import type { OperationKind } from '../../tables/operations/operation.ts'
-import { suggestion } from '../../tables/suggestion.ts'
+import { suggestion } from '../../tables/check.ts'
+import type { OperationKind } from '../../tables/operation.ts'
 import { takesClientsOf } from './reach.ts'
 import { type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { fits } from './select.ts'

@@ -1,4 +1,4 @@
-import { askAgain } from '../../errors/ask-again.ts'
+import { askAgain } from '../../errors.ts'
 import type { Rollouts } from '../rollout/rollouts.ts'
 import { isV2Canary, type ModeRules } from './rules.ts'
 import { createSelect, type Select } from './select.ts'

@@ -1,7 +1,7 @@
-import { invalidArgument } from '../../errors/api-error.ts'
+import { invalidArgument } from '../../errors.ts'
 import type { Identity } from '../../request/caller.ts'
 import { BY_V1, isMode, MODE_HEADER, MODES, type Mode } from '../../serve/sides.ts'
-import { covers } from '../../tables/operations/operation-pattern.ts'
+import { covers } from '../../tables/operation.ts'
 import { isV2Canary, type ModeRule, type ModeRules, patternsOf } from './rules.ts'
 import { isWithinShare } from './share.ts'
 

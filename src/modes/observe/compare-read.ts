@@ -8,7 +8,7 @@ import { collectStamps, type Stamps } from '../../diff/judge/stamps.ts'
 import type { Exchanged, Observed } from '../../diff/records/exhibit.ts'
 import type { Signal } from '../../limits/signal.ts'
 import { otherSide, type Side } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { Ask, AskedRead, Asking, SideAnswer } from './ask.ts'
 import { type OtherReplicas, UNTOLD } from './other-replicas.ts'
 

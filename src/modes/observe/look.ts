@@ -1,6 +1,6 @@
 import type { Signal } from '../../limits/signal.ts'
 import type { Served } from '../../serve/sides.ts'
-import type { Env, Operation } from '../../tables/operations/operation.ts'
+import type { Env, Operation } from '../../tables/operation.ts'
 import { createAnswerRoom } from '../../upstream/v2/answer-room.ts'
 import type { UnsharedReads } from '../../upstream/v2/unshared-reads.ts'
 import { pageTokenOf, tokensOf } from '../choose/page-token.ts'

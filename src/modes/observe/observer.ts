@@ -1,6 +1,6 @@
 import { createReadShapes } from '../../diff/evidence/request-shape.ts'
 import { isRead, type Side } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { everyNth } from '../every-nth.ts'
 import type { Journal } from '../journal.ts'
 import type { Ask } from './ask.ts'

@@ -1,7 +1,7 @@
 import type { Request } from '../../request/request.ts'
-import type { Resource } from '../../tables/language/resource.ts'
-import type { Operation, V1Request } from '../../tables/operations/operation.ts'
-import { isReadBack } from '../../tables/operations/read-back.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import { isReadBack } from '../../tables/operations.ts'
+import type { Resource } from '../../tables/resource.ts'
 
 /** A resource that a request wrote. */
 export interface WrittenResource {

@@ -1,5 +1,5 @@
 import { isObject } from '../../tables/json.ts'
-import { ROWS } from '../../tables/plan/plan.ts'
+import { ROWS } from '../../tables/turn.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { lengthOf, type Written } from '../../translate/written.ts'
 import type { Kept } from '../observe/captured.ts'

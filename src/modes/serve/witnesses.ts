@@ -1,5 +1,5 @@
 import { isRead } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { type Accepted, createAccepted } from './accepted.ts'
 import { createOwnWrites, type OwnWrites } from './own-writes.ts'
 import { createRecentWrites, type RecentWrites } from './recent-writes.ts'

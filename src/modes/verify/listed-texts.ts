@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import { ROWS } from '../../tables/plan/plan.ts'
+import { ROWS } from '../../tables/turn.ts'
 import type { Reading } from './reader.ts'
 
 /**

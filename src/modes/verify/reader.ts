@@ -1,11 +1,9 @@
-import { nameIn } from '../../tables/compile/show.ts'
-import { itemFields, readerOf, type ShownMember, shownMembers } from '../../tables/compile/shown-members.ts'
+import { itemFields, nameIn, readerOf, type ShownMember, shownMembers } from '../../tables/compile.ts'
+import type { Fields } from '../../tables/fields.ts'
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import type { Fields } from '../../tables/language/field.ts'
-import type { Dialect } from '../../tables/language/names.ts'
-import { variablesOf } from '../../tables/language/path.ts'
-import type { Operation, V1Request } from '../../tables/operations/operation.ts'
-import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/operations/read-back.ts'
+import type { Operation, V1Request } from '../../tables/operation.ts'
+import { isReadBack, type ReadBack, type Unverifiable } from '../../tables/operations.ts'
+import { type Dialect, variablesOf } from '../../tables/uid.ts'
 
 /** A read that shows the effect of a write on one resource. */
 export interface Reading {

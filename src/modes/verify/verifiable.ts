@@ -1,6 +1,6 @@
 import { isRead } from '../../serve/sides.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
-import { isReadBack } from '../../tables/operations/read-back.ts'
+import type { Operation } from '../../tables/operation.ts'
+import { isReadBack } from '../../tables/operations.ts'
 
 interface VerifySettings {
   readonly operations: readonly Operation[]

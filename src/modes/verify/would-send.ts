@@ -1,7 +1,6 @@
-import { ApiError } from '../../errors/api-error.ts'
-import type { Env, Operation, V1Request } from '../../tables/operations/operation.ts'
-import type { Call } from '../../tables/plan/plan.ts'
-import { type Make, run } from '../../tables/plan/turn.ts'
+import { ApiError } from '../../errors.ts'
+import type { Env, Operation, V1Request } from '../../tables/operation.ts'
+import { type Call, type Make, run } from '../../tables/turn.ts'
 import { createCalls } from '../../translate/calls.ts'
 import type { Send } from '../../translate/send-call.ts'
 

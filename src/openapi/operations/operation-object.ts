@@ -1,4 +1,4 @@
-import type { Dialect } from '../../tables/language/names.ts'
+import type { Dialect } from '../../tables/uid.ts'
 import type { DescribedOperation } from '../described-operation.ts'
 import type { JsonSchema } from '../schemas/json-schema.ts'
 import type { SchemaComponents } from '../schemas/schema-components.ts'

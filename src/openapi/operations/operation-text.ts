@@ -1,4 +1,4 @@
-import type { Dialect } from '../../tables/language/names.ts'
+import type { Dialect } from '../../tables/uid.ts'
 import type { DescribedOperation } from '../described-operation.ts'
 import { spelled } from './path-of.ts'
 import type { RefusalSettings } from './responses.ts'

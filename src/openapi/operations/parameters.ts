@@ -1,6 +1,5 @@
-import type { Dialect } from '../../tables/language/names.ts'
-import { ORDER_PARAMETER } from '../../tables/language/order.ts'
-import { asParam, type Param } from '../../tables/language/param.ts'
+import { asParam, ORDER_PARAMETER, type Param } from '../../tables/query.ts'
+import type { Dialect } from '../../tables/uid.ts'
 import type { DescribedOperation } from '../described-operation.ts'
 import type { JsonSchema } from '../schemas/json-schema.ts'
 import type { SchemaComponents } from '../schemas/schema-components.ts'

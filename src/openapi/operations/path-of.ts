@@ -1,4 +1,4 @@
-import { camelCase, type Dialect } from '../../tables/language/names.ts'
+import { camelCase, type Dialect } from '../../tables/uid.ts'
 import type { DescribedOperation } from '../described-operation.ts'
 
 /** A variable of a path: its name in the document and in the tables, and whether its value may hold slashes. */

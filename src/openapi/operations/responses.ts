@@ -1,4 +1,4 @@
-import { CODES, type CodeName } from '../../errors/codes.ts'
+import { CODES, type CodeName } from '../../errors.ts'
 import type { DescribedOperation } from '../described-operation.ts'
 import { componentName } from '../schemas/component-name.ts'
 import { type JsonSchema, refTo } from '../schemas/json-schema.ts'

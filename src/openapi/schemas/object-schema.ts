@@ -1,6 +1,6 @@
-import { isShownIn, nameIn } from '../../tables/compile/show.ts'
-import type { Field, Fields, FieldType } from '../../tables/language/field.ts'
-import type { Dialect } from '../../tables/language/names.ts'
+import { isShownIn, nameIn } from '../../tables/compile.ts'
+import type { Field, Fields, FieldType } from '../../tables/fields.ts'
+import type { Dialect } from '../../tables/uid.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { type Inner, typeSchema } from './type-schema.ts'
 

@@ -1,6 +1,5 @@
-import type { EnumMap } from '../../tables/language/enums.ts'
-import type { Fields, FieldType } from '../../tables/language/field.ts'
-import { ANY_VALUE } from '../../tables/language/shape.ts'
+import type { EnumMap, Fields, FieldType } from '../../tables/fields.ts'
+import { ANY_VALUE } from '../../tables/resource.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** Where schemas inside of a schema stand. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { DifferenceRow, ReplayedOperation } from './replayed.ts'
 import { byRequests, type OperationRequests } from './request-group.ts'
 

@@ -1,4 +1,4 @@
-import type { OperationKind } from '../../tables/operations/operation.ts'
+import type { OperationKind } from '../../tables/operation.ts'
 import type { Format } from '../traffic/recorded-traffic.ts'
 
 /** What recorded traffic would meet. Requests are counted; times are milliseconds since 1970. */

@@ -1,5 +1,5 @@
 import type { DroppedMember } from '../../explain/dropped.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import type { Cost } from '../cost.ts'
 
 /** One or several requests that are alike. */

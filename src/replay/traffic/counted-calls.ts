@@ -1,7 +1,7 @@
 import { pathOf } from '../../request/classify.ts'
 import { readFacts } from '../../rpc/facts.ts'
 import { routeOf, ruleOf } from '../../rpc/http-rule.ts'
-import type { Mapping } from '../../tables/operations/operation.ts'
+import type { Mapping } from '../../tables/operation.ts'
 import type { Item } from './recorded-traffic.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { misuse } from '../../errors/misuse.ts'
+import { misuse } from '../../errors.ts'
 import { readHar } from './formats/har.ts'
 import { formatsText, type LineReader, recognized } from './formats/traffic-formats.ts'
 import type { Item, Traffic } from './recorded-traffic.ts'

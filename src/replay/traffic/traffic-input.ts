@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { named } from '../../errors/system-reason.ts'
+import { named } from '../../errors.ts'
 
 /** Where traffic comes from. */
 export interface TrafficSource {

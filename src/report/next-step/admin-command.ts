@@ -1,5 +1,5 @@
 import type { ModeRule, ModeRules } from '../../modes/choose/rules.ts'
-import { shellQuoted } from '../../tables/shell-quoted.ts'
+import { shellQuoted } from '../../tables/check.ts'
 
 /** How the admin port is reached: the address that the page was opened by, and whether the port asks for a token. */
 export interface AdminAddress {

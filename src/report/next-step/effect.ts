@@ -1,7 +1,7 @@
 import type { ModeRule } from '../../modes/choose/rules.ts'
 import type { RolloutStatus } from '../../modes/rollout/rollout-status.ts'
 import { BY_V1, type Mode, SERVED_BY } from '../../serve/sides.ts'
-import { covers } from '../../tables/operations/operation-pattern.ts'
+import { covers } from '../../tables/operation.ts'
 import type { InForce } from '../in-force.ts'
 
 /** What one rule does to an operation. */

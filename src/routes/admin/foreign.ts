@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { hasPassed } from '../../upstream/loop.ts'
 
 /** Returns why a request may come from another site's page or through the proxy; undefined if it cannot. */

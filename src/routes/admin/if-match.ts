@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 
 /** What an `If-Match` header says about the present entity tag. */
 export type IfMatch = 'met' | 'failed' | 'malformed'

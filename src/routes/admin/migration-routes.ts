@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import type { FleetEvidence } from '../../fleet/evidence/share-evidence.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
 import type { Notifier } from '../../notify/notifier.ts'

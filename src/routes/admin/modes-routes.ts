@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { describeActor } from '../../diff/records/actor.ts'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import type { PutModes } from '../../fleet/modes/put-modes.ts'
 import type { MigrationReport } from '../../modes/migration-report.ts'
 import type { Modes } from '../../modes/modes.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import type { Notifier } from '../../notify/notifier.ts'
 
 /** Adds the request that sends a test event. The answer comes before the event is sent: `/evidence` then says what became of it. */

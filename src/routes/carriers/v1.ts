@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
-import { isUnrelayable, unrelayable } from '../../errors/from-v2.ts'
+import { isUnrelayable, unrelayable } from '../../errors.ts'
 import { flat, grouped, relayable } from '../../heads.ts'
 import { abortSignalOf } from '../../limits/signal.ts'
 import type { RequestRecord } from '../../serve/request-record.ts'

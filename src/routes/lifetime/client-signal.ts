@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { Firing, type Signal } from '../../limits/signal.ts'
 import { createDeadlines, type Deadline, type Deadlines } from '../../listen/times/deadlines.ts'
 import { type OnClose, whenClosed } from '../../relay/on-close.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
-import { askAgain } from '../../errors/ask-again.ts'
+import { askAgain } from '../../errors.ts'
 import { asHttp1 } from '../../listen/http2/as-http1.ts'
 import { guarded } from '../../relay/guard.ts'
 import { whenClosed } from '../../relay/on-close.ts'

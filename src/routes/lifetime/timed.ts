@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { type ClientTimes, type Cut, createTimeLimits, type TimeLimits } from '../../listen/times/time-limits.ts'
 import { breakOff } from '../../relay/cut.ts'
 import { refuse } from '../refusal.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { routeOf } from '../http-rule.ts'
 
 /** The route of a v2 call as a table writes it: `GET /iam/v2/roles/{id}` → `GET /iam/v2/roles/{}`. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Mapping } from '../../tables/operations/operation.ts'
+import type { Mapping } from '../../tables/operation.ts'
 import { factsFile, readFacts } from '../facts.ts'
 import type { Shapes } from './check-facts.ts'
 

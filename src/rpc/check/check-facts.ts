@@ -1,5 +1,5 @@
-import type { V1OnlyShape } from '../../tables/language/shape.ts'
-import type { Mapping } from '../../tables/operations/operation.ts'
+import type { Mapping } from '../../tables/operation.ts'
+import type { V1OnlyShape } from '../../tables/resource.ts'
 import type { FactsOfBoth } from '../facts.ts'
 import { checkMethods } from './check-methods.ts'
 import { checkTypes } from './check-types.ts'

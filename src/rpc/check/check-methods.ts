@@ -1,5 +1,5 @@
-import { variablesOf } from '../../tables/language/path.ts'
-import type { Mapping, Operation } from '../../tables/operations/operation.ts'
+import type { Mapping, Operation } from '../../tables/operation.ts'
+import { variablesOf } from '../../tables/uid.ts'
 import { readFieldType } from '../field-type.ts'
 import { routeOf } from '../http-rule.ts'
 import { callRoute } from './call-route.ts'

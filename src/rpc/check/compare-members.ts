@@ -1,6 +1,5 @@
-import type { EnumMap } from '../../tables/language/enums.ts'
-import type { Field, Fields, FieldType } from '../../tables/language/field.ts'
-import type { Param } from '../../tables/language/param.ts'
+import type { EnumMap, Field, Fields, FieldType } from '../../tables/fields.ts'
+import type { Param } from '../../tables/query.ts'
 import type { FieldFact } from '../facts.ts'
 import { type FieldTypeParts, readFieldType } from '../field-type.ts'
 import { factAt } from './fact-at.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { DescMessage } from '@bufbuild/protobuf'
-import { instantiate } from '../../tables/text/instantiate.ts'
+import { instantiate } from '../../tables/text/engine.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createMessageTables } from './message-tables.ts'
 import { ENGINE } from './row-module.ts'

@@ -1,6 +1,5 @@
 import { type DescMessage, fromBinary, type Registry, toJson } from '@bufbuild/protobuf'
-import { ApiError, type Detail } from '../../errors/api-error.ts'
-import { codeName } from '../../errors/codes.ts'
+import { ApiError, codeName, type Detail } from '../../errors.ts'
 import type { RpcStatus } from './status-of.ts'
 
 const PREFIX = 'type.googleapis.com/'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { bytesOf } from '../../translate/written.ts'

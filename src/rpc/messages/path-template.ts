@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { invalidArgument } from '../../errors/api-error.ts'
+import { invalidArgument } from '../../errors.ts'
 import { asText, at, type JsonObject } from '../../tables/json.ts'
 
 /** A path with variables, compiled for a message. */

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { isObject, type JsonObject } from '../../tables/json.ts'
-import { camelCase } from '../../tables/language/names.ts'
+import { camelCase } from '../../tables/uid.ts'
 import type { RpcMethod } from '../open-rpc.ts'
 
 /** A call over REST as data. Its path is decoded. */

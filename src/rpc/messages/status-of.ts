@@ -1,7 +1,6 @@
 import { fromJson, type JsonValue, type Registry } from '@bufbuild/protobuf'
 import { AnySchema } from '@bufbuild/protobuf/wkt'
-import type { ApiError, Detail } from '../../errors/api-error.ts'
-import { CODES, type CodeName, codeName } from '../../errors/codes.ts'
+import { type ApiError, CODES, type CodeName, codeName, type Detail } from '../../errors.ts'
 import { isObject } from '../../tables/json.ts'
 import type { Answer } from '../../translate/answer.ts'
 import { bytesOf } from '../../translate/written.ts'

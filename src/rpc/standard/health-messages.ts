@@ -1,5 +1,5 @@
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { HEALTH, standardRegistry } from './standard-facts.ts'
 
 /** The state of a service, as grpc.health.v1 names it. */

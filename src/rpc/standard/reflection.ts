@@ -9,8 +9,7 @@ import {
   toJson,
 } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
-import { ApiError } from '../../errors/api-error.ts'
-import { CODES } from '../../errors/codes.ts'
+import { ApiError, CODES } from '../../errors.ts'
 import { standardRegistry } from './standard-facts.ts'
 
 /** One question of reflection; exactly one member beside `host` is there. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 import { type FactsOfBoth, v2beta1Of } from '../facts.ts'
 import { routeOf, ruleOf } from '../http-rule.ts'
 import { HEALTH, REFLECTION } from './standard-facts.ts'

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config/settings.ts'
 import type { Clocks } from '../../limits/clocks.ts'
 import type { Migration } from '../../modes/assemble.ts'
-import type { Operation } from '../../tables/operations/operation.ts'
+import type { Operation } from '../../tables/operation.ts'
 
 /** What a server gives to the fleet that it joins. */
 export interface FleetSources {

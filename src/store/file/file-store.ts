@@ -1,4 +1,4 @@
-import { systemReason } from '../../errors/system-reason.ts'
+import { systemReason } from '../../errors.ts'
 import { createMemory, type Memory } from '../memory/memory.ts'
 import { createShelves } from '../memory/shelves.ts'
 import type { Store } from '../store.ts'

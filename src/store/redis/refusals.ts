@@ -1,4 +1,4 @@
-import { isSystemError, systemReason } from '../../errors/system-reason.ts'
+import { isSystemError, systemReason } from '../../errors.ts'
 import { FOREIGN } from './types-script.ts'
 
 /** What an answer or an error of Redis means for a person. The first row whose words occur in the message counts. */

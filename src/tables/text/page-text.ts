@@ -1,13 +1,9 @@
-import { hasUid } from '../compile/is-answer.ts'
-import { isShownIn, nameIn } from '../compile/show.ts'
+import { hasUid, isShownIn, nameIn } from '../compile.ts'
+import type { Fields } from '../fields.ts'
 import type { JsonObject } from '../json.ts'
-import type { Fields } from '../language/field.ts'
-import type { Dialect } from '../language/names.ts'
-import { translatePage, translateRow } from './engine.ts'
-import { type Member, memberOf } from './member.ts'
+import type { Dialect } from '../uid.ts'
+import { type Member, memberOf, ROW_TEXT, type Table, tableOf, translatePage, translateRow } from './engine.ts'
 import { parseJson } from './parse-json.ts'
-import { ROW_TEXT } from './row-text.ts'
-import { type Table, tableOf } from './table.ts'
 
 /** Reads the bytes of a v2 answer; undefined if it is not as expected. */
 export type ReadPageText = (pieces: readonly Uint8Array[]) => JsonObject | undefined

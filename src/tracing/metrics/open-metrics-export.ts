@@ -1,4 +1,4 @@
-import { misuse } from '../../errors/misuse.ts'
+import { misuse } from '../../errors.ts'
 import { collectorIn, type OtelVariables } from '../collector-address.ts'
 import type { MetricsTarget, StartExport } from './metrics-export.ts'
 

@@ -7,7 +7,7 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics'
-import { systemReason } from '../../errors/system-reason.ts'
+import { systemReason } from '../../errors.ts'
 import { processResource } from '../process-resource.ts'
 import { metricDataOf } from './metric-data.ts'
 import type { ExportSources, MetricsExport, MetricsTarget } from './metrics-export.ts'

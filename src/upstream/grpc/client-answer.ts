@@ -1,7 +1,5 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import type { ApiError } from '../../errors/api-error.ts'
-import { unrelayable } from '../../errors/from-v2.ts'
-import { asApiError } from '../../errors/to-v1.ts'
+import { type ApiError, asApiError, unrelayable } from '../../errors.ts'
 import { guarded } from '../../relay/guard.ts'
 import { whenClosed } from '../../relay/on-close.ts'
 import { closedCode } from '../../wire/status/closed-code.ts'

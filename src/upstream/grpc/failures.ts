@@ -1,5 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
-import type { CodeName } from '../../errors/codes.ts'
+import { ApiError, type CodeName } from '../../errors.ts'
 import type { Service } from '../health.ts'
 
 /** Nothing was sent: the client may repeat the call, even a write. */

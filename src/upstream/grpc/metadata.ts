@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
-import type { ApiError } from '../../errors/api-error.ts'
+import type { ApiError } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayable, relayableHeaders } from '../../heads.ts'
 import { grpcTrailers } from '../../wire/status/grpc-trailers.ts'
 import { failureStatus } from '../../wire/status/wire-failure.ts'

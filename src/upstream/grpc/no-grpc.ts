@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { refuseGrpc } from './client-answer.ts'
 import type { Grpc } from './relay.ts'
 

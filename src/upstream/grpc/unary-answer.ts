@@ -1,5 +1,4 @@
-import { CODES, codeName } from '../../errors/codes.ts'
-import { unrelayable } from '../../errors/from-v2.ts'
+import { CODES, codeName, unrelayable } from '../../errors.ts'
 import { PREFIX } from '../../wire/framing/frame.ts'
 import type { WireMetadata, WireStatus } from '../../wire/wire-call.ts'
 import type { Service } from '../health.ts'

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { unrelayable } from '../../errors/from-v2.ts'
+import { unrelayable } from '../../errors.ts'
 import { CONNECTION_SPECIFIC, grouped, relayableHeaders } from '../../heads.ts'
 import type { WireCall, WireMetadata } from '../../wire/wire-call.ts'
 import type { Service } from '../health.ts'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Signal } from '../../limits/signal.ts'
-import type { Call } from '../../tables/plan/plan.ts'
+import type { Call } from '../../tables/turn.ts'
 import type { AnswerRoom } from './answer-room.ts'
 
 /** Observes one call. */

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, unzip } from 'node:zlib'
-import { ApiError } from '../../errors/api-error.ts'
-import { brokenAnswer } from '../../errors/from-v2.ts'
+import { ApiError, brokenAnswer } from '../../errors.ts'
 import { type AnswerRoom, fill, takePiece } from './answer-room.ts'
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>

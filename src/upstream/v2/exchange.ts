@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici'
-import { fromTransport } from '../../errors/from-v2.ts'
+import { fromTransport } from '../../errors.ts'
 import { parseHeaders } from '../undici.ts'
 import { type AnswerRoom, takeHead, takePiece } from './answer-room.ts'
 import { decodeWithin, headerOf, lengthOf, tooLarge } from './decode.ts'

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici'
-import type { ErrorForm } from '../../errors/error-form.ts'
-import type { Call } from '../../tables/plan/plan.ts'
+import type { ErrorForm } from '../../errors.ts'
+import type { Call } from '../../tables/turn.ts'
 import type { CallContext, CallWatch } from './call-context.ts'
 import { exchange, type RawAnswer } from './exchange.ts'
 import type { Landing, Underway } from './flights/landing.ts'

@@ -1,5 +1,4 @@
-import type { ApiError } from '../../errors/api-error.ts'
-import type { CodeName } from '../../errors/codes.ts'
+import type { ApiError, CodeName } from '../../errors.ts'
 
 /** Errors of a write that certainly wrote nothing. Callers without rights get no others. A rate is refused before the work (RFC 6585 §4). */
 const REFUSALS: ReadonlySet<CodeName> = new Set<CodeName>([

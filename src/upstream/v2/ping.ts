@@ -1,5 +1,5 @@
 import type { Agent } from 'undici'
-import { systemReason } from '../../errors/system-reason.ts'
+import { systemReason } from '../../errors.ts'
 import type { Probe } from '../../tables/tables.ts'
 import type { Service } from '../health.ts'
 import { textOf } from '../utf8.ts'

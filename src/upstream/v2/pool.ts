@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
-import { ARRIVED_MEMORY } from '../../tables/text/page-memory.ts'
-import { SHORT_TEXT } from '../../tables/text/row-text.ts'
+import { ARRIVED_MEMORY, SHORT_TEXT } from '../../tables/text/engine.ts'
 import { Agent } from '../undici.ts'
 
 export interface PoolSettings {

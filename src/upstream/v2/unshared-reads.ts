@@ -1,6 +1,6 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../tables/json.ts'
-import type { Call } from '../../tables/plan/plan.ts'
+import type { Call } from '../../tables/turn.ts'
 import { parse, readAs } from './call-answer.ts'
 import type { CallContext } from './call-context.ts'
 import type { RawAnswer } from './exchange.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 
 /** Bytes before each message: one of flags, four of its length (gRPC over HTTP/2, Length-Prefixed-Message). */
 export const PREFIX = 5

@@ -1,5 +1,5 @@
 import { gunzip, gzip as gzipOf } from 'node:zlib'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import type { Room } from '../../limits/room.ts'
 import { lengthOf, tooLarge } from './frame.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import type { Signal } from '../../limits/signal.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { PREFIX, unframe } from './frame.ts'

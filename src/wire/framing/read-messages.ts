@@ -1,5 +1,5 @@
 import type { ServerHttp2Stream } from 'node:http2'
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { boundsOf, type WireSettings } from '../wire-settings.ts'
 import { frameAt } from './frame.ts'
 import { type InflationBounds, inflated, malformedGzip } from './gzip.ts'

@@ -1,4 +1,4 @@
-import { CODES, codeName } from '../../errors/codes.ts'
+import { CODES, codeName } from '../../errors.ts'
 import { unpadded } from '../status/status-bytes.ts'
 import type { WireStatus } from '../wire-call.ts'
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
+import { ApiError } from '../../errors.ts'
 import { tooLarge } from '../framing/frame.ts'
 import { type Inflated, inflated } from '../framing/gzip.ts'
 import { connectTimeout } from '../timeout.ts'

@@ -1,5 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { CODES } from '../../errors/codes.ts'
+import { CODES } from '../../errors.ts'
 
 type ClosedStream = Partial<Pick<ServerHttp2Stream, 'rstCode' | 'sentTrailers' | 'sentHeaders'>>
 

@@ -1,6 +1,4 @@
-import { ApiError } from '../../errors/api-error.ts'
-import { CODES } from '../../errors/codes.ts'
-import { retryInfo } from '../../errors/retry-info.ts'
+import { ApiError, CODES, retryInfo } from '../../errors.ts'
 import type { WireStatus } from '../wire-call.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Declaration } from '../../../src/diff/judge/expected.ts'
 import { tally } from '../../../src/diff/judge/judge.ts'
-import { covers } from '../../../src/tables/operations/operation-pattern.ts'
+import { covers } from '../../../src/tables/operation.ts'
 import { asked, child, court, operationOf, seen } from '../given.ts'
 
 const declarations: readonly Declaration[] = [

@@ -6,7 +6,7 @@ import { redactedFor } from '../../../src/diff/redact/redacted.ts'
 import { isSecretName, withoutSecrets } from '../../../src/diff/redact/secrets.ts'
 import { vocabularyOf } from '../../../src/diff/redact/vocabulary.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import { variablesOf } from '../../../src/tables/language/path.ts'
+import { variablesOf } from '../../../src/tables/uid.ts'
 import { asked, child, court, operationOf, operations, ROOT_UID, seen } from '../given.ts'
 
 const redactor = (values: Values = 'masked') => createRedactor({ values, key: () => 'k' })

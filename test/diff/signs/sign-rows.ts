@@ -1,7 +1,7 @@
 import type { SeenAnswer } from '../../../src/diff/compare/compare.ts'
 import type { AskedRequest } from '../../../src/diff/judge/asked-request.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import type { Operation } from '../../../src/tables/operations/operation.ts'
+import type { Operation } from '../../../src/tables/operation.ts'
 import { asked, child, seen } from '../given.ts'
 
 /** Two answers to one request, and what is said of them. */

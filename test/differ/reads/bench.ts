@@ -1,5 +1,5 @@
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts'
-import type { Dialect } from '../../../src/tables/language/names.ts'
+import type { Dialect } from '../../../src/tables/uid.ts'
 import type { Received } from '../stage/differ.ts'
 import { type EachMode, startEachMode } from '../stage/each-mode.ts'
 import type { Read } from './reads.ts'

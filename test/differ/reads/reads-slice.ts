@@ -1,6 +1,6 @@
 import { mappings } from '../../../mappings/index.ts'
 import { isRead } from '../../../src/serve/sides.ts'
-import { DIALECTS } from '../../../src/tables/language/names.ts'
+import { DIALECTS } from '../../../src/tables/uid.ts'
 import { shuffled } from '../../mutants/shuffle.ts'
 import { seeded } from '../../stage/seeded.ts'
 import { onBenches, scoreCases, type Way } from '../score/score-cases.ts'

@@ -1,7 +1,7 @@
 import { mappings } from '../../../mappings/index.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { isRead } from '../../../src/serve/sides.ts'
-import type { Operation } from '../../../src/tables/operations/operation.ts'
+import type { Operation } from '../../../src/tables/operation.ts'
 import { uidsOf } from '../reads/uids.ts'
 
 /** A list with a window and an order, right or wrong. */

@@ -1,4 +1,4 @@
-import { DIALECTS } from '../../../src/tables/language/names.ts'
+import { DIALECTS } from '../../../src/tables/uid.ts'
 import { shuffled } from '../../mutants/shuffle.ts'
 import type { Bench } from '../reads/bench.ts'
 import { onBenches } from '../score/score-cases.ts'

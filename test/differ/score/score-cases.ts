@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { DIALECTS } from '../../../src/tables/language/names.ts'
+import { DIALECTS } from '../../../src/tables/uid.ts'
 import { verdictOf } from '../judge/verdict.ts'
 import { type Bench, startBench } from '../reads/bench.ts'
 import { describeSpoiled, type SpoiledRead, trySpoiled } from '../reads/trial.ts'

@@ -1,7 +1,7 @@
 import { mappings } from '../../../mappings/index.ts'
 import type { Sandbox } from '../../../src/sandbox/start.ts'
 import { isRead } from '../../../src/serve/sides.ts'
-import type { Dialect } from '../../../src/tables/language/names.ts'
+import type { Dialect } from '../../../src/tables/uid.ts'
 import { startQuietSandbox } from '../../stage/sandbox.ts'
 import { type EachMode, startEachMode } from '../stage/each-mode.ts'
 import { type Fresh, freshAt } from './fresh.ts'

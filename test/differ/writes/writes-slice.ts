@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import { mappings } from '../../../mappings/index.ts'
-import { DIALECTS } from '../../../src/tables/language/names.ts'
+import { DIALECTS } from '../../../src/tables/uid.ts'
 import { shuffled } from '../../mutants/shuffle.ts'
 import { seeded } from '../../stage/seeded.ts'
 import type { Slice, SliceOptions } from '../score/slice.ts'

@@ -1,4 +1,4 @@
-import type { Mapping, Operation, OperationKind } from '../../../src/tables/operations/operation.ts'
+import type { Mapping, Operation, OperationKind } from '../../../src/tables/operation.ts'
 
 const KINDS: readonly OperationKind[] = ['direct', 'composed', 'emulated', 'v1-only']
 

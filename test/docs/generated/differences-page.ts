@@ -1,9 +1,8 @@
 import type { GrpcDifference } from '../../../mappings/differences.ts'
 import { readFacts } from '../../../src/rpc/facts.ts'
 import { openRpc } from '../../../src/rpc/open-rpc.ts'
-import { describeSign } from '../../../src/tables/language/sign-text.ts'
-import type { Mapping } from '../../../src/tables/operations/operation.ts'
-import { covers } from '../../../src/tables/operations/operation-pattern.ts'
+import { covers, type Mapping } from '../../../src/tables/operation.ts'
+import { describeSign } from '../../../src/tables/signs.ts'
 import type { DeclaredDifference } from '../../../src/tables/tables.ts'
 
 const HEAD = `# What a v1 client can see differently

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { mappings } from '../../../mappings/index.ts'
-import type { Resource } from '../../../src/tables/language/resource.ts'
+import type { Resource } from '../../../src/tables/resource.ts'
 import { errorIn, messageIn } from '../say.ts'
 import type { WireAnswer } from '../wire.ts'
 import { type Behaviour, inWorld } from '../world.ts'

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { mappings } from '../../../mappings/index.ts'
-import { spellings } from '../../../src/tables/language/query.ts'
-import type { Operation } from '../../../src/tables/operations/operation.ts'
+import type { Operation } from '../../../src/tables/operation.ts'
+import { spellings } from '../../../src/tables/query.ts'
 import { v1Form } from '../../properties/forms.ts'
 
 /** One request as bytes; its body ends as its framing says. */

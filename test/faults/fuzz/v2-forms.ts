@@ -1,9 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { ApiError } from '../../../src/errors/api-error.ts'
-import { CODES, type CodeName } from '../../../src/errors/codes.ts'
+import { ApiError, CODES, type CodeName } from '../../../src/errors.ts'
+import type { Field, Fields, FieldType, Source } from '../../../src/tables/fields.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import type { Field, Fields, FieldType, Source } from '../../../src/tables/language/field.ts'
-import type { Operation } from '../../../src/tables/operations/operation.ts'
+import type { Operation } from '../../../src/tables/operation.ts'
 
 /** Stands for a value that is nested too deeply for fast-check to print. */
 const DEEP = '<deep>'

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../../src/errors/api-error.ts'
+import { invalidArgument } from '../../../src/errors.ts'
 import { failure, type Transcript } from '../transcript.ts'
 
 /** A request with a value of the wrong type. It is refused with v1's names, and v2 is not asked. */

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../../../src/errors/api-error.ts'
+import { invalidArgument } from '../../../src/errors.ts'
 import { failure, items, type Transcript } from '../transcript.ts'
 
 const v2Invite = {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/errors/api-error.ts'
+import { ApiError } from '../../../src/errors.ts'
 import { failure, items, type Transcript } from '../transcript.ts'
 
 const times = { createTime: '2025-01-02T03:04:05.678Z', updateTime: '2025-02-03T04:05:06Z' }

@@ -1,4 +1,4 @@
-import { ApiError, invalidArgument } from '../../../src/errors/api-error.ts'
+import { ApiError, invalidArgument } from '../../../src/errors.ts'
 import { failure, items, type Transcript } from '../transcript.ts'
 
 const v2Binding = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
 import { createRecentWrites, type WrittenResource } from '../../../src/modes/serve/recent-writes.ts'
-import { isReadBack } from '../../../src/tables/operations/read-back.ts'
+import { isReadBack } from '../../../src/tables/operations.ts'
 
 const operationOf = (id: string) => {
   const found = mappings.flatMap(({ operations }) => operations).find((operation) => operation.id === id)

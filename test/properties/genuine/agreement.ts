@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import { decode } from '../../../src/sandbox/v1/decode.ts'
 import { encodeResource } from '../../../src/sandbox/v1/encode.ts'
-import { DIALECTS } from '../../../src/tables/language/names.ts'
+import { DIALECTS } from '../../../src/tables/uid.ts'
 import { same } from '../check.ts'
 import { operations } from '../messages.ts'
 import { bodies, rows } from './forms.ts'

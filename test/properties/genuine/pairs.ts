@@ -11,7 +11,7 @@ import { identityProvider, scimMessages } from '../../../src/sandbox/v1/messages
 import { repo, repoCount } from '../../../src/sandbox/v1/messages/repos.ts'
 import { subscription } from '../../../src/sandbox/v1/messages/subscriptions.ts'
 import { archs, eolTag, eolTagList, size, tag, tagsSummary } from '../../../src/sandbox/v1/messages/tags.ts'
-import type { Message } from '../../../src/tables/language/resource.ts'
+import type { Message } from '../../../src/tables/resource.ts'
 import { operations } from '../messages.ts'
 import * as view from './views.ts'
 

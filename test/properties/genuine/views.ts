@@ -1,4 +1,4 @@
-import { parentUid } from '../../../src/tables/language/uid.ts'
+import { parentUid } from '../../../src/tables/uid.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

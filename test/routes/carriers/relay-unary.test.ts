@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappings } from '../../../mappings/index.ts'
-import { ApiError } from '../../../src/errors/api-error.ts'
+import { ApiError } from '../../../src/errors.ts'
 import { relayUnary } from '../../../src/routes/carriers/rpc/relay-unary.ts'
 import { readFacts } from '../../../src/rpc/facts.ts'
 import { openRpc } from '../../../src/rpc/open-rpc.ts'

@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import type { ApiError } from '../../../src/errors/api-error.ts'
+import type { ApiError } from '../../../src/errors.ts'
 import { requestOf } from '../../../src/rpc/messages/request-of.ts'
 import { rpc, v1Method } from './messages.ts'
 

@@ -1,6 +1,6 @@
 import { fromBinary, toJson } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { ApiError, invalidArgument } from '../../../src/errors/api-error.ts'
+import { ApiError, invalidArgument } from '../../../src/errors.ts'
 import { type RpcStatus, statusOfAnswer, statusOfError } from '../../../src/rpc/messages/status-of.ts'
 import type { RpcVersion } from '../../../src/rpc/open-rpc.ts'
 import type { Answer } from '../../../src/translate/answer.ts'

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { checkMappings } from '../../../src/tables/compile/check.ts'
-import { type Fields, firstOf, flag, nested, object, readOnly, text } from '../../../src/tables/language/field.ts'
-import type { Params } from '../../../src/tables/language/param.ts'
-import { message, resource } from '../../../src/tables/language/resource.ts'
-import { action } from '../../../src/tables/operations/action.ts'
-import type { Operation } from '../../../src/tables/operations/operation.ts'
-import { v1Only } from '../../../src/tables/operations/operation-builder.ts'
-import { create, list } from '../../../src/tables/operations/operations.ts'
+import { checkMappings } from '../../../src/tables/check.ts'
+import { type Fields, firstOf, flag, nested, object, readOnly, text } from '../../../src/tables/fields.ts'
+import type { Operation } from '../../../src/tables/operation.ts'
+import { action, create, list, v1Only } from '../../../src/tables/operations.ts'
+import type { Params } from '../../../src/tables/query.ts'
+import { message, resource } from '../../../src/tables/resource.ts'
 
 const thing = resource('thing', { v2: '/iam/v2/things', plural: 'things', fields: { id: readOnly('uid'), name: text('name') } })
 const reading = list('iam.things.list', 'GET /iam/v1/things', thing, { byId: 'id' })

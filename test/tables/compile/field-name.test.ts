@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { v1FieldName } from '../../../src/tables/compile/field-name.ts'
-import { nested, object, objects, text } from '../../../src/tables/language/field.ts'
-import { message } from '../../../src/tables/language/resource.ts'
+import { nested, object, objects, text } from '../../../src/tables/fields.ts'
+import { v1FieldName } from '../../../src/tables/operations.ts'
+import { message } from '../../../src/tables/resource.ts'
 
 const request = message('request', {
   identity: text('identityUid'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fieldMask } from '../../../src/tables/compile/mask.ts'
-import { gone, object, readOnly, text, time } from '../../../src/tables/language/field.ts'
+import { fieldMask } from '../../../src/tables/compile.ts'
+import { gone, object, readOnly, text, time } from '../../../src/tables/fields.ts'
 
 describe('a field mask (facts §13)', () => {
   const snake = { maskCase: 'snake', replaceMask: '*' } as const

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/errors/api-error.ts'
-import { compileRead } from '../../../src/tables/compile/read.ts'
-import { enumMap } from '../../../src/tables/language/enums.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { compileRead } from '../../../src/tables/compile.ts'
 import {
   choice,
   choices,
   duration,
   elsewhere,
+  enumMap,
   type Fields,
   flag,
   int,
@@ -22,7 +22,7 @@ import {
   texts,
   time,
   writeOnly,
-} from '../../../src/tables/language/field.ts'
+} from '../../../src/tables/fields.ts'
 import { deepFreeze } from '../../mappings/deep-freeze.ts'
 
 const tier = enumMap('Tier', [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { passes } from '../../../src/tables/compile/recheck.ts'
+import { passes } from '../../../src/tables/recheck.ts'
 
 const tag = { uid: 'org/repo/tag', name: '1.2-r3', digest: 'sha256:ab', keyId: 'k', updateTime: '2025-01-02T03:04:05Z' }
 

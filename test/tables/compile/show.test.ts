@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileShow } from '../../../src/tables/compile/show.ts'
-import { identical } from '../../../src/tables/language/enums.ts'
+import { compileShow } from '../../../src/tables/compile.ts'
 import {
   bytes,
   choice,
@@ -10,6 +9,7 @@ import {
   firstOf,
   flag,
   gone,
+  identical,
   int,
   intMap,
   jsonName,
@@ -27,7 +27,7 @@ import {
   texts,
   time,
   writeOnly,
-} from '../../../src/tables/language/field.ts'
+} from '../../../src/tables/fields.ts'
 import { deepFreeze } from '../../mappings/deep-freeze.ts'
 
 const colour = identical('Colour', ['COLOUR_UNSPECIFIED', 'RED'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Condition, compileCondition, paramsOf } from '../../../src/tables/language/condition.ts'
+import { type Condition, compileCondition, paramsOf } from '../../../src/tables/query.ts'
 import { asked, operationOf } from '../../diff/given.ts'
 
 const LIST = operationOf('registry.eol_tags.list')

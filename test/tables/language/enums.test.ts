@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { enumMap, identical, prefixed, requirement } from '../../../src/tables/language/enums.ts'
+import { enumMap, identical, prefixed, requirement } from '../../../src/tables/fields.ts'
 
 describe('an enum map', () => {
   it('maps both ways, by name and by v1 number', () => {

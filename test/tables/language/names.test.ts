@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { camelCase, snakeCase } from '../../../src/tables/language/names.ts'
+import { camelCase, snakeCase } from '../../../src/tables/uid.ts'
 
 it.each([
   ['group_id', 'groupId'],

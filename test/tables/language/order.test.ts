@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readOrder } from '../../../src/tables/language/order.ts'
+import { readOrder } from '../../../src/tables/query.ts'
 import { queryOf } from '../query-of.ts'
 
 const orderOf = (text: string) => readOrder(queryOf(`order_by=${encodeURIComponent(text)}`))

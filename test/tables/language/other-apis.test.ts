@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorForm } from '../../../src/errors/error-form.ts'
-import { fromV2 } from '../../../src/errors/from-v2.ts'
-import { toV1 } from '../../../src/errors/to-v1.ts'
+import { type ErrorForm, fromV2, toV1 } from '../../../src/errors.ts'
 import { pageTokenOf, withPageToken } from '../../../src/modes/choose/page-token.ts'
 import { createClassify } from '../../../src/request/classify.ts'
 import { createRouter } from '../../../src/request/router.ts'
-import { checkMappings } from '../../../src/tables/compile/check.ts'
+import { checkMappings } from '../../../src/tables/check.ts'
 import { action, converted, long, type Mapping, mayBeEmpty, message, object, readOnly, text, texts } from '../../../src/tables/language.ts'
 
 const row = message('project', {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { resource } from '../../../src/tables/language/resource.ts'
-import { action } from '../../../src/tables/operations/action.ts'
-import { list } from '../../../src/tables/operations/operations.ts'
+import { action, list } from '../../../src/tables/operations.ts'
+import { resource } from '../../../src/tables/resource.ts'
 
 const thing = resource('thing', { v2: '/x/v2/things', plural: 'things', fields: {} })
 

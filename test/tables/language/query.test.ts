@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/errors/api-error.ts'
-import { prefixed } from '../../../src/tables/language/enums.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { prefixed } from '../../../src/tables/fields.ts'
 import {
   choiceParam,
   choicesParam,
+  count,
   flagParam,
   intParam,
   negated,
   type Params,
   scope,
+  single,
   textsParam,
   timeParam,
-} from '../../../src/tables/language/param.ts'
-import { count, single, v2Query } from '../../../src/tables/language/query.ts'
+  v2Query,
+} from '../../../src/tables/query.ts'
 import { queryOf } from '../query-of.ts'
 
 const kind = prefixed('Kind', 'KIND_', ['UNKNOWN', 'KIND_UNSPECIFIED'], [['A', 1]])

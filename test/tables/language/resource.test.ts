@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { object, objects, readOnly, text } from '../../../src/tables/language/field.ts'
-import { message, resource } from '../../../src/tables/language/resource.ts'
+import { object, objects, readOnly, text } from '../../../src/tables/fields.ts'
+import { message, resource } from '../../../src/tables/resource.ts'
 
 const thing = resource('thing', {
   v2: '/things',

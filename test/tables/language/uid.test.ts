@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { invalidArgument } from '../../../src/errors/api-error.ts'
-import { fillPath } from '../../../src/tables/language/path.ts'
-import { isBelow, isUid, parentUid, uidInPath } from '../../../src/tables/language/uid.ts'
+import { invalidArgument } from '../../../src/errors.ts'
+import { fillPath, isBelow, isUid, parentUid, uidInPath } from '../../../src/tables/uid.ts'
 
 it('takes everything before the last slash as the parent; a root has none', () => {
   expect(parentUid('org/repo/tag')).toBe('org/repo')

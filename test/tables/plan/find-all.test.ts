@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/errors/api-error.ts'
-import { readOnly, text } from '../../../src/tables/language/field.ts'
-import { resource } from '../../../src/tables/language/resource.ts'
-import { findAll } from '../../../src/tables/plan/find-all.ts'
-import { lookUp } from '../../../src/tables/plan/hydrate.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { readOnly, text } from '../../../src/tables/fields.ts'
+import { resource } from '../../../src/tables/resource.ts'
+import { findAll, lookUp } from '../../../src/tables/whole-list.ts'
 import { run } from '../run.ts'
 
 const named = (name: string, plural: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/errors/api-error.ts'
-import { resource } from '../../../src/tables/language/resource.ts'
-import { hydrate, lookUp } from '../../../src/tables/plan/hydrate.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { resource } from '../../../src/tables/resource.ts'
+import { hydrate, lookUp } from '../../../src/tables/whole-list.ts'
 import { run } from '../run.ts'
 
 const role = resource('role', { v2: '/iam/v2/roles', plural: 'roles', fields: {} })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isIdentified } from '../../../src/tables/compile/is-answer.ts'
+import { isIdentified } from '../../../src/tables/compile.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import { type Listing, pageCall, pageIn } from '../../../src/tables/plan/page.ts'
+import { type Listing, pageCall, pageIn } from '../../../src/tables/pages.ts'
 
 const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', query: [], row: { isAnswer: isIdentified } }
 const rows = [{ uid: 'a' }, { uid: 'b' }]

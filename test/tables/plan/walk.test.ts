@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { isIdentified } from '../../../src/tables/compile/is-answer.ts'
+import { isIdentified } from '../../../src/tables/compile.ts'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import type { Listing } from '../../../src/tables/plan/page.ts'
-import { emit } from '../../../src/tables/plan/plan.ts'
-import { eachPage } from '../../../src/tables/plan/walk.ts'
+import { eachPage, type Listing } from '../../../src/tables/pages.ts'
+import { emit } from '../../../src/tables/turn.ts'
 import { run } from '../run.ts'
 
 const listing: Listing = { path: '/tags', plural: 'tags', order: 'uid', row: { isAnswer: isIdentified }, query: [['name', 'x']] }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readWindow } from '../../../src/tables/plan/window.ts'
+import { readWindow } from '../../../src/tables/pages.ts'
 import { queryOf } from '../query-of.ts'
 
 const windowOf = (search: string) => readWindow(queryOf(search))

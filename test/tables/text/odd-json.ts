@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Fields, FieldType } from '../../../src/tables/language/field.ts'
+import type { Fields, FieldType } from '../../../src/tables/fields.ts'
 
 /** JSON as text in any valid spelling. */
 export type JsonText = string

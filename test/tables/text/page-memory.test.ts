@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ARRIVED_MEMORY, ROWS_MEMORY } from '../../../src/tables/text/page-memory.ts'
+import { ARRIVED_MEMORY, ROWS_MEMORY } from '../../../src/tables/text/engine.ts'
 
 const KIB = 1024
 

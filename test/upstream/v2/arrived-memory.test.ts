@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/tables/json.ts'
-import type { Call } from '../../../src/tables/plan/plan.ts'
+import type { Call } from '../../../src/tables/turn.ts'
 import { createPool } from '../../../src/upstream/v2/pool.ts'
 import { createSend } from '../../../src/upstream/v2/send.ts'
 import { startUpstream } from '../../stage/upstream.ts'

@@ -1,4 +1,4 @@
-import { suggestion } from '../../../tables/suggestion.ts'
+import { suggestion } from '../../../tables/check.ts'
 import type { Format } from '../recorded-traffic.ts'
 import { createReadJson, ENVOY_JSON, FIELD_NAMES, type JsonFields, KONG, TRAEFIK } from './json-line.ts'
 import type { ReadLine } from './line-parts.ts'

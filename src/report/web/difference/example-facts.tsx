@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { shellQuoted } from '../../../tables/shell-quoted.ts'
+import { shellQuoted } from '../../../tables/check.ts'
 import { type ExampleReport, isOfRequest } from '../../difference.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { time } from '../format.ts'

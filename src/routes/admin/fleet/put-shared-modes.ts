@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../../../errors/api-error.ts'
+import { ApiError } from '../../../errors.ts'
 import type { Obedience, PutEnd, PutModes } from '../../../fleet/modes/put-modes.ts'
 import type { ModeRules } from '../../../modes/choose/rules.ts'
 import { sendError } from '../../send-answer.ts'

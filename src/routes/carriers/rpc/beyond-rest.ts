@@ -1,4 +1,4 @@
-import { ApiError } from '../../../errors/api-error.ts'
+import { ApiError } from '../../../errors.ts'
 import type { RestRequest } from '../../../rpc/messages/request-of.ts'
 import type { AnswerDecision } from '../../../serve/choose.ts'
 import type { Core } from '../../../serve/core.ts'

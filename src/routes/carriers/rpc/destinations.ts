@@ -1,5 +1,4 @@
-import { ApiError } from '../../../errors/api-error.ts'
-import { asApiError } from '../../../errors/to-v1.ts'
+import { ApiError, asApiError } from '../../../errors.ts'
 import type { Holding } from '../../../limits/holding.ts'
 import type { MessageLimits } from '../../../rpc/messages/message-of.ts'
 import { statusOfError } from '../../../rpc/messages/status-of.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../errors/api-error.ts'
+import { ApiError } from '../../../errors.ts'
 import { createClassify, pathOf } from '../../../request/classify.ts'
 import { createRouter } from '../../../request/router.ts'
 import type { RestRequest } from '../../../rpc/messages/request-of.ts'

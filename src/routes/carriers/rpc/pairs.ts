@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { asApiError } from '../../../errors/to-v1.ts'
+import { asApiError } from '../../../errors.ts'
 import { pathOf } from '../../../request/classify.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { Forwarded } from '../../forwarded/forwarded.ts'

@@ -1,5 +1,4 @@
-import { ApiError } from '../../../errors/api-error.ts'
-import { asApiError } from '../../../errors/to-v1.ts'
+import { ApiError, asApiError } from '../../../errors.ts'
 import { checkRoom } from '../../../rpc/messages/message-of.ts'
 import type { Rpc, RpcMethod } from '../../../rpc/open-rpc.ts'
 import { bytesOfJson, jsonOfBytes } from '../../../rpc/recode.ts'

@@ -1,9 +1,7 @@
-import { ApiError } from '../../../errors/api-error.ts'
-import { CODES, type CodeName, codeName } from '../../../errors/codes.ts'
-import { RETRY_INFO, retryInfo } from '../../../errors/retry-info.ts'
+import { ApiError, CODES, type CodeName, codeName, RETRY_INFO, retryInfo } from '../../../errors.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import { isRead } from '../../../serve/sides.ts'
-import type { Operation } from '../../../tables/operations/operation.ts'
+import type { Operation } from '../../../tables/operation.ts'
 import type { WireReply, WireStatus } from '../../../wire/wire-call.ts'
 
 /** The code of a reply. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { CODES, codeName } from '../../../errors/codes.ts'
+import { CODES, codeName } from '../../../errors.ts'
 import { createHolding, type Holding } from '../../../limits/holding.ts'
 import { createRoom, type Room } from '../../../limits/room.ts'
 import { createDeadlines } from '../../../listen/times/deadlines.ts'

@@ -1,6 +1,4 @@
-import { ApiError } from '../../../errors/api-error.ts'
-import { CODES } from '../../../errors/codes.ts'
-import { fromTransport } from '../../../errors/from-v2.ts'
+import { ApiError, CODES, fromTransport } from '../../../errors.ts'
 import { type MessageLimits, messageOf } from '../../../rpc/messages/message-of.ts'
 import { requestOf } from '../../../rpc/messages/request-of.ts'
 import { statusOfAnswer } from '../../../rpc/messages/status-of.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { CODES, type CodeName } from '../../../errors/codes.ts'
+import { CODES, type CodeName } from '../../../errors.ts'
 import { whenClosed } from '../../../relay/on-close.ts'
 import { newRequestRecord, type RequestRecord } from '../../../serve/request-record.ts'
 import { hasFailed } from '../../../serve/sides.ts'

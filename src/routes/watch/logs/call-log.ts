@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { Logger } from 'pino'
-import { CODES, codeName } from '../../../errors/codes.ts'
-import { isUnrelayable } from '../../../errors/from-v2.ts'
+import { CODES, codeName, isUnrelayable } from '../../../errors.ts'
 import { newRequestRecord, type RequestRecord, requestId } from '../../../serve/request-record.ts'
 import { hasFailed } from '../../../serve/sides.ts'
 import type { GrpcEnd } from '../../../upstream/grpc/client-answer.ts'

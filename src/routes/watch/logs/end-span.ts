@@ -1,4 +1,4 @@
-import { CODES } from '../../../errors/codes.ts'
+import { CODES } from '../../../errors.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import { hasFailed } from '../../../serve/sides.ts'
 

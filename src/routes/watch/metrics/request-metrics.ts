@@ -1,4 +1,4 @@
-import type { CodeName } from '../../../errors/codes.ts'
+import type { CodeName } from '../../../errors.ts'
 import type { Cut } from '../../../listen/times/time-limits.ts'
 import type { RequestRecord } from '../../../serve/request-record.ts'
 import type { Refused } from '../../lifetime/admission.ts'

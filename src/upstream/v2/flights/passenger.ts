@@ -1,4 +1,4 @@
-import { fromTransport } from '../../../errors/from-v2.ts'
+import { fromTransport } from '../../../errors.ts'
 import type { Signal } from '../../../limits/signal.ts'
 import type { Landing, Underway } from './landing.ts'
 

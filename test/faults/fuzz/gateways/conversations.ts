@@ -1,6 +1,5 @@
 import { mappings } from '../../../../mappings/index.ts'
-import { ApiError } from '../../../../src/errors/api-error.ts'
-import { CODES, type CodeName } from '../../../../src/errors/codes.ts'
+import { ApiError, CODES, type CodeName } from '../../../../src/errors.ts'
 import { type Exchange, SAID, type Transcript } from '../../../mappings/transcript.ts'
 import { transcripts } from '../../../mappings/transcripts.ts'
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { CODES } from '../../../../src/errors/codes.ts'
+import { CODES } from '../../../../src/errors.ts'
 import { infosOf, type Said } from './conversations.ts'
 
 /** An answer of something before v2. */

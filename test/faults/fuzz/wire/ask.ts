@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import http2, { type IncomingHttpHeaders } from 'node:http2'
 import type { Writable } from 'node:stream'
-import { CODES, type CodeName } from '../../../../src/errors/codes.ts'
+import { CODES, type CodeName } from '../../../../src/errors.ts'
 import type { WireCase } from './draw.ts'
 
 /** What a call got. A connection that ended has neither code nor status. */

@@ -1,6 +1,6 @@
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf'
 import { expect, it } from 'vitest'
-import { ApiError } from '../../../../src/errors/api-error.ts'
+import { ApiError } from '../../../../src/errors.ts'
 import { Firing } from '../../../../src/limits/signal.ts'
 import { createHealthCalls } from '../../../../src/routes/carriers/rpc/standard/health-calls.ts'
 import { standardRegistry } from '../../../../src/rpc/standard/standard-facts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../../src/errors/api-error.ts'
+import { ApiError } from '../../../../src/errors.ts'
 import { createCoalescer } from '../../../../src/upstream/v2/flights/coalesce.ts'
 import type { Landing } from '../../../../src/upstream/v2/flights/landing.ts'
 import type { Start } from '../../../../src/upstream/v2/flights/passenger.ts'

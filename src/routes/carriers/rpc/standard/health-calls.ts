@@ -1,4 +1,4 @@
-import { ApiError } from '../../../../errors/api-error.ts'
+import { ApiError } from '../../../../errors.ts'
 import type { Signal } from '../../../../limits/signal.ts'
 import { askedService, type HealthStatus, healthBytes, healthListBytes } from '../../../../rpc/standard/health-messages.ts'
 import type { WireStreamCall, WireStreamHandler } from '../../../../wire/serve-grpc-stream.ts'

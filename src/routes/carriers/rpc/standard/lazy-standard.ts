@@ -1,4 +1,4 @@
-import { asApiError } from '../../../../errors/to-v1.ts'
+import { asApiError } from '../../../../errors.ts'
 import { refuseGrpc } from '../../../../upstream/grpc/client-answer.ts'
 import type { ServeStandard, StandardParts } from './standard-calls.ts'
 

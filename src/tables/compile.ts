@@ -1,0 +1,411 @@
+import { type FieldViolation, invalidArgument, MOST_VIOLATIONS } from '../errors.ts'
+import {
+  type Field,
+  type Fields,
+  type FieldType,
+  isDuration,
+  isInt32,
+  isInteger,
+  isTimestamp,
+  requirement,
+  type Source,
+  WITHHELD,
+} from './fields.ts'
+import { at, isObject, type JsonObject } from './json.ts'
+import type { Env, Operation } from './operation.ts'
+import type { ReadBack } from './operations.ts'
+import type { MaskRule } from './resource.ts'
+import { camelCase, type Dialect, parentUid, snakeCase } from './uid.ts'
+
+/** Two functions between v2's value and the value that v1's type describes. */
+export interface Convert {
+  readonly show: (v2: unknown) => unknown
+  /** Absent for a member that v1 only shows. Undefined says that the value makes no sense; `must` then says what it must be. */
+  readonly read?: (v1: unknown) => unknown
+  readonly must?: string
+}
+
+/** Returns the value as v1's type describes it; undefined if v2 has none. */
+export function shownWith({ show }: Convert, value: unknown): unknown {
+  return value === undefined || value === null ? undefined : show(value)
+}
+
+/** Returns the value as v2 writes it, or what `refuse` returns for the reason. */
+export function readWith<Refused>(
+  { read, must = 'has a value that v2 does not know' }: Convert,
+  value: unknown,
+  refuse: (why: string) => Refused,
+) {
+  return read?.(value) ?? refuse(must)
+}
+
+/** v2 form → v1 form, in one dialect. Never mutates its argument. */
+export type Show = (v2: JsonObject) => JsonObject
+
+type Emit = (value: unknown) => unknown
+
+/** Compiles a field table into the function that writes the v1 form, with unset members (facts §16.3). It runs once, at start. */
+export function compileShow(fields: Fields, dialect: Dialect): Show {
+  const rows = Object.entries(fields)
+    .filter(([, field]) => isShownIn(dialect, field))
+    .map(([name, field]) => ({
+      name: nameIn(dialect, name, field),
+      get: shownBy(field),
+      emit: emitter(field.type, dialect),
+      isShown: isShown(field),
+    }))
+  return (v2) => {
+    const v1: Record<string, unknown> = {}
+    for (const { name, get, emit, isShown } of rows) {
+      const value = get(v2)
+      if (isShown(value)) v1[name] = emit(value)
+    }
+    return v1
+  }
+}
+
+/** Returns what reads a field's value from the v2 form, as v1's type describes it. */
+function shownBy({ source, convert }: Field): (v2: JsonObject) => unknown {
+  const get = getter(source)
+  if (!convert) return get
+  return (v2) => shownWith(convert, get(v2))
+}
+
+/** True if answers in this dialect have the field at all. */
+export function isShownIn(dialect: Dialect, { access, only = dialect }: Field): boolean {
+  return access !== 'writeOnly' && only === dialect
+}
+
+/** Returns the test for which v2 values v1 shows the field. */
+export function isShown({ presence, zeroIsUnset, mayBeWithheld }: Field): (value: unknown) => boolean {
+  if (presence === 'implicit') return mayBeWithheld ? isTold : () => true
+  return zeroIsUnset ? isNonZero : isPresent
+}
+
+const isTold = (value: unknown) => value !== WITHHELD
+const isPresent = (value: unknown) => value !== undefined && value !== null
+const isNonZero = (value: unknown) => isPresent(value) && value !== 0
+
+export function nameIn(dialect: Dialect, name: string, field: Field): string {
+  return dialect === 'specification' ? name : (field.json ?? camelCase(name))
+}
+
+/** Returns a function that reads one source from the v2 form; `''` is the form itself. */
+export function getter(source: Source | undefined): (v2: JsonObject) => unknown {
+  if (source === undefined) return () => undefined
+  if (source === '') return (v2) => v2
+  if (typeof source === 'string') {
+    const path = source.split('.')
+    return path.length === 1 ? (v2) => v2[source] : (v2) => at(v2, path)
+  }
+  if ('parentOf' in source) {
+    const uid = getter(source.parentOf)
+    return (v2) => {
+      const value = uid(v2)
+      return typeof value === 'string' ? parentUid(value) : undefined
+    }
+  }
+  const getters = source.firstOf.map(getter)
+  return (v2) => {
+    for (const get of getters) {
+      const value = get(v2)
+      if (value !== undefined && value !== null && value !== '') return value
+    }
+    return undefined
+  }
+}
+
+/** Writes one v2 value in the v1 form, in one dialect. */
+export function emitter(type: FieldType, dialect: Dialect): Emit {
+  switch (type.kind) {
+    case 'text':
+    case 'bytes':
+      return (value) => (typeof value === 'string' ? value : '')
+    case 'flag':
+      return (value) => value === true
+    case 'int':
+      return (value) => (typeof value === 'number' ? value : typeof value === 'string' ? Number(value) || 0 : 0)
+    case 'long':
+      return (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '0')
+    case 'time':
+    case 'duration':
+      return (value) => (typeof value === 'string' ? value : null)
+    case 'choice':
+      return (value) => type.of.toV1.get(value) ?? type.of.zero[0]
+    case 'object': {
+      const show = compileShow(type.fields, dialect)
+      return (value) => (isObject(value) ? show(value) : null)
+    }
+    case 'list':
+      return listEmitter(type.of, dialect)
+    case 'map':
+      return mapEmitter(type.of, dialect)
+  }
+}
+
+function listEmitter(of: FieldType, dialect: Dialect): Emit {
+  if (of.kind === 'text') return (value) => (Array.isArray(value) ? value : [])
+  if (of.kind === 'choice' && of.dropUnknown) {
+    return (value) => (Array.isArray(value) ? value.flatMap((item) => of.of.toV1.get(item) ?? []) : [])
+  }
+  const emit = emitter(of, dialect)
+  return (value) => (Array.isArray(value) ? value.map(emit) : [])
+}
+
+/** Keys are a user's data and kept unchanged, `__proto__` included (`fromEntries` defines, it does not assign). */
+function mapEmitter(of: FieldType, dialect: Dialect): Emit {
+  if (of.kind !== 'object') return (value) => (isObject(value) ? value : {})
+  const emit = emitter(of, dialect)
+  return (value) => (isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, emit(item)])) : {})
+}
+
+/** v1 body → v2 body. Throws one INVALID_ARGUMENT that names the members of a wrong type, at most a hundred. Never mutates its argument. */
+export type ReadBody = (v1: unknown) => JsonObject
+
+type Report = (field: string, description: string) => undefined
+type Take = (value: unknown, field: string, report: Report) => unknown
+type Fill = (v1: JsonObject, v2: Record<string, unknown>, prefix: string, report: Report) => void
+
+/**
+ * Compiles a field table into the function that reads a v1 message in either spelling. Absent and null members stay absent.
+ * Unknown and output-only members are dropped (facts §16.2, §16.8). An absent body is the empty message.
+ */
+export function compileRead(fields: Fields): ReadBody {
+  const fill = compileFill(fields)
+  return (v1) => {
+    const violations: FieldViolation[] = []
+    const report: Report = (field, description) => {
+      if (violations.length < MOST_VIOLATIONS) violations.push({ field, description })
+      return undefined
+    }
+    const v2: Record<string, unknown> = {}
+    if (isObject(v1)) fill(v1, v2, '', report)
+    else if (v1 !== undefined && v1 !== null) report('body', 'must be a JSON object')
+    if (violations.length > 0) throw invalidArgument(...violations)
+    return v2
+  }
+}
+
+/** Returns the value of a v1 member in whichever spelling the message has. */
+export function member(v1: JsonObject, name: string, field: Pick<Field, 'json'>): unknown {
+  const json = field.json ?? camelCase(name)
+  if (Object.hasOwn(v1, name)) return v1[name]
+  return Object.hasOwn(v1, json) ? v1[json] : undefined
+}
+
+/** Returns the JSON name if it differs. */
+function otherSpelling(name: string, { json = camelCase(name) }: Field): string | undefined {
+  return json === name ? undefined : json
+}
+
+function compileFill(fields: Fields): Fill {
+  const rows = Object.entries(fields)
+    .filter(([, { access }]) => access === 'readWrite' || access === 'writeOnly')
+    .map(([name, field]) => ({ name, field, other: otherSpelling(name, field), put: compilePut(field) }))
+  return (v1, v2, prefix, report) => {
+    for (const { name, field, other, put } of rows) {
+      if (other !== undefined && Object.hasOwn(v1, other) && Object.hasOwn(v1, name))
+        report(prefix + name, `is given twice, as ${other} too`)
+      const value = member(v1, name, field)
+      if (value !== undefined && value !== null) put(value, v2, prefix + name, report)
+    }
+  }
+}
+
+function compilePut(field: Field): (value: unknown, v2: Record<string, unknown>, name: string, report: Report) => void {
+  const { source, type } = field
+  if (source === '' && type.kind === 'object') {
+    const fill = compileFill(type.fields)
+    return (value, v2, name, report) => (isObject(value) ? fill(value, v2, `${name}.`, report) : report(name, 'must be an object'))
+  }
+  const take = convertedBy(field, taker(type))
+  const path = typeof source === 'string' ? source.split('.') : []
+  return (value, v2, name, report) => {
+    const taken = take(value, name, report)
+    if (taken !== undefined) put(v2, path, taken)
+  }
+}
+
+/** Returns what takes a value and writes it as v2 does. */
+function convertedBy({ convert }: Field, take: Take): Take {
+  if (!convert) return take
+  return (value, field, report) => {
+    const taken = take(value, field, report)
+    return taken === undefined ? undefined : readWith(convert, taken, (why) => report(field, why))
+  }
+}
+
+/** Sets a member that v2 may nest more deeply than v1. The path comes from a table, never from a request. */
+function put(v2: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let inner = v2
+  for (const name of path.slice(0, -1)) {
+    inner[name] ??= {}
+    inner = inner[name] as Record<string, unknown>
+  }
+  inner[path.at(-1) ?? ''] = value
+}
+
+/** Returns how each kind of value is checked and, where the versions differ, converted; `undefined` after a reported error. */
+function taker(type: FieldType): Take {
+  switch (type.kind) {
+    case 'text':
+    case 'bytes':
+      return (value, field, report) => (typeof value === 'string' ? value : report(field, 'must be a string'))
+    case 'flag':
+      return (value, field, report) => (typeof value === 'boolean' ? value : report(field, 'must be true or false'))
+    case 'int':
+      return (value, field, report) =>
+        isInt32(Number(value)) && isInteger(value) && !(type.unsigned && Number(value) < 0)
+          ? Number(value)
+          : report(field, type.unsigned ? 'must be an integer from 0 to 2147483647' : 'must be a 32-bit integer')
+    case 'long':
+      return (value, field, report) => (isInteger(value) ? String(value) : report(field, 'must be a 64-bit integer, as a string'))
+    case 'time':
+      return (value, field, report) => (isTimestamp(value) ? value : report(field, 'must be an RFC 3339 timestamp'))
+    case 'duration':
+      return (value, field, report) => (isDuration(value) ? value : report(field, 'must be a duration in seconds such as "3600s"'))
+    case 'choice':
+      return (value, field, report) => type.of.toV2.get(value) ?? report(field, requirement(type.of))
+    case 'object': {
+      const fill = compileFill(type.fields)
+      return (value, field, report) => {
+        if (!isObject(value)) return report(field, 'must be an object')
+        const v2 = {}
+        fill(value, v2, `${field}.`, report)
+        return v2
+      }
+    }
+    case 'list': {
+      const take = taker(type.of)
+      return (value, field, report) =>
+        Array.isArray(value) ? value.map((item, index) => take(item, `${field}[${index}]`, report)) : report(field, 'must be a list')
+    }
+    case 'map': {
+      const take = taker(type.of)
+      return (value, field, report) =>
+        isObject(value)
+          ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, take(item, `${field}["${key}"]`, report)]))
+          : report(field, 'must be an object')
+    }
+  }
+}
+
+/**
+ * Returns the `updateMask` of a replacement: `*`, or instead the members that v1 writes (`replaceMask`), or the rule's paths.
+ * Conditional paths are included only if the body sets them (facts §13.2). `fields` is the table of the request.
+ */
+export function fieldMask(rule: MaskRule, fields: Fields, body: JsonObject, { maskCase, replaceMask }: Masks): string {
+  if (rule === '*' && replaceMask === '*') return '*'
+  const paths =
+    rule === '*' ? written(fields) : [...rule.always, ...(rule.whenSet ?? []).filter((path) => isSet(at(body, path.split('.'))))]
+  return paths.map((path) => (maskCase === 'snake' ? snakeCase(path) : path)).join(',')
+}
+
+type Masks = Pick<Env, 'maskCase' | 'replaceMask'>
+
+/** Returns the v2 members that a v1 body can set. A PUT also replaces messages and maps as a whole. */
+function written(fields: Fields): readonly string[] {
+  return Object.values(fields).flatMap(({ source, access }) => (access === 'readWrite' && typeof source === 'string' ? [source] : []))
+}
+
+/** False for absent, null, the empty string and the zero value of an enum. */
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && !(typeof value === 'string' && value.endsWith('_UNSPECIFIED'))
+}
+
+type IsAnswer = (v2: JsonObject) => boolean
+
+/**
+ * Compiles a field table into the test whether an object is such a message of v2. A message with a uid must have it (specification §1).
+ * Any other must have at least one of its members, and its lists must hold the right rows. The empty message needs no member. proto3 could
+ * write a message of unset members as `{}`, but v2 always shows lists, numbers and flags (ASSUMPTIONS.md of the sandbox, "Answers").
+ */
+export function compileIsAnswer(fields: Fields): IsAnswer {
+  const rows = Object.values(fields)
+  if (rows.length === 0) return (v2) => Object.keys(v2).length === 0
+  if (hasUid(fields)) return isIdentified
+  const members = new Set(rows.flatMap(membersOf))
+  const lists = rows.flatMap(listOf)
+  return (v2) => Object.keys(v2).some((member) => members.has(member)) && lists.every((isList) => isList(v2))
+}
+
+/** True if the message's v2 form has a uid. */
+export function hasUid(fields: Fields): boolean {
+  return Object.values(fields).some(({ source }) => source === 'uid')
+}
+
+/** True if this v2 form has a uid. */
+export function isIdentified({ uid }: JsonObject): boolean {
+  return typeof uid === 'string' && uid !== ''
+}
+
+/** Returns the members of the v2 form that a field is made from. */
+function membersOf({ source, type }: Field): readonly string[] {
+  if (source === '' && type.kind === 'object') return Object.values(type.fields).flatMap(membersOf)
+  return source === undefined ? [] : namesIn(source)
+}
+
+function namesIn(source: Source): readonly string[] {
+  if (typeof source === 'string') return source.split('.', 1)
+  return 'parentOf' in source ? namesIn(source.parentOf) : source.firstOf.flatMap(namesIn)
+}
+
+/** Returns the test of a list: absent, or of valid rows only. */
+function listOf({ source, type }: Field): readonly IsAnswer[] {
+  if (typeof source !== 'string' || type.kind !== 'list') return []
+  const isItem = itemOf(type.of)
+  return [({ [source]: list }) => list === undefined || list === null || (Array.isArray(list) && list.every(isItem))]
+}
+
+function itemOf(type: FieldType): (item: unknown) => boolean {
+  if (type.kind !== 'object') return (item) => typeof item !== 'object'
+  const isRow = hasUid(type.fields) ? isIdentified : () => true
+  return (item) => isObject(item) && isRow(item)
+}
+
+/** A member of a write's answer, and where a read of the resource shows the same value. */
+export interface ShownMember {
+  /** As sent, and in the table. */
+  readonly name: string
+  readonly where: string
+  /** The same of the place in the resource. */
+  readonly path: readonly string[]
+  readonly pathWhere: readonly string[]
+}
+
+/** Returns the members of a written item that a read shows too. `fields` describes the item. */
+export function shownMembers({ resource, shownAs = {} }: ReadBack, fields: Fields, dialect: Dialect): readonly ShownMember[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const place = Object.hasOwn(shownAs, name) ? shownAs[name] : name
+    if (typeof place !== 'string') return []
+    const pathWhere = place.split('.')
+    const path = pathIn(resource.shown, pathWhere, dialect)
+    return path && isShownIn(dialect, field) ? [{ name: nameIn(dialect, name, field), where: name, path, pathWhere }] : []
+  })
+}
+
+/** Returns the fields of one written item: of the answer, or of the rows in its list. */
+export function itemFields({ resource, named }: ReadBack, answer: Operation['answer']): Fields {
+  const fields = answer?.shown ?? resource.shown
+  if (!('rows' in named)) return fields
+  const list = fields[named.rows]?.type
+  return list?.kind === 'list' && list.of.kind === 'object' ? list.of.fields : {}
+}
+
+/** Returns the operation that reads one of the resources that a write wrote. */
+export function readerOf({ resource }: ReadBack, operations: readonly Operation[]): Operation | undefined {
+  return operations.find(({ answer, selects, begin }) => answer === resource && selects !== undefined && begin)
+}
+
+/** Returns the field at a path of table names. */
+export function fieldAt(fields: Fields, [name = '', ...rest]: readonly string[]): Field | undefined {
+  const field = fields[name]
+  if (!field || rest.length === 0) return field
+  return field.type.kind === 'object' ? fieldAt(field.type.fields, rest) : undefined
+}
+
+function pathIn(fields: Fields, names: readonly string[], dialect: Dialect): readonly string[] | undefined {
+  const fieldsAt = names.map((_, at) => fieldAt(fields, names.slice(0, at + 1)))
+  const shown = fieldsAt.flatMap((field, at) => (field && isShownIn(dialect, field) ? [nameIn(dialect, names[at] ?? '', field)] : []))
+  return shown.length === names.length ? shown : undefined
+}

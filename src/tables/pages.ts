@@ -1,0 +1,359 @@
+import { ApiError, invalidArgument, notAnswer } from '../errors.ts'
+import { asText, isObject, type JsonObject } from './json.ts'
+import { count, isAnyGiven, type Query, spellings } from './query.ts'
+import { behindFirst, countOf, isRowText, type RowText } from './text/engine.ts'
+import { ask, type Call, type Expected, type Plan } from './turn.ts'
+
+/** The part of a full-set list that a v1 client asked for; without `take`, to the end. */
+export interface Window {
+  readonly skip: number
+  readonly take: number | undefined
+  /** The v2 page token to continue from, where v1 itself paged by token. */
+  readonly token?: string | undefined
+}
+
+/** The full set. */
+export const EVERYTHING: Window = { skip: 0, take: undefined }
+
+/**
+ * v1's ways to ask for a part of a list (specification §9.5).
+ * A family that counts pages has a parameter for their size; pages count from 1.
+ */
+const FAMILIES = [
+  { start: 'offset', size: 'limit', paged: false },
+  { start: 'page', size: 'page_size', paged: true },
+  { start: 'page_number', size: 'per_page', paged: true },
+] as const
+
+export const WINDOW_PARAMETERS: readonly string[] = FAMILIES.flatMap(({ start, size }) => [start, size])
+
+/** Those that a list ignored in v1 if v1 paged it by token: only the size of a page was known there. */
+export const UNPAGED_PARAMETERS: ReadonlySet<string> = new Set(WINDOW_PARAMETERS.filter((name) => name !== 'page_size').flatMap(spellings))
+
+const SPELLED = new Set(WINDOW_PARAMETERS.flatMap(spellings))
+
+/** The page size if the client gave none: v2's own default (specification §8). */
+export const DEFAULT_PAGE = 50
+
+/** v2's `skip` has 32 bits. No list is that long, so that a page behind it is empty as well. */
+const MOST_SKIPPED = 2 ** 31 - 1
+
+/**
+ * Returns the window of a v1 query; without any parameter, the whole set. Two families at once are INVALID_ARGUMENT.
+ * `sizeBits` is the size of page_size where v1 itself has it.
+ */
+export function readWindow(query: Query, sizeBits: 32 | 64 = 32): Window {
+  if (!isAnyGiven(query, SPELLED)) return EVERYTHING
+  const used = FAMILIES.map((family) => ({
+    family,
+    start: count(query, family.start),
+    size: count(query, family.size, family.size === 'page_size' ? sizeBits : 32),
+  })).filter(({ start, size }) => start !== undefined || size !== undefined)
+  const [first, second] = used
+  if (!first) return EVERYTHING
+  if (second) {
+    const description = `cannot be combined with ${first.family.start} and ${first.family.size}`
+    throw invalidArgument({ field: second.start === undefined ? second.family.size : second.family.start, description })
+  }
+  const { family, start, size } = first
+  if (!family.paged) return { skip: start ?? 0, take: size }
+  const take = size ?? DEFAULT_PAGE
+  return { skip: Math.min(((start ?? 1) - 1) * take, MOST_SKIPPED), take }
+}
+
+/** v2's largest page (specification §8). */
+export const PAGE_SIZE = 200
+
+/** One v2 list: its path, the name of its rows, and their order. */
+export interface Listing {
+  readonly path: string
+  readonly plural: string
+  readonly order: string
+  readonly query: Call['query']
+  /** The test whether an object can be a row. */
+  readonly row: Expected
+  /** Turns the rows of an answer into v1 text, if their visitor can use that. */
+  readonly read?: Call['read']
+}
+
+/** A list whose rows are objects. */
+export type Unread = Omit<Listing, 'read'> & { readonly read?: never }
+
+/** One page of a v2 list. */
+export interface Page<Rows = readonly JsonObject[] | RowText> {
+  readonly rows: Rows
+  readonly nextPageToken: string
+  readonly totalCount: string | undefined
+  readonly skipped: number
+}
+
+/** Handles the rows of each page. A visit that sends rows or makes calls is a plan. */
+export type Visit = (rows: Page['rows']) => Plan<void> | undefined
+
+/** Reads one page. */
+export function* readPage(listing: Unread, size: number, position: Call['query']): Plan<Page<readonly JsonObject[]>> {
+  const page = yield* askPage(listing, pageCall(listing, size, position))
+  return { ...page, rows: isRowText(page.rows) ? [] : page.rows }
+}
+
+/** Makes the call for a page; `ahead` as in Step. Throws the errors of `pageIn`. */
+export function* askPage(listing: Listing, call: Call, ahead?: readonly Call[]): Plan<Page> {
+  return pageIn(listing, call, yield* ask(call, LOOKED_AT, ahead))
+}
+
+/** Accepts everything: `pageIn` checks every page itself. */
+export const LOOKED_AT: Expected = { isAnswer: () => true }
+
+/** Returns the call for a page of `size` rows that begins at `position`. */
+export function pageCall(listing: Listing, size: number, position: Call['query']): Call {
+  return { method: 'GET', path: listing.path, query: pageQuery(listing, size, position), ...(listing.read && { read: listing.read }) }
+}
+
+/** Returns the call for a further page of a list. */
+export function furtherPage(listing: Listing, size: number, position: Call['query']): Call {
+  const { path, read } = listing
+  return { method: 'GET', path, query: pageQuery(listing, size, position), bulk: true, ...(read && { read }) }
+}
+
+function pageQuery({ query }: Listing, size: number, position: Call['query']): Call['query'] {
+  return [...query, ['page_size', String(size)], ...position]
+}
+
+/** Returns the page in the answer to this call. An answer that is no page, or contradicts itself, is INTERNAL: v2 did not send it. */
+export function pageIn({ plural, row }: Listing, call: Call, body: JsonObject): Page {
+  const rows = rowsIn(body[plural], row)
+  const nextPageToken = body.nextPageToken ?? ''
+  const totalCount = totalIn(body.totalCount)
+  if (!rows || typeof nextPageToken !== 'string' || totalCount === null) throw notAnswer(body)
+  const page = {
+    rows: rows === 'absent' ? [] : rows,
+    nextPageToken,
+    totalCount,
+    skipped: typeof body.skipped === 'number' ? body.skipped : 0,
+  }
+  if (rows === 'absent' ? !isEmptyByCount(page, call) : isContradictory(page, call)) throw notAnswer(body)
+  return page
+}
+
+function rowsIn(rows: unknown, { isAnswer }: Expected): Page['rows'] | 'absent' | undefined {
+  if (isRowText(rows)) return rows
+  if (rows === undefined || rows === null) return 'absent'
+  return Array.isArray(rows) && rows.every((one) => isObject(one) && isAnswer(one)) ? rows : undefined
+}
+
+const COUNT = /^\d{1,19}$/
+
+/** A count is a text or a number (facts §16.5). Returns null if it is neither. */
+function totalIn(total: unknown): string | undefined | null {
+  if (total === undefined || total === null) return undefined
+  if (typeof total === 'number') return Number.isSafeInteger(total) && total >= 0 ? String(total) : null
+  return typeof total === 'string' && COUNT.test(total) ? total : null
+}
+
+/** v2 always shows the list. proto3 may omit an empty one; then the count must say that there are no rows. */
+function isEmptyByCount(page: Page, call: Call): boolean {
+  return page.totalCount !== undefined && page.nextPageToken === '' && Number(page.totalCount) <= (beginOf(call) ?? 0)
+}
+
+/**
+ * True if there are more rows than the count says, or none although it says that there are some.
+ * A count above the rows of a last page is no contradiction: rows come and go between counting and reading.
+ */
+function isContradictory({ rows, totalCount, nextPageToken }: Page, call: Call): boolean {
+  if (totalCount === undefined) return false
+  const shown = countOf(rows)
+  const begin = beginOf(call)
+  return shown > 0 ? (begin ?? 0) + shown > Number(totalCount) : nextPageToken === '' && begin !== undefined && Number(totalCount) > begin
+}
+
+/** Returns the number of rows before the page of a call; undefined behind a cursor. */
+function beginOf({ query }: Call): number | undefined {
+  let begin = 0
+  for (const [name, value] of query) {
+    if (name === 'page_token') return undefined
+    if (name === 'skip') begin = Number(value)
+  }
+  return begin
+}
+
+/**
+ * Returns the ids that distinguish the rows of a page; for rows as text, those of the first and the last.
+ * Rows of the advisory feed have an `id` instead of a uid (facts §7); some rows have neither.
+ */
+export function uidsIn({ rows }: Page): readonly string[] {
+  if (isRowText(rows)) return rows.count > 1 ? [rows.first, rows.last] : rows.count === 1 ? [rows.first] : []
+  return rows.map(({ uid, id }) => asText(uid ?? id ?? '')).filter((uid) => uid !== '')
+}
+
+/** Returns the number of rows of a page. */
+export function sizeOf({ rows }: Page): number {
+  return countOf(rows)
+}
+
+/**
+ * Returns a test for pages behind the cursor of the page `last`: true if the listing began anew. It did if a cursor or a row of the first
+ * page repeats, or if the count of skipped rows changes. In uid order, it also did if a page begins before the last row seen. A service
+ * may count only the request's own skip (specification §2), which is 0 behind a cursor and proves nothing. Rows without ids are checked by
+ * the cursor alone.
+ */
+export function restartDetector(order: string, first: Page, last: Page): (page: Page) => boolean {
+  const tokens = new Set([first.nextPageToken, last.nextPageToken])
+  const beginning = new Set(uidsIn(first))
+  let keepsSkipped = false
+  let lastUid = uidsIn(last).at(-1) ?? ''
+  return (page) => {
+    const uids = uidsIn(page)
+    if (tokens.has(page.nextPageToken) && page.nextPageToken !== '') return true
+    tokens.add(page.nextPageToken)
+    if (uids.some((uid) => beginning.has(uid))) return true
+    if (page.skipped !== last.skipped && (keepsSkipped || page.skipped !== 0)) return true
+    keepsSkipped ||= page.skipped === last.skipped
+    const backwards = order === 'uid' && lastUid !== '' && uids[0] !== undefined && uids[0] <= lastUid
+    lastUid = uids.at(-1) ?? lastUid
+    return backwards
+  }
+}
+
+/** The rows that each window adds: all but the first, which it shares with the window before. */
+const STEP = PAGE_SIZE - 1
+
+/** The progress of the windows. */
+export interface Verified {
+  /** The last page whose place in the list is proven; its cursor continues. */
+  readonly last: Page
+  /** Rows read by windows. */
+  readonly rows: number
+}
+
+/**
+ * Returns the windows behind the first page of a list; each begins with the last row of the one before. There are none if a cursor needs
+ * as many calls. Windows need a count of the rows and the unique order by uid. In other orders, rows may change places between two calls.
+ */
+export function windowsBehind(listing: Listing, window: Window, first: Page): readonly Call[] {
+  if (sizeOf(first) < PAGE_SIZE || listing.order !== 'uid' || window.token !== undefined) return []
+  const total = Number(first.totalCount)
+  const begin = window.skip + sizeOf(first)
+  const end = Math.min(total, window.skip + (window.take ?? total))
+  if (!Number.isSafeInteger(total) || end - begin <= PAGE_SIZE || !isAscending(uidsIn(first))) return []
+  const windows = Math.ceil((end - begin) / STEP)
+  return Array.from({ length: windows }, (_, at) => {
+    const skip = begin - 1 + at * STEP
+    const size = window.take === undefined ? PAGE_SIZE : Math.min(PAGE_SIZE, end - skip)
+    return furtherPage(listing, size, [['skip', String(skip)]])
+  })
+}
+
+/**
+ * Visits the rows of the windows in order, as long as each window begins with the last row of the one before. Each holds, at its own
+ * moment, every row between its first and its last. So no row that existed throughout is missed, and none is repeated (design §4). If a
+ * row was added or deleted before a window, its first row differs, and the cursor reads the rest.
+ */
+export function* readWindows(listing: Listing, windows: readonly Call[], first: Page, visit: Visit): Plan<Verified> {
+  let last = first
+  let rows = 0
+  for (const [at, call] of windows.entries()) {
+    const page = yield* askPage(listing, call, at === 0 ? windows.slice(1) : undefined)
+    const uids = uidsIn(page)
+    if (uids[0] !== uidsIn(last).at(-1) || !isAscending(uids) || !areTold(page, uids)) break
+    const further = visit(behindFirst(page.rows))
+    if (further) yield* further
+    rows += sizeOf(page) - 1
+    last = page
+    if (page.nextPageToken === '') break
+  }
+  return { last, rows }
+}
+
+/** True if every row has a uid; rows as text always do. */
+function areTold({ rows }: Page, uids: readonly string[]): boolean {
+  return isRowText(rows) || uids.length === rows.length
+}
+
+function isAscending(uids: readonly string[]): boolean {
+  return uids.every((uid, at) => at === 0 || (uids[at - 1] ?? '') < uid)
+}
+
+/** The facts about a list that v1 may show beside its rows. */
+export interface Walked {
+  /** The page token after the last row; empty at the end. */
+  readonly nextPageToken: string
+  readonly totalCount: string | undefined
+  readonly skipped: number
+  /** The first row, or its uid alone. */
+  readonly first: JsonObject | undefined
+}
+
+type VisitObjects = (rows: readonly JsonObject[]) => ReturnType<Visit>
+
+/**
+ * Reads a v2 list and visits every page of the window in order: the first page, then windows read in parallel as far as they prove the
+ * list whole, then the rest by cursor. A list that would be doubled or incomplete is an ABORTED error.
+ */
+export function eachPage(listing: Unread, window: Window, visit: VisitObjects): Plan<Walked>
+export function eachPage(listing: Listing, window: Window, visit: Visit): Plan<Walked>
+export function* eachPage(listing: Listing, window: Window, visit: Visit | VisitObjects): Plan<Walked> {
+  return yield* walk(listing, window, visit as Visit)
+}
+
+function* walk(listing: Listing, window: Window, visit: Visit): Plan<Walked> {
+  return yield* walkOn(listing, window, yield* askPage(listing, firstCall(listing, window)), visit)
+}
+
+/** Returns the call for the first page of a window. */
+export function firstCall(listing: Listing, { skip, take, token = '' }: Window): Call {
+  return pageCall(listing, Math.min(PAGE_SIZE, take ?? PAGE_SIZE), positionOf(token, skip))
+}
+
+/** Returns the facts about a window that its first page holds whole; undefined if there is more to read. */
+export function wholeIn(listing: Listing, window: Window, first: Page): Walked | undefined {
+  const { take } = window
+  const isAll = first.nextPageToken === '' && windowsBehind(listing, window, first).length === 0
+  return isAll || (take !== undefined && sizeOf(first) >= take) ? walkedOf(first, first.nextPageToken) : undefined
+}
+
+/** Visits the first page of a window and reads what follows it. */
+export function* walkOn(listing: Listing, window: Window, first: Page, visit: Visit): Plan<Walked> {
+  const further = visit(first.rows)
+  if (further) yield* further
+  const windows = windowsBehind(listing, window, first)
+  const { last, rows } = windows.length > 0 ? yield* readWindows(listing, windows, first, visit) : { last: first, rows: 0 }
+  const left = (window.take ?? Number.POSITIVE_INFINITY) - sizeOf(first) - rows
+  const nextPageToken = yield* followCursor(listing, { first, last, left, ahead: windows.length > 0 ? [] : undefined }, visit)
+  return walkedOf(first, nextPageToken)
+}
+
+function walkedOf({ rows, totalCount, skipped }: Page, nextPageToken: string): Walked {
+  return { nextPageToken, totalCount, skipped, first: isRowText(rows) ? { uid: rows.first } : rows[0] }
+}
+
+/** The start of a cursor: behind the page `last`, with `left` rows still wanted. */
+interface Rest {
+  readonly first: Page
+  readonly last: Page
+  readonly left: number
+  /** Cancels the windows that were announced. */
+  readonly ahead: readonly Call[] | undefined
+}
+
+/**
+ * Visits the rest of a list by its cursor; returns the page token after it. v2 silently restarts a listing when its page token has expired
+ * (specification §8). Each page is therefore compared with the rows seen before.
+ */
+function* followCursor(listing: Listing, { first, last, left, ahead }: Rest, visit: Visit): Plan<string> {
+  const restarted = restartDetector(listing.order, first, last)
+  let token = last.nextPageToken
+  let rest = left
+  while (token !== '' && rest > 0) {
+    const page = yield* askPage(listing, furtherPage(listing, Math.min(PAGE_SIZE, rest), positionOf(token, 0)), ahead)
+    if (restarted(page)) throw new ApiError('ABORTED', 'the list started over while it was read; ask again')
+    const further = visit(page.rows)
+    if (further) yield* further
+    rest -= sizeOf(page)
+    token = page.nextPageToken
+  }
+  return token
+}
+
+function positionOf(token: string, skip: number): Call['query'] {
+  return [...(token === '' ? [] : [['page_token', token] as const]), ...(skip > 0 ? [['skip', String(skip)] as const] : [])]
+}

@@ -1,0 +1,208 @@
+import { type ApiError, notAnswer } from '../errors.ts'
+import type { JsonObject } from './json.ts'
+import { countOf, type RowText } from './text/engine.ts'
+
+/** One v2 request as data. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** An absolute, percent-encoded path without a query. */
+  readonly path: string
+  readonly query: readonly (readonly [name: string, value: string])[]
+  readonly body?: JsonObject
+  /** Reads the answer's bytes in the plan's preferred form. If it returns undefined, the plan gets the parsed answer. */
+  readonly read?: (pieces: readonly Uint8Array[]) => JsonObject | undefined
+  /** True for one of many calls of a request: it leaves a share of the connections to others. */
+  readonly bulk?: true
+  /**
+   * Allows the answer to be cached: for the same caller (`caller`), or while this request runs (`request`).
+   * An answer of `size` resources takes as many places; 1 unless it is given.
+   */
+  readonly keep?: { readonly key: string; readonly scope: 'caller' | 'request'; readonly size?: number }
+}
+
+/** The envelope member that holds the rows of every v1 list (facts §10.1). */
+export const ROWS = 'items'
+
+/** One v1 response as data. With `rows`, the rows that the plan emitted become the `items` of the envelope and `body` is its rest. */
+export interface Reply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly rows?: true
+}
+
+/** The result of one Call: its JSON body (`{}` if v2 sent none), or the error. */
+export type Outcome = { readonly ok: true; readonly body: JsonObject } | { readonly ok: false; readonly error: ApiError }
+
+/**
+ * One step of a plan: calls to make (several run in parallel), or finished v1 rows to send. `ahead` lists the next calls of the plan, in
+ * order and as the same objects, and replaces an earlier list. An executor may begin them early or ignore them.
+ */
+export type Step =
+  | { readonly kind: 'ask'; readonly calls: readonly Call[]; readonly ahead?: readonly Call[] }
+  | { readonly kind: 'rows'; readonly rows: readonly JsonObject[] | RowText }
+
+/** A plan yields Steps, gets the Outcomes of each `ask`, and returns its result. It does no I/O. */
+export type Plan<T = Reply> = Generator<Step, T, readonly Outcome[]>
+
+/** The expected answer to a call. */
+export interface Expected {
+  /** The test whether an object can be that answer. Any other object, `{}` included, comes from something before v2 and is no success. */
+  readonly isAnswer: (body: JsonObject) => boolean
+}
+
+/** Returns the body of an answer. Throws its ApiError, or INTERNAL if it is not the expected answer. */
+export function bodyOf(outcome: Outcome, expected: Expected): JsonObject {
+  if (!outcome.ok) throw outcome.error
+  if (!expected.isAnswer(outcome.body)) throw notAnswer(outcome.body)
+  return outcome.body
+}
+
+/** Makes one call; returns the body of the expected answer or throws its ApiError. `ahead` as in Step. */
+export function* ask(call: Call, expected: Expected, ahead?: readonly Call[]): Plan<JsonObject> {
+  const [outcome] = yield { kind: 'ask', calls: [call], ...(ahead && { ahead }) }
+  if (!outcome) throw new Error('the executor gave no outcome')
+  return bodyOf(outcome, expected)
+}
+
+/** Makes several calls in parallel; returns all outcomes in the order of the calls, failures included. */
+export function* askAll(calls: readonly Call[]): Plan<readonly Outcome[]> {
+  return calls.length === 0 ? [] : yield { kind: 'ask', calls }
+}
+
+/** Sends finished v1 rows on towards the client. */
+export function* emit(rows: readonly JsonObject[] | RowText): Plan<void> {
+  if (countOf(rows) > 0) yield { kind: 'rows', rows }
+}
+
+/** Calls that an operation waits for. `next` throws the ApiError that ends the request. */
+export interface AskTurn extends Extract<Step, { kind: 'ask' }> {
+  readonly next: (outcomes: readonly Outcome[]) => Turn
+  /** The turn holds data only: other callers may reuse it. */
+  readonly again?: true
+}
+
+/** Finished v1 rows, and the continuation of the operation. */
+export interface RowsTurn extends Extract<Step, { kind: 'rows' }> {
+  readonly next: () => Turn
+}
+
+/** The state of an operation: it waits for calls, it has rows to send, or it has its reply. */
+export type Turn = AskTurn | RowsTurn | { readonly kind: 'reply'; readonly reply: Reply }
+
+/** Returns the last turn. */
+export function replied(reply: Reply): Turn {
+  return { kind: 'reply', reply }
+}
+
+/**
+ * Returns a turn of one call.
+ *
+ *     asked({ method: 'GET', path: '/iam/v2/roles', query: [] }, (outcome) => replied(ok(bodyOf(outcome, role))))
+ *
+ * @param next makes the next turn from the call's outcome and nothing else, so that the turn can be reused
+ */
+export function asked(call: Call, next: (outcome: Outcome) => Turn): AskTurn {
+  return { kind: 'ask', calls: [call], next: (outcomes) => next(outcomes[0] as Outcome), again: true }
+}
+
+/** Returns the first turn of a plan. It can be used once: a generator keeps its own position. */
+export function turnOf(plan: Plan): Turn {
+  const next = (outcomes: readonly Outcome[]): Turn => {
+    const step = plan.next(outcomes)
+    return step.done ? replied(step.value) : { ...step.value, next: next as () => Turn }
+  }
+  return next([])
+}
+
+/** Takes the outcomes of a turn's calls, in order, or the error that fails the request. */
+export interface Teller {
+  told(outcomes: readonly Outcome[]): void
+  failed(thrown: unknown): void
+}
+
+/** Makes the calls of a turn and delivers their outcomes, possibly at once. */
+export type Make = (turn: AskTurn, teller: Teller) => void
+
+/** Takes the results of an operation. */
+export interface Taker {
+  /** Returns true if the run continues at once; otherwise `turn.next` continues it later. */
+  rows(turn: RowsTurn): boolean
+  ended(reply: Reply): void
+  failed(thrown: unknown): void
+}
+
+/**
+ * Runs an operation from a turn on. Serving, explaining, comparing and counting all use this driver. It never throws an error of a turn.
+ */
+export function run(begin: () => Turn, make: Make, taker: Taker): void {
+  new Run(make, taker).go({ next: begin }, NONE)
+}
+
+const NONE: readonly Outcome[] = []
+
+/** A turn with a continuation. */
+interface Going {
+  readonly next: (outcomes: readonly Outcome[]) => Turn
+}
+
+/** One run of an operation. A class, because every request has one. */
+class Run implements Teller {
+  readonly #make: Make
+  readonly #taker: Taker
+  #asked: Going | undefined
+  #told: readonly Outcome[] | undefined
+  #isMaking: boolean
+
+  constructor(make: Make, taker: Taker) {
+    this.#make = make
+    this.#taker = taker
+    this.#asked = undefined
+    this.#told = undefined
+    this.#isMaking = false
+  }
+
+  /** Continues until it waits. Calls that are answered at once continue in this loop, so that a long list does not grow the stack. */
+  go(from: Going, outcomes: readonly Outcome[]): void {
+    let going: Going | undefined = from
+    let told: readonly Outcome[] | undefined = outcomes
+    while (going && told) {
+      const turn = this.#next(going, told)
+      going = turn
+      told = turn && (turn.kind === 'ask' ? this.#ask(turn) : this.#taker.rows(turn) ? NONE : undefined)
+    }
+  }
+
+  told(outcomes: readonly Outcome[]): void {
+    if (this.#isMaking) this.#told = outcomes
+    else if (this.#asked) this.go(this.#asked, outcomes)
+  }
+
+  failed(thrown: unknown): void {
+    this.#taker.failed(thrown)
+  }
+
+  /** Returns the next turn; undefined after the last one. */
+  #next(going: Going, outcomes: readonly Outcome[]): AskTurn | RowsTurn | undefined {
+    let turn: Turn
+    try {
+      turn = going.next(outcomes)
+    } catch (thrown) {
+      this.#taker.failed(thrown)
+      return undefined
+    }
+    if (turn.kind !== 'reply') return turn
+    this.#taker.ended(turn.reply)
+    return undefined
+  }
+
+  /** The outcomes, if they arrive at once. */
+  #ask(turn: AskTurn): readonly Outcome[] | undefined {
+    this.#asked = turn
+    this.#told = undefined
+    this.#isMaking = true
+    this.#make(turn, this)
+    this.#isMaking = false
+    return this.#told
+  }
+}
